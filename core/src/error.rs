@@ -1,0 +1,96 @@
+//! What can go wrong, in words that say what was expected, what was found and the way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of everything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong in this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option has a value that it may not have.
+    #[error("option `{name}` is {found}, but it must be {expected}")]
+    Option {
+        /// The option's name as the user writes it.
+        name: &'static str,
+        /// The value found.
+        found: String,
+        /// The values allowed.
+        expected: &'static str,
+    },
+    /// A file or folder does not hold what it should.
+    #[error("{}: expected {expected}, found {found}; {advice}", display(path))]
+    Data {
+        /// The file or folder.
+        path: PathBuf,
+        /// What should have been there.
+        expected: String,
+        /// What was there.
+        found: String,
+        /// What the user can do about it.
+        advice: &'static str,
+    },
+    /// A picture needs more memory or more pixels than the limits allow.
+    #[error("{}: expected a picture of {expected}, found {found}; shrink it with an image editor and try again", display(path))]
+    TooLarge {
+        /// The picture.
+        path: PathBuf,
+        /// The limit.
+        expected: String,
+        /// The picture's claim.
+        found: String,
+    },
+    /// A codec broke on a picture instead of reporting an error.
+    #[error("{}: expected a picture, found data that made the decoder stop ({found}); save it again with an image editor", display(path))]
+    Crashed {
+        /// The picture.
+        path: PathBuf,
+        /// The decoder's last words.
+        found: String,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", display(path))]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The work was cancelled by whoever asked for it.
+    #[error("the work was cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// Wraps a system error; made for `map_err`.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// A file or folder that does not hold what it should.
+    pub fn data(path: &Path, expected: impl Into<String>, found: impl Into<String>, advice: &'static str) -> Self {
+        Self::Data { path: path.to_owned(), expected: expected.into(), found: found.into(), advice }
+    }
+
+    /// One word for programs that read reports.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Option { .. } => "option",
+            Self::Data { .. } => "data",
+            Self::TooLarge { .. } => "too_large",
+            Self::Crashed { .. } => "crashed",
+            Self::Io { .. } => "io",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A path for people: control characters are escaped, bytes that are not text become replacement characters.
+pub fn display(path: &Path) -> String {
+    path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+}

@@ -1,0 +1,201 @@
+//! From a file to upright pixels, with explicit limits, and a typed error for everything that is not a picture.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Cursor, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage};
+
+use crate::error::{Error, Result};
+
+/// File name endings that are taken for pictures, in lower case.
+pub const EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff"];
+
+/// Whoever turns a file into pixels.
+///
+/// Every implementation upholds: the picture is upright (its EXIF orientation was applied), transparent parts lie
+/// on white, animations give their first frame, and no file makes it panic.
+pub trait Decoder: Send + Sync {
+    /// Decodes the picture at `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be read, [`Error::TooLarge`] beyond the limits, [`Error::Crashed`] when the
+    /// codec broke, and [`Error::Data`] for everything else that is not a picture. Each names the file.
+    fn decode(&self, path: &Path) -> Result<RgbImage>;
+}
+
+/// What a picture may claim. The codecs' own allocation limit alone does not hold: peaks of twice that were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Pixels on one side.
+    pub side: u32,
+    /// Pixels in all.
+    pub pixels: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes a codec may ask for.
+    pub codec_bytes: u64,
+    /// Bytes that all pictures being decoded at one time may need, reckoned at twelve bytes a pixel.
+    pub total_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { side: 65_535, pixels: 100_000_000, file_bytes: 1 << 30, codec_bytes: 512 << 20, total_bytes: 2 << 30 }
+    }
+}
+
+/// Decodes in this process; a codec's panic is caught and reported as [`Error::Crashed`].
+#[derive(Debug)]
+pub struct InProcess {
+    limits: Limits,
+    reserved: Mutex<u64>,
+    freed: Condvar,
+}
+
+impl Default for InProcess {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a codec. A panic there is caught, so a program's panic hook may keep silent about it.
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
+const BYTES_PER_PIXEL: u64 = 12;
+
+impl InProcess {
+    /// A decoder with these limits.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, reserved: Mutex::new(0), freed: Condvar::new() }
+    }
+
+    /// Decodes a picture that lies in memory; `name` stands for its path in errors.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`].
+    pub fn decode_bytes(&self, name: &Path, bytes: &[u8]) -> Result<RgbImage> {
+        self.contained(name, || self.read(name, Cursor::new(bytes)))
+    }
+
+    fn contained(&self, path: &Path, work: impl FnOnce() -> Result<RgbImage>) -> Result<RgbImage> {
+        DECODING.set(true);
+        let outcome = catch_unwind(AssertUnwindSafe(work));
+        DECODING.set(false);
+        outcome.unwrap_or_else(|panic| {
+            let found = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(Error::Crashed { path: path.to_owned(), found: found.unwrap_or_else(|| "no reason given".into()) })
+        })
+    }
+
+    fn read(&self, path: &Path, source: impl BufRead + Seek) -> Result<RgbImage> {
+        let broken = |error: ImageError| refusal(path, error);
+        let mut reader = ImageReader::new(source).with_guessed_format().map_err(Error::io("read", path))?;
+        let Some(format) = reader.format() else {
+            return Err(not_a_picture(path, "data of another kind"));
+        };
+        if !matches!(
+            format,
+            ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Gif | ImageFormat::WebP | ImageFormat::Bmp | ImageFormat::Tiff
+        ) {
+            return Err(not_a_picture(path, format!("a {} file", format.extensions_str().first().unwrap_or(&"foreign"))));
+        }
+        let mut limits = image::Limits::default();
+        limits.max_image_width = Some(self.limits.side);
+        limits.max_image_height = Some(self.limits.side);
+        limits.max_alloc = Some(self.limits.codec_bytes);
+        reader.limits(limits.clone());
+        let mut decoder = reader.into_decoder().map_err(broken)?;
+        let (width, height) = decoder.dimensions();
+        let pixels = u64::from(width) * u64::from(height);
+        if width > self.limits.side || height > self.limits.side || pixels > self.limits.pixels {
+            return Err(Error::TooLarge {
+                path: path.to_owned(),
+                expected: format!("at most {} million pixels", self.limits.pixels / 1_000_000),
+                found: format!("{width} x {height}"),
+            });
+        }
+        let _reserved = self.reserve(pixels * BYTES_PER_PIXEL);
+        limits.reserve(decoder.total_bytes()).map_err(broken)?;
+        decoder.set_limits(limits).map_err(broken)?;
+        let orientation = decoder.orientation().map_err(broken)?;
+        let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
+        picture.apply_orientation(orientation);
+        Ok(if picture.color().has_alpha() { on_white(picture) } else { picture.into_rgb8() })
+    }
+
+    /// Waits until `bytes` fit into the budget; one picture alone is always let in.
+    fn reserve(&self, bytes: u64) -> Reservation<'_> {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        while *reserved > 0 && *reserved + bytes > self.limits.total_bytes {
+            reserved = self.freed.wait(reserved).unwrap_or_else(PoisonError::into_inner);
+        }
+        *reserved += bytes;
+        Reservation { owner: self, bytes }
+    }
+}
+
+struct Reservation<'a> {
+    owner: &'a InProcess,
+    bytes: u64,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        *self.owner.reserved.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.owner.freed.notify_all();
+    }
+}
+
+impl Decoder for InProcess {
+    fn decode(&self, path: &Path) -> Result<RgbImage> {
+        // Opening a pipe or a device could wait for ever, so the kind is asked first.
+        let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+        if !meta.is_file() {
+            return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
+        }
+        if meta.len() > self.limits.file_bytes {
+            return Err(Error::TooLarge {
+                path: path.to_owned(),
+                expected: format!("at most {} bytes", self.limits.file_bytes),
+                found: format!("{} bytes", meta.len()),
+            });
+        }
+        if meta.len() == 0 {
+            return Err(not_a_picture(path, "an empty file"));
+        }
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        self.contained(path, || self.read(path, BufReader::new(file)))
+    }
+}
+
+fn on_white(picture: DynamicImage) -> RgbImage {
+    let rgba = picture.into_rgba8();
+    RgbImage::from_fn(rgba.width(), rgba.height(), |x, y| {
+        let [r, g, b, a] = rgba.get_pixel(x, y).0.map(u32::from);
+        image::Rgb([r, g, b].map(|v| ((v * a + 255 * (255 - a) + 127) / 255) as u8))
+    })
+}
+
+fn not_a_picture(path: &Path, found: impl Into<String>) -> Error {
+    Error::data(path, "a PNG, JPEG, GIF, WebP, BMP or TIFF picture", found, "convert it to one of these or leave it out")
+}
+
+fn refusal(path: &Path, error: ImageError) -> Error {
+    match error {
+        ImageError::Limits(limit) => {
+            Error::TooLarge { path: path.to_owned(), expected: "a size that fits into memory".into(), found: limit.to_string() }
+        }
+        ImageError::Unsupported(what) => not_a_picture(path, what.to_string()),
+        other => Error::data(path, "a whole picture", other.to_string(), "copy it again from its source or leave it out"),
+    }
+}

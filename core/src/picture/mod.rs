@@ -1,0 +1,21 @@
+//! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top left corner.
+
+pub mod blur;
+pub mod colour;
+pub mod decode;
+pub mod hog;
+pub mod resize;
+
+use image::{GrayImage, Luma, RgbImage};
+
+pub use decode::{Decoder, InProcess, Limits};
+
+/// Luma of an RGB picture, `(77 r + 150 g + 29 b) / 256` (ITU-R BT.601): a grey pixel keeps its value exactly.
+pub fn grey(rgb: &RgbImage) -> GrayImage {
+    let mut out = GrayImage::new(rgb.width(), rgb.height());
+    for (grey, p) in out.pixels_mut().zip(rgb.pixels()) {
+        let [r, g, b] = p.0.map(u32::from);
+        *grey = Luma([((77 * r + 150 * g + 29 * b + 128) >> 8) as u8]);
+    }
+    out
+}

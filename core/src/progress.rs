@@ -1,0 +1,69 @@
+//! Progress and cancelling in one handle: work counts and asks at the same place.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+
+/// A handle on work under way. Clones share one state: the worker counts, anyone may look or cancel.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    stage: Mutex<&'static str>,
+    done: AtomicU64,
+    total: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+/// How far the work had come when it was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// What is being done, in words for people.
+    pub stage: &'static str,
+    /// Steps done.
+    pub done: u64,
+    /// Steps in all; 0 when that is not known.
+    pub total: u64,
+}
+
+impl Progress {
+    /// Starts a stage of `total` steps (0: not known).
+    pub fn begin(&self, stage: &'static str, total: u64) {
+        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        self.0.done.store(0, Ordering::Relaxed);
+        self.0.total.store(total, Ordering::Relaxed);
+    }
+
+    /// Counts one step.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] once the work was cancelled; the step then does not count.
+    pub fn step(&self) -> Result<()> {
+        if self.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        self.0.done.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Asks the work to stop at its next step.
+    pub fn cancel(&self) {
+        self.0.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// How far the work has come.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            stage: *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner),
+            done: self.0.done.load(Ordering::Relaxed),
+            total: self.0.total.load(Ordering::Relaxed),
+        }
+    }
+}
