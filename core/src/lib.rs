@@ -5,6 +5,7 @@
 
 pub mod descriptor;
 pub mod error;
+pub mod features;
 pub mod ids;
 pub mod picture;
 pub mod progress;

@@ -4,6 +4,7 @@ pub mod blur;
 pub mod colour;
 pub mod decode;
 pub mod hog;
+pub mod pyramid;
 pub mod resize;
 
 use image::{GrayImage, Luma, RgbImage};

@@ -1,0 +1,4 @@
+//! The program Tessera as a library, so that its tests and both its faces share one [`session::Session`].
+
+pub mod cli;
+pub mod session;

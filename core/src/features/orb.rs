@@ -1,0 +1,138 @@
+//! From a grey picture to its features.
+
+use image::GrayImage;
+use serde::{Deserialize, Serialize};
+
+use super::brief::Pattern;
+use super::fast::{self, Corner};
+use super::harris;
+use super::orientation::Disc;
+use crate::descriptor::{Descriptor, Keypoint};
+use crate::error::{Error, Result};
+use crate::picture::blur::gaussian_7x7;
+use crate::picture::pyramid::{Level, pyramid};
+
+/// How features are found and described.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OrbOptions {
+    /// Features at most, 0 or more.
+    pub count: usize,
+    /// Levels of the pyramid, `1..=16`.
+    pub levels: usize,
+    /// Factor from level to level, above 1 and at most 2.
+    pub scale: f32,
+    /// Pixels of each level along its sides without corners.
+    pub edge: usize,
+    /// FAST threshold in grey levels, `1..=254`.
+    pub threshold: u8,
+    /// Patch that is described, in pixels of its level, odd, `7..=127`.
+    pub patch: u32,
+    /// Whether patches are described as they stand, without turning them.
+    pub upright: bool,
+}
+
+impl Default for OrbOptions {
+    fn default() -> Self {
+        Self { count: 500, levels: 8, scale: 1.2, edge: 16, threshold: 20, patch: 31, upright: false }
+    }
+}
+
+impl OrbOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for the first that is not.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |name, found: String, expected| Err(Error::Option { name, found, expected });
+        if !(1..=16).contains(&self.levels) {
+            return wrong("levels", self.levels.to_string(), "1 to 16");
+        }
+        if !(self.scale > 1.0 && self.scale <= 2.0) {
+            return wrong("scale", self.scale.to_string(), "above 1 and at most 2");
+        }
+        if !(1..=254).contains(&self.threshold) {
+            return wrong("threshold", self.threshold.to_string(), "1 to 254");
+        }
+        if !(7..=127).contains(&self.patch) || self.patch.is_multiple_of(2) {
+            return wrong("patch", self.patch.to_string(), "an odd number from 7 to 127");
+        }
+        Ok(())
+    }
+}
+
+/// Keypoints and their descriptors, position by position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Features {
+    /// Where they are, level by level from the finest, strongest first.
+    pub keypoints: Vec<Keypoint>,
+    /// What they look like.
+    pub descriptors: Vec<Descriptor>,
+}
+
+/// The features of `picture`: none when it is empty, flat or smaller than twice the edge.
+///
+/// Each level's share of `count` is proportional to its width; what a level cannot fill goes to the others, finest
+/// first. Options out of range (see [`OrbOptions::check`]) are taken as the nearest allowed. O(pixels + count).
+pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
+    let radius = (options.patch.max(7) - 1) / 2;
+    let levels = pyramid(picture, options.levels, options.scale, 2 * options.edge as u32 + 1, radius as usize + 4);
+    let mut found: Vec<Vec<(Corner, f32)>> = levels.iter().map(|level| ranked(level, options)).collect();
+    let available: Vec<usize> = found.iter().map(Vec::len).collect();
+    for (corners, quota) in found.iter_mut().zip(quotas(&available, options)) {
+        corners.truncate(quota);
+    }
+
+    let disc = Disc::new(radius as usize);
+    let pattern = Pattern::new(options.patch);
+    let mut features = Features::default();
+    for (level, corners) in levels.iter().zip(&found) {
+        if corners.is_empty() {
+            continue;
+        }
+        let smooth = gaussian_7x7(&level.picture);
+        for (corner, response) in corners {
+            let (x, y) = (corner.x as usize, corner.y as usize);
+            let direction = if options.upright { (1.0, 0.0) } else { disc.direction(&level.picture, x, y) };
+            let (full_x, full_y) = level.to_full(x, y);
+            features.keypoints.push(Keypoint {
+                x: full_x,
+                y: full_y,
+                scale: level.scale.0.max(level.scale.1),
+                angle: direction.1.atan2(direction.0),
+                response: *response,
+            });
+            features.descriptors.push(pattern.describe(&smooth, x, y, direction));
+        }
+    }
+    features
+}
+
+/// The corners of a level, strongest first (of equals the first in reading order).
+fn ranked(level: &Level, options: &OrbOptions) -> Vec<(Corner, f32)> {
+    let corners = fast::corners(&level.picture, options.threshold, options.edge);
+    let responses = harris::responses(&level.picture, &corners);
+    let mut ranked: Vec<_> = corners.into_iter().zip(responses).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    ranked
+}
+
+/// How many features each level gives.
+fn quotas(available: &[usize], options: &OrbOptions) -> Vec<usize> {
+    let shrink = 1.0 / f64::from(options.scale);
+    let total: f64 = (0..available.len()).map(|i| shrink.powi(i as i32)).sum();
+    let mut left = options.count;
+    let mut quotas: Vec<usize> = Vec::with_capacity(available.len());
+    for (i, &n) in available.iter().enumerate() {
+        let share = (options.count as f64 * shrink.powi(i as i32) / total).round() as usize;
+        let quota = share.min(n).min(left);
+        quotas.push(quota);
+        left -= quota;
+    }
+    for (quota, &n) in quotas.iter_mut().zip(available) {
+        let more = left.min(n - *quota);
+        *quota += more;
+        left -= more;
+    }
+    quotas
+}
