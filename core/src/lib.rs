@@ -3,9 +3,12 @@
 //! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
 //! `error random ids descriptor`, `progress`, `picture`, ...
 
+pub mod ckm;
 pub mod descriptor;
+pub mod envelope;
 pub mod error;
 pub mod features;
+pub mod hamming;
 pub mod ids;
 pub mod picture;
 pub mod progress;

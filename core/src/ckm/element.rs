@@ -1,0 +1,249 @@
+//! Elements: the pieces an image is made of, by kind, laid out for searching.
+
+use image::RgbImage;
+use serde::{Deserialize, Serialize};
+
+use super::kernel::LeafKernel;
+use crate::descriptor::Descriptor;
+use crate::error::{Error, Result};
+use crate::features::{self, OrbOptions};
+use crate::hamming::{Blocks, LANES};
+use crate::picture::colour::{self, ColourOptions, colour_layout};
+use crate::picture::hog::{self, HogOptions, dense_hog};
+use crate::picture::{grey, resize};
+
+/// Where a kind of element comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Source {
+    /// Corners with binary descriptors.
+    Orb(OrbOptions),
+    /// Dense blocks of gradient histograms.
+    Hog(HogOptions),
+    /// Mean colours of small squares.
+    Colour(ColourOptions),
+}
+
+impl Source {
+    /// A short name: `orb`, `hog` or `colour`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Orb(_) => "orb",
+            Self::Hog(_) => "hog",
+            Self::Colour(_) => "colour",
+        }
+    }
+
+    /// Length of a dense feature vector; 0 for binary descriptors.
+    pub(super) fn dimension(&self) -> usize {
+        match self {
+            Self::Orb(_) => 0,
+            Self::Hog(_) => hog::VALUES,
+            Self::Colour(_) => colour::VALUES,
+        }
+    }
+
+    /// Quantised steps in one unit of feature distance.
+    pub(super) fn unit(&self) -> f32 {
+        match self {
+            Self::Orb(_) => 1.0,
+            Self::Hog(_) => 510.0,
+            Self::Colour(_) => 100.0,
+        }
+    }
+}
+
+/// A kind of element and the leaf kernel that compares two of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kind {
+    /// Where the elements come from.
+    pub source: Source,
+    /// How they are compared.
+    pub kernel: LeafKernel,
+}
+
+/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255, kept as f32: sums of
+/// their products are then exact, whatever the order and the instructions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Values {
+    Binary(Blocks),
+    /// Value `d` of element `i` is `lanes[(i / LANES) * dimension + d][i % LANES]`.
+    Dense {
+        lanes: Vec<[f32; LANES]>,
+        /// Squared lengths.
+        norms: Vec<[f32; LANES]>,
+    },
+}
+
+/// Positions of [`LANES`] elements, and what is added to their kernels: 0 (or a learned weight), and minus infinity for
+/// lanes that hold no element.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Places {
+    pub(super) x: [f32; LANES],
+    pub(super) y: [f32; LANES],
+    pub(super) weight: [f32; LANES],
+}
+
+/// The elements of one kind of one image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElementSet {
+    len: usize,
+    pub(super) values: Values,
+    pub(super) places: Vec<Places>,
+}
+
+impl ElementSet {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The position of element `i` in working pixels from the image's middle.
+    pub fn position(&self, i: usize) -> [f32; 2] {
+        let places = &self.places[i / LANES];
+        [places.x[i % LANES], places.y[i % LANES]]
+    }
+
+    /// The binary descriptor of element `i`; zero for dense kinds.
+    pub(super) fn descriptor(&self, i: usize) -> Descriptor {
+        match &self.values {
+            Values::Binary(blocks) => blocks.get(i),
+            Values::Dense { .. } => Descriptor::default(),
+        }
+    }
+
+    /// The dense values of element `i`; none for binary kinds.
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = f32> {
+        let lanes = match &self.values {
+            Values::Binary(_) => [].as_slice(),
+            Values::Dense { lanes, norms } => {
+                let dimension = lanes.len() / norms.len();
+                &lanes[i / LANES * dimension..][..dimension]
+            }
+        };
+        lanes.iter().map(move |values| values[i % LANES])
+    }
+
+    /// Binary elements at `positions`.
+    pub(super) fn binary(positions: &[[f32; 2]], descriptors: impl IntoIterator<Item = Descriptor>) -> Self {
+        Self { len: positions.len(), values: Values::Binary(descriptors.into_iter().collect()), places: places(positions) }
+    }
+
+    /// Dense elements at `positions`; `rows` holds `dimension` values an element.
+    pub(super) fn dense(positions: &[[f32; 2]], rows: &[u8], dimension: usize) -> Self {
+        let n_blocks = positions.len().div_ceil(LANES);
+        let mut lanes = vec![[0.0; LANES]; n_blocks * dimension];
+        let mut norms = vec![[0.0; LANES]; n_blocks];
+        for (i, row) in rows.chunks_exact(dimension).enumerate() {
+            for (d, &value) in row.iter().enumerate() {
+                lanes[i / LANES * dimension + d][i % LANES] = f32::from(value);
+                norms[i / LANES][i % LANES] += f32::from(value) * f32::from(value);
+            }
+        }
+        Self { len: positions.len(), values: Values::Dense { lanes, norms }, places: places(positions) }
+    }
+}
+
+fn places(positions: &[[f32; 2]]) -> Vec<Places> {
+    let blank = Places { x: [0.0; LANES], y: [0.0; LANES], weight: [f32::NEG_INFINITY; LANES] };
+    let mut all = vec![blank; positions.len().div_ceil(LANES)];
+    for (i, [x, y]) in positions.iter().enumerate() {
+        let places = &mut all[i / LANES];
+        (places.x[i % LANES], places.y[i % LANES], places.weight[i % LANES]) = (*x, *y, 0.0);
+    }
+    all
+}
+
+/// An image as its elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elements {
+    /// One set for each of the machine's kinds, in their order.
+    pub sets: Vec<ElementSet>,
+    /// Width and height of the image in its own pixels.
+    pub size: (u32, u32),
+    /// Its own pixels in one working pixel.
+    pub scale: f32,
+}
+
+impl Elements {
+    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working pixels.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when an option of a kind is out of range.
+    pub fn of(picture: &RgbImage, side: u32, kinds: &[Kind]) -> Result<Self> {
+        let size = picture.dimensions();
+        let (width, height) = resize::fit(size.0, size.1, side);
+        let work = resize::resize_rgb(picture, width, height);
+        let luma = grey(&work);
+        let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
+        let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
+        let set = |kind: &Kind| -> Result<ElementSet> {
+            Ok(match &kind.source {
+                Source::Orb(options) => {
+                    options.check()?;
+                    let found = features::detect(&luma, options);
+                    let positions: Vec<_> = found.keypoints.iter().map(|k| centred(k.x, k.y)).collect();
+                    ElementSet::binary(&positions, found.descriptors)
+                }
+                Source::Hog(options) => {
+                    let blocks = dense_hog(&work, options);
+                    let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
+                    let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values).map(|v| (v * kind.source.unit()).round() as u8).collect();
+                    ElementSet::dense(&positions, &rows, hog::VALUES)
+                }
+                Source::Colour(options) => {
+                    let blocks = colour_layout(&work, options);
+                    let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
+                    let shift = |(i, v): (usize, f32)| (v * kind.source.unit()).round() + if i % 3 == 0 { 0.0 } else { 128.0 };
+                    let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values.into_iter().enumerate()).map(|v| shift(v) as u8).collect();
+                    ElementSet::dense(&positions, &rows, colour::VALUES)
+                }
+            })
+        };
+        let sets = kinds.iter().map(set).collect::<Result<Vec<_>>>()?;
+        Ok(Self { sets, size, scale: Self::scale_of(size, side) })
+    }
+
+    /// An image's own pixels in one working pixel when its longer side becomes `side`.
+    pub(super) fn scale_of(size: (u32, u32), side: u32) -> f32 {
+        size.0.max(size.1) as f32 / side as f32
+    }
+
+    /// The number of elements of all kinds.
+    pub fn len(&self) -> usize {
+        self.sets.iter().map(ElementSet::len).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A position in working pixels from the middle as one in the image's own pixels from its top left corner.
+    pub fn to_picture(&self, position: [f32; 2]) -> [f32; 2] {
+        let middle = [(self.size.0 as f32 - 1.0) / 2.0, (self.size.1 as f32 - 1.0) / 2.0];
+        [position[0] * self.scale + middle[0], position[1] * self.scale + middle[1]]
+    }
+}
+
+/// Checks the options of a list of kinds.
+///
+/// # Errors
+/// [`Error::Option`] for the first that is out of range.
+pub(super) fn check(kinds: &[Kind]) -> Result<()> {
+    if kinds.is_empty() {
+        return Err(Error::Option { name: "elements", found: "empty".into(), expected: "at least one kind" });
+    }
+    for kind in kinds {
+        if let Source::Orb(options) = &kind.source {
+            options.check()?;
+        }
+        kind.kernel.check()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Why a class got its score: the winning decomposition traced back to pieces of training images.
+
+use super::element::Elements;
+use super::kernel::Queries;
+use super::spf::{NO_IMAGE, Node};
+use super::{Ckm, Without};
+use crate::ids::{ClassId, ItemId};
+
+/// The training element that a query element was matched with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// The training image.
+    pub image: ItemId,
+    /// Its name.
+    pub name: String,
+    /// Which of its kind's elements in that image.
+    pub element: usize,
+    /// Its position in the training image's own pixels.
+    pub position: [f32; 2],
+    /// Feature distance: bits, or units of the dense kind's feature.
+    pub distance: f32,
+}
+
+/// One query element's part of a score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contribution {
+    /// The kind of element, as a position in the machine's list.
+    pub kind: usize,
+    /// Which of the query's elements of that kind.
+    pub element: usize,
+    /// Its position in the query's own pixels.
+    pub position: [f32; 2],
+    /// The training element it was matched with; `None` when the class has no element of the kind.
+    pub matched: Option<Match>,
+    /// The leaf kernel's likeness, in 0..=1.
+    pub likeness: f32,
+    /// The leaf kernel's part for position, 0 or less.
+    pub nearness: f32,
+    /// Half of the pair bonus, where this element and a neighbour were matched within one training image; else 0.
+    pub bonus: f32,
+    /// What all this adds to the score: the kind's weight times the sum of the three.
+    pub value: f64,
+}
+
+/// Why a class got its score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The class.
+    pub class: ClassId,
+    /// Its score.
+    pub score: f64,
+    /// One for each element of the query, the largest first; their values sum to the score.
+    pub contributions: Vec<Contribution>,
+}
+
+impl Ckm {
+    /// Explains the score of each of `classes` (those that have one) for `query`.
+    /// O(query elements * training elements).
+    pub fn explain(&self, query: &Elements, without: Without<'_>, classes: &[ClassId]) -> Vec<Explanation> {
+        let evidence = self.evidence(query, without);
+        let counts = self.counts(without);
+        let mut explanations = Vec::new();
+        for &class in classes.iter().filter(|class| counts.get(class.index()).is_some_and(|&n| n > 0)) {
+            let mut contributions = Vec::new();
+            let mut score = 0.0;
+            for (k, (value, decomposition)) in self.roots(&evidence, class.index()).enumerate() {
+                score += value;
+                let kernel = self.options.kinds[k].kernel;
+                let found = &evidence[k].classes[class.index()];
+                let architecture = &evidence[k].architecture;
+                let queries = self.queries(k, query);
+                for node in &architecture.decompositions[decomposition] {
+                    match *node {
+                        Node::Single(j) => {
+                            let (_, image) = found.single(j, kernel.floor());
+                            contributions.push(self.contribution(k, query, &queries, class, j as usize, image, 0.0));
+                        }
+                        Node::Pair(edge) => {
+                            let (_, images) = found.pair(edge, &architecture.edges, kernel.pair_bonus, kernel.floor());
+                            let bonus = if images[0] == images[1] && images[0] != NO_IMAGE { kernel.pair_bonus / 2.0 } else { 0.0 };
+                            let (a, b) = architecture.edges[edge as usize];
+                            for (j, image) in [(a, images[0]), (b, images[1])] {
+                                contributions.push(self.contribution(k, query, &queries, class, j as usize, image, bonus));
+                            }
+                        }
+                    }
+                }
+            }
+            contributions.sort_by(|a, b| b.value.total_cmp(&a.value).then((a.kind, a.element).cmp(&(b.kind, b.element))));
+            explanations.push(Explanation { class, score, contributions });
+        }
+        explanations
+    }
+
+    fn queries<'a>(&self, k: usize, query: &'a Elements) -> Queries<'a> {
+        let kind = &self.options.kinds[k];
+        Queries::new(&query.sets[k], kind.source.dimension(), kind.source.unit(), kind.kernel)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a private step of explain, which holds all of these")]
+    fn contribution(
+        &self, kind: usize, query: &Elements, queries: &Queries<'_>, class: ClassId, element: usize, image: u32, bonus: f32,
+    ) -> Contribution {
+        let kernel = self.options.kinds[kind].kernel;
+        let example = self.classes[class.index()].examples.get(image as usize);
+        let found = example.and_then(|example| {
+            let set = &example.elements.sets[kind];
+            queries.trace(set, element).map(|(z, distance, likeness, nearness)| {
+                let position = example.elements.to_picture(set.position(z));
+                (Match { image: example.id, name: example.name.clone(), element: z, position, distance }, likeness, nearness)
+            })
+        });
+        let (matched, likeness, nearness) = match found {
+            Some((matched, likeness, nearness)) => (Some(matched), likeness, nearness),
+            None => (None, 0.0, kernel.floor()),
+        };
+        let sum = f64::from(likeness + nearness) + f64::from(bonus);
+        Contribution {
+            kind,
+            element,
+            position: query.to_picture(query.sets[kind].position(element)),
+            matched,
+            likeness,
+            nearness,
+            bonus,
+            value: f64::from(kernel.weight) * sum,
+        }
+    }
+}

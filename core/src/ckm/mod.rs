@@ -1,0 +1,295 @@
+//! Compositional kernel machines over image elements.
+//!
+//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop: a class's score for a query is
+//! the best way of composing the query from pieces of that class's training images. Elements are compared by a leaf
+//! kernel ([`kernel`]), unary and pair nodes maximise over all training elements of the class, and the root maximises
+//! over random decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights uniform.
+//!
+//! Beyond the paper: several kinds of elements ([`element`]) join in one machine. The root is then a product (in
+//! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions for each kind.
+//!
+//! Training stores elements, so it is one pass; an image is added or removed at the cost of that image, and the machine
+//! is then equal to one trained without it. Leaving an image or its whole group out of a score is a mask.
+
+pub mod confidence;
+pub mod element;
+pub mod explain;
+pub mod kernel;
+pub mod model;
+pub mod presets;
+pub mod spf;
+
+use image::RgbImage;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::envelope::hash64;
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, ItemId};
+use element::{Elements, Kind};
+use kernel::Queries;
+use spf::{Architecture, Evidence};
+
+/// How a machine is built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CkmOptions {
+    /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
+    pub side: u32,
+    /// The kinds of elements and their kernels.
+    pub kinds: Vec<Kind>,
+    /// Decompositions a query is scored by (the paper's P), 1 or more.
+    pub decompositions: usize,
+    /// Spatial neighbours of an element that it may pair with (the paper's k), 0 or more.
+    pub neighbours: usize,
+    /// Seed of the decompositions.
+    pub seed: u64,
+}
+
+impl CkmOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for the first that is not.
+    pub fn check(&self) -> Result<()> {
+        if !(16..=1024).contains(&self.side) {
+            return Err(Error::Option { name: "side", found: self.side.to_string(), expected: "16 to 1024" });
+        }
+        if !(1..=1024).contains(&self.decompositions) {
+            return Err(Error::Option { name: "decompositions", found: self.decompositions.to_string(), expected: "1 to 1024" });
+        }
+        element::check(&self.kinds)
+    }
+}
+
+/// A training image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// Its identifier, unique in the machine.
+    pub id: ItemId,
+    /// What people know it by: its path as it was given.
+    pub name: String,
+    /// The object it shows, when known: other images of the same object are near copies.
+    pub group: Option<String>,
+    /// Its pieces.
+    pub elements: Elements,
+}
+
+/// A class and its training images in ascending order of their identifiers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// The class's name.
+    pub name: String,
+    /// Its training images, at least one.
+    pub examples: Vec<Example>,
+}
+
+/// What a score leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Without<'a> {
+    /// Nothing.
+    Nothing,
+    /// One training image.
+    Image(ItemId),
+    /// All training images of a group.
+    Group(&'a str),
+}
+
+impl Without<'_> {
+    fn leaves_out(&self, example: &Example) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Image(id) => example.id == *id,
+            Self::Group(group) => example.group.as_deref() == Some(group),
+        }
+    }
+}
+
+impl Example {
+    /// What must be left out for an honest score of this very image: its group, or where none is known itself.
+    pub fn without_itself(&self) -> Without<'_> {
+        self.group.as_deref().map_or(Without::Image(self.id), Without::Group)
+    }
+}
+
+/// A compositional kernel machine. Equal machines give equal answers, however they came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ckm {
+    options: CkmOptions,
+    classes: Vec<Class>,
+}
+
+/// The scores of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scores {
+    /// One for each class, in the machine's order; `None` for a class that has no training image but those left out.
+    pub of: Vec<Option<f64>>,
+    /// Of each class the training images that counted.
+    examples: Vec<usize>,
+    /// The weight of all the query's elements: what a score divided by this is worth per element.
+    pub mass: f64,
+}
+
+impl Scores {
+    /// Classes from the best down; ties go to the class with more training images, then to the first by name. Classes
+    /// without a score are left out.
+    pub fn ranking(&self) -> Vec<(ClassId, f64)> {
+        let mut ranking: Vec<_> = self.of.iter().zip(0..).filter_map(|(score, c)| score.map(|s| (ClassId(c), s))).collect();
+        ranking.sort_by(|a, b| {
+            let more = self.examples[b.0.index()].cmp(&self.examples[a.0.index()]);
+            b.1.total_cmp(&a.1).then(more).then(a.0.cmp(&b.0))
+        });
+        ranking
+    }
+
+    /// The best class's lead over the second, divided by [`Scores::mass`]; 0 without elements or with one class.
+    pub fn margin(&self) -> f64 {
+        match self.ranking().as_slice() {
+            [first, second, ..] if self.mass > 0.0 => (first.1 - second.1) / self.mass,
+            _ => 0.0,
+        }
+    }
+}
+
+/// What one kind contributes to a query's scores.
+struct KindEvidence {
+    architecture: Architecture,
+    /// One for each class.
+    classes: Vec<Evidence>,
+}
+
+/// Training images that one task of a query looks at.
+const CHUNK: usize = 48;
+
+impl Ckm {
+    /// A machine without training images.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when an option is out of range.
+    pub fn new(options: CkmOptions) -> Result<Self> {
+        options.check()?;
+        Ok(Self { options, classes: Vec::new() })
+    }
+
+    /// How the machine was built.
+    pub fn options(&self) -> &CkmOptions {
+        &self.options
+    }
+
+    /// The classes in order of their names; a [`ClassId`] is a position here.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    /// The class of that name.
+    pub fn class_id(&self, name: &str) -> Option<ClassId> {
+        self.classes.binary_search_by(|class| class.name.as_str().cmp(name)).ok().map(|i| ClassId(i as u32))
+    }
+
+    /// All training images with their classes.
+    pub fn examples(&self) -> impl Iterator<Item = (ClassId, &Example)> {
+        self.classes.iter().zip(0..).flat_map(|(class, c)| class.examples.iter().map(move |example| (ClassId(c), example)))
+    }
+
+    /// The number of training elements.
+    pub fn n_elements(&self) -> usize {
+        self.examples().map(|(_, example)| example.elements.len()).sum()
+    }
+
+    /// Cuts an image into the elements this machine works with. O(pixels).
+    ///
+    /// # Errors
+    /// None that [`Ckm::new`] has not refused already.
+    pub fn elements(&self, picture: &RgbImage) -> Result<Elements> {
+        Elements::of(picture, self.options.side, &self.options.kinds)
+    }
+
+    /// Adds a training image to the class of that name, which begins with its first image; an image already there
+    /// under the same identifier is replaced. The elements must be of this machine's kinds. O(images of the class).
+    pub fn add(&mut self, class: &str, example: Example) {
+        self.remove(example.id);
+        let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
+            self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });
+            at
+        });
+        let examples = &mut self.classes[at].examples;
+        let place = examples.partition_point(|other| other.id < example.id);
+        examples.insert(place, example);
+    }
+
+    /// Removes a training image, and its class with its last image. Returns whether it was there. O(images).
+    pub fn remove(&mut self, id: ItemId) -> bool {
+        let place = self.classes.iter().zip(0..).find_map(|(class, c): (&Class, usize)| {
+            class.examples.binary_search_by_key(&id, |example| example.id).ok().map(|at| (c, at))
+        });
+        let Some((class, at)) = place else { return false };
+        self.classes[class].examples.remove(at);
+        if self.classes[class].examples.is_empty() {
+            self.classes.remove(class);
+        }
+        true
+    }
+
+    /// The score of each class. Equal on any number of threads. O(query elements * training elements).
+    pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
+        let evidence = self.evidence(query, without);
+        let examples = self.counts(without);
+        let score = |c: usize| (examples[c] > 0).then(|| self.roots(&evidence, c).map(|(value, _)| value).sum());
+        Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) }
+    }
+
+    /// Of each class the training images that are not left out.
+    fn counts(&self, without: Without<'_>) -> Vec<usize> {
+        self.classes.iter().map(|class| class.examples.iter().filter(|e| !without.leaves_out(e)).count()).collect()
+    }
+
+    fn mass(&self, query: &Elements) -> f64 {
+        self.options.kinds.iter().zip(&query.sets).map(|(kind, set)| f64::from(kind.kernel.weight) * set.len() as f64).sum()
+    }
+
+    /// Of each kind its weighted value for class `c` and the decomposition that gave it.
+    fn roots<'a>(&'a self, evidence: &'a [KindEvidence], c: usize) -> impl Iterator<Item = (f64, usize)> + 'a {
+        self.options.kinds.iter().zip(evidence).map(move |(kind, evidence)| {
+            let (value, p) = evidence.classes[c].root(&evidence.architecture, kind.kernel.pair_bonus, kind.kernel.floor());
+            (f64::from(kind.kernel.weight) * value, p)
+        })
+    }
+
+    fn evidence(&self, query: &Elements, without: Without<'_>) -> Vec<KindEvidence> {
+        let kinds = self.options.kinds.iter().zip(&query.sets).enumerate();
+        kinds.map(|(k, _)| self.kind_evidence(k, query, without)).collect()
+    }
+
+    fn kind_evidence(&self, k: usize, query: &Elements, without: Without<'_>) -> KindEvidence {
+        let kind = &self.options.kinds[k];
+        let set = &query.sets[k];
+        let positions: Vec<_> = (0..set.len()).map(|i| set.position(i)).collect();
+        let seed = hash64(bytemuck::cast_slice(&positions)) ^ self.options.seed;
+        let architecture = Architecture::draw(&positions, self.options.neighbours, self.options.decompositions, seed);
+        let queries = Queries::new(set, kind.source.dimension(), kind.source.unit(), kind.kernel);
+        let tasks: Vec<(usize, usize)> = self
+            .classes
+            .iter()
+            .enumerate()
+            .flat_map(|(c, class)| (0..class.examples.len()).step_by(CHUNK).map(move |start| (c, start)))
+            .collect();
+        let parts: Vec<Evidence> = tasks
+            .par_iter()
+            .map(|&(c, start)| {
+                let mut part = Evidence::new(set.len(), architecture.edges.len());
+                let mut bests = vec![0.0; queries.len()];
+                let examples = &self.classes[c].examples;
+                for (i, example) in examples.iter().enumerate().skip(start).take(CHUNK).filter(|(_, e)| !without.leaves_out(e)) {
+                    queries.bests(&example.elements.sets[k], &mut bests);
+                    part.add(i as u32, &bests, &architecture.edges);
+                }
+                part
+            })
+            .collect();
+        let mut classes = vec![Evidence::new(set.len(), architecture.edges.len()); self.classes.len()];
+        for ((c, _), part) in tasks.iter().zip(&parts) {
+            classes[*c].merge(part);
+        }
+        KindEvidence { architecture, classes }
+    }
+}

@@ -1,0 +1,254 @@
+//! A trained machine on disk: everything needed to answer and explain elsewhere.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, View};
+use serde::{Deserialize, Serialize};
+
+use super::confidence::Calibration;
+use super::element::{ElementSet, Elements, Source, Values};
+use super::{Ckm, CkmOptions, Example};
+use crate::descriptor::Descriptor;
+use crate::envelope;
+use crate::error::{Error, Result};
+use crate::features::brief::PATTERN_VERSION;
+use crate::ids::ItemId;
+
+/// The kind of model, as its manifest calls it.
+pub const KIND: &str = "ckm";
+
+/// A trained machine with what is known about its answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recognizer {
+    /// The machine.
+    pub ckm: Ckm,
+    /// From margins to confidence.
+    pub calibration: Calibration,
+    /// What was measured when it was trained.
+    pub metrics: Metrics,
+    /// The folder that the names of its training images are relative to, where it was trained.
+    pub root: String,
+}
+
+/// What was measured when a machine was trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metrics {
+    /// Accuracy on training images with their whole object left out; `None` when none could be judged.
+    pub held_out_accuracy: Option<f64>,
+    /// Images it was measured on.
+    pub held_out: usize,
+    /// Whether objects were known; without them an image's near copies were there, and the accuracy reads too high.
+    pub objects_known: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    options: CkmOptions,
+    pattern_version: u32,
+    classes: Vec<String>,
+    root: String,
+    images: usize,
+    elements: usize,
+    calibration: Calibration,
+    metrics: Metrics,
+}
+
+impl Recognizer {
+    /// Writes the model to `folder`, in place of an older one. Returns the bytes written.
+    ///
+    /// # Errors
+    /// As [`envelope::write_model`].
+    pub fn save(&self, folder: &Path) -> Result<u64> {
+        let head = Head {
+            options: self.ckm.options().clone(),
+            pattern_version: PATTERN_VERSION,
+            classes: self.ckm.classes().iter().map(|class| class.name.clone()).collect(),
+            root: self.root.clone(),
+            images: self.ckm.examples().count(),
+            elements: self.ckm.n_elements(),
+            calibration: self.calibration,
+            metrics: self.metrics,
+        };
+        let weights = safetensors::serialize(tensors(&self.ckm), None)
+            .map_err(|error| Error::data(folder, "weights that can be written down", error.to_string(), "train with fewer images"))?;
+        envelope::write_model(folder, KIND, head, &weights)
+    }
+
+    /// Reads the model in `folder`. Any byte that differs from what was written is refused.
+    ///
+    /// # Errors
+    /// As [`envelope::read_model`].
+    pub fn load(folder: &Path) -> Result<Self> {
+        let (head, weights): (Head, Vec<u8>) = envelope::read_model(folder, KIND)?;
+        let refuse = |found: String| Error::data(folder, "the weights of a recogniser", found, "train it anew");
+        if head.pattern_version != PATTERN_VERSION {
+            return Err(refuse(format!("descriptors of pattern version {}, not {PATTERN_VERSION}", head.pattern_version)));
+        }
+        let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
+        let mut ckm = Ckm::new(head.options)?;
+        read_examples(&mut ckm, &head.classes, head.images, &Reader(&tensors)).map_err(refuse)?;
+        Ok(Self { ckm, calibration: head.calibration, metrics: head.metrics, root: head.root })
+    }
+}
+
+/// A tensor that owns its bytes.
+struct Owned {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl View for Owned {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn bytes_tensor(rows: usize, bytes: Vec<u8>) -> Owned {
+    let shape = if rows == 0 { vec![0, 0] } else { vec![rows, bytes.len() / rows] };
+    Owned { dtype: Dtype::U8, shape, bytes }
+}
+
+fn text_tensor(bytes: Vec<u8>) -> Owned {
+    Owned { dtype: Dtype::U8, shape: vec![bytes.len()], bytes }
+}
+
+fn u32_tensor(values: impl IntoIterator<Item = u32>) -> Owned {
+    let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
+    Owned { dtype: Dtype::U32, shape: vec![bytes.len() / 4], bytes }
+}
+
+fn f32_tensor(values: impl IntoIterator<Item = f32>) -> Owned {
+    let bytes: Vec<u8> = values.into_iter().flat_map(f32::to_le_bytes).collect();
+    Owned { dtype: Dtype::F32, shape: vec![bytes.len() / 4], bytes }
+}
+
+/// Images in the machine's order; elements kind by kind, image by image.
+fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
+    let images: Vec<_> = ckm.examples().collect();
+    let ends = |lengths: &mut dyn Iterator<Item = usize>| {
+        let mut end = 0;
+        u32_tensor(lengths.map(|length| {
+            end += length as u32;
+            end
+        }).collect::<Vec<_>>())
+    };
+    let group = |example: &Example| example.group.clone().unwrap_or_default();
+    let mut all = vec![
+        ("images.id".to_owned(), u32_tensor(images.iter().map(|(_, e)| e.id.0))),
+        ("images.class".into(), u32_tensor(images.iter().map(|(class, _)| class.0))),
+        ("images.width".into(), u32_tensor(images.iter().map(|(_, e)| e.elements.size.0))),
+        ("images.height".into(), u32_tensor(images.iter().map(|(_, e)| e.elements.size.1))),
+        ("images.name".into(), text_tensor(images.iter().flat_map(|(_, e)| e.name.bytes()).collect())),
+        ("images.name_end".into(), ends(&mut images.iter().map(|(_, e)| e.name.len()))),
+        ("images.group".into(), text_tensor(images.iter().flat_map(|(_, e)| group(e).into_bytes()).collect())),
+        ("images.group_end".into(), ends(&mut images.iter().map(|(_, e)| group(e).len()))),
+    ];
+    for (k, kind) in ckm.options().kinds.iter().enumerate() {
+        let sets: Vec<&ElementSet> = images.iter().map(|(_, e)| &e.elements.sets[k]).collect();
+        let elements = || sets.iter().flat_map(|set| (0..set.len()).map(move |i| (*set, i)));
+        let n = elements().count();
+        let values: Vec<u8> = elements()
+            .flat_map(|(set, i)| match &set.values {
+                Values::Binary(_) => set.descriptor(i).to_bytes().to_vec(),
+                Values::Dense { .. } => set.row(i).map(|v| v as u8).collect(),
+            })
+            .collect();
+        let name = |part: &str| format!("{k}.{}.{part}", kind.source.name());
+        all.push((name("count"), u32_tensor(sets.iter().map(|set| set.len() as u32))));
+        all.push((name("position"), f32_tensor(elements().flat_map(|(set, i)| set.position(i)))));
+        all.push((name("feature"), bytes_tensor(n, values)));
+    }
+    all
+}
+
+/// Reads tensors and says in words what is wrong with them.
+struct Reader<'a>(&'a SafeTensors<'a>);
+
+impl<'a> Reader<'a> {
+    fn bytes(&self, name: &str, dtype: Dtype) -> Result<&'a [u8], String> {
+        let tensor = self.0.tensor(name).map_err(|error| format!("{error}"))?;
+        if tensor.dtype() != dtype {
+            return Err(format!("`{name}` of type {:?}", tensor.dtype()));
+        }
+        Ok(tensor.data())
+    }
+
+    fn u32s(&self, name: &str, n: usize) -> Result<Vec<u32>, String> {
+        let words = self.bytes(name, Dtype::U32)?.as_chunks::<4>().0;
+        if words.len() != n {
+            return Err(format!("{} numbers in `{name}` where {n} belong", words.len()));
+        }
+        Ok(words.iter().map(|b| u32::from_le_bytes(*b)).collect())
+    }
+
+    fn texts(&self, name: &str, n: usize) -> Result<Vec<String>, String> {
+        let bytes = self.bytes(name, Dtype::U8)?;
+        let mut start = 0;
+        let text = |end: u32| {
+            let part = bytes.get(start..end as usize).ok_or_else(|| format!("ends out of order in `{name}`"))?;
+            start = end as usize;
+            String::from_utf8(part.to_vec()).map_err(|_| format!("bytes that are not text in `{name}`"))
+        };
+        self.u32s(&format!("{name}_end"), n)?.into_iter().map(text).collect()
+    }
+}
+
+fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_>) -> Result<(), String> {
+    let ids = reader.u32s("images.id", n)?;
+    let class = reader.u32s("images.class", n)?;
+    let (widths, heights) = (reader.u32s("images.width", n)?, reader.u32s("images.height", n)?);
+    let names = reader.texts("images.name", n)?;
+    let groups = reader.texts("images.group", n)?;
+    let kinds = ckm.options().kinds.clone();
+    let side = ckm.options().side;
+    let mut sets: Vec<Vec<ElementSet>> = vec![Vec::with_capacity(kinds.len()); n];
+    for (k, kind) in kinds.iter().enumerate() {
+        let name = |part: &str| format!("{k}.{}.{part}", kind.source.name());
+        let counts = reader.u32s(&name("count"), n)?;
+        let total: usize = counts.iter().map(|&c| c as usize).sum();
+        let width = match kind.source {
+            Source::Orb(_) => 32,
+            _ => kind.source.dimension(),
+        };
+        let positions: Vec<f32> = reader.bytes(&name("position"), Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        let features = reader.bytes(&name("feature"), Dtype::U8)?;
+        if positions.len() != 2 * total || features.len() != width * total {
+            return Err(format!("{} positions and {} feature bytes for {total} elements of `{k}`", positions.len() / 2, features.len()));
+        }
+        if positions.iter().any(|p| !p.is_finite()) {
+            return Err(format!("a position of `{k}` that is not a number"));
+        }
+        let mut start = 0;
+        for (sets, count) in sets.iter_mut().zip(counts) {
+            let range = start..start + count as usize;
+            start = range.end;
+            let positions = &positions.as_chunks::<2>().0[range.clone()];
+            let features = &features[range.start * width..range.end * width];
+            sets.push(match kind.source {
+                Source::Orb(_) => ElementSet::binary(positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes)),
+                _ => ElementSet::dense(positions, features, width),
+            });
+        }
+    }
+    for (i, sets) in sets.into_iter().enumerate() {
+        let class = classes.get(class[i] as usize).ok_or_else(|| format!("class {} of {}", class[i], classes.len()))?;
+        let size = (widths[i], heights[i]);
+        let elements = Elements { sets, size, scale: Elements::scale_of(size, side) };
+        let group = Some(groups[i].clone()).filter(|group| !group.is_empty());
+        ckm.add(class, Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements });
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! The settings that are used unless others are given.
+
+use super::CkmOptions;
+use super::element::{Kind, Source};
+use super::kernel::LeafKernel;
+use crate::features::OrbOptions;
+use crate::picture::colour::ColourOptions;
+use crate::picture::hog::HogOptions;
+
+/// Which elements a machine is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Corners alone.
+    Orb,
+    /// Gradient blocks alone.
+    Hog,
+    /// Colour layout alone.
+    Colour,
+    /// All of them.
+    Mixed,
+}
+
+impl Preset {
+    /// The options, chosen on training objects alone (see BENCHMARKS.md).
+    pub fn options(self) -> CkmOptions {
+        let kinds = match self {
+            Self::Orb => vec![orb(1.0)],
+            Self::Hog => vec![hog(1.0)],
+            Self::Colour => vec![colour(1.0)],
+            Self::Mixed => vec![orb(0.02), hog(1.0), colour(0.1)],
+        };
+        CkmOptions { side: 128, kinds, decompositions: 8, neighbours: 4, seed: 0 }
+    }
+}
+
+fn orb(weight: f32) -> Kind {
+    let source = Source::Orb(OrbOptions { count: 100, edge: 8, threshold: 20, levels: 8, patch: 41, ..OrbOptions::default() });
+    Kind { source, kernel: LeafKernel { rho: 56.0, cost: 0.5, reach: 32.0, pair_bonus: 0.2, weight } }
+}
+
+fn hog(weight: f32) -> Kind {
+    let source = Source::Hog(HogOptions::default());
+    Kind { source, kernel: LeafKernel { rho: 2.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight } }
+}
+
+fn colour(weight: f32) -> Kind {
+    let source = Source::Colour(ColourOptions::default());
+    Kind { source, kernel: LeafKernel { rho: 4.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight } }
+}

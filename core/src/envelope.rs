@@ -1,0 +1,178 @@
+//! What a file must be wrapped in to be trusted: hashes, writing all or nothing, and the model folder.
+//!
+//! A model is a folder. `manifest.ron` says what it is, lists the files that belong to it with their lengths and
+//! xxh3-128, and ends in a line with the xxh3-128 of everything above that line. The weights file is named after its
+//! hash and never changes: putting the manifest in place is the moment at which a new model replaces an old one.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The version of the model folder's layout.
+pub const SCHEMA: u32 = 1;
+/// The file that makes a folder a model.
+pub const MANIFEST: &str = "manifest.ron";
+
+const CHECKSUM: &str = "// xxh3-128 of everything above: ";
+const RETRAIN: &str = "copy the model again from its source, or train it anew";
+
+/// xxh3-128 of some bytes, as 32 hexadecimal digits.
+pub fn hash_hex(bytes: &[u8]) -> String {
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes))
+}
+
+/// xxh3-64 of some bytes.
+pub fn hash64(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
+/// Writes a file so that after a crash there is either the old one or the new one, whole.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = Path::new(&beside);
+    let write = || {
+        let mut file = File::create(beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(beside, path)?;
+        // The name is on the disk only when its folder is. Systems that cannot do this say so; the file is whole anyway.
+        if let Some(Ok(folder)) = path.parent().map(File::open) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(beside);
+        Error::io("write", path)(error)
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest<H> {
+    schema: u32,
+    written_by: String,
+    kind: String,
+    head: H,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    file: String,
+    bytes: u64,
+    xxh3_128: String,
+}
+
+/// Whether there is a model at `path`.
+pub fn is_model(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}
+
+/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced.
+/// Returns the bytes written.
+///
+/// # Errors
+/// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
+pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[u8]) -> Result<u64> {
+    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    let names = |folder: &Path| -> std::io::Result<Vec<_>> { fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect() };
+    let before = names(folder).map_err(Error::io("list", folder))?;
+    let ours = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        name == MANIFEST || name.starts_with("weights-") || name.ends_with(".part")
+    };
+    if let Some(other) = before.iter().find(|name| !ours(name)) {
+        let found = format!("`{}` in it", other.to_string_lossy());
+        return Err(Error::data(folder, "an empty folder or a model to replace", found, "choose another name for the model"));
+    }
+    let hash = hash_hex(weights);
+    let file = format!("weights-{hash}.safetensors");
+    replace(&folder.join(&file), weights)?;
+    let manifest = Manifest {
+        schema: SCHEMA,
+        written_by: concat!("tessera ", env!("CARGO_PKG_VERSION")).into(),
+        kind: kind.into(),
+        head,
+        parts: vec![Part { file: file.clone(), bytes: weights.len() as u64, xxh3_128: hash }],
+    };
+    let pretty = ron::ser::PrettyConfig::default().new_line("\n");
+    let mut text = ron::ser::to_string_pretty(&manifest, pretty)
+        .map_err(|error| Error::data(&folder.join(MANIFEST), "a model that can be written down", error.to_string(), RETRAIN))?;
+    text.push('\n');
+    let line = format!("{CHECKSUM}{}\n", hash_hex(text.as_bytes()));
+    text.push_str(&line);
+    replace(&folder.join(MANIFEST), text.as_bytes())?;
+    for old in before.iter().filter(|name| name.to_string_lossy() != MANIFEST && name.to_string_lossy() != file) {
+        let _ = fs::remove_file(folder.join(old));
+    }
+    Ok((text.len() + weights.len()) as u64)
+}
+
+/// Reads the model of `kind` in `folder`: its head and its weights, both checked against their hashes.
+///
+/// # Errors
+/// [`Error::Data`] naming the file for anything that is not as it was written, [`Error::Io`].
+pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, Vec<u8>)> {
+    let path = folder.join(MANIFEST);
+    let wrong = |expected: &str, found: String| Err(Error::data(&path, expected, found, RETRAIN));
+    if !path.exists() && folder.is_dir() {
+        return Err(Error::data(folder, format!("a model folder with a `{MANIFEST}`"), "none", RETRAIN));
+    }
+    let text = match String::from_utf8(fs::read(&path).map_err(Error::io("read", &path))?) {
+        Ok(text) => text,
+        Err(_) => return wrong("text", "bytes that are not text".into()),
+    };
+    let body = match text.rfind(CHECKSUM) {
+        Some(at) if text[at..] == format!("{CHECKSUM}{}\n", hash_hex(&text.as_bytes()[..at])) => &text[..at],
+        Some(_) => return wrong("the text its checksum was made of", "other text".into()),
+        None => return wrong("a checksum at its end", "none".into()),
+    };
+    let manifest: Manifest<ron::Value> = match ron::from_str(body) {
+        Ok(manifest) => manifest,
+        Err(error) => return wrong("a model's manifest", error.to_string()),
+    };
+    if manifest.schema != SCHEMA {
+        return wrong(&format!("schema {SCHEMA}"), format!("schema {}", manifest.schema));
+    }
+    if manifest.kind != kind {
+        return wrong(&format!("a model of kind `{kind}`"), format!("one of kind `{}`", manifest.kind));
+    }
+    let manifest: Manifest<H> = match ron::from_str(body) {
+        Ok(manifest) => manifest,
+        Err(error) => return wrong("a manifest this version can read", error.to_string()),
+    };
+    let [part] = manifest.parts.as_slice() else {
+        return wrong("one part", format!("{} parts", manifest.parts.len()));
+    };
+    if Path::new(&part.file).file_name().is_none_or(|name| name.to_string_lossy() != part.file) {
+        return wrong("a plain file name for its part", format!("`{}`", part.file));
+    }
+    let path = folder.join(&part.file);
+    let length = fs::metadata(&path).map_err(|error| missing(&path, error))?.len();
+    if length != part.bytes {
+        return Err(Error::data(&path, format!("{} bytes", part.bytes), format!("{length}"), RETRAIN));
+    }
+    let weights = fs::read(&path).map_err(Error::io("read", &path))?;
+    if hash_hex(&weights) != part.xxh3_128 {
+        return Err(Error::data(&path, "the bytes its checksum was made of", "other bytes", RETRAIN));
+    }
+    Ok((manifest.head, weights))
+}
+
+fn missing(path: &Path, error: std::io::Error) -> Error {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Error::data(path, "the model's weights", "no such file", RETRAIN);
+    }
+    Error::io("read", path)(error)
+}
