@@ -51,14 +51,14 @@ pub enum Error {
         found: String,
     },
     /// The operating system refused.
-    #[error("cannot {action} {}: {source}", display(path))]
+    #[error("cannot {action} {}: {cause}", display(path))]
     Io {
         /// What was tried, as a verb.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// The system's reason.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The work was cancelled by whoever asked for it.
     #[error("the work was cancelled")]
@@ -69,7 +69,7 @@ impl Error {
     /// Wraps a system error; made for `map_err`.
     pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { action, path, source }
+        move |cause| Self::Io { action, path, cause }
     }
 
     /// A file or folder that does not hold what it should.

@@ -1,1 +1,10 @@
-//! x
+//! The tests of `tessera-core`, in one program.
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
+
+mod ckm;
+mod features;
+mod hamming;
+mod model;
+mod picture;
+mod scenes;
+mod tidy;

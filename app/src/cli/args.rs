@@ -2,17 +2,21 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Find and recognise images on your own machine.
+///
+/// Without a command it trains on the built-in sample and explains one answer.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(version, propagate_version = true, after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) global: Global,
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Option<Command>,
 }
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 130 cancelled.";
 
 /// Flags that every command takes.
 #[derive(Clone, Debug, Args)]
@@ -24,19 +28,137 @@ pub(super) struct Global {
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub(super) seed: u64,
     /// Threads to work with; 0: all
-    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = threads)]
     pub(super) threads: usize,
     /// No progress and no notes
     #[arg(long, global = true)]
     pub(super) quiet: bool,
 }
 
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= 1024 => Ok(n),
+        _ => Err("expected a whole number from 0 to 1024".into()),
+    }
+}
+
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Train a recogniser on a folder of labelled images
+    Train(Train),
+    /// Recognise images with a trained model; prints one answer an image
+    Classify(Classify),
     /// Run an experiment on plain files
     #[command(subcommand)]
     Eval(Eval),
+    /// Make data
+    #[command(subcommand)]
+    Generate(Generate),
+}
+
+/// Where labels are looked for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Labels {
+    /// In the names of folders or files, whichever explains them
+    Auto,
+    /// In the names of folders
+    ClassFolders,
+    /// In the names of files
+    NorbNames,
+}
+
+/// Which elements a recogniser is made of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Elements {
+    /// Corners
+    Orb,
+    /// Blocks of gradient histograms
+    Hog,
+    /// Colour layout
+    Colour,
+    /// All kinds together
+    Mixed,
+}
+
+/// How element weights are set.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Weights {
+    /// All the same
+    Uniform,
+}
+
+/// How the best training elements are found.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Search {
+    /// By looking at all of them
+    Exact,
+}
+
+/// How images are read and a machine is built.
+#[derive(Debug, Args)]
+pub(super) struct Build {
+    /// Where labels are looked for
+    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    pub(super) labels: Labels,
+    /// How element weights are set
+    #[arg(long, value_enum, default_value_t = Weights::Uniform)]
+    pub(super) weights: Weights,
+    /// Which elements the recogniser is made of
+    #[arg(long, value_enum, default_value_t = Elements::Mixed, value_name = "KIND")]
+    pub(super) elements: Elements,
+    /// Read all options of the machine from this RON file instead (`tessera eval ckm --print-options` writes one)
+    #[arg(long, value_name = "FILE", conflicts_with = "elements")]
+    pub(super) options: Option<PathBuf>,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+}
+
+/// Arguments of `train`.
+#[derive(Debug, Args)]
+pub(super) struct Train {
+    /// A folder of images in class folders or with NORB-style names, or a NORB `-dat.mat` file
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
+    /// Where the model goes [default: the folder's name with `.model`, here]
+    #[arg(long, value_name = "MODEL")]
+    pub(super) to: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) build: Build,
+}
+
+/// Arguments of `classify`.
+#[derive(Debug, Args)]
+pub(super) struct Classify {
+    /// A folder that `train` wrote
+    #[arg(value_name = "MODEL")]
+    pub(super) model: PathBuf,
+    /// Images, or folders of images
+    #[arg(required = true, value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Show the pieces of training images that made the scores of the best class and the runner-up
+    #[arg(long)]
+    pub(super) explain: bool,
+    /// Draw each explanation into this folder, as PNG
+    #[arg(long, value_name = "DIR")]
+    pub(super) draw: Option<PathBuf>,
+    /// Where the training images lie now, if they moved
+    #[arg(long, value_name = "DIR", requires = "draw")]
+    pub(super) training_images: Option<PathBuf>,
+    /// Call an image unknown when the confidence is below this, 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
+    pub(super) unknown_below: f64,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        _ => Err("expected a number from 0 to 1".into()),
+    }
 }
 
 /// Experiments.
@@ -44,6 +166,8 @@ pub(super) enum Command {
 pub(super) enum Eval {
     /// Print the keypoints and descriptors of pictures
     Features(Features),
+    /// Train and test a recogniser
+    Ckm(EvalCkm),
 }
 
 /// Arguments of `eval features`.
@@ -55,4 +179,82 @@ pub(super) struct Features {
     /// Features wanted of each picture
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub(super) features: usize,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+}
+
+/// Arguments of `eval ckm`.
+#[derive(Debug, Args)]
+pub(super) struct EvalCkm {
+    /// Folder to train on
+    #[arg(long, value_name = "DIR", requires = "test", required_unless_present_any = ["data", "print_options"])]
+    pub(super) train: Option<PathBuf>,
+    /// Folder to test on
+    #[arg(long, value_name = "DIR", requires = "train")]
+    pub(super) test: Option<PathBuf>,
+    /// One folder for both: each image is tested without its object, unless --test-instances is given
+    #[arg(long, value_name = "DIR", conflicts_with = "train")]
+    pub(super) data: Option<PathBuf>,
+    /// With --data: test the objects of these instance numbers and train on the others
+    #[arg(long, value_name = "N,N", value_delimiter = ',', requires = "data", conflicts_with = "without_instances")]
+    pub(super) test_instances: Vec<u32>,
+    /// With --data: do not look at the objects of these instance numbers at all
+    #[arg(long, value_name = "N,N", value_delimiter = ',', requires = "data")]
+    pub(super) without_instances: Vec<u32>,
+    /// With --data: test at most this many images, chosen at random
+    #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true, requires = "data")]
+    pub(super) limit: usize,
+    /// How the best training elements are found
+    #[arg(long, value_enum, default_value_t = Search::Exact)]
+    pub(super) search: Search,
+    /// Print the options the machine would be built with, as RON, and stop
+    #[arg(long)]
+    pub(super) print_options: bool,
+    #[command(flatten)]
+    pub(super) build: Build,
+}
+
+/// Data that can be made.
+#[derive(Debug, Subcommand)]
+pub(super) enum Generate {
+    /// A world of toys: six categories, any number of instances, seen from many sides
+    Toys(Toys),
+}
+
+/// Arguments of `generate toys`.
+#[derive(Debug, Args)]
+pub(super) struct Toys {
+    /// An empty or new folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: PathBuf,
+    /// Instances of each category
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub(super) instances: u32,
+    /// Views of each instance
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    pub(super) views: u32,
+    /// Pixels of an image's side
+    #[arg(long, default_value_t = 128, value_name = "N")]
+    pub(super) side: u32,
+    /// Two cameras, left and right
+    #[arg(long)]
+    pub(super) stereo: bool,
+    /// How the images are stored
+    #[arg(long, value_enum, default_value_t = ToyFormat::Folders)]
+    pub(super) format: ToyFormat,
+    /// The built-in sample instead: planted mistakes, near-duplicates, a broken file and images set aside to try
+    #[arg(long, conflicts_with_all = ["instances", "views", "side", "stereo", "format"])]
+    pub(super) sample: bool,
+}
+
+/// How toys are stored.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ToyFormat {
+    /// A folder for each category
+    Folders,
+    /// NORB-style names in train and test
+    NorbNames,
+    /// Small NORB's `.mat` files
+    Mat,
 }

@@ -1,45 +1,124 @@
 //! `tessera eval …`: experiments on plain files.
 
-use anyhow::Result;
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
 use serde_json::json;
+use tessera_core::error::display;
+use tessera_core::eval::recognition::Tested;
 use tessera_core::features::OrbOptions;
 
-use super::args::{Eval, Features};
-use super::output::Output;
 use super::Done;
+use super::args::{Eval, EvalCkm, Features, Search};
+use super::output::{Failures, Output};
+use super::train::{open_options, options};
 use crate::session::Session;
+use crate::session::experiment::Split;
 
-pub(super) fn run(session: &Session, command: Eval, out: &Output) -> Result<Done> {
+pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Done> {
     match command {
-        Eval::Features(arguments) => features(session, &arguments, out),
+        Eval::Features(arguments) => features(session, arguments, out),
+        Eval::Ckm(arguments) => ckm(session, arguments, out),
     }
 }
 
 fn features(session: &Session, arguments: &Features, out: &Output) -> Result<Done> {
     let options = OrbOptions { count: arguments.features, ..OrbOptions::default() };
-    options.check()?;
-    let mut done = Done::Whole;
-    let mut last = None;
+    let mut failures = Failures::new(out, arguments.report.as_deref())?;
+    let mut answered = 0;
+    let mut first_error = None;
     for path in &arguments.paths {
+        if session.progress().is_cancelled() {
+            return Err(tessera_core::Error::Cancelled.into());
+        }
         // The first picture is seen twice: what is timed is a warm machine.
-        if last.is_none() {
-            last = session.features(path, &options).err();
+        if answered == 0 {
+            let _ = session.features(path, &options);
         }
         match session.features(path, &options) {
-            Ok(seen) => out.answer(
-                || {
-                    let keypoints: Vec<_> = seen.features.keypoints.iter().map(|k| json!([k.x, k.y, k.scale, k.angle, k.response])).collect();
-                    let descriptors: Vec<_> = seen.features.descriptors.iter().map(ToString::to_string).collect();
-                    json!({"path": seen.path.to_string_lossy(), "width": seen.size.0, "height": seen.size.1,
-                        "keypoints": keypoints, "descriptors": descriptors, "ms": seen.ms})
-                },
-                || format!("{}: {} keypoints in {:.2} ms", tessera_core::error::display(&seen.path), seen.features.keypoints.len(), seen.ms),
-            ),
+            Ok(seen) => {
+                answered += 1;
+                out.answer(
+                    || {
+                        let keypoints: Vec<_> =
+                            seen.features.keypoints.iter().map(|k| json!([k.x, k.y, k.scale, k.angle, k.response])).collect();
+                        let descriptors: Vec<_> = seen.features.descriptors.iter().map(ToString::to_string).collect();
+                        json!({"path": seen.path.to_string_lossy(), "width": seen.size.0, "height": seen.size.1,
+                            "keypoints": keypoints, "descriptors": descriptors, "ms": seen.ms})
+                    },
+                    || format!("{}: {} keypoints in {:.2} ms", display(&seen.path), seen.features.keypoints.len(), seen.ms),
+                );
+            }
             Err(error) => {
-                out.complain(&error.to_string());
-                done = Done::Partly;
+                failures.file(path, &error)?;
+                first_error.get_or_insert(error);
             }
         }
     }
+    failures.finish()?;
+    Done::after(answered, first_error)
+}
+
+fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
+    let options = options(session, &arguments.build)?;
+    if arguments.print_options {
+        let text = ron::ser::to_string_pretty(&options, ron::ser::PrettyConfig::default()).context("cannot write the options down")?;
+        out.answer(|| json!({"options": text}), || text.clone());
+        return Ok(Done::Whole);
+    }
+    let Search::Exact = arguments.search;
+    let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
+    let split = match (&arguments.train, &arguments.test, &arguments.data) {
+        (Some(train), Some(test), _) => Split::Folders { train, test },
+        (_, _, Some(data)) if !arguments.test_instances.is_empty() => Split::Instances { data, test: &arguments.test_instances },
+        (_, _, Some(data)) => Split::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
+        _ => unreachable!("clap asks for --train and --test or for --data"),
+    };
+    let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options))?;
+    let (learned, tested) = (&outcome.learned, &outcome.tested);
+    for failed in learned.failed.iter().chain(&tested.failed) {
+        failures.file(&failed.path, &failed.error)?;
+    }
+    let done = if failures.n() == 0 { Done::Whole } else { Done::Partly };
+    failures.finish()?;
+    let n_train = learned.ckm.examples().count();
+    out.answer(
+        || {
+            json!({"accuracy": tested.accuracy(), "n_train": n_train, "n_test": tested.n(),
+                "classes": learned.ckm.classes().len(), "elements": learned.ckm.n_elements(),
+                "train_ms_per_image": learned.ms_per_image(), "learn_ms_per_image": 0.0, "test_ms_per_image": tested.ms_per_image(),
+                "model_bytes": outcome.model_bytes, "confusion": {"classes": tested.classes, "counts": tested.confusion}})
+        },
+        || {
+            format!(
+                "accuracy {:.4} on {} images, after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB)\n{}",
+                tested.accuracy(),
+                tested.n(),
+                learned.ckm.classes().len(),
+                learned.ms_per_image(),
+                tested.ms_per_image(),
+                outcome.model_bytes as f64 / 1e6,
+                table(tested)
+            )
+        },
+    );
     Ok(done)
+}
+
+/// The confusion matrix: a row for each true class, a column for each answer.
+fn table(tested: &Tested) -> String {
+    let width = tested.classes.iter().map(|class| class.chars().count()).max().unwrap_or(0).clamp(5, 24);
+    let mut text = format!("{:width$} ", "");
+    for class in &tested.classes {
+        let short: String = class.chars().take(6).collect();
+        let _ = write!(text, " {short:>6}");
+    }
+    for (class, row) in tested.classes.iter().zip(&tested.confusion) {
+        let short: String = class.chars().take(width).collect();
+        let _ = write!(text, "\n{short:width$} ");
+        for n in row {
+            let _ = write!(text, " {n:>6}");
+        }
+    }
+    text
 }

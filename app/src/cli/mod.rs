@@ -1,8 +1,12 @@
 //! The command line: the only module that knows clap and stdout.
 
 mod args;
+mod classify;
 mod evaluate;
+mod generate;
 mod output;
+mod sample;
+mod train;
 
 use std::process::ExitCode;
 
@@ -10,7 +14,7 @@ use clap::Parser;
 use tessera_core::Error;
 
 use crate::session::Session;
-use args::{Arguments, Command};
+use args::{Arguments, Command, Generate};
 use output::Output;
 
 /// How a command ended that did not fail.
@@ -21,6 +25,29 @@ enum Done {
     /// Everything but some files.
     Partly,
 }
+
+impl Done {
+    /// How a command ended that answered for `answered` files; when there are none, the first error is its own.
+    fn after(answered: usize, first_error: Option<Error>) -> anyhow::Result<Self> {
+        match first_error {
+            None => Ok(Self::Whole),
+            Some(_) if answered > 0 => Ok(Self::Partly),
+            Some(error) => Err(Told(error).into()),
+        }
+    }
+}
+
+/// An error that the user has been told about already.
+#[derive(Debug)]
+struct Told(Error);
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Told {}
 
 /// Runs the command line of this process and returns its exit code (see the table in the README).
 pub fn main() -> ExitCode {
@@ -33,27 +60,34 @@ pub fn main() -> ExitCode {
     };
     let out = Output::new(&arguments.global);
     silence_codecs();
-    match run(arguments, &out) {
+    match run(&arguments, &out) {
         Ok(Done::Whole) => ExitCode::SUCCESS,
         Ok(Done::Partly) => ExitCode::from(1),
         Err(error) => {
-            out.complain(&format!("{error:#}"));
+            if !error.is::<Told>() {
+                out.complain(&format!("{error:#}"));
+            }
             ExitCode::from(exit_code(&error))
         }
     }
 }
 
-fn run(arguments: Arguments, out: &Output) -> anyhow::Result<Done> {
+fn run(arguments: &Arguments, out: &Output) -> anyhow::Result<Done> {
     let session = Session::new(arguments.global.threads, arguments.global.seed)?;
     let progress = session.progress().clone();
     ctrlc::set_handler(move || progress.cancel())?;
-    match arguments.command {
-        Command::Eval(command) => evaluate::run(&session, command, out),
+    match &arguments.command {
+        None => sample::run(&session, out),
+        Some(Command::Train(arguments)) => train::run(&session, arguments, out),
+        Some(Command::Classify(arguments)) => classify::run(&session, arguments, out),
+        Some(Command::Eval(arguments)) => evaluate::run(&session, arguments, out),
+        Some(Command::Generate(Generate::Toys(arguments))) => generate::toys(&session, arguments, out),
     }
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
-    match error.downcast_ref::<Error>() {
+    let error = error.downcast_ref::<Told>().map(|told| &told.0).or_else(|| error.downcast_ref::<Error>());
+    match error {
         Some(Error::Option { .. }) => 2,
         Some(Error::Data { .. } | Error::TooLarge { .. } | Error::Crashed { .. }) => 65,
         Some(Error::Cancelled) => 130,

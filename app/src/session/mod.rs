@@ -1,6 +1,12 @@
 //! What a user can do, one file per thing; the command line and the window both act through a [`Session`].
 
+pub mod draw;
+pub mod experiment;
 pub mod features;
+pub mod generate;
+pub mod recognise;
+pub mod sample;
+pub mod train;
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -23,6 +29,11 @@ impl Session {
     pub fn new(threads: usize, seed: u64) -> Result<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("the system gave no threads to work with")?;
         Ok(Self { decoder: Box::new(InProcess::default()), pool, seed, progress: Progress::default() })
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The handle on whatever is under way.

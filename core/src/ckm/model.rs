@@ -62,6 +62,19 @@ impl Recognizer {
     /// # Errors
     /// As [`envelope::write_model`].
     pub fn save(&self, folder: &Path) -> Result<u64> {
+        let (head, weights) = self.encode(folder)?;
+        envelope::write_model(folder, KIND, head, &weights)
+    }
+
+    /// The bytes that the weights of this model take on disk.
+    ///
+    /// # Errors
+    /// [`Error::Data`] when there are too many to be written down.
+    pub fn weight_bytes(&self) -> Result<u64> {
+        Ok(self.encode(Path::new("weights"))?.1.len() as u64)
+    }
+
+    fn encode(&self, folder: &Path) -> Result<(Head, Vec<u8>)> {
         let head = Head {
             options: self.ckm.options().clone(),
             pattern_version: PATTERN_VERSION,
@@ -74,7 +87,7 @@ impl Recognizer {
         };
         let weights = safetensors::serialize(tensors(&self.ckm), None)
             .map_err(|error| Error::data(folder, "weights that can be written down", error.to_string(), "train with fewer images"))?;
-        envelope::write_model(folder, KIND, head, &weights)
+        Ok((head, weights))
     }
 
     /// Reads the model in `folder`. Any byte that differs from what was written is refused.

@@ -1,0 +1,53 @@
+//! `tessera` without a command: trains on the built-in sample and explains one answer in words.
+
+use anyhow::{Context, Result};
+use tessera_core::ckm::presets::Preset;
+use tessera_core::data::{Dataset, Labels, OpenOptions};
+use tessera_core::error::display;
+
+use super::Done;
+use super::classify::in_words;
+use super::output::Output;
+use super::train::tell;
+use crate::session::Session;
+
+pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
+    let sample = session.sample()?;
+    out.note(&format!("Training on the built-in sample in {}", display(&sample.train)));
+    let options = Preset::Mixed.options();
+    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options))?;
+    tell(&trained, out);
+    for failed in &trained.failed {
+        out.note(&format!("left out: {}", failed.error));
+    }
+    let model = &trained.recognizer;
+    let tray = OpenOptions { labels: Labels::None, ..OpenOptions::default() };
+    let tray = Dataset::open(&sample.try_these, &tray, session.progress())?;
+    let chosen = session.seed() as usize % tray.items.len().max(1);
+    let path = tray.items.get(chosen).map(|item| item.path()).context("the sample has no images to try")?;
+    let answer = session.recognise(model, path, 0.0)?;
+    let explanations = session.explain(model, &answer);
+    let metrics = model.metrics;
+    out.answer(
+        || {
+            serde_json::json!({"images": model.ckm.examples().count(), "classes": model.ckm.classes().len(),
+                "held_out_accuracy": metrics.held_out_accuracy, "train_ms_per_image": trained.train_ms_per_image,
+                "path": answer.path.to_string_lossy(), "confidence": answer.confidence,
+                "class": answer.ranking.first().map(|(class, _)| &model.ckm.classes()[class.index()].name)})
+        },
+        || {
+            format!(
+                "Learned {} images of {} classes in one pass, {:.2} ms an image; {:.0} % right on {} images judged without their objects.\n\n\
+                 An image of an object it has never seen:\n{}\n\n\
+                 Next: tessera train FOLDER --to MODEL, then tessera classify MODEL IMAGE --explain",
+                model.ckm.examples().count(),
+                model.ckm.classes().len(),
+                trained.train_ms_per_image,
+                100.0 * metrics.held_out_accuracy.unwrap_or(0.0),
+                metrics.held_out,
+                in_words(model, &answer, &explanations[..explanations.len().min(1)])
+            )
+        },
+    );
+    Ok(Done::Whole)
+}

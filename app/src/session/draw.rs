@@ -1,0 +1,102 @@
+//! Draw an explanation: the query beside the training images that won most of its pieces, matches joined by lines.
+
+use std::path::Path;
+
+use image::imageops::{self, FilterType};
+use image::{Rgb, RgbImage};
+use imageproc::drawing::{draw_filled_circle_mut, draw_hollow_circle_mut, draw_hollow_rect_mut, draw_line_segment_mut};
+use imageproc::rect::Rect;
+use tessera_core::ckm::explain::{Contribution, Explanation, Match};
+use tessera_core::ids::ItemId;
+
+use super::Session;
+use super::recognise::Answer;
+
+const BACKGROUND: Rgb<u8> = Rgb([250, 250, 248]);
+const FRAME: Rgb<u8> = Rgb([190, 190, 190]);
+const MARGIN: u32 = 16;
+const QUERY_SIDE: u32 = 480;
+const TILE_SIDE: u32 = 232;
+const COLUMNS: u32 = 3;
+/// Training images shown.
+const TILES: usize = 6;
+/// Matches drawn in each of them.
+const MATCHES: usize = 5;
+
+/// Colours that differ in hue and are of like lightness.
+const COLOURS: [Rgb<u8>; TILES] =
+    [Rgb([214, 62, 62]), Rgb([35, 120, 200]), Rgb([40, 150, 80]), Rgb([205, 120, 20]), Rgb([140, 80, 190]), Rgb([20, 150, 160])];
+
+/// A picture scaled to fit a square, and where it was put.
+struct Placed {
+    left: u32,
+    top: u32,
+    scale: f32,
+}
+
+impl Placed {
+    fn at(&self, position: [f32; 2]) -> (f32, f32) {
+        (self.left as f32 + (position[0] + 0.5) * self.scale, self.top as f32 + (position[1] + 0.5) * self.scale)
+    }
+}
+
+impl Session {
+    /// Draws an explanation of `answer`. Each of the training images that gave most is framed in a colour of its own;
+    /// circles and lines of that colour join its best pieces with those of the query. A training image that is not
+    /// found below `root` any more stays an empty frame.
+    pub fn draw_explanation(&self, answer: &Answer, explanation: &Explanation, root: &Path) -> RgbImage {
+        let width = MARGIN * (COLUMNS + 2) + QUERY_SIDE + COLUMNS * TILE_SIDE;
+        let mut canvas = RgbImage::from_pixel(width, QUERY_SIDE + 2 * MARGIN, BACKGROUND);
+        let query = place(&mut canvas, &answer.picture, (MARGIN, MARGIN), QUERY_SIDE);
+        for (tile, (image, pieces)) in winners(explanation).into_iter().enumerate() {
+            let (column, row) = (tile as u32 % COLUMNS, tile as u32 / COLUMNS);
+            let corner = (2 * MARGIN + QUERY_SIDE + column * (TILE_SIDE + MARGIN), MARGIN + row * (TILE_SIDE + MARGIN));
+            let colour = COLOURS[tile];
+            let placed = match self.training_picture(root, &image.name) {
+                Ok(picture) => place(&mut canvas, &picture, corner, TILE_SIDE),
+                Err(_) => Placed { left: corner.0, top: corner.1, scale: TILE_SIDE as f32 / answer.picture.width().max(1) as f32 },
+            };
+            for inset in 0..3 {
+                let rect = Rect::at((corner.0 + inset) as i32, (corner.1 + inset) as i32);
+                draw_hollow_rect_mut(&mut canvas, rect.of_size(TILE_SIDE - 2 * inset, TILE_SIDE - 2 * inset), colour);
+            }
+            for (contribution, matched) in pieces.iter().take(MATCHES) {
+                let (from, to) = (query.at(contribution.position), placed.at(matched.position));
+                draw_line_segment_mut(&mut canvas, from, to, colour);
+                for (end, radius) in [(from, 7), (to, 5)] {
+                    let end = (end.0 as i32, end.1 as i32);
+                    draw_hollow_circle_mut(&mut canvas, end, radius, colour);
+                    draw_filled_circle_mut(&mut canvas, end, 2, colour);
+                }
+            }
+        }
+        canvas
+    }
+}
+
+/// The training images that gave most, with their pieces, each list the largest first.
+fn winners(explanation: &Explanation) -> Vec<(&Match, Vec<(&Contribution, &Match)>)> {
+    let mut images: Vec<(ItemId, f64, Vec<(&Contribution, &Match)>)> = Vec::new();
+    for contribution in &explanation.contributions {
+        let Some(matched) = &contribution.matched else { continue };
+        match images.iter_mut().find(|(id, ..)| *id == matched.image) {
+            Some((_, sum, pieces)) => {
+                *sum += contribution.value;
+                pieces.push((contribution, matched));
+            }
+            None => images.push((matched.image, contribution.value, vec![(contribution, matched)])),
+        }
+    }
+    images.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    images.into_iter().take(TILES).map(|(_, _, pieces)| (pieces[0].1, pieces)).collect()
+}
+
+fn place(canvas: &mut RgbImage, picture: &RgbImage, corner: (u32, u32), side: u32) -> Placed {
+    let scale = side as f32 / picture.width().max(picture.height()).max(1) as f32;
+    let size = |length: u32| ((length as f32 * scale) as u32).max(1);
+    let scaled = imageops::resize(picture, size(picture.width()), size(picture.height()), FilterType::CatmullRom);
+    let (left, top) = (corner.0 + (side - scaled.width().min(side)) / 2, corner.1 + (side - scaled.height().min(side)) / 2);
+    draw_hollow_rect_mut(canvas, Rect::at(corner.0 as i32, corner.1 as i32).of_size(side, side), FRAME);
+    imageops::replace(canvas, &scaled, i64::from(left), i64::from(top));
+    Placed { left, top, scale }
+}

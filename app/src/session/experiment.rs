@@ -1,0 +1,112 @@
+//! Experiments with recognisers: train here, test there, or leave objects out.
+
+use std::path::Path;
+
+use tessera_core::ckm::confidence;
+use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::ckm::{Ckm, CkmOptions};
+use tessera_core::data::{Dataset, OpenOptions};
+use tessera_core::eval::recognition::{self, Learned, Tested};
+use tessera_core::{Error, Result, random};
+
+use super::Session;
+
+/// Which images are trained on and which are tested.
+pub enum Split<'a> {
+    /// Two folders.
+    Folders {
+        /// Trained on.
+        train: &'a Path,
+        /// Tested.
+        test: &'a Path,
+    },
+    /// One folder: the objects of these instance numbers are tested, the others trained on.
+    Instances {
+        /// The folder.
+        data: &'a Path,
+        /// Instance numbers.
+        test: &'a [u32],
+    },
+    /// One folder, without the objects of these instance numbers: each image is tested by the machine without its
+    /// object.
+    LeaveObjectOut {
+        /// The folder.
+        data: &'a Path,
+        /// Instance numbers that are not looked at.
+        without: &'a [u32],
+        /// Images tested at most.
+        limit: usize,
+    },
+}
+
+/// What an experiment gave.
+pub struct Outcome {
+    /// The machine and how its training went.
+    pub learned: Learned,
+    /// The answers.
+    pub tested: Tested,
+    /// The bytes the machine takes on disk.
+    pub model_bytes: u64,
+}
+
+impl Session {
+    /// Trains and tests a recogniser.
+    ///
+    /// # Errors
+    /// As [`Dataset::open`], [`recognition::learn`] and [`recognition::test`].
+    pub fn experiment(&self, split: &Split<'_>, open: &OpenOptions, options: &CkmOptions) -> Result<Outcome> {
+        self.pool.install(|| {
+            let (learned, tested) = match *split {
+                Split::Folders { train, test } => {
+                    let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
+                    let learned = self.learn(&train, |_| true, options)?;
+                    let tested = self.test(&learned.ckm, &test, |_| true)?;
+                    (learned, tested)
+                }
+                Split::Instances { data, test } => {
+                    let data = Dataset::open(data, open, &self.progress)?;
+                    let is_tested = |i: usize| data.items[i].meta.instance.is_some_and(|instance| test.contains(&instance));
+                    let learned = self.learn(&data, |i| !is_tested(i), options)?;
+                    let tested = self.test(&learned.ckm, &data, is_tested)?;
+                    (learned, tested)
+                }
+                Split::LeaveObjectOut { data, without, limit } => {
+                    let data = Dataset::open(data, open, &self.progress)?;
+                    let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
+                    let learned = self.learn(&data, is_looked_at, options)?;
+                    let tested = self.leave_object_out(&learned.ckm, limit)?;
+                    (learned, tested)
+                }
+            };
+            let recognizer =
+                Recognizer { ckm: learned.ckm, calibration: Default::default(), metrics: Metrics::default(), root: String::new() };
+            let model_bytes = recognizer.weight_bytes()?;
+            Ok(Outcome { learned: Learned { ckm: recognizer.ckm, ..learned }, tested, model_bytes })
+        })
+    }
+
+    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions) -> Result<Learned> {
+        recognition::learn(data, keep, options, &*self.decoder, &self.progress)
+    }
+
+    fn test(&self, ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool) -> Result<Tested> {
+        recognition::test(ckm, data, keep, &*self.decoder, &self.progress)
+    }
+
+    fn leave_object_out(&self, ckm: &Ckm, limit: usize) -> Result<Tested> {
+        if ckm.examples().any(|(_, example)| example.group.is_none()) {
+            return Err(Error::Option {
+                name: "data",
+                found: "a folder whose images do not tell their objects".into(),
+                expected: "one with names such as truck_07_3_12_4.jpg, or give --train and --test",
+            });
+        }
+        let mut tested = Tested::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
+        let start = std::time::Instant::now();
+        for judged in confidence::held_out(ckm, limit, &mut random::seeded(self.seed), &self.progress)? {
+            tested.count(&ckm.classes()[judged.class.index()].name, &ckm.classes()[judged.predicted.index()].name);
+        }
+        tested.time = start.elapsed();
+        Ok(tested)
+    }
+}

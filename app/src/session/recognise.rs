@@ -1,0 +1,59 @@
+//! Recognise images with a trained model, and say why.
+
+use std::path::{Path, PathBuf};
+
+use image::RgbImage;
+use tessera_core::Result;
+use tessera_core::ckm::Without;
+use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::explain::Explanation;
+use tessera_core::ckm::model::Recognizer;
+use tessera_core::ids::ClassId;
+
+use super::Session;
+
+/// An image recognised.
+pub struct Answer {
+    /// The file.
+    pub path: PathBuf,
+    /// The pixels, upright.
+    pub picture: RgbImage,
+    /// Its elements.
+    pub elements: Elements,
+    /// Classes from the best down, with their scores.
+    pub ranking: Vec<(ClassId, f64)>,
+    /// The probability that the best is right, in 0..=1.
+    pub confidence: f64,
+    /// Whether that is below the bar under which the image counts as unknown.
+    pub unknown: bool,
+}
+
+impl Session {
+    /// Recognises one image; it is unknown when confidence is below `bar`.
+    ///
+    /// # Errors
+    /// As [`tessera_core::picture::Decoder::decode`].
+    pub fn recognise(&self, model: &Recognizer, path: &Path, bar: f64) -> Result<Answer> {
+        let picture = self.decoder.decode(path)?;
+        self.pool.install(|| {
+            let elements = model.ckm.elements(&picture)?;
+            let scores = model.ckm.scores(&elements, Without::Nothing);
+            let confidence = model.calibration.confidence(&scores);
+            Ok(Answer { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, unknown: confidence < bar })
+        })
+    }
+
+    /// Why the best class and the runner-up got their scores, in that order.
+    pub fn explain(&self, model: &Recognizer, answer: &Answer) -> Vec<Explanation> {
+        let classes: Vec<ClassId> = answer.ranking.iter().take(2).map(|(class, _)| *class).collect();
+        self.pool.install(|| model.ckm.explain(&answer.elements, Without::Nothing, &classes))
+    }
+
+    /// The pixels of a training image, when it still lies where the model was trained or below `root`.
+    ///
+    /// # Errors
+    /// As [`tessera_core::picture::Decoder::decode`].
+    pub fn training_picture(&self, root: &Path, name: &str) -> Result<RgbImage> {
+        self.decoder.decode(&root.join(name))
+    }
+}

@@ -1,0 +1,54 @@
+//! The built-in sample: a small world of toys that comes with the program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+use tessera_core::envelope::replace;
+use tessera_core::{Error, Result};
+
+use super::Session;
+
+static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../assets/sample");
+
+/// Where the sample lies.
+pub struct Sample {
+    /// Images to train on, in class folders.
+    pub train: PathBuf,
+    /// Images of objects that are not among them.
+    pub try_these: PathBuf,
+}
+
+impl Session {
+    /// Puts the sample into the user's data folder (or, where that cannot be written, into the system's temporary
+    /// folder) unless it is there already.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when neither can be written.
+    pub fn sample(&self) -> Result<Sample> {
+        let name = Path::new("tessera").join(concat!("sample-", env!("CARGO_PKG_VERSION")));
+        let mut last = Ok(());
+        for folder in dirs::data_dir().into_iter().chain([std::env::temp_dir()]).map(|folder| folder.join(&name)) {
+            last = unpack(&SAMPLE, &folder);
+            if last.is_ok() {
+                return Ok(Sample { train: folder.join("train"), try_these: folder.join("try-these") });
+            }
+        }
+        last.map(|()| unreachable!("the list of folders is not empty"))
+    }
+}
+
+fn unpack(dir: &Dir<'_>, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).map_err(Error::io("create", to))?;
+    for file in dir.files() {
+        let path = to.join(file.path().file_name().unwrap_or_default());
+        let is_there = fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() == file.contents().len() as u64);
+        if !is_there {
+            replace(&path, file.contents())?;
+        }
+    }
+    for inner in dir.dirs() {
+        unpack(inner, &to.join(inner.path().file_name().unwrap_or_default()))?;
+    }
+    Ok(())
+}

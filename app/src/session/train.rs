@@ -1,0 +1,57 @@
+//! Train a recogniser on a folder of images.
+
+use std::path::Path;
+
+use tessera_core::Result;
+use tessera_core::ckm::CkmOptions;
+use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::data::{Dataset, OpenOptions};
+use tessera_core::eval::Failed;
+use tessera_core::eval::recognition::{self, Learned};
+use tessera_core::random;
+
+use super::Session;
+
+/// Training images that are judged without their objects, at most; more would cost more than they tell.
+pub const JUDGED: usize = 400;
+
+/// A recogniser and how its training went.
+pub struct Trained {
+    /// The recogniser.
+    pub recognizer: Recognizer,
+    /// The images it was trained on, how they were understood, and what was passed over.
+    pub data: Dataset,
+    /// Images that could not be used.
+    pub failed: Vec<Failed>,
+    /// Images without a single element.
+    pub featureless: usize,
+    /// Milliseconds of training an image: one pass, without decoding.
+    pub train_ms_per_image: f64,
+}
+
+impl Session {
+    /// Opens a folder of labelled images, trains on all of them, and judges some without their objects for an honest
+    /// accuracy and for confidence.
+    ///
+    /// # Errors
+    /// As [`Dataset::open`] and [`recognition::learn`].
+    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &CkmOptions) -> Result<Trained> {
+        self.pool.install(|| {
+            let data = Dataset::open(folder, open, &self.progress)?;
+            let learned = recognition::learn(&data, |_| true, options, &*self.decoder, &self.progress)?;
+            let train_ms_per_image = learned.ms_per_image();
+            let Learned { ckm, failed, featureless, .. } = learned;
+            let judged = confidence::held_out(&ckm, JUDGED, &mut random::seeded(self.seed), &self.progress)?;
+            let metrics = Metrics {
+                held_out_accuracy: (!judged.is_empty()).then(|| confidence::accuracy(&judged)),
+                held_out: judged.len(),
+                objects_known: ckm.examples().all(|(_, example)| example.group.is_some()),
+            };
+            let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
+            let calibration = Calibration::fit(&judged);
+            let recognizer = Recognizer { ckm, calibration, metrics, root: root.to_string_lossy().into_owned() };
+            Ok(Trained { recognizer, data, failed, featureless, train_ms_per_image })
+        })
+    }
+}

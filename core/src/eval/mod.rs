@@ -1,0 +1,16 @@
+//! Experiments: train and test on folders of images, with figures.
+
+pub mod recognition;
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+
+/// An image that could not be used, and why.
+#[derive(Debug)]
+pub struct Failed {
+    /// The image.
+    pub path: PathBuf,
+    /// Why.
+    pub error: Error,
+}

@@ -1,0 +1,338 @@
+//! The compositional kernel machine against brute force, rebuilding and its own parts.
+
+use proptest::prelude::*;
+use rayon::ThreadPoolBuilder;
+use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
+use tessera_core::ckm::presets::Preset;
+use tessera_core::ckm::spf::{Architecture, Evidence, NO_IMAGE, Node};
+use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
+use tessera_core::ids::{ClassId, ItemId};
+use tessera_core::progress::Progress;
+use tessera_core::random;
+
+use crate::scenes::scene;
+
+/// A machine of `n` images in three classes, three images an object.
+pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
+    let mut ckm = Ckm::new(options).unwrap();
+    for i in 0..n {
+        add(&mut ckm, i);
+    }
+    ckm
+}
+
+fn add(ckm: &mut Ckm, i: u32) {
+    let class = ["round", "square", "tall"][(i / 3 % 3) as usize];
+    let elements = ckm.elements(&scene(u64::from(i), 96, 80)).unwrap();
+    ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements });
+}
+
+fn presets() -> [CkmOptions; 4] {
+    [Preset::Orb, Preset::Hog, Preset::Colour, Preset::Mixed].map(Preset::options)
+}
+
+/// Kernel values of two query elements with each element of each image; few different values, so that ties are common.
+fn kernels() -> impl Strategy<Value = Vec<Vec<(f32, f32)>>> {
+    let value = || (-4i32..8).prop_map(|v| v as f32 / 4.0);
+    prop::collection::vec(prop::collection::vec((value(), value()), 1..5), 1..6)
+}
+
+/// Equation (2) as it stands: the maximum over all pairs of training elements.
+fn pair_by_brute_force(images: &[Vec<(f32, f32)>], bonus: f32) -> f32 {
+    let mut best = f32::NEG_INFINITY;
+    for (i, first) in images.iter().enumerate() {
+        for (j, second) in images.iter().enumerate() {
+            for (a, _) in first {
+                for (_, b) in second {
+                    best = best.max(a + b + if i == j { bonus } else { 0.0 });
+                }
+            }
+        }
+    }
+    best
+}
+
+fn evidence_of(images: &[Vec<(f32, f32)>], first: u32) -> Evidence {
+    let mut evidence = Evidence::new(2, 1);
+    for (elements, i) in images.iter().zip(first..) {
+        let best = |side: fn(&(f32, f32)) -> f32| elements.iter().map(side).fold(f32::NEG_INFINITY, f32::max);
+        evidence.add(i, &[best(|e| e.0), best(|e| e.1)], &[(0, 1)]);
+    }
+    evidence
+}
+
+proptest! {
+    #[test]
+    fn a_pair_node_is_the_maximum_over_all_pairs(images in kernels(), bonus in prop::sample::select(vec![-1.0f32, -0.25, 0.0, 0.25, 1.0])) {
+        let evidence = evidence_of(&images, 0);
+        let (value, sources) = evidence.pair(0, &[(0, 1)], bonus, -10.0);
+        prop_assert_eq!(value, pair_by_brute_force(&images, bonus));
+        let from = |image: u32, side: fn(&(f32, f32)) -> f32| images[image as usize].iter().map(side).fold(f32::NEG_INFINITY, f32::max);
+        let paid = if sources[0] == sources[1] { bonus } else { 0.0 };
+        prop_assert_eq!(from(sources[0], |e| e.0) + from(sources[1], |e| e.1) + paid, value, "the images named do not give the value");
+    }
+
+    #[test]
+    fn evidence_merges_as_if_it_came_at_once(images in kernels(), cut in 0usize..6, bonus in prop::sample::select(vec![-0.5f32, 0.5])) {
+        let cut = cut.min(images.len());
+        let mut parts = evidence_of(&images[..cut], 0);
+        parts.merge(&evidence_of(&images[cut..], cut as u32));
+        let whole = evidence_of(&images, 0);
+        prop_assert_eq!(&parts.same, &whole.same);
+        for j in 0..2 {
+            prop_assert_eq!(parts.single(j, -10.0), whole.single(j, -10.0));
+        }
+        prop_assert_eq!(parts.pair(0, &[(0, 1)], bonus, -10.0), whole.pair(0, &[(0, 1)], bonus, -10.0));
+    }
+
+    #[test]
+    fn every_decomposition_has_each_element_once(points in prop::collection::vec((0.0f32..9.0, 0.0f32..9.0), 0..40), k in 0usize..6, count in 1usize..5, seed: u64) {
+        let positions: Vec<[f32; 2]> = points.into_iter().map(|(x, y)| [x, y]).collect();
+        let architecture = Architecture::draw(&positions, k, count, seed);
+        prop_assert_eq!(architecture.decompositions.len(), count);
+        prop_assert!(architecture.edges.iter().all(|(a, b)| a < b && (*b as usize) < positions.len()));
+        prop_assert!(architecture.edges.len() <= k * positions.len());
+        for nodes in &architecture.decompositions {
+            let mut scope: Vec<u32> = nodes.iter().flat_map(|node| match *node {
+                Node::Single(j) => vec![j],
+                Node::Pair(edge) => { let (a, b) = architecture.edges[edge as usize]; vec![a, b] }
+            }).collect();
+            scope.sort_unstable();
+            prop_assert_eq!(scope, (0..positions.len() as u32).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn neighbours_are_the_nearest() {
+    // No two distances are equal.
+    let positions: Vec<[f32; 2]> = (0..30u32).map(|i| [(i * i * 7 % 1013) as f32 * 0.9137, (i * i * i * 5 % 1019) as f32 * 1.0713]).collect();
+    let architecture = Architecture::draw(&positions, 3, 1, 0);
+    let distance = |a: usize, b: usize| (positions[a][0] - positions[b][0]).hypot(positions[a][1] - positions[b][1]);
+    let is_near = |a: usize, b: usize| (0..30).filter(|&c| c != a && distance(a, c) < distance(a, b)).count() < 3;
+    for a in 0..30 {
+        for b in a + 1..30 {
+            let edge = architecture.edges.contains(&(a as u32, b as u32));
+            assert_eq!(edge, is_near(a, b) || is_near(b, a), "{a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn without_pairs_it_is_a_sum_of_nearest_elements() {
+    for options in presets() {
+        let options = CkmOptions { neighbours: 0, decompositions: 1, ..options };
+        let ckm = machine(options, 12);
+        let query = ckm.elements(&scene(77, 90, 90)).unwrap();
+        let scores = ckm.scores(&query, Without::Nothing);
+        let classes: Vec<ClassId> = (0..3).map(ClassId).collect();
+        for explanation in ckm.explain(&query, Without::Nothing, &classes) {
+            // Every contribution is the best single match, so no other training image offers a better one.
+            assert!(explanation.contributions.iter().all(|c| c.bonus == 0.0));
+            assert_eq!(explanation.contributions.len(), query.len());
+            let alone: f64 = ckm.classes()[explanation.class.index()].examples.iter().fold(f64::NEG_INFINITY, |best, example| {
+                let mut one = Ckm::new(ckm.options().clone()).unwrap();
+                one.add("one", example.clone());
+                best.max(one.scores(&query, Without::Nothing).of[0].unwrap())
+            });
+            assert!(scores.of[explanation.class.index()].unwrap() >= alone - 1e-6, "a class is worth at least its best image");
+        }
+    }
+}
+
+#[test]
+fn more_decompositions_never_score_less() {
+    for options in presets() {
+        let mut last: Option<Vec<f64>> = None;
+        for decompositions in [1, 2, 4, 8] {
+            let ckm = machine(CkmOptions { decompositions, ..options.clone() }, 9);
+            let query = ckm.elements(&scene(50, 96, 96)).unwrap();
+            let scores: Vec<f64> = ckm.scores(&query, Without::Nothing).of.into_iter().map(Option::unwrap).collect();
+            if let Some(last) = last {
+                assert!(scores.iter().zip(&last).all(|(now, before)| now >= before), "{last:?} became {scores:?}");
+            }
+            last = Some(scores);
+        }
+    }
+}
+
+#[test]
+fn leaving_out_equals_rebuilding_without() {
+    for options in presets() {
+        let whole = machine(options.clone(), 18);
+        for i in [0, 4, 17] {
+            let (_, example) = whole.examples().find(|(_, e)| e.id == ItemId(i)).unwrap();
+            let group = example.group.clone().unwrap();
+            let mut without_image = Ckm::new(options.clone()).unwrap();
+            let mut without_group = Ckm::new(options.clone()).unwrap();
+            for (class, other) in whole.examples() {
+                let name = &whole.classes()[class.index()].name;
+                if other.id != ItemId(i) {
+                    without_image.add(name, other.clone());
+                }
+                if other.group.as_ref() != Some(&group) {
+                    without_group.add(name, other.clone());
+                }
+            }
+            let of = |ckm: &Ckm, without| ckm.scores(&example.elements, without).ranking();
+            assert_eq!(of(&whole, Without::Image(ItemId(i))), of(&without_image, Without::Nothing));
+            assert_eq!(of(&whole, Without::Group(&group)), of(&without_group, Without::Nothing));
+            assert_eq!(of(&whole, example.without_itself()), of(&without_group, Without::Nothing));
+        }
+    }
+}
+
+#[test]
+fn adding_and_removing_equals_training_anew() {
+    let options = Preset::Mixed.options();
+    let expected = machine(options.clone(), 9);
+    let mut ckm = machine(options.clone(), 12);
+    for i in [9, 11, 10] {
+        assert!(ckm.remove(ItemId(i)));
+    }
+    assert!(!ckm.remove(ItemId(10)), "it is gone already");
+    assert_eq!(ckm, expected);
+
+    let mut backwards = Ckm::new(options).unwrap();
+    for i in (0..9).rev() {
+        add(&mut backwards, i);
+    }
+    add(&mut backwards, 4);
+    assert_eq!(backwards, expected, "the order of adding does not matter, nor does adding twice");
+
+    for i in 0..3 {
+        ckm.remove(ItemId(i));
+    }
+    assert_eq!(ckm.class_id("round"), None, "a class goes with its last image");
+    assert_eq!(ckm.class_id("tall"), Some(ClassId(1)));
+}
+
+#[test]
+fn contributions_sum_to_the_score() {
+    for options in presets() {
+        for bonus in [-0.1, 0.0, 0.2] {
+            let mut options = options.clone();
+            options.kinds.iter_mut().for_each(|kind| kind.kernel.pair_bonus = bonus);
+            let ckm = machine(options, 12);
+            for seed in 60..64 {
+                let query = ckm.elements(&scene(seed, 100, 70)).unwrap();
+                let scores = ckm.scores(&query, Without::Nothing);
+                let classes: Vec<ClassId> = scores.ranking().iter().map(|(class, _)| *class).collect();
+                for explanation in ckm.explain(&query, Without::Nothing, &classes) {
+                    let score = scores.of[explanation.class.index()].unwrap();
+                    let sum: f64 = explanation.contributions.iter().map(|c| c.value).sum();
+                    assert!((sum - score).abs() < 1e-4, "{sum} is not {score}");
+                    assert!((explanation.score - score).abs() < 1e-9);
+                    for c in &explanation.contributions {
+                        let kernel = ckm.options().kinds[c.kind].kernel;
+                        assert!((0.0..=1.0).contains(&c.likeness) && (-kernel.cost..=0.0).contains(&c.nearness));
+                        let m = c.matched.as_ref().unwrap();
+                        let image = &ckm.classes()[explanation.class.index()].examples.iter().find(|e| e.id == m.image).unwrap();
+                        let place = image.elements.to_picture(image.elements.sets[c.kind].position(m.element));
+                        assert_eq!(place, m.position);
+                        assert!((0.0..100.0).contains(&c.position[0]) && (0.0..70.0).contains(&c.position[1]), "{:?}", c.position);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_training_image_finds_itself() {
+    let ckm = machine(Preset::Mixed.options(), 9);
+    let (class, example) = ckm.examples().nth(4).unwrap();
+    let explanation = &ckm.explain(&example.elements, Without::Nothing, &[class])[0];
+    for c in &explanation.contributions {
+        let m = c.matched.as_ref().unwrap();
+        assert_eq!((m.image, m.element, m.distance, c.likeness, c.nearness), (example.id, c.element, 0.0, 1.0, 0.0));
+    }
+}
+
+#[test]
+fn threads_do_not_change_an_answer() {
+    let on = |threads: usize| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let ckm = machine(Preset::Mixed.options(), 60);
+            let query = ckm.elements(&scene(99, 128, 128)).unwrap();
+            let judged = held_out(&ckm, 20, &mut random::seeded(3), &Progress::default()).unwrap();
+            (ckm.scores(&query, Without::Nothing), judged)
+        })
+    };
+    let (alone, together) = (on(1), on(2));
+    assert_eq!(alone, together);
+}
+
+#[test]
+fn images_without_elements_are_answered_by_the_prior() {
+    let mut ckm = machine(Preset::Orb.options(), 9);
+    add(&mut ckm, 12);
+    let query = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8]))).unwrap();
+    assert!(query.is_empty());
+    let scores = ckm.scores(&query, Without::Nothing);
+    assert_eq!(ckm.classes()[scores.ranking()[0].0.index()].name, "square", "the class with most images");
+    assert_eq!(scores.margin(), 0.0);
+    assert!(ckm.explain(&query, Without::Nothing, &[ClassId(0)])[0].contributions.is_empty());
+}
+
+#[test]
+fn a_class_without_elements_costs_the_floor() {
+    let mut ckm = machine(Preset::Orb.options(), 9);
+    let flat = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8]))).unwrap();
+    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat });
+    let query = ckm.elements(&scene(70, 96, 96)).unwrap();
+    let class = ckm.class_id("flat").unwrap();
+    let score = ckm.scores(&query, Without::Nothing).of[class.index()].unwrap();
+    let floor = f64::from(ckm.options().kinds[0].kernel.floor()) * query.len() as f64;
+    assert!((score - floor).abs() < 1e-6);
+    let explanation = &ckm.explain(&query, Without::Nothing, &[class])[0];
+    assert!(explanation.contributions.iter().all(|c| c.matched.is_none()));
+    assert!((explanation.contributions.iter().map(|c| c.value).sum::<f64>() - score).abs() < 1e-4);
+}
+
+#[test]
+fn a_class_with_one_object_cannot_be_judged() {
+    let mut ckm = machine(Preset::Hog.options(), 18);
+    let elements = ckm.elements(&scene(500, 96, 96)).unwrap();
+    ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements });
+    let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
+    assert_eq!(judged.len(), 18);
+    assert!((0.0..=1.0).contains(&accuracy(&judged)));
+}
+
+#[test]
+fn a_larger_lead_is_never_less_certain() {
+    let ckm = machine(Preset::Mixed.options(), 36);
+    let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
+    let calibration = Calibration::fit(&judged);
+    assert!(calibration.slope >= 0.0 && calibration.offset.is_finite());
+    let mut by_margin: Vec<_> = judged.iter().map(|h| (h.scores.margin(), calibration.confidence(&h.scores))).collect();
+    by_margin.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert!(by_margin.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+    let mean = by_margin.iter().map(|p| p.1).sum::<f64>() / by_margin.len() as f64;
+    assert!((mean - accuracy(&judged)).abs() < 0.1, "confidence {mean} on average, accuracy {}", accuracy(&judged));
+}
+
+#[test]
+fn judging_can_be_cancelled() {
+    let progress = Progress::default();
+    progress.cancel();
+    let outcome = held_out(&machine(Preset::Colour.options(), 9), 5, &mut random::seeded(0), &progress);
+    assert!(matches!(outcome, Err(tessera_core::Error::Cancelled)));
+}
+
+#[test]
+fn wrong_options_are_refused_in_words() {
+    let base = Preset::Mixed.options();
+    let mut no_kind = base.clone();
+    no_kind.kinds.clear();
+    let mut no_rho = base.clone();
+    no_rho.kinds[0].kernel.rho = 0.0;
+    let wrong = [no_kind, no_rho, CkmOptions { side: 1, ..base.clone() }, CkmOptions { decompositions: 0, ..base }];
+    for options in wrong {
+        let error = Ckm::new(options).unwrap_err().to_string();
+        assert!(error.starts_with("option `") && error.contains("must be"), "{error}");
+    }
+    assert_eq!(NO_IMAGE, u32::MAX);
+}

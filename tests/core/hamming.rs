@@ -1,0 +1,56 @@
+//! Exact Hamming search against looking at every descriptor one by one.
+
+use proptest::prelude::*;
+use tessera_core::descriptor::Descriptor;
+use tessera_core::hamming::Blocks;
+use tessera_core::ids::{ItemId, Neighbor};
+
+fn descriptors(n: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Descriptor>> {
+    // Few different bits, so that equal distances are common.
+    prop::collection::vec(prop::array::uniform4(0u64..16).prop_map(Descriptor), n)
+}
+
+fn by_looking_at_each(all: &[Descriptor], query: &Descriptor) -> Vec<Neighbor> {
+    let mut found: Vec<Neighbor> =
+        all.iter().zip(0..).map(|(d, i)| Neighbor { id: ItemId(i), distance: d.hamming(query) as f32 }).collect();
+    found.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.id.cmp(&b.id)));
+    found
+}
+
+proptest! {
+    #[test]
+    fn finds_what_looking_at_each_finds(all in descriptors(0..70), query in descriptors(1), k in 0usize..80) {
+        let blocks: Blocks = all.iter().copied().collect();
+        let mut expected = by_looking_at_each(&all, &query[0]);
+        expected.truncate(k);
+        prop_assert_eq!(blocks.nearest(&query[0], k), expected);
+    }
+
+    #[test]
+    fn finds_the_best_of_each_segment(all in descriptors(0..70), query in descriptors(1), cuts in prop::collection::vec(0usize..70, 0..6)) {
+        let blocks: Blocks = all.iter().copied().collect();
+        let mut ends: Vec<usize> = cuts.into_iter().map(|c| c.min(all.len())).collect();
+        ends.sort_unstable();
+        let mut start = 0;
+        for (found, &end) in blocks.nearest_of_each(&query[0], &ends).into_iter().zip(&ends) {
+            let expected = by_looking_at_each(&all[start..end], &query[0]).first().map(|n| (n.id.0 + start as u32, n.distance));
+            prop_assert_eq!(found.map(|n| (n.id.0, n.distance)), expected);
+            start = end;
+        }
+    }
+
+    #[test]
+    fn gives_back_what_was_put_in(all in descriptors(0..70)) {
+        let blocks: Blocks = all.iter().copied().collect();
+        prop_assert_eq!(blocks.len(), all.len());
+        prop_assert_eq!((0..all.len()).map(|i| blocks.get(i)).collect::<Vec<_>>(), all);
+    }
+
+    #[test]
+    fn bytes_and_hex_tell_the_same(words in prop::array::uniform4(any::<u64>())) {
+        let descriptor = Descriptor(words);
+        prop_assert_eq!(Descriptor::from_bytes(&descriptor.to_bytes()), descriptor);
+        let hex: String = descriptor.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        prop_assert_eq!(descriptor.to_string(), hex);
+    }
+}

@@ -1,0 +1,272 @@
+//! Decoding of good and bad files, and pictures against slow and obvious versions of what is computed on them.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage, Rgba, RgbaImage, imageops};
+use proptest::prelude::*;
+use tessera_core::Error;
+use tessera_core::picture::blur::gaussian_7x7;
+use tessera_core::picture::colour::{ColourOptions, colour_layout, lab};
+use tessera_core::picture::hog::{self, HogOptions, dense_hog};
+use tessera_core::picture::pyramid::Bordered;
+use tessera_core::picture::resize::{fit, resize_grey, resize_rgb};
+use tessera_core::picture::{Decoder, InProcess, Limits, grey};
+
+use crate::scenes::{noise, scene};
+
+fn encode(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.into().write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+/// The JPEG with an EXIF block that says how it must be turned.
+fn with_orientation(jpeg: &[u8], orientation: u8) -> Vec<u8> {
+    let mut exif = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0".to_vec();
+    exif.extend([orientation, 0, 0, 0, 0, 0, 0]);
+    let mut out = jpeg[..2].to_vec();
+    out.extend([0xFF, 0xE1]);
+    out.extend((exif.len() as u16 + 2).to_be_bytes());
+    out.extend(exif);
+    out.extend(&jpeg[2..]);
+    out
+}
+
+#[test]
+fn decodes_every_format() {
+    let picture = scene(5, 40, 30);
+    let decoder = InProcess::default();
+    for format in [ImageFormat::Png, ImageFormat::Bmp, ImageFormat::Tiff, ImageFormat::WebP] {
+        let decoded = decoder.decode_bytes(Path::new("x"), &encode(picture.clone(), format)).unwrap();
+        assert_eq!(decoded, picture, "{format:?}");
+    }
+    for format in [ImageFormat::Jpeg, ImageFormat::Gif] {
+        let decoded = decoder.decode_bytes(Path::new("x"), &encode(picture.clone(), format)).unwrap();
+        assert_eq!(decoded.dimensions(), (40, 30), "{format:?}");
+    }
+}
+
+#[test]
+fn turns_pictures_upright() {
+    let mut picture = RgbImage::from_pixel(32, 16, Rgb([0, 0, 0]));
+    for (x, y) in (0..16).flat_map(|x| (0..8).map(move |y| (x, y))) {
+        picture.put_pixel(x, y, Rgb([255, 255, 255]));
+    }
+    let jpeg = encode(picture.clone(), ImageFormat::Jpeg);
+    let upright = |orientation: u8| InProcess::default().decode_bytes(Path::new("x"), &with_orientation(&jpeg, orientation)).unwrap();
+    let expected: [(u8, RgbImage); 4] = [
+        (1, picture.clone()),
+        (3, imageops::rotate180(&picture)),
+        (6, imageops::rotate90(&picture)),
+        (8, imageops::rotate270(&picture)),
+    ];
+    for (orientation, expected) in expected {
+        let found = upright(orientation);
+        assert_eq!(found.dimensions(), expected.dimensions(), "orientation {orientation}");
+        let off = found.as_raw().iter().zip(expected.as_raw()).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / found.len() as f64;
+        assert!(off < 8.0, "orientation {orientation} is off by {off}");
+    }
+}
+
+#[test]
+fn what_is_transparent_lies_on_white() {
+    let mut picture = RgbaImage::from_pixel(2, 1, Rgba([10, 20, 30, 255]));
+    picture.put_pixel(1, 0, Rgba([10, 20, 30, 0]));
+    let decoded = InProcess::default().decode_bytes(Path::new("x"), &encode(picture, ImageFormat::Png)).unwrap();
+    assert_eq!(decoded.as_raw(), &[10, 20, 30, 255, 255, 255]);
+}
+
+/// A PNG that claims to be of this size and holds nothing.
+fn png_claiming(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    bytes.extend(width.to_be_bytes());
+    bytes.extend(height.to_be_bytes());
+    bytes.extend([8, 2, 0, 0, 0]);
+    bytes.extend(crc32(&bytes[12..29]).to_be_bytes());
+    bytes.extend(b"\0\0\0\x0aIDATx\x9c\x63\0\0\0\x02\0\x01");
+    bytes
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (0u32.wrapping_sub(crc & 1)))))
+}
+
+#[test]
+fn refuses_in_words_that_name_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let whole = encode(scene(1, 64, 64), ImageFormat::Png);
+    let cases = [
+        (file("text.jpg", b"this is not a picture"), "data"),
+        (file("empty.png", b""), "data"),
+        (file("cut.png", &whole[..whole.len() / 2]), "data"),
+        (file("huge.png", &png_claiming(30_000, 30_000)), "too_large"),
+        (file("page.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>"), "data"),
+        (folder.path().to_owned(), "data"),
+        (folder.path().join("nothing.png"), "io"),
+    ];
+    for (path, reason) in cases {
+        let error = InProcess::default().decode(&path).unwrap_err();
+        assert_eq!(error.reason(), reason, "{error}");
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(error.to_string().contains(&*name), "{error} does not name {name}");
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let decode = |limits: Limits| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        fs::write(&path, encode(scene(1, 64, 48), ImageFormat::Png)).unwrap();
+        InProcess::new(limits).decode(&path)
+    };
+    assert!(decode(Limits { pixels: 64 * 48, ..Limits::default() }).is_ok());
+    assert!(decode(Limits { total_bytes: 1, ..Limits::default() }).is_ok(), "one picture alone is always let in");
+    for limits in [
+        Limits { pixels: 64 * 48 - 1, ..Limits::default() },
+        Limits { side: 63, ..Limits::default() },
+        Limits { file_bytes: 10, ..Limits::default() },
+        Limits { codec_bytes: 100, ..Limits::default() },
+    ] {
+        assert!(matches!(decode(limits), Err(Error::TooLarge { .. })), "{limits:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn damaged_files_never_panic(seed: u64, at in 0.0..1.0f64, byte: u8, cut: bool, format in prop::sample::select(vec![ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP, ImageFormat::Bmp, ImageFormat::Tiff])) {
+        let mut bytes = encode(scene(seed % 4, 24, 24), format);
+        let at = (at * bytes.len() as f64) as usize;
+        if cut { bytes.truncate(at) } else { bytes[at] = byte }
+        match InProcess::default().decode_bytes(Path::new("damaged"), &bytes) {
+            Ok(picture) => prop_assert!(picture.width() > 0),
+            Err(error) => prop_assert!(error.to_string().contains("damaged")),
+        }
+    }
+
+    #[test]
+    fn resizing_keeps_the_mean_and_the_range(seed: u64, width in 1u32..50, height in 1u32..50, to_width in 1u32..70, to_height in 1u32..70) {
+        let picture = noise(seed, width, height);
+        let resized = resize_grey(&picture, to_width, to_height);
+        prop_assert_eq!(resized.dimensions(), (to_width, to_height));
+        let range = |p: &GrayImage| (*p.as_raw().iter().min().unwrap(), *p.as_raw().iter().max().unwrap());
+        prop_assert!(range(&picture).0 <= range(&resized).0 && range(&resized).1 <= range(&picture).1);
+        let mean = |p: &GrayImage| p.as_raw().iter().map(|&v| f64::from(v)).sum::<f64>() / p.len() as f64;
+        if to_width <= width && to_height <= height {
+            // Area averaging: every source pixel counts alike.
+            prop_assert!((mean(&picture) - mean(&resized)).abs() < 0.6, "{} became {}", mean(&picture), mean(&resized));
+        }
+    }
+
+    #[test]
+    fn a_border_mirrors_its_picture(seed: u64, width in 1u32..12, height in 1u32..12, border in 0usize..20) {
+        let picture = noise(seed, width, height);
+        let bordered = Bordered::new(&picture, border);
+        let fold = |i: i64, n: i64| { let mut i = i; while i < 0 || i >= n { i = if i < 0 { -i } else { 2 * n - 2 - i }; if n == 1 { return 0; } } i };
+        for y in -(border as i64)..(height as usize + border) as i64 {
+            for x in -(border as i64)..(width as usize + border) as i64 {
+                let at = ((y + border as i64) * bordered.stride as i64 + x + border as i64) as usize;
+                let expected = picture.get_pixel(fold(x, width.into()) as u32, fold(y, height.into()) as u32).0[0];
+                prop_assert_eq!(bordered.pixels[at], expected, "at {}, {}", x, y);
+            }
+        }
+    }
+}
+
+#[test]
+fn halving_is_the_mean_of_four() {
+    let picture = noise(1, 40, 20);
+    let half = resize_grey(&picture, 20, 10);
+    for (x, y, value) in half.enumerate_pixels() {
+        let sum: u32 = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| u32::from(picture.get_pixel(2 * x + dx, 2 * y + dy).0[0])).iter().sum();
+        assert!((f64::from(value.0[0]) - f64::from(sum) / 4.0).abs() <= 0.51);
+    }
+}
+
+#[test]
+fn resizing_is_near_to_the_image_crate() {
+    let picture = scene(3, 120, 90);
+    for (width, height) in [(100, 75), (60, 45), (37, 80), (180, 135)] {
+        let ours = resize_rgb(&picture, width, height);
+        let theirs = imageops::resize(&picture, width, height, imageops::FilterType::Triangle);
+        let off = ours.as_raw().iter().zip(theirs.as_raw()).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / ours.len() as f64;
+        assert!(off < 5.0, "{width} x {height} is off by {off} levels on average");
+    }
+    assert_eq!(resize_rgb(&picture, 120, 90), picture);
+    assert_eq!(fit(400, 100, 128), (128, 32));
+    assert_eq!(fit(1, 10_000, 128), (1, 128));
+}
+
+#[test]
+fn blurring_is_the_weighted_mean() {
+    let picture = noise(2, 30, 20);
+    let bordered = Bordered::new(&picture, 5);
+    let smooth = gaussian_7x7(&bordered);
+    let weights = [18.0, 33.0, 49.0, 56.0, 49.0, 33.0, 18.0f64].map(|w| w / 256.0);
+    for (x, y) in (0..30).flat_map(|x| (0..20).map(move |y| (x, y))) {
+        let mut sum = 0.0;
+        for (i, a) in weights.iter().enumerate() {
+            for (j, b) in weights.iter().enumerate() {
+                sum += a * b * f64::from(bordered.pixels[bordered.index(x, y) + i * bordered.stride + j - 3 * bordered.stride - 3]);
+            }
+        }
+        assert!((f64::from(smooth.pixels[smooth.index(x, y)]) - sum).abs() <= 1.01);
+    }
+}
+
+#[test]
+fn grey_keeps_grey() {
+    let levels = RgbImage::from_fn(256, 1, |x, _| Rgb([x as u8; 3]));
+    assert_eq!(grey(&levels), GrayImage::from_fn(256, 1, |x, _| Luma([x as u8])));
+}
+
+#[test]
+fn gradient_blocks_tell_the_direction() {
+    for degrees in (0..180).step_by(10) {
+        let angle = f64::from(degrees).to_radians();
+        let picture = RgbImage::from_fn(128, 128, |x, y| {
+            let along = (f64::from(x) - 64.0) * angle.cos() + (f64::from(y) - 64.0) * angle.sin();
+            Rgb([128, (128.0 + 1.3 * along) as u8, 128])
+        });
+        let blocks = dense_hog(&picture, &HogOptions::default());
+        assert_eq!(blocks.len(), 81);
+        let mut sums = [0.0f64; hog::BINS];
+        for block in &blocks {
+            assert!(block.values.iter().map(|v| v * v).sum::<f32>() <= 1.0001);
+            block.values.iter().enumerate().for_each(|(i, v)| sums[i % hog::BINS] += f64::from(*v));
+        }
+        // The mean direction on the circle of half turns.
+        let (mut c, mut s) = (0.0, 0.0);
+        for (bin, sum) in sums.iter().enumerate() {
+            let turn = 2.0 * std::f64::consts::PI * bin as f64 / hog::BINS as f64;
+            (c, s) = (c + sum * turn.cos(), s + sum * turn.sin());
+        }
+        let off = (s.atan2(c) / 2.0 - angle).sin().abs();
+        assert!(off < 0.1, "{degrees} degrees is off by {off}");
+    }
+    let flat = dense_hog(&RgbImage::from_pixel(128, 128, Rgb([9, 99, 199])), &HogOptions::default());
+    assert!(flat.iter().all(|block| block.values.iter().all(|&v| v == 0.0)));
+    assert!(dense_hog(&RgbImage::new(20, 128), &HogOptions::default()).is_empty(), "no block fits");
+}
+
+#[test]
+fn colours_are_those_of_the_standard() {
+    let near = |found: [f32; 3], expected: [f32; 3]| found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 0.1);
+    assert!(near(lab([255, 255, 255]), [100.0, 0.0, 0.0]));
+    assert!(near(lab([0, 0, 0]), [0.0, 0.0, 0.0]));
+    assert!(near(lab([255, 0, 0]), [53.24, 80.09, 67.20]));
+    assert!(near(lab([0, 255, 0]), [87.73, -86.18, 83.18]));
+    assert!(near(lab([0, 0, 255]), [32.30, 79.19, -107.86]));
+    let blocks = colour_layout(&RgbImage::from_pixel(100, 50, Rgb([255, 0, 0])), &ColourOptions::default());
+    assert_eq!(blocks.len(), 50);
+    assert!(blocks.iter().all(|block| (block.values[0] - 0.5324).abs() < 0.001));
+}
