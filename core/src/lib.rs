@@ -1,12 +1,20 @@
 //! The methods, data readers and models of Tessera.
 //!
 //! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
-//! `error random ids descriptor`, `progress`, `picture`, ...
+//!
+//! 1. [`error`], [`random`], [`ids`], [`descriptor`]
+//! 2. [`progress`], [`envelope`]
+//! 3. [`picture`], [`hamming`]
+//! 4. [`features`], [`data`]
+//! 5. [`ckm`]
+//! 6. [`eval`]
 
 pub mod ckm;
+pub mod data;
 pub mod descriptor;
 pub mod envelope;
 pub mod error;
+pub mod eval;
 pub mod features;
 pub mod hamming;
 pub mod ids;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod ckm;
+mod data;
 mod features;
 mod hamming;
 mod model;

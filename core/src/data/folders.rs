@@ -1,0 +1,326 @@
+//! What the folders and names of image files say about classes and objects.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+use super::names::{self, Choice, Name};
+use super::walk::{Walk, walk};
+use super::{Camera, ClassesFrom, Dataset, Item, Labels, Layout, Meta, OpenOptions, Skipped, Source, UNLABELLED};
+use super::{count, group_name, preview};
+use crate::error::{self, Error, Result};
+use crate::ids::ClassId;
+use crate::progress::Progress;
+
+/// Folders that say which part of a set they hold, or nothing at all, in lower case: never classes.
+const SPLITS: [&str; 24] = [
+    "all",
+    "data",
+    "dataset",
+    "dev",
+    "eval",
+    "evaluation",
+    "holdout",
+    "image",
+    "images",
+    "img",
+    "imgs",
+    "jpeg",
+    "jpg",
+    "pictures",
+    "png",
+    "samples",
+    "test",
+    "testing",
+    "tests",
+    "train",
+    "training",
+    "val",
+    "valid",
+    "validation",
+];
+
+/// An image file and the folders above it, outermost first and without splits.
+struct Found {
+    path: PathBuf,
+    folders: Vec<Folder>,
+    /// The name without its ending; empty when it is not text.
+    stem: String,
+}
+
+struct Folder {
+    name: String,
+    /// Whether it lies directly in a split.
+    in_split: bool,
+}
+
+/// Where classes are taken from.
+enum Plan {
+    /// The folder at this level below the root; names add to it where they agree.
+    Folders {
+        level: usize,
+    },
+    /// The category in the name.
+    Names,
+    Nowhere,
+}
+
+/// Reads a folder of images.
+pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> Result<Dataset> {
+    let mut walk = walk(root, progress)?;
+    let files: Vec<Found> = std::mem::take(&mut walk.pictures).into_iter().map(|path| found(root, path)).collect();
+    if files.is_empty() {
+        return Err(no_pictures(root, &walk));
+    }
+    let stems: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
+    let mut choice = names::choose(&stems);
+    let plan = plan(root, options.labels, &files, choice.as_ref())?;
+    choice = choice.filter(|choice| match plan {
+        Plan::Folders { level } => agrees(choice, &files, level),
+        Plan::Names => true,
+        Plan::Nowhere => choice.is_convincing(),
+    });
+
+    let mut skipped = walk.skipped;
+    let mut labelled = Vec::with_capacity(files.len());
+    let mut splits = BTreeSet::new();
+    for file in &files {
+        splits.extend(folders_of(root, &file.path).filter(|name| is_split(name)));
+        let name = choice.as_ref().and_then(|choice| choice.pattern.parse(&file.stem));
+        match label(file, &plan, name) {
+            Ok(item) => labelled.push(item),
+            Err(detail) => skipped.push(Skipped { path: file.path.clone(), reason: "no_class", detail }),
+        }
+    }
+    let pairs = join_pairs(&mut labelled, options.camera);
+    skipped.sort_by(|a, b| a.path.cmp(&b.path));
+
+    let classes: Vec<String> = labelled.iter().map(|item| item.class.clone()).collect::<BTreeSet<_>>().into_iter().collect();
+    let items: Vec<Item> = labelled
+        .into_iter()
+        .map(|Labelled { path, class, group, meta }| {
+            let class = ClassId(classes.partition_point(|name| *name < class) as u32);
+            Item { source: Source::File(path), class, group, meta }
+        })
+        .collect();
+    let layout = Layout {
+        classes_from: match plan {
+            Plan::Folders { .. } => ClassesFrom::Folders,
+            Plan::Names => ClassesFrom::Names,
+            Plan::Nowhere => ClassesFrom::Nowhere,
+        },
+        pattern: choice.as_ref().map(|choice| choice.pattern.name),
+        words: words(&plan, choice.as_ref(), &files, &splits, classes.len(), pairs, options.camera),
+        preview: preview(&items, &classes),
+        pairs,
+        ignored: walk.ignored,
+        hidden: walk.hidden,
+    };
+    Ok(Dataset { root: root.to_owned(), classes, items, layout, skipped })
+}
+
+fn found(root: &Path, path: PathBuf) -> Found {
+    let mut folders = Vec::new();
+    let mut in_split = false;
+    for name in folders_of(root, &path) {
+        if is_split(&name) {
+            in_split = true;
+        } else {
+            folders.push(Folder { name, in_split });
+            in_split = false;
+        }
+    }
+    let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default().to_owned();
+    Found { path, folders, stem }
+}
+
+/// The names of the folders between `root` and the file at `path`.
+fn folders_of(root: &Path, path: &Path) -> impl Iterator<Item = String> {
+    let between = path.strip_prefix(root).ok().and_then(Path::parent).unwrap_or(Path::new(""));
+    between.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(error::display(Path::new(name))),
+        _ => None,
+    })
+}
+
+fn is_split(folder: &str) -> bool {
+    SPLITS.contains(&folder.to_lowercase().as_str())
+}
+
+fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -> Result<Plan> {
+    let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
+    let folders = Plan::Folders { level: class_level(files) };
+    match labels {
+        Labels::None => Ok(Plan::Nowhere),
+        Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
+        Labels::ClassFolders => Err(no_classes(root, files, "a folder for each class")),
+        Labels::NorbNames if choice.is_some() => Ok(Plan::Names),
+        Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
+        Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
+            // One folder around everything explains less than names that tell several classes apart.
+            Some(choice) if choice.n_categories > 1 && n_class_folders(files) == 1 => Ok(Plan::Names),
+            Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
+            _ if n_in_folders > 0 => Ok(folders),
+            _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
+        },
+    }
+}
+
+fn n_class_folders(files: &[Found]) -> usize {
+    let level = class_level(files);
+    files.iter().filter_map(|file| file.folders.get(level)).map(|folder| &folder.name).collect::<BTreeSet<_>>().len()
+}
+
+/// The level of the folders that are classes: the outermost, unless that is one folder wrapped around all others. But
+/// one folder with nothing but numbers in it is a class with its objects (`truck/07`), if no split stands between them
+/// (`mnist/train/3`).
+fn class_level(files: &[Found]) -> usize {
+    let inside: Vec<&[Folder]> = files.iter().map(|file| file.folders.as_slice()).filter(|folders| !folders.is_empty()).collect();
+    let Some(least) = inside.iter().map(|folders| folders.len()).min() else {
+        return 0;
+    };
+    let level = (0..least - 1).take_while(|&k| inside.iter().all(|folders| folders[k].name == inside[0][k].name)).count();
+    let names: BTreeSet<&str> = inside.iter().map(|folders| folders[level].name.as_str()).collect();
+    let are_objects = names.iter().all(|name| !name.contains(char::is_alphabetic)) && !inside.iter().all(|folders| folders[level].in_split);
+    if names.len() > 1 && !are_objects { level } else { 0 }
+}
+
+/// Whether the names speak of the classes that the folders show, four times of five.
+fn agrees(choice: &Choice, files: &[Found], level: usize) -> bool {
+    let parsed = files.iter().filter_map(|file| Some((choice.pattern.parse(&file.stem)?, file.folders.get(level)?)));
+    let n_same = parsed.filter(|(name, folder)| is_same_class(&name.category, &folder.name)).count();
+    choice.fits_most() && n_same * 5 >= files.iter().filter(|file| file.folders.len() > level).count() * 4
+}
+
+/// Compares letters and digits only, and forgives a plural.
+fn is_same_class(a: &str, b: &str) -> bool {
+    let bare = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    bare(a).trim_end_matches('s') == bare(b).trim_end_matches('s')
+}
+
+struct Labelled {
+    path: PathBuf,
+    class: String,
+    group: Option<String>,
+    meta: Meta,
+}
+
+/// The item of a file, or why it has no class.
+fn label(file: &Found, plan: &Plan, name: Option<Name>) -> Result<Labelled, String> {
+    let item = |class: &str, instance: Option<String>, meta| Labelled {
+        path: file.path.clone(),
+        class: class.to_owned(),
+        group: instance.map(|instance| group_name(class, &instance)),
+        meta,
+    };
+    let instance = |name: &Name| name.meta.instance.map(|instance| instance.to_string());
+    match (plan, name) {
+        (Plan::Folders { level }, name) => match (file.folders.get(*level), name) {
+            (Some(folder), Some(name)) if is_same_class(&name.category, &folder.name) => Ok(item(&folder.name, instance(&name), name.meta)),
+            (Some(folder), _) => {
+                let inner = file.folders.get(level + 1).map(|inner| inner.name.clone());
+                let meta = Meta { instance: inner.as_ref().and_then(|inner| inner.parse().ok()), ..Meta::default() };
+                Ok(item(&folder.name, inner, meta))
+            }
+            (None, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
+            (None, None) => Err("lies beside the folders that are the classes, not in one of them".into()),
+        },
+        (Plan::Names, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
+        (Plan::Names, None) => Err("its name is not of the form of the others".into()),
+        (Plan::Nowhere, name) => {
+            let group = name.as_ref().and_then(|name| Some(group_name(&name.category, &instance(name)?)));
+            Ok(Labelled { group, ..item(UNLABELLED, None, name.map(|name| name.meta).unwrap_or_default()) })
+        }
+    }
+}
+
+/// Makes one item of the two halves of each stereo pair, and counts the pairs. `l` and `r` name cameras only where
+/// the pattern says so: elsewhere they may be sizes.
+fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
+    let mut halves: BTreeMap<_, Vec<(Camera, usize)>> = BTreeMap::new();
+    for (i, item) in items.iter().enumerate() {
+        let stem = item.path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        let Some((before, camera, kind)) = names::split_camera(stem) else { continue };
+        if kind > 1 || item.meta.camera.is_some() {
+            let ending = item.path.extension().map(OsStr::to_ascii_lowercase);
+            let key = (item.path.parent().map(Path::to_owned), before.to_lowercase(), kind, ending);
+            halves.entry(key).or_default().push((camera, i));
+        }
+    }
+    let mut dropped = BTreeSet::new();
+    for mut pair in halves.into_values() {
+        pair.sort_by_key(|(camera, _)| *camera != wanted);
+        if let [(first, keep), (second, other)] = pair[..]
+            && first != second
+        {
+            let partner = items[other].path.clone();
+            let meta = &mut items[keep].meta;
+            (meta.camera, meta.partner) = (Some(first), Some(partner));
+            dropped.insert(other);
+        }
+    }
+    let mut i = 0;
+    items.retain(|_| {
+        i += 1;
+        !dropped.contains(&(i - 1))
+    });
+    dropped.len()
+}
+
+fn words(
+    plan: &Plan,
+    choice: Option<&Choice>,
+    files: &[Found],
+    splits: &BTreeSet<String>,
+    n_classes: usize,
+    pairs: usize,
+    camera: Camera,
+) -> String {
+    let mut parts = vec![match plan {
+        Plan::Folders { level } => {
+            let inner: BTreeSet<&str> = files.iter().filter_map(|file| file.folders.get(level + 1)).map(|f| f.name.as_str()).collect();
+            let wrapper = files.iter().filter(|_| *level > 0).find_map(|file| file.folders.get(level - 1));
+            let wrapper = wrapper.map(|wrapper| format!(" inside {}", wrapper.name)).unwrap_or_default();
+            let inner = match inner.first() {
+                Some(first) => format!("; the folders inside them, such as {first}, are single objects"),
+                None => String::new(),
+            };
+            format!("the folders{wrapper} are the classes ({n_classes}){inner}")
+        }
+        Plan::Names => format!("the names of the files tell the classes ({n_classes})"),
+        Plan::Nowhere => "the pictures have no labels".into(),
+    }];
+    if !splits.is_empty() {
+        let splits: Vec<&str> = splits.iter().map(String::as_str).collect();
+        parts.push(format!("not taken for classes: {}", splits.join(", ")));
+    }
+    if let Some(choice) = choice {
+        let (pattern, fits, of) = (choice.pattern, choice.fits, choice.of);
+        parts.push(format!("names are read as {}, like {} ({fits} of {of})", pattern.name, pattern.example));
+    }
+    if pairs > 0 {
+        let side = if camera == Camera::Left { "left" } else { "right" };
+        parts.push(format!("{} are one item each, seen by the {side} camera", count(pairs, "stereo pair")));
+    }
+    parts.join("; ")
+}
+
+fn no_pictures(root: &Path, walk: &Walk) -> Error {
+    let expected = "PNG, JPEG, GIF, WebP, BMP or TIFF pictures";
+    if let Some(matrix) = &walk.matrix {
+        let advice = "unpack the .gz files if there are any, and name one of the -dat.mat files";
+        return Error::data(root, expected, format!("none, but {}", error::display(matrix)), advice);
+    }
+    let n_unsupported = walk.skipped.iter().filter(|skipped| skipped.reason == "unsupported").count();
+    let n_other = walk.skipped.len() - n_unsupported;
+    let counts = [(n_unsupported, "unsupported picture"), (walk.ignored, "other file"), (n_other, "skipped place")];
+    let found: Vec<String> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
+    let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
+    Error::data(root, expected, found, "name a folder that holds pictures, or convert them first")
+}
+
+fn no_classes(root: &Path, files: &[Found], expected: &str) -> Error {
+    let example = files.first().map(|file| error::display(Path::new(file.path.file_name().unwrap_or_default())));
+    let found = format!("{} without them, such as {}", count(files.len(), "picture"), example.unwrap_or_default());
+    Error::data(root, expected, found, "move the pictures of each class into a folder of their own, or ask for no labels")
+}

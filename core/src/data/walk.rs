@@ -1,0 +1,96 @@
+//! Every image file under a folder, and a line for everything that could not be had.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::Skipped;
+use crate::error::{Error, Result};
+use crate::picture::decode;
+use crate::progress::Progress;
+
+/// Folders inside folders that are followed.
+const DEPTH: usize = 64;
+
+/// Endings of pictures that are not decoded, in lower case.
+const UNSUPPORTED: [&str; 39] = [
+    "3fr", "arw", "avif", "cr2", "cr3", "crw", "dcm", "dds", "dng", "erf", "exr", "ff", "hdr", "heic", "heif", "hif", "ico", "j2k", "jp2",
+    "jxl", "kdc", "mef", "mrw", "nef", "nrw", "orf", "pbm", "pef", "pgm", "pnm", "ppm", "psd", "qoi", "raf", "raw", "rw2", "srw", "svg",
+    "tga",
+];
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    /// Files with an image's ending, sorted.
+    pub(super) pictures: Vec<PathBuf>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) ignored: usize,
+    pub(super) hidden: usize,
+    /// The first NORB matrix that was passed over, packed or not.
+    pub(super) matrix: Option<PathBuf>,
+}
+
+/// Looks through `root`, which may be a link; links below it are not followed, so that no loop can hold the walk.
+pub(super) fn walk(root: &Path, progress: &Progress) -> Result<Walk> {
+    progress.begin("Reading folders", 0);
+    fs::read_dir(root).map_err(Error::io("read", root))?;
+    let mut out = Walk::default();
+    let mut entries = WalkDir::new(root).max_depth(DEPTH).into_iter();
+    while let Some(entry) = entries.next() {
+        progress.step()?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(root).to_owned();
+                let detail = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);
+                out.skipped.push(Skipped { path, reason: "io", detail });
+                continue;
+            }
+        };
+        let (depth, kind) = (entry.depth(), entry.file_type());
+        if depth == 0 {
+            continue;
+        }
+        let name = entry.file_name().as_encoded_bytes();
+        if name.starts_with(b".") || name == b"__MACOSX" {
+            out.hidden += 1;
+            if kind.is_dir() {
+                entries.skip_current_dir();
+            }
+        } else if kind.is_dir() {
+            if depth == DEPTH {
+                let detail = format!("lies more than {DEPTH} folders deep");
+                out.skipped.push(Skipped { path: entry.into_path(), reason: "too_deep", detail });
+            }
+        } else {
+            out.file(entry.into_path(), kind);
+        }
+    }
+    out.pictures.sort();
+    Ok(out)
+}
+
+impl Walk {
+    fn file(&mut self, path: PathBuf, kind: fs::FileType) {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+        let mut skip = |path, reason, detail: String| self.skipped.push(Skipped { path, reason, detail });
+        if kind.is_symlink() {
+            skip(path, "link", "links inside a folder are not followed".into());
+        } else if UNSUPPORTED.contains(&ending.as_str()) {
+            skip(path, "unsupported", format!("{} pictures cannot be read", ending.to_uppercase()));
+        } else if !decode::EXTENSIONS.contains(&ending.as_str()) {
+            self.ignored += 1;
+            let name = path.to_string_lossy();
+            if self.matrix.is_none() && (name.ends_with(".mat") || name.ends_with(".mat.gz")) {
+                self.matrix = Some(path);
+            }
+        } else if kind.is_file() {
+            self.pictures.push(path);
+        } else {
+            skip(path, "special", "neither a file nor a folder".into());
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Folders: which of them are classes, what is paired, what is left out.
+
+use std::collections::BTreeMap;
+
+use tessera_core::Error;
+use tessera_core::data::{Camera, ClassesFrom, UNLABELLED};
+use tessera_core::picture::InProcess;
+
+use super::*;
+
+#[test]
+fn one_level_of_folders_is_classes() {
+    let dir = folder(&["dog/b.png", "cat/IMG_2031.JPG", "cat/DSC_0042.jpeg", "cat/20210304_121533.tiff"]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!(set.classes, ["cat", "dog"]);
+    let expected = [("20210304_121533.tiff", "cat"), ("DSC_0042.jpeg", "cat"), ("IMG_2031.JPG", "cat"), ("b.png", "dog")];
+    assert_eq!(shape(&set), expected.map(|(name, class)| (name.to_owned(), class, "-")));
+    assert_eq!((set.layout.classes_from, set.layout.pattern, set.layout.pairs), (ClassesFrom::Folders, None, 0));
+    assert!(set.layout.words.contains("folders are the classes (2)"), "{}", set.layout.words);
+    assert_eq!(set.by_class(), [vec![0, 1, 2], vec![3]]);
+    assert!(set.groups().is_empty());
+}
+
+#[test]
+fn two_levels_are_class_and_object() {
+    let dir = folder(&["truck/07/view3.png", "truck/07/view4.png", "truck/8/view3.png", "car/blue one/a.png"]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!(set.classes, ["car", "truck"]);
+    let groups: BTreeMap<&str, Vec<usize>> = [("car/blue one", vec![0]), ("truck/07", vec![1, 2]), ("truck/08", vec![3])].into();
+    assert_eq!(set.groups(), groups);
+    assert_eq!(set.items[1].meta.instance, Some(7));
+    assert!(set.layout.words.contains("single objects"), "{}", set.layout.words);
+
+    let one_class = folder(&["truck/07/view3.png", "truck/08/view3.png"]);
+    assert_eq!(open(one_class.path(), Labels::Auto).classes, ["truck"]);
+}
+
+#[test]
+fn splits_are_never_classes() {
+    let dir = folder(&[
+        "train/cat/1.png",
+        "Test/cat/2.png",
+        "VALIDATION/dog/3.png",
+        "dog/images/4.png",
+        "data/all/owl/val/5.png",
+        "owl/dev/07/6.png",
+    ]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!(set.classes, ["cat", "dog", "owl"]);
+    let classes: BTreeMap<String, &str> = shape(&set).into_iter().map(|(name, class, _)| (name, class)).collect();
+    let expected = [("1.png", "cat"), ("2.png", "cat"), ("3.png", "dog"), ("4.png", "dog"), ("5.png", "owl"), ("6.png", "owl")];
+    assert_eq!(classes, expected.map(|(name, class)| (name.to_owned(), class)).into());
+    assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["owl/07"]);
+    assert!(set.layout.words.contains("Test, VALIDATION, all, data, dev, images, train, val"), "{}", set.layout.words);
+}
+
+#[test]
+fn a_wrapper_is_no_class() {
+    let wrapped = folder(&["sets/animals/cat/1.png", "sets/animals/dog/2.png", "sets/animals/dog/03/2.png"]);
+    let set = open(wrapped.path(), Labels::Auto);
+    assert_eq!(set.classes, ["cat", "dog"]);
+    assert!(set.layout.words.contains("inside animals"), "{}", set.layout.words);
+    let digits = folder(&["mnist/train/3/1.png", "mnist/test/5/2.png"]);
+    assert_eq!(open(digits.path(), Labels::Auto).classes, ["3", "5"]);
+    let names = folder(&["mine/truck_07_3_12_4_lt.png", "mine/car_07_3_12_4_lt.png"]);
+    assert_eq!(open(names.path(), Labels::Auto).classes, ["car", "truck"]);
+}
+
+#[test]
+fn names_tell_classes_when_folders_do_not() {
+    let dir = folder(&["train/truck_07_3_12_4_lt.png", "train/CAR_01_3_12_4_LT.PNG", "test/truck_08_3_12_4_lt.png", "test/notes.png"]);
+    let forced = open(dir.path(), Labels::NorbNames);
+    assert_eq!(skips(&forced), [("notes.png".to_owned(), "no_class")]);
+    fs::remove_file(dir.path().join("test/notes.png")).unwrap();
+    for labels in [Labels::Auto, Labels::NorbNames] {
+        let set = open(dir.path(), labels);
+        let expected = [
+            ("truck_08_3_12_4_lt.png", "truck", "truck/08"),
+            ("CAR_01_3_12_4_LT.PNG", "car", "car/01"),
+            ("truck_07_3_12_4_lt.png", "truck", "truck/07"),
+        ];
+        assert_eq!(shape(&set), expected.map(|(name, class, group)| (name.to_owned(), class, group)));
+        assert_eq!(set.layout.classes_from, ClassesFrom::Names);
+        assert_eq!(set.layout.pattern, Some("category_instance_elevation_azimuth_lighting_camera"));
+        assert_eq!(set.layout.preview.len(), 3);
+        assert_eq!(set.layout.preview[1].parts, "car, instance 1, elevation 3, azimuth 12, lighting 4, left camera");
+    }
+}
+
+#[test]
+fn names_add_to_folders_that_agree() {
+    let dir = folder(&["Fire Trucks/fire_truck_07_066_117.jpg", "Fire Trucks/fire_truck_07_066_118.jpg", "cars/car_1_0_0.jpg"]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!(set.classes, ["Fire Trucks", "cars"]);
+    assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["Fire Trucks/07", "cars/01"]);
+    assert_eq!((set.items[0].meta.elevation, set.items[0].meta.azimuth), (Some(66), Some(117)));
+
+    let disagreeing = folder(&["monday/car_07_066_117.jpg", "tuesday/car_07_066_118.jpg"]);
+    let set = open(disagreeing.path(), Labels::Auto);
+    assert_eq!((set.classes.as_slice(), set.layout.pattern), (["monday".to_owned(), "tuesday".to_owned()].as_slice(), None));
+    assert_eq!(open(disagreeing.path(), Labels::NorbNames).classes, ["car"]);
+}
+
+#[test]
+fn ordinary_names_in_one_folder_are_an_error_with_a_way_out() {
+    let dir = folder(&["IMG_2031.jpg", "images/IMG_2032.jpg", "DSC_0042.JPG", "20210304_121533.jpg", "photo-1.jpg"]);
+    for labels in [Labels::Auto, Labels::ClassFolders, Labels::NorbNames] {
+        let error = try_open(dir.path(), labels).unwrap_err();
+        assert_eq!(error.reason(), "data");
+        assert!(error.to_string().contains("5 pictures without them, such as 20210304_121533.jpg; move"), "{error}");
+    }
+    let set = open(dir.path(), Labels::None);
+    assert_eq!((set.classes.as_slice(), set.items.len()), ([UNLABELLED.to_owned()].as_slice(), 5));
+}
+
+#[test]
+fn a_stereo_pair_is_one_item() {
+    let files = ["a/car_1_2_3_4_lt.png", "a/car_1_2_3_4_rt.png", "a/car_1_2_3_5_rt.png", "b/car_1_2_3_4_lt.png", "b/car_1_2_3_4_rt.jpg"];
+    let dir = folder(&files);
+    for camera in [Camera::Left, Camera::Right] {
+        let options = OpenOptions { labels: Labels::NorbNames, camera };
+        let set = Dataset::open(dir.path(), &options, &Progress::default()).unwrap();
+        // Another ending or another folder makes no pair; a lonely half stays.
+        assert_eq!((set.items.len(), set.layout.pairs), (4, 1));
+        let pair = set.items.iter().find(|item| item.meta.partner.is_some()).unwrap();
+        let name = |camera: Camera| dir.path().join(format!("a/car_1_2_3_4_{}.png", camera.short()));
+        assert_eq!((pair.path(), pair.meta.partner.as_deref()), (name(camera).as_path(), Some(name(camera.other()).as_path())));
+        assert_eq!(pair.meta.camera, Some(camera));
+        assert!(set.items.iter().any(|item| item.name() == "car_1_2_3_5_rt.png" && item.meta.camera == Some(Camera::Right)));
+    }
+}
+
+#[test]
+fn pairs_need_no_other_pattern() {
+    let dir = folder(&["mug/scene one_Left.png", "mug/scene one_right.png", "shirt/plain_l.png", "shirt/plain_r.png", "shirt/s_lt.png"]);
+    let set = open(dir.path(), Labels::Auto);
+    let names: Vec<String> = set.items.iter().map(|item| item.name()).collect();
+    assert_eq!(names, ["scene one_Left.png", "plain_l.png", "plain_r.png", "s_lt.png"], "l and r may be sizes");
+    assert_eq!(set.items[0].meta.partner, Some(dir.path().join("mug/scene one_right.png")));
+    assert_eq!(set.items[3].meta.camera, None);
+
+    let numbered = folder(&["train/000123_truck_07_l.jpg", "train/000123_truck_07_r.jpg", "train/000124_truck_07_l.jpg"]);
+    assert_eq!(open(numbered.path(), Labels::Auto).layout.pairs, 1);
+}
+
+#[test]
+fn what_is_no_picture_is_passed_over_or_listed() {
+    let dir = folder(&[
+        "cat/1.png",
+        "cat/2.HEIC",
+        "cat/3.avif",
+        "cat/4.NEF",
+        "cat/notes.txt",
+        "cat/Thumbs.db",
+        "cat/.DS_Store",
+        "cat/._1.png",
+        ".cache/9.png",
+        "__MACOSX/cat/1.png",
+        "labels.csv",
+        "beside.png",
+    ]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!((set.items.len(), set.layout.ignored, set.layout.hidden), (1, 3, 4));
+    let expected = [("beside.png", "no_class"), ("2.HEIC", "unsupported"), ("3.avif", "unsupported"), ("4.NEF", "unsupported")];
+    assert_eq!(skips(&set), expected.map(|(name, reason)| (name.to_owned(), reason)));
+    assert_eq!(set.skipped[1].detail, "HEIC pictures cannot be read");
+}
+
+#[test]
+fn nothing_to_read_is_an_error_that_says_so() {
+    let empty = folder(&[]);
+    assert!(try_open(empty.path(), Labels::None).unwrap_err().to_string().contains("found nothing; name a folder"));
+    let others = folder(&["cat/1.heic", "a.txt", "b.txt"]);
+    let words = try_open(others.path(), Labels::Auto).unwrap_err().to_string();
+    assert!(words.contains("found 1 unsupported picture, 2 other files;"), "{words}");
+    let missing = try_open(&empty.path().join("gone"), Labels::Auto).unwrap_err();
+    assert!(matches!(&missing, Error::Io { path, .. } if path.ends_with("gone")), "{missing}");
+    let file = try_open(&others.path().join("a.txt"), Labels::Auto).unwrap_err();
+    assert_eq!(file.reason(), "data");
+}
+
+#[test]
+fn work_counts_and_stops_when_asked() {
+    let dir = folder(&["cat/1.png", "dog/1.png"]);
+    let progress = Progress::default();
+    Dataset::open(dir.path(), &OpenOptions::default(), &progress).unwrap();
+    assert_eq!(progress.snapshot().done, 5, "the root, two folders, two files");
+    progress.cancel();
+    let stopped = Dataset::open(dir.path(), &OpenOptions::default(), &progress);
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+}
+
+#[test]
+fn pictures_come_from_the_decoder_and_one_bad_file_is_one_error() {
+    let dir = folder(&["cat/empty.png"]);
+    image::RgbImage::from_pixel(3, 2, image::Rgb([9, 8, 7])).save(dir.path().join("cat/whole.png")).unwrap();
+    let set = open(dir.path(), Labels::Auto);
+    let decoder = InProcess::default();
+    assert_eq!(set.picture(0, &decoder).unwrap_err().reason(), "data");
+    assert_eq!(set.picture(1, &decoder).unwrap().get_pixel(2, 1).0, [9, 8, 7]);
+}
+
+#[test]
+fn folders_too_deep_are_a_line() {
+    let deep = (0..70).map(|_| "d").collect::<Vec<_>>().join("/");
+    let dir = folder(&["cat/1.png", &format!("cat/{deep}/2.png")]);
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!((set.items.len(), skips(&set)), (1, vec![("d".to_owned(), "too_deep")]));
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn links_are_lines_and_hold_no_loop() {
+        let dir = folder(&["cat/1.png", "dog/1.png"]);
+        symlink(dir.path(), dir.path().join("dog/loop")).unwrap();
+        symlink(dir.path().join("cat/1.png"), dir.path().join("dog/2.png")).unwrap();
+        symlink("self", dir.path().join("dog/self")).unwrap();
+        let set = open(dir.path(), Labels::Auto);
+        assert_eq!(set.items.len(), 2);
+        assert_eq!(skips(&set), ["2.png", "loop", "self"].map(|name| (name.to_owned(), "link")));
+        // The root itself may be a link, and a link to itself is an error.
+        let outside = TempDir::new().unwrap();
+        symlink(dir.path(), outside.path().join("root")).unwrap();
+        assert_eq!(open(&outside.path().join("root"), Labels::Auto).classes, ["cat", "dog"]);
+        assert_eq!(try_open(&dir.path().join("dog/self"), Labels::Auto).unwrap_err().reason(), "io");
+    }
+
+    #[test]
+    fn names_need_not_be_text() {
+        let dir = folder(&["dog/1.png"]);
+        let odd = dir.path().join(OsStr::from_bytes(b"caf\xE9")).join(OsStr::from_bytes(b"\xFF\n.png"));
+        fs::create_dir(odd.parent().unwrap()).unwrap();
+        image::RgbImage::new(2, 2).save_with_format(&odd, image::ImageFormat::Png).unwrap();
+        let set = open(dir.path(), Labels::Auto);
+        assert_eq!(set.classes, ["caf\u{FFFD}", "dog"]);
+        assert_eq!((set.items[0].path(), set.items[0].name().as_str()), (odd.as_path(), "\u{FFFD}\\n.png"));
+        assert_eq!(set.picture(0, &InProcess::default()).unwrap().dimensions(), (2, 2));
+    }
+
+    #[test]
+    fn pipes_are_lines() {
+        let dir = folder(&["cat/1.png"]);
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("cat/2.png")).unwrap();
+        let set = open(dir.path(), Labels::Auto);
+        assert_eq!((set.items.len(), skips(&set)), (1, vec![("2.png".to_owned(), "special")]));
+    }
+
+    #[test]
+    fn forbidden_folders_are_lines() {
+        let dir = folder(&["cat/1.png", "secret/2.png"]);
+        let secret = dir.path().join("secret");
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
+        if fs::read_dir(&secret).is_ok() {
+            eprintln!("skipped: nothing is forbidden to this user");
+        } else {
+            let set = open(dir.path(), Labels::Auto);
+            assert_eq!((set.items.len(), skips(&set)), (1, vec![("secret".to_owned(), "io")]));
+            assert_eq!(try_open(&secret, Labels::Auto).unwrap_err().reason(), "io");
+        }
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+
+    /// A path longer than the system takes is unreadable for every user.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn unreadable_folders_are_lines() {
+        let dir = folder(&["cat/1.png"]);
+        let half = |name: &str| (0..12).fold(dir.path().join(name), |path, _| path.join("x".repeat(200)));
+        fs::create_dir_all(half("cat/long")).unwrap();
+        touch(&half("rest").join("2.png"));
+        fs::rename(dir.path().join("rest"), half("cat/long").join("rest")).unwrap();
+        let set = open(dir.path(), Labels::Auto);
+        assert_eq!(set.items.len(), 1);
+        assert_eq!(set.skipped.len(), 1);
+        assert_eq!(set.skipped[0].reason, "io");
+        assert!(set.skipped[0].path.starts_with(half("cat/long")), "{:?}", set.skipped);
+    }
+}
+
+#[test]
+fn eth80_is_read_whole() {
+    let Some(root) = big_data("eth80") else {
+        eprintln!("skipped: TESSERA_DATA is not set");
+        return;
+    };
+    let set = open(&root, Labels::Auto);
+    assert_eq!((set.items.len(), set.groups().len(), set.classes.len()), (1927, 47, 8));
+    assert_eq!(set.classes, ["apple", "car", "cow", "cup", "dog", "horse", "pear", "tomato"]);
+    assert_eq!(set.layout.pattern, Some("category_instance_elevation_azimuth"));
+    assert!(set.items.iter().all(|item| item.meta.azimuth.is_some()) && set.skipped.is_empty());
+    assert_eq!(set.picture(0, &InProcess::default()).unwrap().dimensions(), (128, 128));
+}
