@@ -149,7 +149,8 @@ fn is_split(folder: &str) -> bool {
 
 fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -> Result<Plan> {
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
-    let folders = Plan::Folders { level: class_level(files) };
+    let agreed = choice.and_then(|choice| (0..4).find(|&level| agrees(choice, files, level)));
+    let folders = Plan::Folders { level: agreed.unwrap_or_else(|| class_level(files)) };
     match labels {
         Labels::None => Ok(Plan::Nowhere),
         Labels::ClassFolders if n_in_folders > 0 => Ok(folders),
@@ -158,7 +159,7 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
             // One folder around everything explains less than names that tell several classes apart.
-            Some(choice) if choice.n_categories > 1 && n_class_folders(files) == 1 => Ok(Plan::Names),
+            Some(choice) if agreed.is_none() && choice.n_categories > 1 && n_class_folders(files) == 1 => Ok(Plan::Names),
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
             _ if n_in_folders > 0 => Ok(folders),
             _ => Err(no_classes(root, files, "a folder for each class, or names such as truck_07_3_12_4_lt.png")),
@@ -185,11 +186,12 @@ fn class_level(files: &[Found]) -> usize {
     if names.len() > 1 && !are_objects { level } else { 0 }
 }
 
-/// Whether the names speak of the classes that the folders show, four times of five.
+/// Whether the names speak of the classes that the folders at this level show, four times of five.
 fn agrees(choice: &Choice, files: &[Found], level: usize) -> bool {
-    let parsed = files.iter().filter_map(|file| Some((choice.pattern.parse(&file.stem)?, file.folders.get(level)?)));
-    let n_same = parsed.filter(|(name, folder)| is_same_class(&name.category, &folder.name)).count();
-    choice.fits_most() && n_same * 5 >= files.iter().filter(|file| file.folders.len() > level).count() * 4
+    let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, choice.pattern.parse(&file.stem)?)));
+    let n_same = parsed.filter(|(folder, name)| is_same_class(&name.category, &folder.name)).count();
+    let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
+    choice.fits_most() && n_same > 0 && n_same * 5 >= n_in_folders * 4
 }
 
 /// Compares letters and digits only, and forgives a plural.
@@ -279,8 +281,9 @@ fn words(
     let mut parts = vec![match plan {
         Plan::Folders { level } => {
             let inner: BTreeSet<&str> = files.iter().filter_map(|file| file.folders.get(level + 1)).map(|f| f.name.as_str()).collect();
-            let wrapper = files.iter().filter(|_| *level > 0).find_map(|file| file.folders.get(level - 1));
-            let wrapper = wrapper.map(|wrapper| format!(" inside {}", wrapper.name)).unwrap_or_default();
+            let wrappers = files.iter().filter_map(|file| file.folders.get(level.checked_sub(1)?)).map(|folder| folder.name.as_str());
+            let wrappers: Vec<&str> = wrappers.collect::<BTreeSet<_>>().into_iter().take(3).collect();
+            let wrapper = if wrappers.is_empty() { String::new() } else { format!(" inside {}", wrappers.join(", ")) };
             let inner = match inner.first() {
                 Some(first) => format!("; the folders inside them, such as {first}, are single objects"),
                 None => String::new(),
@@ -311,9 +314,13 @@ fn no_pictures(root: &Path, walk: &Walk) -> Error {
         let advice = "unpack the .gz files if there are any, and name one of the -dat.mat files";
         return Error::data(root, expected, format!("none, but {}", error::display(matrix)), advice);
     }
-    let n_unsupported = walk.skipped.iter().filter(|skipped| skipped.reason == "unsupported").count();
-    let n_other = walk.skipped.len() - n_unsupported;
-    let counts = [(n_unsupported, "unsupported picture"), (walk.ignored, "other file"), (n_other, "skipped place")];
+    let skipped = |reason| walk.skipped.iter().filter(|skipped| skipped.reason == reason).count();
+    let counts = [
+        (skipped("unsupported"), "unsupported picture"),
+        (skipped("link"), "unfollowed link"),
+        (skipped("io"), "unreadable folder"),
+        (walk.ignored, "other file"),
+    ];
     let found: Vec<String> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
     let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
     Error::data(root, expected, found, "name a folder that holds pictures, or convert them first")

@@ -95,6 +95,20 @@ fn names_add_to_folders_that_agree() {
     assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["Fire Trucks/07", "cars/01"]);
     assert_eq!((set.items[0].meta.elevation, set.items[0].meta.azimuth), (Some(66), Some(117)));
 
+    // The level at which they agree is the one.
+    let deeper = folder(&["photos/car/car_1_0_0.jpg", "masks/car/car_1_0_0.jpg", "masks/cow/cow_1_0_0.jpg"]);
+    let set = open(deeper.path(), Labels::Auto);
+    assert_eq!(set.classes, ["car", "cow"]);
+    assert!(set.layout.words.contains("folders inside masks, photos are the classes (2)"), "{}", set.layout.words);
+
+    // Four of five are enough, also against one name that differs.
+    let stray = ["car_1_0_0", "car_1_0_1", "car_1_0_2", "car_1_0_3", "bus_1_0_0"].map(|name| format!("cars/{name}.jpg"));
+    let set = open(folder(&stray.each_ref().map(String::as_str)).path(), Labels::Auto);
+    assert_eq!((set.classes.as_slice(), set.items[0].group.as_deref()), (["cars".to_owned()].as_slice(), None));
+    assert_eq!(set.items[1].group.as_deref(), Some("cars/01"));
+    let half = folder(&["car/car_1_0_0.jpg", "car/car_1_0_1.jpg", "bus/car_1_0_2.jpg"]);
+    assert_eq!(open(half.path(), Labels::Auto).layout.pattern, None);
+
     let disagreeing = folder(&["monday/car_07_066_117.jpg", "tuesday/car_07_066_118.jpg"]);
     let set = open(disagreeing.path(), Labels::Auto);
     assert_eq!((set.classes.as_slice(), set.layout.pattern), (["monday".to_owned(), "tuesday".to_owned()].as_slice(), None));
@@ -228,6 +242,8 @@ mod unix {
         // The root itself may be a link, and a link to itself is an error.
         let outside = TempDir::new().unwrap();
         symlink(dir.path(), outside.path().join("root")).unwrap();
+        let words = try_open(outside.path(), Labels::None).unwrap_err().to_string();
+        assert!(words.contains("found 1 unfollowed link;"), "{words}");
         assert_eq!(open(&outside.path().join("root"), Labels::Auto).classes, ["cat", "dog"]);
         assert_eq!(try_open(&dir.path().join("dog/self"), Labels::Auto).unwrap_err().reason(), "io");
     }

@@ -246,7 +246,11 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_header_or_an_error(mut bytes in prop::collection::vec(any::<u8>(), 0..60), magic in any::<bool>(), small in any::<bool>()) {
+    fn any_bytes_are_a_header_or_an_error(
+        mut bytes in prop::collection::vec(any::<u8>(), 0..60),
+        magic in any::<bool>(),
+        small in any::<bool>(),
+    ) {
         if magic && bytes.len() >= 8 {
             bytes[..4].copy_from_slice(&Element::U8.magic().to_le_bytes());
             if small {
