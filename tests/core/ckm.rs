@@ -239,6 +239,18 @@ fn contributions_sum_to_the_score() {
 }
 
 #[test]
+fn leads_sum_to_the_difference_of_scores() {
+    let ckm = machine(Preset::Mixed.options(), 12);
+    let query = ckm.elements(&scene(61, 100, 70)).unwrap();
+    let explanations = ckm.explain(&query, Without::Nothing, &[ClassId(0), ClassId(2)]);
+    let leads = explanations[0].against(&explanations[1]);
+    assert_eq!(leads.len(), query.len());
+    assert!(leads.windows(2).all(|pair| pair[0].1 >= pair[1].1), "the largest first");
+    let sum: f64 = leads.iter().map(|(_, lead)| lead).sum();
+    assert!((sum - (explanations[0].score - explanations[1].score)).abs() < 1e-4);
+}
+
+#[test]
 fn a_training_image_finds_itself() {
     let ckm = machine(Preset::Mixed.options(), 9);
     let (class, example) = ckm.examples().nth(4).unwrap();

@@ -17,7 +17,7 @@ use super::output::{Failures, Output};
 use crate::session::Session;
 use crate::session::recognise::Answer;
 
-/// Contributions told in words; the rest is summed up.
+/// Pieces told in words; the rest is summed up.
 const TOLD: usize = 8;
 
 pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Result<Done> {
@@ -42,9 +42,9 @@ pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Resu
                 answered += 1;
                 let wanted = arguments.explain || arguments.draw.is_some();
                 let explanations = if wanted { session.explain(&model, &answer) } else { Vec::new() };
-                if let (Some(folder), Some(best)) = (&arguments.draw, explanations.first()) {
+                if let Some(folder) = &arguments.draw {
                     let file = folder.join(format!("{answered:04}-{}.png", path.file_stem().unwrap_or_default().to_string_lossy()));
-                    session.draw_explanation(&answer, best, &root).save(&file).with_context(|| format!("cannot write {}", display(&file)))?;
+                    session.draw_explanation(&answer, &explanations, &root).save(&file).with_context(|| format!("cannot write {}", display(&file)))?;
                     out.note(&format!("drew {}", display(&file)));
                 }
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };
@@ -124,18 +124,24 @@ pub(super) fn in_words(model: &Recognizer, answer: &Answer, explanations: &[Expl
     }
     text.push(')');
     for explanation in explanations {
-        let n = explanation.contributions.len();
-        let _ = write!(text, "\n  {} scores {:.3}, the sum of {n} pieces:", name(explanation.class), explanation.score);
-        for (kind, (count, sum)) in by_kind(model, explanation) {
-            let _ = write!(text, "\n    {sum:8.3}  from {count} {kind}");
+        let _ = write!(text, "\n  {} scores {:.3}, the sum of", name(explanation.class), explanation.score);
+        for (i, (kind, (count, sum))) in by_kind(model, explanation).into_iter().enumerate() {
+            let _ = write!(text, "{} {sum:.3} from {count} {kind}", if i == 0 { "" } else { "," });
         }
-        text.push_str("\n  the largest:");
-        for c in explanation.contributions.iter().take(TOLD) {
-            let _ = write!(text, "\n    {}", piece(model, c));
-        }
-        let rest: f64 = explanation.contributions.iter().skip(TOLD).map(|c| c.value).sum();
-        let _ = write!(text, "\n    {rest:8.3}  from the other {}", n.saturating_sub(TOLD));
     }
+    let pieces = match explanations {
+        [] => return text,
+        [only] => only.contributions.iter().map(|c| (c, c.value)).collect(),
+        [best, second, ..] => {
+            let _ = write!(text, "\n  What spoke most for {} against {}:", name(best.class), name(second.class));
+            best.against(second)
+        }
+    };
+    for (c, lead) in pieces.iter().take(TOLD) {
+        let _ = write!(text, "\n  {lead:+9.3}  {}", piece(model, c));
+    }
+    let (rest, sum) = pieces.iter().skip(TOLD).fold((0, 0.0), |(n, sum), (_, lead)| (n + 1, sum + lead));
+    let _ = write!(text, "\n  {sum:+9.3}  the other {rest} pieces together");
     text
 }
 
@@ -164,13 +170,12 @@ fn piece(model: &Recognizer, c: &Contribution) -> String {
     };
     let [x, y] = c.position;
     let Some(m) = &c.matched else {
-        return format!("{:8.3}  {kind} at ({x:.0}, {y:.0}): the class has none of this kind", c.value);
+        return format!("{kind} at ({x:.0}, {y:.0}): the class has none of this kind");
     };
     let together = if c.bonus == 0.0 { String::new() } else { format!(", pair bonus {:.2}", c.bonus) };
     let [ex, ey] = m.position;
     format!(
-        "{:8.3}  {kind} at ({x:.0}, {y:.0}) is like ({ex:.0}, {ey:.0}) of {} (likeness {:.2}, position {:.2}{together})",
-        c.value,
+        "{kind} at ({x:.0}, {y:.0}) is like ({ex:.0}, {ey:.0}) of {} (likeness {:.2}, position {:.2}{together})",
         display(Path::new(&m.name)),
         c.likeness,
         c.nearness

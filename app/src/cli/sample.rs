@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
                 trained.train_ms_per_image,
                 100.0 * metrics.held_out_accuracy.unwrap_or(0.0),
                 metrics.held_out,
-                in_words(model, &answer, &explanations[..explanations.len().min(1)])
+                in_words(model, &answer, &explanations)
             )
         },
     );

@@ -41,14 +41,14 @@ impl Placed {
 }
 
 impl Session {
-    /// Draws an explanation of `answer`. Each of the training images that gave most is framed in a colour of its own;
-    /// circles and lines of that colour join its best pieces with those of the query. A training image that is not
-    /// found below `root` any more stays an empty frame.
-    pub fn draw_explanation(&self, answer: &Answer, explanation: &Explanation, root: &Path) -> RgbImage {
+    /// Draws why the first of `explanations` won against the second (or, alone, what it is made of). Each of the training
+    /// images that decided it is framed in a colour of its own; circles and lines of that colour join its most decisive
+    /// pieces with those of the query. A training image that is not found below `root` any more stays an empty frame.
+    pub fn draw_explanation(&self, answer: &Answer, explanations: &[Explanation], root: &Path) -> RgbImage {
         let width = MARGIN * (COLUMNS + 2) + QUERY_SIDE + COLUMNS * TILE_SIDE;
         let mut canvas = RgbImage::from_pixel(width, QUERY_SIDE + 2 * MARGIN, BACKGROUND);
         let query = place(&mut canvas, &answer.picture, (MARGIN, MARGIN), QUERY_SIDE);
-        for (tile, (image, pieces)) in winners(explanation).into_iter().enumerate() {
+        for (tile, (image, pieces)) in winners(explanations).into_iter().enumerate() {
             let (column, row) = (tile as u32 % COLUMNS, tile as u32 / COLUMNS);
             let corner = (2 * MARGIN + QUERY_SIDE + column * (TILE_SIDE + MARGIN), MARGIN + row * (TILE_SIDE + MARGIN));
             let colour = COLOURS[tile];
@@ -74,17 +74,22 @@ impl Session {
     }
 }
 
-/// The training images that gave most, with their pieces, each list the largest first.
-fn winners(explanation: &Explanation) -> Vec<(&Match, Vec<(&Contribution, &Match)>)> {
+/// The training images that decided most, with their pieces, each list the most decisive first.
+fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<(&Contribution, &Match)>)> {
+    let pieces = match explanations {
+        [] => Vec::new(),
+        [only] => only.contributions.iter().map(|c| (c, c.value)).collect(),
+        [best, second, ..] => best.against(second),
+    };
     let mut images: Vec<(ItemId, f64, Vec<(&Contribution, &Match)>)> = Vec::new();
-    for contribution in &explanation.contributions {
+    for (contribution, lead) in pieces.into_iter().filter(|(_, lead)| *lead > 0.0) {
         let Some(matched) = &contribution.matched else { continue };
         match images.iter_mut().find(|(id, ..)| *id == matched.image) {
             Some((_, sum, pieces)) => {
-                *sum += contribution.value;
+                *sum += lead;
                 pieces.push((contribution, matched));
             }
-            None => images.push((matched.image, contribution.value, vec![(contribution, matched)])),
+            None => images.push((matched.image, lead, vec![(contribution, matched)])),
         }
     }
     images.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

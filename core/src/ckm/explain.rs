@@ -1,5 +1,7 @@
 //! Why a class got its score: the winning decomposition traced back to pieces of training images.
 
+use std::collections::BTreeMap;
+
 use super::element::Elements;
 use super::kernel::Queries;
 use super::spf::{NO_IMAGE, Node};
@@ -51,6 +53,18 @@ pub struct Explanation {
     pub score: f64,
     /// One for each element of the query, the largest first; their values sum to the score.
     pub contributions: Vec<Contribution>,
+}
+
+impl Explanation {
+    /// What speaks for this class against another: each contribution with its lead over the same query element's value
+    /// for `other`, the largest lead first. The leads sum to the difference of the scores.
+    pub fn against<'a>(&'a self, other: &Self) -> Vec<(&'a Contribution, f64)> {
+        let theirs: BTreeMap<(usize, usize), f64> = other.contributions.iter().map(|c| ((c.kind, c.element), c.value)).collect();
+        let lead = |c: &'a Contribution| (c, c.value - theirs.get(&(c.kind, c.element)).copied().unwrap_or(0.0));
+        let mut leads: Vec<_> = self.contributions.iter().map(lead).collect();
+        leads.sort_by(|a, b| b.1.total_cmp(&a.1).then((a.0.kind, a.0.element).cmp(&(b.0.kind, b.0.element))));
+        leads
+    }
 }
 
 impl Ckm {
