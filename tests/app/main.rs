@@ -1,1 +1,8 @@
-//! x
+//! The tests of `tessera`, in one program: the command line as a user meets it.
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
+
+mod classify;
+mod evaluate;
+mod generate;
+mod train;
+mod world;

@@ -1,0 +1,99 @@
+//! `tessera classify`: answers, reasons, and models that were moved or damaged.
+
+use std::fs;
+
+use crate::world::World;
+
+#[test]
+fn answers_and_says_why() {
+    let world = World::with_images();
+    world.trained();
+    world.picture("new/a.png", 0, 3, 2);
+    world.picture("new/b.png", 1, 3, 3);
+    let lines = world.run(["classify", "model", "new", "--json", "--explain"]).ended(0).lines();
+    assert_eq!(lines.len(), 2);
+    for (line, class) in lines.iter().zip(["disc", "grid"]) {
+        assert_eq!(line["class"], class);
+        let confidence = line["confidence"].as_f64().unwrap();
+        assert!((0.5..=1.0).contains(&confidence));
+        let sum = |contributions: &serde_json::Value| contributions.as_array().unwrap().iter().map(|c| c["value"].as_f64().unwrap()).sum::<f64>();
+        assert!((sum(&line["contributions"]) - line["scores"][class].as_f64().unwrap()).abs() < 1e-4);
+        let second = &line["runner_up"];
+        assert!((sum(&second["contributions"]) - line["scores"][second["class"].as_str().unwrap()].as_f64().unwrap()).abs() < 1e-4);
+        let first = &line["contributions"][0];
+        assert!(world.at("images").join(first["image"].as_str().unwrap()).is_file(), "{first}");
+        assert_eq!((first["query"].as_array().unwrap().len(), first["element"].as_array().unwrap().len()), (2, 2));
+    }
+}
+
+#[test]
+fn says_why_in_words_and_pictures() {
+    let world = World::with_images();
+    world.trained();
+    let new = world.picture("new.png", 1, 2, 3);
+    let ran = world.run(["classify".as_ref(), "model".as_ref(), new.as_os_str(), "--explain".as_ref(), "--draw".as_ref(), "why".as_ref()]).ended(0);
+    assert!(ran.stdout.contains("new.png: grid (confidence"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("What spoke most for grid against disc") && ran.stdout.contains(" of grid/grid_0"), "{}", ran.stdout);
+    let drawn = image::open(world.at("why/0001-new.png")).unwrap();
+    assert!(drawn.width() > 800);
+}
+
+#[test]
+fn a_moved_model_answers_alike_on_one_and_two_threads() {
+    let world = World::with_images();
+    world.trained();
+    world.picture("new.png", 0, 2, 3);
+    let here = world.run(["classify", "model", "new.png", "--json", "--explain", "--threads", "1"]).ended(0).stdout;
+    fs::create_dir(world.at("elsewhere")).unwrap();
+    fs::rename(world.at("model"), world.at("elsewhere/moved")).unwrap();
+    let there = world.run(["classify", "elsewhere/moved", "new.png", "--json", "--explain", "--threads", "2"]).ended(0).stdout;
+    assert_eq!(here, there);
+}
+
+#[test]
+fn what_is_below_the_bar_is_unknown() {
+    let world = World::with_images();
+    world.trained();
+    world.picture("new.png", 0, 2, 3);
+    let line = world.run(["classify", "model", "new.png", "--json", "--unknown-below", "1"]).ended(0).object();
+    assert_eq!((line["class"].as_str(), line["nearest_class"].as_str()), (Some("unknown"), Some("disc")));
+    let words = world.run(["classify", "model", "new.png", "--unknown-below", "1"]).ended(0).stdout;
+    assert!(words.contains("unknown, nearest disc"), "{words}");
+}
+
+#[test]
+fn bad_images_are_told_and_the_rest_goes_on() {
+    let world = World::with_images();
+    world.trained();
+    world.picture("good.png", 0, 2, 3);
+    world.file("bad.png", b"nothing");
+    let ran = world.run(["classify", "model", "bad.png", "good.png", "gone.png", "--json", "--report", "r.jsonl"]).ended(1);
+    assert_eq!(ran.lines().len(), 1);
+    assert!(ran.stderr.contains("bad.png") && ran.stderr.contains("gone.png"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(world.at("r.jsonl")).unwrap().lines().count(), 2);
+    world.run(["classify", "model", "bad.png"]).ended(65).complains("bad.png");
+    world.run(["classify", "model", "gone.png"]).ended(74).complains("gone.png");
+}
+
+#[test]
+fn damaged_models_are_refused_by_name() {
+    let world = World::with_images();
+    world.trained();
+    world.picture("new.png", 0, 2, 3);
+    world.run(["classify", "nowhere", "new.png"]).ended(65).complains("nowhere");
+    world.run(["classify", "images", "new.png"]).ended(65).complains("manifest.ron");
+    let files: Vec<_> = fs::read_dir(world.at("model")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 2);
+    for file in files {
+        let whole = fs::read(&file).unwrap();
+        let mut bytes = whole.clone();
+        bytes[whole.len() / 2] ^= 4;
+        let name = file.file_name().unwrap().to_str().unwrap();
+        fs::write(&file, &bytes).unwrap();
+        world.run(["classify", "model", "new.png"]).ended(65).complains(name);
+        fs::write(&file, &whole[..whole.len() - 1]).unwrap();
+        world.run(["classify", "model", "new.png"]).ended(65).complains(name);
+        fs::write(&file, &whole).unwrap();
+    }
+    world.run(["classify", "model", "new.png"]).ended(0);
+}

@@ -1,0 +1,69 @@
+//! `tessera eval`: the keys other programs read, and what they mean.
+
+use crate::world::World;
+
+const KEYS: [&str; 10] = [
+    "accuracy", "n_train", "n_test", "classes", "elements", "train_ms_per_image", "learn_ms_per_image", "test_ms_per_image", "model_bytes",
+    "confusion",
+];
+
+#[test]
+fn tests_on_another_folder() {
+    let world = World::with_images();
+    for instance in 7..9 {
+        world.picture(&format!("test/disc/disc_{instance:02}_0_0_0_lt.png"), 0, 3, instance);
+        world.picture(&format!("test/grid/grid_{instance:02}_0_0_0_lt.png"), 1, 3, instance);
+    }
+    for elements in ["orb", "hog", "colour", "mixed"] {
+        let ran = world.run(["eval", "ckm", "--train", "images", "--test", "test", "--json", "--elements", elements, "--search", "exact"]).ended(0);
+        let answer = ran.object();
+        assert_eq!(ran.stdout.lines().count(), 1, "exactly one object");
+        assert!(KEYS.iter().all(|key| !answer[key].is_null()), "{answer}");
+        assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(4), Some(2)));
+        let counts: u64 = answer["confusion"]["counts"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap()).map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(counts, 4);
+    }
+}
+
+#[test]
+fn leaves_instances_or_objects_out() {
+    let world = World::with_images();
+    let answer = world.run(["eval", "ckm", "--data", "images", "--test-instances", "2,3", "--json"]).ended(0).object();
+    assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64()), (Some(8), Some(16)));
+    let answer = world.run(["eval", "ckm", "--data", "images", "--json"]).ended(0).object();
+    assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64()), (Some(24), Some(24)));
+    let answer = world.run(["eval", "ckm", "--data", "images", "--without-instances", "1", "--limit", "5", "--json"]).ended(0).object();
+    assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64()), (Some(16), Some(5)));
+    let table = world.run(["eval", "ckm", "--data", "images"]).ended(0).stdout;
+    assert!(table.contains("accuracy 1.0000 on 24 images") && table.contains("disc"), "{table}");
+}
+
+#[test]
+fn objects_must_be_known_to_be_left_out() {
+    let world = World::new();
+    for i in 0..4 {
+        world.picture(&format!("plain/disc/{}.png", ["a", "b", "c", "d"][i]), 0, 1, i as u32);
+        world.picture(&format!("plain/grid/{}.png", ["e", "f", "g", "h"][i]), 1, 1, i as u32);
+    }
+    world.run(["eval", "ckm", "--data", "plain"]).ended(2).complains("do not tell their objects");
+    world.run(["train", "plain", "--to", "model"]).ended(0).complains("near copies");
+}
+
+#[test]
+fn features_stream_one_object_a_picture() {
+    let world = World::with_images();
+    world.file("bad.png", b"");
+    let one = "images/disc/disc_01_0_0_0_lt.png";
+    let ran = world.run(["eval", "features", one, "bad.png", one, "--features", "40", "--json"]).ended(1).complains("bad.png");
+    let lines = ran.lines();
+    assert_eq!(lines.len(), 2);
+    for line in &lines {
+        assert_eq!((line["path"].as_str(), line["width"].as_u64(), line["height"].as_u64()), (Some(one), Some(96), Some(96)));
+        let (keypoints, descriptors) = (line["keypoints"].as_array().unwrap(), line["descriptors"].as_array().unwrap());
+        assert!(!keypoints.is_empty() && keypoints.len() <= 40 && keypoints.len() == descriptors.len());
+        assert!(keypoints.iter().all(|k| k.as_array().unwrap().len() == 5));
+        assert!(descriptors.iter().all(|d| d.as_str().unwrap().len() == 64));
+        assert!(line["ms"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(lines[0]["descriptors"], lines[1]["descriptors"]);
+}

@@ -1,0 +1,35 @@
+//! `tessera generate toys` and the built-in sample.
+
+use std::fs;
+
+use crate::world::World;
+
+#[test]
+fn without_a_command_it_learns_the_sample_and_explains_an_answer() {
+    let world = World::new();
+    let ran = world.run::<&str>([]).ended(0);
+    assert!(ran.stdout.contains("What spoke most for") && ran.stdout.contains("confidence"), "{}", ran.stdout);
+    let answer = world.run(["--json"]).ended(0).object();
+    let accuracy = answer["held_out_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.75, "{accuracy} right on objects left out");
+    assert_eq!(answer["classes"], 6);
+}
+
+#[test]
+fn toys_can_be_made_and_learned() {
+    let world = World::new();
+    let made = world.run(["generate", "toys", "--to", "toys", "--instances", "2", "--views", "2", "--side", "64", "--json"]).ended(0).object();
+    assert_eq!(made["images"], 24);
+    let answer = world.run(["train", "toys", "--json"]).ended(0).object();
+    assert_eq!((answer["images"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(6)));
+    world.run(["generate", "toys", "--to", "toys"]).ended(65).complains("toys");
+}
+
+#[test]
+fn norb_files_are_learned_directly() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "norb", "--instances", "2", "--views", "2", "--side", "48", "--stereo", "--format", "mat"]).ended(0);
+    let dat = fs::read_dir(world.at("norb")).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.to_string_lossy().ends_with("-dat.mat"));
+    let ran = world.run(["train".as_ref(), dat.unwrap().as_os_str(), "--to".as_ref(), "model".as_ref(), "--json".as_ref()]).ended(0);
+    assert_eq!(ran.object()["images"], 24);
+}

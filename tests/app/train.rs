@@ -1,0 +1,139 @@
+//! `tessera train`: good folders, and bad ones that end in a sentence.
+
+use std::fs;
+
+use crate::world::World;
+
+#[test]
+fn trains_in_one_pass_and_says_how_it_went() {
+    let world = World::with_images();
+    let answer = world.trained().object();
+    assert_eq!((answer["images"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(2)));
+    assert!(answer["elements"].as_u64().unwrap() > 24 * 100);
+    assert_eq!(answer["held_out_accuracy"].as_f64(), Some(1.0), "rings and squares are easily told apart");
+    assert!(answer["train_ms_per_image"].as_f64().unwrap() > 0.0);
+    assert_eq!(answer["model"], "model");
+    assert!(world.at("model/manifest.ron").is_file());
+}
+
+#[test]
+fn words_say_how_the_folder_was_understood() {
+    let world = World::with_images();
+    let ran = world.run(["train", "images"]).ended(0).complains("instance 1");
+    assert!(ran.stdout.contains("24 images of 2 classes") && ran.stdout.contains("images.model"), "{}", ran.stdout);
+    assert!(world.run(["train", "images", "--quiet"]).ended(0).stderr.is_empty());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model_on_any_threads() {
+    let world = World::with_images();
+    for threads in ["1", "2"] {
+        world.run(["train", "images", "--to", &format!("m{threads}"), "--threads", threads]).ended(0);
+    }
+    let manifest = |name: &str| fs::read(world.at(name).join("manifest.ron")).unwrap();
+    assert_eq!(manifest("m1"), manifest("m2"));
+}
+
+#[test]
+fn bad_folders_end_in_a_sentence() {
+    let world = World::new();
+    world.run(["train", "nowhere"]).ended(74).complains("nowhere");
+    fs::create_dir(world.at("empty")).unwrap();
+    world.run(["train", "empty"]).ended(65).complains("empty");
+    world.picture("one-class/disc/a.png", 0, 1, 0);
+    world.picture("one-class/disc/b.png", 0, 2, 0);
+    world.run(["train", "one-class"]).ended(65).complains("only `disc`");
+    world.picture("one-image/disc/a.png", 0, 1, 0);
+    world.run(["train", "one-image"]).ended(65).complains("two classes or more");
+    world.file("no-picture/a/x.png", b"text");
+    world.file("no-picture/b/y.jpg", b"text");
+    world.run(["train", "no-picture"]).ended(65).complains("no image that can be read");
+    assert!(!world.at("empty.model").exists() && !world.at("one-class.model").exists());
+}
+
+#[test]
+fn bad_files_are_told_and_the_rest_goes_on() {
+    let world = World::with_images();
+    world.file("images/disc/text.jpg", b"this is text");
+    world.file("images/disc/cut.png", &fs::read(world.at("images/disc/disc_01_0_0_0_lt.png")).unwrap()[..60]);
+    world.file("images/grid/empty.gif", b"");
+    let ran = world.run(["train", "images", "--to", "model", "--json", "--report", "report.jsonl"]).ended(1);
+    assert_eq!(ran.object()["images"], 24);
+    let report = fs::read_to_string(world.at("report.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for name in ["text.jpg", "cut.png", "empty.gif"] {
+        let line = lines.iter().find(|line| line["path"].as_str().unwrap().ends_with(name)).unwrap_or_else(|| panic!("{name} is not in {report}"));
+        assert_eq!(line["reason"], "data");
+        assert!(line["detail"].as_str().unwrap().contains("expected"));
+    }
+}
+
+#[test]
+fn flat_images_are_learned_without_corners() {
+    let world = World::new();
+    for (class, value) in [("dark", 30u8), ("light", 220)] {
+        for i in 0..3 {
+            let path = world.at(&format!("flat/{class}/{i}.png"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            image::GrayImage::from_pixel(64, 64, image::Luma([value + i])).save(path).unwrap();
+        }
+    }
+    let ran = world.run(["train", "flat", "--elements", "orb", "--to", "model", "--json"]).ended(0).complains("6 images gave no element");
+    assert_eq!(ran.object()["elements"], 0);
+    let line = world.run(["classify", "model", "flat/dark/0.png", "--json", "--explain"]).ended(0).object();
+    assert_eq!(line["contributions"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn other_folders_are_not_written_over() {
+    let world = World::with_images();
+    world.run(["train", "images", "--to", "images"]).ended(65).complains("other things in it");
+    world.file("taken", b"x");
+    world.run(["train", "images", "--to", "taken"]).ended(65).complains("a file");
+    world.trained();
+    world.trained();
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    let world = World::with_images();
+    for arguments in [
+        vec!["train"],
+        vec!["train", "images", "--elements", "sift"],
+        vec!["train", "images", "--threads", "many"],
+        vec!["frobnicate"],
+        vec!["classify", "model", "x.png", "--unknown-below", "2"],
+        vec!["eval", "ckm", "--train", "images"],
+    ] {
+        let ran = world.run(&arguments).ended(2);
+        assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{arguments:?}");
+    }
+    world.run(["--help"]).ended(0);
+    world.run(["--version"]).ended(0);
+}
+
+#[test]
+fn options_can_be_written_down_and_read_back() {
+    let world = World::with_images();
+    let options = world.run(["eval", "ckm", "--print-options", "--elements", "hog"]).ended(0).stdout;
+    world.file("options.ron", options.replace("decompositions: 8", "decompositions: 3").as_bytes());
+    world.run(["train", "images", "--options", "options.ron", "--to", "model"]).ended(0);
+    assert!(fs::read_to_string(world.at("model/manifest.ron")).unwrap().contains("decompositions: 3"));
+    world.file("options.ron", options.replace("rho", "roh").as_bytes());
+    world.run(["train", "images", "--options", "options.ron"]).ended(65).complains("options.ron");
+    world.file("options.ron", options.replace("decompositions: 8", "decompositions: 0").as_bytes());
+    world.run(["train", "images", "--options", "options.ron"]).ended(2).complains("decompositions");
+}
+
+#[cfg(unix)]
+#[test]
+fn odd_names_and_loops_do_not_stop_it() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::with_images();
+    let odd = world.at("images/disc").join(OsStr::from_bytes(b"caf\xe9 \xff\n.png"));
+    fs::copy(world.at("images/disc/disc_01_0_0_0_lt.png"), odd).unwrap();
+    std::os::unix::fs::symlink(world.at("images"), world.at("images/disc/loop")).unwrap();
+    let ran = world.run(["train", "images", "--to", "model", "--json"]).ended(0);
+    assert_eq!(ran.object()["images"], 25);
+}

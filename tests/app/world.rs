@@ -1,0 +1,120 @@
+//! Running the program, and folders of images to run it on.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use image::{Rgb, RgbImage};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How a run of the program ended.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// The JSON objects on stdout, one a line.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The one JSON object that is the last line of stdout.
+    pub(crate) fn object(&self) -> Value {
+        serde_json::from_str(self.stdout.lines().last().unwrap_or_else(|| panic!("nothing on stdout; stderr: {}", self.stderr))).unwrap()
+    }
+
+    /// Checks the exit code.
+    #[track_caller]
+    pub(crate) fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self
+    }
+
+    /// Checks that the complaint has this in it.
+    #[track_caller]
+    pub(crate) fn complains(self, words: &str) -> Self {
+        assert!(self.stderr.contains(words), "{words:?} is not in {}", self.stderr);
+        self
+    }
+}
+
+/// Runs the program in `folder`, with its data folder there too.
+pub(crate) fn tessera<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Ran {
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_tessera"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_DATA_HOME", folder.join("home"))
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ran { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// A folder of the test's own.
+pub(crate) struct World(TempDir);
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A world with `images`: two classes, three objects each, four views an object.
+    pub(crate) fn with_images() -> Self {
+        let world = Self::new();
+        for (class, instance, view) in (0..2).flat_map(|c| (1..4).flat_map(move |i| (0..4).map(move |v| (c, i, v)))) {
+            let name = ["disc", "grid"][class];
+            world.picture(&format!("images/{name}/{name}_{instance:02}_{view}_0_0_lt.png"), class, instance, view);
+        }
+        world
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a picture of a thing of class 0 (rings) or 1 (squares).
+    pub(crate) fn picture(&self, name: &str, class: usize, instance: u32, view: u32) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        picture(class, instance, view).save(&path).unwrap();
+        path
+    }
+
+    /// Writes a file.
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Ran {
+        tessera(self.path(), arguments)
+    }
+
+    /// Trains on `images` and returns the run.
+    pub(crate) fn trained(&self) -> Ran {
+        self.run(["train", "images", "--to", "model", "--json"]).ended(0)
+    }
+}
+
+fn picture(class: usize, instance: u32, view: u32) -> RgbImage {
+    let colour = Rgb([(60 * instance) as u8, 90, 255 - (50 * instance) as u8]);
+    RgbImage::from_fn(96, 96, |x, y| {
+        let (dx, dy) = (x as i32 - 48 - view as i32, y as i32 - 46);
+        let lit = match class {
+            0 => dx * dx + dy * dy < 900 && (dx * dx + dy * dy) / 90 % 2 == 0,
+            _ => dx.abs().max(dy.abs()) < 30 && (dx.div_euclid(8) + dy.div_euclid(8)) % 2 == 0,
+        };
+        if lit { colour } else { Rgb([235, 235, (220 + view) as u8]) }
+    })
+}
