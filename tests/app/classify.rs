@@ -16,7 +16,8 @@ fn answers_and_says_why() {
         assert_eq!(line["class"], class);
         let confidence = line["confidence"].as_f64().unwrap();
         assert!((0.5..=1.0).contains(&confidence));
-        let sum = |contributions: &serde_json::Value| contributions.as_array().unwrap().iter().map(|c| c["value"].as_f64().unwrap()).sum::<f64>();
+        let sum =
+            |contributions: &serde_json::Value| contributions.as_array().unwrap().iter().map(|c| c["value"].as_f64().unwrap()).sum::<f64>();
         assert!((sum(&line["contributions"]) - line["scores"][class].as_f64().unwrap()).abs() < 1e-4);
         let second = &line["runner_up"];
         assert!((sum(&second["contributions"]) - line["scores"][second["class"].as_str().unwrap()].as_f64().unwrap()).abs() < 1e-4);
@@ -31,7 +32,9 @@ fn says_why_in_words_and_pictures() {
     let world = World::with_images();
     world.trained();
     let new = world.picture("new.png", 1, 2, 3);
-    let ran = world.run(["classify".as_ref(), "model".as_ref(), new.as_os_str(), "--explain".as_ref(), "--draw".as_ref(), "why".as_ref()]).ended(0);
+    let ran = world
+        .run(["classify".as_ref(), "model".as_ref(), new.as_os_str(), "--explain".as_ref(), "--draw".as_ref(), "why".as_ref()])
+        .ended(0);
     assert!(ran.stdout.contains("new.png: grid (confidence"), "{}", ran.stdout);
     assert!(ran.stdout.contains("What spoke most for grid against disc") && ran.stdout.contains(" of grid/grid_0"), "{}", ran.stdout);
     let drawn = image::open(world.at("why/0001-new.png")).unwrap();

@@ -3,7 +3,15 @@
 use crate::world::World;
 
 const KEYS: [&str; 10] = [
-    "accuracy", "n_train", "n_test", "classes", "elements", "train_ms_per_image", "learn_ms_per_image", "test_ms_per_image", "model_bytes",
+    "accuracy",
+    "n_train",
+    "n_test",
+    "classes",
+    "elements",
+    "train_ms_per_image",
+    "learn_ms_per_image",
+    "test_ms_per_image",
+    "model_bytes",
     "confusion",
 ];
 
@@ -15,12 +23,20 @@ fn tests_on_another_folder() {
         world.picture(&format!("test/grid/grid_{instance:02}_0_0_0_lt.png"), 1, 3, instance);
     }
     for elements in ["orb", "hog", "colour", "mixed"] {
-        let ran = world.run(["eval", "ckm", "--train", "images", "--test", "test", "--json", "--elements", elements, "--search", "exact"]).ended(0);
+        let ran = world
+            .run(["eval", "ckm", "--train", "images", "--test", "test", "--json", "--elements", elements, "--search", "exact"])
+            .ended(0);
         let answer = ran.object();
         assert_eq!(ran.stdout.lines().count(), 1, "exactly one object");
         assert!(KEYS.iter().all(|key| !answer[key].is_null()), "{answer}");
         assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(4), Some(2)));
-        let counts: u64 = answer["confusion"]["counts"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap()).map(|n| n.as_u64().unwrap()).sum();
+        let counts: u64 = answer["confusion"]["counts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|row| row.as_array().unwrap())
+            .map(|n| n.as_u64().unwrap())
+            .sum();
         assert_eq!(counts, 4);
     }
 }

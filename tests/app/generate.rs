@@ -18,7 +18,8 @@ fn without_a_command_it_learns_the_sample_and_explains_an_answer() {
 #[test]
 fn toys_can_be_made_and_learned() {
     let world = World::new();
-    let made = world.run(["generate", "toys", "--to", "toys", "--instances", "2", "--views", "2", "--side", "64", "--json"]).ended(0).object();
+    let made =
+        world.run(["generate", "toys", "--to", "toys", "--instances", "2", "--views", "2", "--side", "64", "--json"]).ended(0).object();
     assert_eq!(made["images"], 24);
     let answer = world.run(["train", "toys", "--json"]).ended(0).object();
     assert_eq!((answer["images"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(6)));
@@ -28,8 +29,13 @@ fn toys_can_be_made_and_learned() {
 #[test]
 fn norb_files_are_learned_directly() {
     let world = World::new();
-    world.run(["generate", "toys", "--to", "norb", "--instances", "2", "--views", "2", "--side", "48", "--stereo", "--format", "mat"]).ended(0);
-    let dat = fs::read_dir(world.at("norb")).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.to_string_lossy().ends_with("-dat.mat"));
+    world
+        .run(["generate", "toys", "--to", "norb", "--instances", "2", "--views", "2", "--side", "48", "--stereo", "--format", "mat"])
+        .ended(0);
+    let dat = fs::read_dir(world.at("norb"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.to_string_lossy().ends_with("-dat.mat"));
     let ran = world.run(["train".as_ref(), dat.unwrap().as_os_str(), "--to".as_ref(), "model".as_ref(), "--json".as_ref()]).ended(0);
     assert_eq!(ran.object()["images"], 24);
 }

@@ -62,7 +62,8 @@ fn bad_files_are_told_and_the_rest_goes_on() {
     let report = fs::read_to_string(world.at("report.jsonl")).unwrap();
     let lines: Vec<serde_json::Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for name in ["text.jpg", "cut.png", "empty.gif"] {
-        let line = lines.iter().find(|line| line["path"].as_str().unwrap().ends_with(name)).unwrap_or_else(|| panic!("{name} is not in {report}"));
+        let line =
+            lines.iter().find(|line| line["path"].as_str().unwrap().ends_with(name)).unwrap_or_else(|| panic!("{name} is not in {report}"));
         assert_eq!(line["reason"], "data");
         assert!(line["detail"].as_str().unwrap().contains("expected"));
     }

@@ -106,7 +106,8 @@ proptest! {
 #[test]
 fn neighbours_are_the_nearest() {
     // No two distances are equal.
-    let positions: Vec<[f32; 2]> = (0..30u32).map(|i| [(i * i * 7 % 1013) as f32 * 0.9137, (i * i * i * 5 % 1019) as f32 * 1.0713]).collect();
+    let positions: Vec<[f32; 2]> =
+        (0..30u32).map(|i| [(i * i * 7 % 1013) as f32 * 0.9137, (i * i * i * 5 % 1019) as f32 * 1.0713]).collect();
     let architecture = Architecture::draw(&positions, 3, 1, 0);
     let distance = |a: usize, b: usize| (positions[a][0] - positions[b][0]).hypot(positions[a][1] - positions[b][1]);
     let is_near = |a: usize, b: usize| (0..30).filter(|&c| c != a && distance(a, c) < distance(a, b)).count() < 3;

@@ -93,8 +93,10 @@ fn harris_is_the_determinant_less_the_trace() {
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
         for y in corner.y - 3..=corner.y + 3 {
             for x in corner.x - 3..=corner.x + 3 {
-                let dx = at(x + 1, y - 1) + 2.0 * at(x + 1, y) + at(x + 1, y + 1) - at(x - 1, y - 1) - 2.0 * at(x - 1, y) - at(x - 1, y + 1);
-                let dy = at(x - 1, y + 1) + 2.0 * at(x, y + 1) + at(x + 1, y + 1) - at(x - 1, y - 1) - 2.0 * at(x, y - 1) - at(x + 1, y - 1);
+                let dx =
+                    at(x + 1, y - 1) + 2.0 * at(x + 1, y) + at(x + 1, y + 1) - at(x - 1, y - 1) - 2.0 * at(x - 1, y) - at(x - 1, y + 1);
+                let dy =
+                    at(x - 1, y + 1) + 2.0 * at(x, y + 1) + at(x + 1, y + 1) - at(x - 1, y - 1) - 2.0 * at(x, y - 1) - at(x + 1, y - 1);
                 (xx, yy, xy) = (xx + dx * dx, yy + dy * dy, xy + dx * dy);
             }
         }
@@ -132,7 +134,8 @@ fn a_turned_picture_has_the_same_features() {
     let upright = detect(&picture, &options);
     assert!(upright.keypoints.len() > 50);
     let side = 159.0;
-    let turns: [(GrayImage, fn(f32, f32, f32) -> (f32, f32)); 3] = [
+    type Turned = fn(f32, f32, f32) -> (f32, f32);
+    let turns: [(GrayImage, Turned); 3] = [
         (imageops::rotate90(&picture), |x, y, side| (side - y, x)),
         (imageops::rotate180(&picture), |x, y, side| (side - x, side - y)),
         (imageops::rotate270(&picture), |x, y, side| (y, side - x)),

@@ -56,12 +56,8 @@ fn turns_pictures_upright() {
     }
     let jpeg = encode(picture.clone(), ImageFormat::Jpeg);
     let upright = |orientation: u8| InProcess::default().decode_bytes(Path::new("x"), &with_orientation(&jpeg, orientation)).unwrap();
-    let expected: [(u8, RgbImage); 4] = [
-        (1, picture.clone()),
-        (3, imageops::rotate180(&picture)),
-        (6, imageops::rotate90(&picture)),
-        (8, imageops::rotate270(&picture)),
-    ];
+    let expected: [(u8, RgbImage); 4] =
+        [(1, picture.clone()), (3, imageops::rotate180(&picture)), (6, imageops::rotate90(&picture)), (8, imageops::rotate270(&picture))];
     for (orientation, expected) in expected {
         let found = upright(orientation);
         assert_eq!(found.dimensions(), expected.dimensions(), "orientation {orientation}");
@@ -90,7 +86,9 @@ fn png_claiming(width: u32, height: u32) -> Vec<u8> {
 }
 
 fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (0u32.wrapping_sub(crc & 1)))))
+    !bytes
+        .iter()
+        .fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (0u32.wrapping_sub(crc & 1)))))
 }
 
 #[test]
@@ -187,7 +185,8 @@ fn halving_is_the_mean_of_four() {
     let picture = noise(1, 40, 20);
     let half = resize_grey(&picture, 20, 10);
     for (x, y, value) in half.enumerate_pixels() {
-        let sum: u32 = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| u32::from(picture.get_pixel(2 * x + dx, 2 * y + dy).0[0])).iter().sum();
+        let sum: u32 =
+            [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| u32::from(picture.get_pixel(2 * x + dx, 2 * y + dy).0[0])).iter().sum();
         assert!((f64::from(value.0[0]) - f64::from(sum) / 4.0).abs() <= 0.51);
     }
 }

@@ -161,7 +161,9 @@ fn named_packages_do_real_work() {
                 let normal = manifest.split("[dependencies]").nth(1).unwrap_or_default().split("\n[").next().unwrap_or_default();
                 normal.lines().any(|line| line.starts_with(&format!("{package}.")) || line.starts_with(&format!("{package} ")))
             })
-            .filter(|member| all.iter().any(|(path, text)| path.starts_with(&format!("{member}/src/")) && code(text).contains(&format!("{package}::"))))
+            .filter(|member| {
+                all.iter().any(|(path, text)| path.starts_with(&format!("{member}/src/")) && code(text).contains(&format!("{package}::")))
+            })
             .collect();
         assert!(!users.is_empty(), "{package} is used by tests at most");
     }

@@ -16,7 +16,8 @@ pub(super) struct Arguments {
     pub(super) command: Option<Command>,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 130 cancelled.";
+const EXIT_CODES: &str =
+    "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 130 cancelled.";
 
 /// Flags that every command takes.
 #[derive(Clone, Debug, Args)]

@@ -44,7 +44,10 @@ pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Resu
                 let explanations = if wanted { session.explain(&model, &answer) } else { Vec::new() };
                 if let Some(folder) = &arguments.draw {
                     let file = folder.join(format!("{answered:04}-{}.png", path.file_stem().unwrap_or_default().to_string_lossy()));
-                    session.draw_explanation(&answer, &explanations, &root).save(&file).with_context(|| format!("cannot write {}", display(&file)))?;
+                    session
+                        .draw_explanation(&answer, &explanations, &root)
+                        .save(&file)
+                        .with_context(|| format!("cannot write {}", display(&file)))?;
                     out.note(&format!("drew {}", display(&file)));
                 }
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };

@@ -108,7 +108,9 @@ impl<'a> Failures<'a> {
 
     fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         match &mut self.report {
-            Some(file) => writeln!(file, "{}", json!({"path": display(path), "reason": reason, "detail": detail})).context("cannot write the report"),
+            Some(file) => {
+                writeln!(file, "{}", json!({"path": display(path), "reason": reason, "detail": detail})).context("cannot write the report")
+            }
             None => Ok(()),
         }
     }

@@ -66,7 +66,9 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
         out.note(&format!("{} images gave no element at all: nothing was learned from them.", trained.featureless));
     }
     if !trained.recognizer.metrics.objects_known {
-        out.note("The names do not tell which images show the same object: near copies were left in, so accuracy and confidence read too high.");
+        out.note(
+            "The names do not tell which images show the same object: near copies were left in, so accuracy and confidence read too high.",
+        );
     }
 }
 
@@ -79,7 +81,8 @@ fn default_model(folder: &Path) -> PathBuf {
 
 /// Refuses a place for a model before any work is done for it.
 fn refuse_as_model(to: &Path) -> Result<()> {
-    let is_taken = to.is_file() || (to.is_dir() && !envelope::is_model(to) && to.read_dir().is_ok_and(|mut entries| entries.next().is_some()));
+    let is_taken =
+        to.is_file() || (to.is_dir() && !envelope::is_model(to) && to.read_dir().is_ok_and(|mut entries| entries.next().is_some()));
     if is_taken {
         let found = if to.is_file() { "a file" } else { "a folder with other things in it" };
         return Err(Error::data(to, "a new name, an empty folder or a model to replace", found, "choose another name with --to").into());
@@ -108,6 +111,7 @@ pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
         return Ok(CkmOptions { seed: session.seed(), ..preset.options() });
     };
     let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
-    let wrong = |error: ron::de::SpannedError| Error::data(path, "options as --print-options writes them", error.to_string(), "mend that line");
+    let wrong =
+        |error: ron::de::SpannedError| Error::data(path, "options as --print-options writes them", error.to_string(), "mend that line");
     Ok(CkmOptions { seed: session.seed(), ..ron::from_str(&text).map_err(wrong)? })
 }

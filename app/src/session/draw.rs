@@ -74,14 +74,17 @@ impl Session {
     }
 }
 
+/// A piece of the query and the training element it was matched with.
+type Piece<'a> = (&'a Contribution, &'a Match);
+
 /// The training images that decided most, with their pieces, each list the most decisive first.
-fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<(&Contribution, &Match)>)> {
+fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<Piece<'_>>)> {
     let pieces = match explanations {
         [] => Vec::new(),
         [only] => only.contributions.iter().map(|c| (c, c.value)).collect(),
         [best, second, ..] => best.against(second),
     };
-    let mut images: Vec<(ItemId, f64, Vec<(&Contribution, &Match)>)> = Vec::new();
+    let mut images: Vec<(ItemId, f64, Vec<Piece<'_>>)> = Vec::new();
     for (contribution, lead) in pieces.into_iter().filter(|(_, lead)| *lead > 0.0) {
         let Some(matched) = &contribution.matched else { continue };
         match images.iter_mut().find(|(id, ..)| *id == matched.image) {

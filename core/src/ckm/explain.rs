@@ -113,7 +113,14 @@ impl Ckm {
 
     #[expect(clippy::too_many_arguments, reason = "a private step of explain, which holds all of these")]
     fn contribution(
-        &self, kind: usize, query: &Elements, queries: &Queries<'_>, class: ClassId, element: usize, image: u32, bonus: f32,
+        &self,
+        kind: usize,
+        query: &Elements,
+        queries: &Queries<'_>,
+        class: ClassId,
+        element: usize,
+        image: u32,
+        bonus: f32,
     ) -> Contribution {
         let kernel = self.options.kinds[kind].kernel;
         let example = self.classes[class.index()].examples.get(image as usize);

@@ -71,7 +71,8 @@ pub(super) struct Queries<'a> {
 impl<'a> Queries<'a> {
     pub(super) fn new(set: &'a ElementSet, dimension: usize, unit: f32, kernel: LeafKernel) -> Self {
         let rows: Vec<f32> = (0..set.len()).flat_map(|i| set.row(i)).collect();
-        let norms = if dimension == 0 { Vec::new() } else { rows.chunks_exact(dimension).map(|row| row.iter().map(|v| v * v).sum()).collect() };
+        let norms =
+            if dimension == 0 { Vec::new() } else { rows.chunks_exact(dimension).map(|row| row.iter().map(|v| v * v).sum()).collect() };
         Self { set, rows, norms, dimension, unit, kernel }
     }
 

@@ -219,9 +219,10 @@ impl Ckm {
 
     /// Removes a training image, and its class with its last image. Returns whether it was there. O(images).
     pub fn remove(&mut self, id: ItemId) -> bool {
-        let place = self.classes.iter().zip(0..).find_map(|(class, c): (&Class, usize)| {
-            class.examples.binary_search_by_key(&id, |example| example.id).ok().map(|at| (c, at))
-        });
+        let place =
+            self.classes.iter().zip(0..).find_map(|(class, c): (&Class, usize)| {
+                class.examples.binary_search_by_key(&id, |example| example.id).ok().map(|at| (c, at))
+            });
         let Some((class, at)) = place else { return false };
         self.classes[class].examples.remove(at);
         if self.classes[class].examples.is_empty() {

@@ -153,10 +153,14 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
     let images: Vec<_> = ckm.examples().collect();
     let ends = |lengths: &mut dyn Iterator<Item = usize>| {
         let mut end = 0;
-        u32_tensor(lengths.map(|length| {
-            end += length as u32;
-            end
-        }).collect::<Vec<_>>())
+        u32_tensor(
+            lengths
+                .map(|length| {
+                    end += length as u32;
+                    end
+                })
+                .collect::<Vec<_>>(),
+        )
     };
     let group = |example: &Example| example.group.clone().unwrap_or_default();
     let mut all = vec![
@@ -236,7 +240,8 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
             Source::Orb(_) => 32,
             _ => kind.source.dimension(),
         };
-        let positions: Vec<f32> = reader.bytes(&name("position"), Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        let positions: Vec<f32> =
+            reader.bytes(&name("position"), Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
         let features = reader.bytes(&name("feature"), Dtype::U8)?;
         if positions.len() != 2 * total || features.len() != width * total {
             return Err(format!("{} positions and {} feature bytes for {total} elements of `{k}`", positions.len() / 2, features.len()));

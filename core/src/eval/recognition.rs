@@ -38,7 +38,13 @@ impl Learned {
 ///
 /// # Errors
 /// [`Error::Cancelled`], [`Error::Option`]; [`Error::Data`] when fewer than two classes have images.
-pub fn learn(data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions, decoder: &dyn Decoder, progress: &Progress) -> Result<Learned> {
+pub fn learn(
+    data: &Dataset,
+    keep: impl Fn(usize) -> bool,
+    options: &CkmOptions,
+    decoder: &dyn Decoder,
+    progress: &Progress,
+) -> Result<Learned> {
     let mut learned = Learned { ckm: Ckm::new(options.clone())?, failed: Vec::new(), featureless: 0, time: Duration::ZERO };
     let chosen: Vec<usize> = (0..data.items.len()).filter(|&i| keep(i)).collect();
     progress.begin("Training", chosen.len() as u64);
@@ -65,7 +71,12 @@ pub fn learn(data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions,
             [] => "no image that can be read".to_owned(),
             classes => format!("only `{}`", classes[0].name),
         };
-        return Err(Error::data(&data.root, "images of two classes or more", found, "put the images of each class into a folder of its own"));
+        return Err(Error::data(
+            &data.root,
+            "images of two classes or more",
+            found,
+            "put the images of each class into a folder of its own",
+        ));
     }
     Ok(learned)
 }
@@ -137,7 +148,8 @@ pub fn test(ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool, decoder: &d
     let mut failed = Vec::new();
     in_turns(data, &chosen, decoder, progress, &mut failed, |pictures, failed| {
         let start = Instant::now();
-        let answer = |(_, picture): &(usize, RgbImage)| ckm.elements(picture).map(|elements| ckm.scores(&elements, Without::Nothing).ranking());
+        let answer =
+            |(_, picture): &(usize, RgbImage)| ckm.elements(picture).map(|elements| ckm.scores(&elements, Without::Nothing).ranking());
         let answers: Vec<_> = pictures.par_iter().map(answer).collect();
         tested.time += start.elapsed();
         for ((i, _), answer) in pictures.iter().zip(answers) {

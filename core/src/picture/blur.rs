@@ -25,7 +25,18 @@ pub fn gaussian_7x7(source: &Bordered) -> Bordered {
 #[multiversion(targets("x86_64+avx2"))]
 fn blur_row(rows: &[u8], line: &mut [u8], out: &mut [u8]) {
     let n = line.len();
-    weigh(line, [&rows[..n], &rows[n..2 * n], &rows[2 * n..3 * n], &rows[3 * n..4 * n], &rows[4 * n..5 * n], &rows[5 * n..6 * n], &rows[6 * n..7 * n]]);
+    weigh(
+        line,
+        [
+            &rows[..n],
+            &rows[n..2 * n],
+            &rows[2 * n..3 * n],
+            &rows[3 * n..4 * n],
+            &rows[4 * n..5 * n],
+            &rows[5 * n..6 * n],
+            &rows[6 * n..7 * n],
+        ],
+    );
     let m = out.len();
     weigh(out, [&line[..m], &line[1..][..m], &line[2..][..m], &line[3..][..m], &line[4..][..m], &line[5..][..m], &line[6..][..m]]);
 }

@@ -57,7 +57,8 @@ pub fn dense_hog(picture: &RgbImage, options: &HogOptions) -> Vec<HogBlock> {
                 *part = cells[(row + i / 2) * (columns + 1) + column + i % 2];
             }
             normalise(&mut values, options);
-            let middle = |length: usize, n: usize, i: usize| (length as f32 - 1.0) / 2.0 + (i as f32 - (n as f32 - 1.0) / 2.0) * cell as f32;
+            let middle =
+                |length: usize, n: usize, i: usize| (length as f32 - 1.0) / 2.0 + (i as f32 - (n as f32 - 1.0) / 2.0) * cell as f32;
             blocks.push(HogBlock { x: middle(width, columns, column), y: middle(height, rows, row), values });
         }
     }
@@ -92,7 +93,7 @@ fn cell_histograms(picture: &RgbImage, cell: usize, columns: usize, rows: usize)
     let down = windows(height, cell, rows);
     let mut cells = vec![[0.0; BINS]; columns * rows];
     let mut line = vec![[0.0f32; BINS]; columns];
-    for y in 0..height {
+    for (y, shares) in down.iter().enumerate() {
         line.fill([0.0; BINS]);
         for (x, weights) in across.iter().enumerate() {
             let (strength, direction) = gradient(picture, x, y);
@@ -108,7 +109,7 @@ fn cell_histograms(picture: &RgbImage, cell: usize, columns: usize, rows: usize)
                 line[column][high] += value * share;
             }
         }
-        for &(row, weight) in &down[y] {
+        for &(row, weight) in shares {
             for (cell, sums) in cells[row * columns..][..columns].iter_mut().zip(&line) {
                 for (value, sum) in cell.iter_mut().zip(sums) {
                     *value += weight * sum;
