@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn any_size_gives_at_most_what_was_asked_for(seed: u64, width in 0u32..64, height in 0u32..64, count in 0usize..40, edge in 0usize..20) {
         let picture = noise(seed, width, height);
-        let features = detect(&picture, &OrbOptions { count, edge, ..OrbOptions::default() });
+        let features = detect(&picture, &OrbOptions { count, area: 0.0, edge, ..OrbOptions::default() });
         prop_assert!(features.keypoints.len() <= count);
         prop_assert_eq!(features.keypoints.len(), features.descriptors.len());
         for k in &features.keypoints {
@@ -130,7 +130,7 @@ fn a_turned_picture_has_the_same_features() {
     for (value, extra) in picture.pixels_mut().zip(noise(12, 160, 160).pixels()) {
         value.0[0] = (u32::from(value.0[0]) * 7 / 8 + u32::from(extra.0[0]) / 8) as u8;
     }
-    let options = OrbOptions { count: 150, levels: 1, ..OrbOptions::default() };
+    let options = OrbOptions { count: 150, area: 0.0, levels: 1, ..OrbOptions::default() };
     let upright = detect(&picture, &options);
     assert!(upright.keypoints.len() > 50);
     let side = 159.0;
@@ -154,6 +154,13 @@ fn a_turned_picture_has_the_same_features() {
 }
 
 #[test]
+fn small_pictures_give_fewer_features_by_default() {
+    let at = |side: u32, options: OrbOptions| detect(&noise(4, side, side), &options).keypoints.len();
+    assert_eq!([96, 128, 640].map(|side| at(side, OrbOptions::default())), [72, 128, 500]);
+    assert_eq!(at(128, OrbOptions { area: 0.0, ..OrbOptions::default() }), 500);
+}
+
+#[test]
 fn pictures_without_corners_have_no_features() {
     for (width, height) in [(0, 0), (0, 5), (1, 1), (8, 8), (128, 128)] {
         let flat = GrayImage::from_pixel(width, height, Luma([77]));
@@ -167,6 +174,7 @@ fn pictures_without_corners_have_no_features() {
 #[test]
 fn wrong_options_are_refused_in_words() {
     let wrong = [
+        OrbOptions { area: -1.0, ..OrbOptions::default() },
         OrbOptions { levels: 0, ..OrbOptions::default() },
         OrbOptions { scale: 1.0, ..OrbOptions::default() },
         OrbOptions { scale: f32::NAN, ..OrbOptions::default() },

@@ -177,9 +177,9 @@ pub(super) struct Features {
     /// Pictures
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Features wanted of each picture
-    #[arg(long, default_value_t = 500, value_name = "N")]
-    pub(super) features: usize,
+    /// Features wanted of each picture [default: one for each 128 pixels, at most 500]
+    #[arg(long, value_name = "N")]
+    pub(super) features: Option<usize>,
     /// List each file that failed here, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,

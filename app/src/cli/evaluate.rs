@@ -23,7 +23,10 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
 }
 
 fn features(session: &Session, arguments: &Features, out: &Output) -> Result<Done> {
-    let options = OrbOptions { count: arguments.features, ..OrbOptions::default() };
+    let options = match arguments.features {
+        Some(count) => OrbOptions { count, area: 0.0, ..OrbOptions::default() },
+        None => OrbOptions::default(),
+    };
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     let mut answered = 0;
     let mut first_error = None;

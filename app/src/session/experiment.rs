@@ -28,7 +28,7 @@ pub enum Split<'a> {
         test: &'a [u32],
     },
     /// One folder, without the objects of these instance numbers: each image is tested by the machine without its
-    /// object.
+    /// object (or, where that is not known, without itself).
     LeaveObjectOut {
         /// The folder.
         data: &'a Path,
@@ -94,7 +94,7 @@ impl Session {
     }
 
     fn leave_object_out(&self, ckm: &Ckm, limit: usize) -> Result<Tested> {
-        if ckm.examples().any(|(_, example)| example.group.is_none()) {
+        if ckm.examples().all(|(_, example)| example.group.is_none()) {
             return Err(Error::Option {
                 name: "data",
                 found: "a folder whose images do not tell their objects".into(),

@@ -34,7 +34,7 @@ impl Preset {
 }
 
 fn orb(weight: f32) -> Kind {
-    let source = Source::Orb(OrbOptions { count: 100, edge: 8, threshold: 20, levels: 8, patch: 41, ..OrbOptions::default() });
+    let source = Source::Orb(OrbOptions { count: 100, area: 0.0, edge: 8, threshold: 20, levels: 8, patch: 41, ..OrbOptions::default() });
     Kind { source, kernel: LeafKernel { rho: 56.0, cost: 0.5, reach: 32.0, pair_bonus: 0.2, weight } }
 }
 

@@ -18,6 +18,8 @@ use crate::picture::pyramid::{Level, pyramid};
 pub struct OrbOptions {
     /// Features at most, 0 or more.
     pub count: usize,
+    /// Pixels of the picture for each feature, so that small pictures give fewer; 0: `count` alone decides.
+    pub area: f32,
     /// Levels of the pyramid, `1..=16`.
     pub levels: usize,
     /// Factor from level to level, above 1 and at most 2.
@@ -34,7 +36,7 @@ pub struct OrbOptions {
 
 impl Default for OrbOptions {
     fn default() -> Self {
-        Self { count: 500, levels: 8, scale: 1.2, edge: 16, threshold: 20, patch: 31, upright: false }
+        Self { count: 500, area: 128.0, levels: 8, scale: 1.2, edge: 16, threshold: 20, patch: 31, upright: false }
     }
 }
 
@@ -45,6 +47,9 @@ impl OrbOptions {
     /// [`Error::Option`] for the first that is not.
     pub fn check(&self) -> Result<()> {
         let wrong = |name, found: String, expected| Err(Error::Option { name, found, expected });
+        if !(self.area >= 0.0 && self.area.is_finite()) {
+            return wrong("area", self.area.to_string(), "0 or more");
+        }
         if !(1..=16).contains(&self.levels) {
             return wrong("levels", self.levels.to_string(), "1 to 16");
         }
@@ -79,7 +84,9 @@ pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
     let levels = pyramid(picture, options.levels, options.scale, 2 * options.edge as u32 + 1, radius as usize + 4);
     let mut found: Vec<Vec<(Corner, f32)>> = levels.iter().map(|level| ranked(level, options)).collect();
     let available: Vec<usize> = found.iter().map(Vec::len).collect();
-    for (corners, quota) in found.iter_mut().zip(quotas(&available, options)) {
+    let pixels = picture.width() as f32 * picture.height() as f32;
+    let count = if options.area > 0.0 { options.count.min((pixels / options.area) as usize) } else { options.count };
+    for (corners, quota) in found.iter_mut().zip(quotas(&available, count, options.scale)) {
         corners.truncate(quota);
     }
 
@@ -118,13 +125,13 @@ fn ranked(level: &Level, options: &OrbOptions) -> Vec<(Corner, f32)> {
 }
 
 /// How many features each level gives.
-fn quotas(available: &[usize], options: &OrbOptions) -> Vec<usize> {
-    let shrink = 1.0 / f64::from(options.scale);
+fn quotas(available: &[usize], count: usize, scale: f32) -> Vec<usize> {
+    let shrink = 1.0 / f64::from(scale);
     let total: f64 = (0..available.len()).map(|i| shrink.powi(i as i32)).sum();
-    let mut left = options.count;
+    let mut left = count;
     let mut quotas: Vec<usize> = Vec::with_capacity(available.len());
     for (i, &n) in available.iter().enumerate() {
-        let share = (options.count as f64 * shrink.powi(i as i32) / total).round() as usize;
+        let share = (count as f64 * shrink.powi(i as i32) / total).round() as usize;
         let quota = share.min(n).min(left);
         quotas.push(quota);
         left -= quota;
