@@ -1,0 +1,3 @@
+//! Readers, writers and generators of data sets.
+
+pub mod toys;
