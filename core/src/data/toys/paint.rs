@@ -92,7 +92,6 @@ pub(super) enum Shape {
     Diamond(Colour),
     Flower { petal: Colour, heart: Colour, petals: u8 },
     Screw { plate: Colour, slot: Colour },
-    Scallop(Colour),
 }
 
 /// A drawing on a surface, possibly repeated.
@@ -165,7 +164,7 @@ impl Paint {
             Coat::Plain(c) => c,
             Coat::Pattern(pattern) => {
                 let (u, v) = unroll(solid, p, n);
-                pattern.colour(u, v, p)
+                pattern.colour(solid, u, v, p)
             }
             Coat::Planks { light, dark, width } => {
                 let (u, v) = unroll(solid, p, n);
@@ -235,7 +234,7 @@ fn slope(solid: &Solid, p: V3, n: V3) -> (f32, f32) {
 }
 
 impl Pattern {
-    fn colour(&self, u: f32, v: f32, p: V3) -> Colour {
+    fn colour(&self, solid: &Solid, u: f32, v: f32, p: V3) -> Colour {
         let (sin, cos) = self.turn;
         let (a, b) = ((u * cos + v * sin) / self.scale, (v * cos - u * sin) / self.scale);
         let cell = |x: f32| x - x.floor() - 0.5;
@@ -249,6 +248,8 @@ impl Pattern {
             }
             Kind::Checks => ((a.floor() as i32) ^ (b.floor() as i32)) & 1 == 0,
             Kind::Stars => star(cell(a * 0.8) * 2.3, cell(b * 0.8) * 2.3),
+            // Wings and sails change colour half way out, everything else half way up or along.
+            Kind::TwoTone if matches!(solid, Solid::Prism { .. }) => p.y.abs() > 0.42,
             Kind::TwoTone => p.y > 0.0,
             Kind::Wood => {
                 let wobble = noise(a * 0.7, b * 4.0 + 40.0) * 0.8;
@@ -269,8 +270,7 @@ fn planks(light: Colour, dark: Colour, width: f32, u: f32, v: f32) -> Colour {
     if across < 0.2 || joint < 0.026 {
         return dark;
     }
-    let nail = (joint - 0.06).abs().max((across - 0.6).abs() * width) < 0.014;
-    if nail { dark } else { light * (0.9 + 0.16 * hash(row as i32, along.floor() as i32)) }
+    light * (0.9 + 0.16 * hash(row as i32, along.floor() as i32))
 }
 
 fn tiles(light: Colour, dark: Colour, width: f32, u: f32, v: f32) -> Colour {
@@ -361,7 +361,6 @@ impl Shape {
                 let cross = r2 < 0.4 && a.abs().min(b.abs()) < 0.17;
                 Some(if cross || r2 > 0.72 { slot } else { plate })
             }
-            Self::Scallop(c) => (b < 1.0 - 1.6 * a * a).then_some(c),
         }
     }
 }
@@ -394,9 +393,9 @@ fn wheel(a: f32, b: f32, r2: f32, (tyre, hub, gap): (Colour, Colour, Colour), sp
     let off = (turn - turn.round()).abs() / f32::from(spokes) * TAU * r;
     Some(if r > 0.6 {
         hub
-    } else if r < 0.13 {
+    } else if r < 0.11 {
         gap
-    } else if r < 0.24 || off < 0.085 {
+    } else if r < 0.24 || off < 0.12 {
         hub
     } else {
         gap

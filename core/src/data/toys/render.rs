@@ -12,6 +12,8 @@ const DISTANCE: f32 = 7.0;
 const BASELINE: f32 = 0.55;
 /// Two colours of neighbouring pixels that differ by more than this (display values) call for more rays.
 const STEP: f32 = 0.03;
+/// The share of a pixel's light that falls on each of its neighbours in a row or a column.
+const SOFTNESS: f32 = 0.12;
 /// Where the additional rays of a pixel go.
 const EXTRA: [(f32, f32); 6] = [(-0.36, -0.12), (0.12, -0.36), (0.36, 0.12), (-0.12, 0.36), (-0.22, 0.2), (0.24, -0.18)];
 
@@ -48,7 +50,7 @@ impl Camera {
             hi = (hi.0.max(x), hi.1.max(y));
         }
         let wide = 0.5 * (hi.0 - lo.0).max((hi.1 - lo.1) * 0.97);
-        let fill = dice.range(0.80, 0.88);
+        let fill = dice.range(0.74, 0.82);
         // A toy seen end on stays smaller than its side view, but not by much.
         let least = reach(|c| c.x.abs().max(c.z.abs()), 0.0, f32::max) / DISTANCE * 0.74;
         camera.zoom = wide.max(least) / fill;
@@ -95,7 +97,7 @@ pub(super) fn paint(scene: &Scene, camera: &Camera, side: u32) -> RgbImage {
         (Some(a), Some(b)) => a.part != b.part || (a.colour - b.colour).abs().max_part() > STEP,
         _ => false,
     };
-    let mut out = RgbImage::new(side, side);
+    let mut pixels = Vec::with_capacity(n * n);
     for y in 0..n {
         for x in 0..n {
             let i = y * n + x;
@@ -117,20 +119,35 @@ pub(super) fn paint(scene: &Scene, camera: &Camera, side: u32) -> RgbImage {
                 }
                 sum = sum * (1.0 / count);
             }
-            let (vx, vy) = ((x as f32 + 0.5) / side as f32 * 2.0 - 1.0, (y as f32 + 0.5) / side as f32 * 2.0 - 1.0);
-            let r2 = vx * vx + vy * vy;
-            let vignette = 1.0 - 0.035 * r2 - 0.012 * r2 * r2;
-            let pixel = sum * vignette;
-            out.put_pixel(x as u32, y as u32, Rgb([pixel.x, pixel.y, pixel.z].map(|c| (c * 255.0 + 0.5).clamp(0.0, 255.0) as u8)));
+            pixels.push(sum);
         }
     }
-    out
+    develop(&pixels, n)
+}
+
+/// The lens: a little softness, a little darkness towards the corners; then bytes.
+fn develop(pixels: &[V3], n: usize) -> RgbImage {
+    let blend = |a: V3, b: V3, c: V3| b * (1.0 - 2.0 * SOFTNESS) + (a + c) * SOFTNESS;
+    let near = |i: usize| (i.saturating_sub(1), (i + 1).min(n - 1));
+    let row = |x: usize, y: usize| {
+        let (left, right) = near(x);
+        blend(pixels[y * n + left], pixels[y * n + x], pixels[y * n + right])
+    };
+    RgbImage::from_fn(n as u32, n as u32, |x, y| {
+        let (x, y) = (x as usize, y as usize);
+        let (above, below) = near(y);
+        let soft = blend(row(x, above), row(x, y), row(x, below));
+        let middle = |i: usize| (i as f32 + 0.5) / n as f32 * 2.0 - 1.0;
+        let r2 = middle(x) * middle(x) + middle(y) * middle(y);
+        let pixel = soft * (1.0 - 0.035 * r2 - 0.012 * r2 * r2);
+        Rgb([pixel.x, pixel.y, pixel.z].map(|c| (c * 255.0 + 0.5).clamp(0.0, 255.0) as u8))
+    })
 }
 
 /// From linear light to display values, with a soft shoulder. The gamma is 2, whose root every machine rounds alike.
 fn tone(light: V3) -> V3 {
     light.map(|c| {
-        let c = c.max(0.0) * 0.86;
+        let c = c.max(0.0) * 1.02;
         let c = if c > 0.6 { 0.6 + 0.4 * (1.0 - 1.0 / (1.0 + (c - 0.6) / 0.4)) } else { c };
         c.sqrt()
     })

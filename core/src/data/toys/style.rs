@@ -61,10 +61,10 @@ impl Style {
         let accent = accents[dice.below(accents.len())];
         let angle = [0.0, PI / 2.0, PI / 4.0][dice.below(3)];
         let scale = match KINDS[kind] {
-            Kind::Checks => dice.range(0.10, 0.14),
-            Kind::Stripes => dice.range(0.13, 0.19),
-            Kind::Dots => dice.range(0.14, 0.19),
-            Kind::Stars => dice.range(0.17, 0.21),
+            Kind::Checks => dice.range(0.27, 0.33),
+            Kind::Stripes => dice.range(0.26, 0.34),
+            Kind::Dots => dice.range(0.30, 0.36),
+            Kind::Stars => dice.range(0.32, 0.38),
             _ => dice.range(0.16, 0.24),
         };
         let angle = if matches!(KINDS[kind], Kind::Stripes | Kind::Checks) { angle } else { 0.0 };

@@ -70,20 +70,19 @@ impl Plane<'_> {
         let s = self.style;
         let r = self.radius;
         let tail = r * dice.range(0.42, 0.55);
-        let count = 6 + dice.below(3);
-        let mut paint = patterned(s);
+        let count = 4 + dice.below(2);
+        let mut paint = Paint::plain(s.main);
         // Up is angle 0; the windows run along both sides, a little above the middle.
         for side in [-1.0, 1.0] {
             let turn = side * 1.12;
             paint = paint
                 .mark(Mark::new(Face::Around, [turn, 0.0], [0.36, 0.62], Shape::Rect(s.light)))
-                .mark(Mark::new(Face::Around, [turn, 0.0], [0.25, 0.05], Shape::Ring { rim: s.light, inner: s.glass }).row(count, [0.0, 1.16 / count as f32]))
-                .mark(Mark::new(Face::Around, [side * 0.62, 0.0], [0.05, 0.6], Shape::Rect(s.accent)));
+                .mark(Mark::new(Face::Around, [turn, 0.0], [0.26, 0.075], Shape::Disc(s.glass)).row(count, [0.0, 1.16 / count as f32]))
+                .mark(Mark::new(Face::Around, [side * 0.62, 0.0], [0.08, 0.6], Shape::Rect(s.second)));
         }
         paint = paint
-            .mark(Mark::new(Face::Around, [0.0, 0.63], [1.15, 0.10], window(s.light, s.glass, 4, 1)))
-            .mark(Mark::around(12, -0.68, [0.1, 0.022], Shape::Disc(s.dark)))
-            .mark(Mark::around(12, 0.80, [0.1, 0.022], Shape::Disc(s.dark)));
+            .mark(Mark::new(Face::Around, [0.0, 0.63], [1.15, 0.10], window(s.light, s.glass, 2, 1)))
+            .mark(Mark::new(Face::Around, [0.0, -0.68], [7.0, 0.03], Shape::Rect(s.accent)));
         let body = Part::new(Solid::Capsule { half: 0.86 - r * 0.35, bottom: tail, top: r }, paint.gloss(0.9));
         parts.push(body.lying(0).at(-0.02, self.axis, 0.0));
     }
@@ -104,18 +103,14 @@ impl Plane<'_> {
             let along = |share: f32| (root + long * share) * side;
             let at = |share: f32, chord: f32| [chord * c - self.sweep * share, along(share)];
             let mid = at(0.66, -0.02);
-            let flap = [at(0.3, -0.62), at(0.58, -0.60), at(0.84, -0.58)];
             let mut paint = patterned(s)
-                .mark(Mark::new(Face::Z(0), mid, [0.145, 0.145], Shape::Disc(s.light)))
-                .mark(Mark::new(Face::Z(0), mid, [0.115, 0.115], Shape::Disc(s.accent)))
-                .mark(Mark::new(Face::Z(0), mid, [0.085, 0.085], Shape::Star(s.light)))
+                .mark(Mark::new(Face::Z(0), mid, [0.17, 0.17], Shape::Disc(s.light)))
+                .mark(Mark::new(Face::Z(0), mid, [0.14, 0.14], Shape::Disc(s.accent)))
+                .mark(Mark::new(Face::Z(0), mid, [0.12, 0.12], Shape::Star(s.light)))
                 .mark(Mark::new(Face::Z(0), at(0.96, 0.0), [c, 0.035], Shape::Rect(s.accent)));
-            for f in flap {
-                paint = paint.mark(Mark::new(Face::Z(0), f, [c * 0.17, long * 0.11], window(s.light, s.dark, 1, 1)));
-            }
-            paint = paint
-                .mark(Mark::new(Face::Z(0), at(0.42, 0.66), [0.024, 0.024], Shape::Disc(s.dark)).row(6, [-self.sweep * 0.13, side * long * 0.13]))
-                .mark(Mark::new(Face::Z(0), at(0.36, -0.2), [0.024, 0.024], Shape::Disc(s.dark)).row(3, [-self.sweep * 0.1, side * long * 0.1]));
+            // Ailerons, and a joint along the wing that is too faint for a corner.
+            paint = paint.mark(Mark::new(Face::Z(0), at(0.34, -0.60), [c * 0.16, long * 0.2], Shape::Rect(s.light)));
+            paint = paint.mark(Mark::new(Face::Z(0), at(0.3, 0.3), [0.01, long * 0.3], Shape::Rect(s.main * 0.86)));
             let wing = Solid::Prism { points: points.to_vec(), half: 0.018, round: 0.014, taper: 1.0 };
             // Laid flat: the profile's y becomes z, its z points down.
             parts.push(Part::new(wing, paint.gloss(0.8)).turned(0, PI / 2.0).at(x, y, 0.0));
@@ -128,17 +123,14 @@ impl Plane<'_> {
         let fin = [[-0.16, 0.0], [0.2, 0.0], [-0.02, high], [-0.2, high]];
         let paint = patterned(s)
             .mark(Mark::new(Face::Z(0), [-0.06, high * 0.48], [0.09, 0.09], Shape::Disc(s.light)))
-            .mark(Mark::new(Face::Z(0), [-0.06, high * 0.48], [0.075, 0.075], Shape::Star(s.accent)))
-            .mark(Mark::new(Face::Z(0), [0.0, high * 0.92], [0.3, 0.04], Shape::Rect(s.accent)))
-            .mark(Mark::new(Face::Z(0), [-0.17, high * 0.5], [0.02, high * 0.4], Shape::Rect(s.dark)).row(2, [0.05, 0.0]));
+            .mark(Mark::new(Face::Z(0), [0.0, high * 0.92], [0.3, 0.05], Shape::Rect(s.accent)));
         parts.push(Part::new(Solid::prism(&fin, 0.02), paint).at(-0.76, self.axis + self.radius * 0.35, 0.0));
         let t_tail = dice.chance(0.3);
         let y = if t_tail { self.axis + self.radius * 0.35 + high } else { self.axis + self.radius * 0.2 };
         let half = dice.range(0.36, 0.44);
         let flat = [[0.12, 0.0], [-0.02, half], [-0.16, half], [-0.15, 0.0], [-0.16, -half], [-0.02, -half]];
         let paint = patterned(s)
-            .mark(Mark::new(Face::Z(0), [-0.115, 0.0], [0.03, half * 0.32], window(s.light, s.dark, 1, 1)).row(2, [0.0, half * 1.1]))
-            .mark(Mark::new(Face::Z(0), [-0.02, 0.0], [0.024, 0.024], Shape::Disc(s.dark)).row(6, [0.0, half * 0.3]));
+            .mark(Mark::new(Face::Z(0), [-0.115, 0.0], [0.03, half * 0.32], Shape::Rect(s.accent)).row(2, [0.0, half * 1.1]));
         parts.push(Part::new(Solid::prism(&flat, 0.016), paint).turned(0, PI / 2.0).at(-0.8, y, 0.0));
     }
 
@@ -162,9 +154,7 @@ impl Plane<'_> {
         let x = if jet { 0.16 } else { 0.22 };
         let paint = Paint::plain(s.second)
             .mark(Mark::new(Face::Around, [0.0, 0.16], [7.0, 0.03], Shape::Rect(s.accent)))
-            .mark(Mark::around(8, 0.07, [0.14, 0.022], Shape::Disc(s.dark)))
-            .mark(Mark::around(6, -0.1, [0.2, 0.05], Shape::Rect(s.dark)))
-            .mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.85, r * 0.85], Shape::Wheel { tyre: s.dark, hub: s.light, gap: s.dark, spokes: 8 }));
+            .mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.85, r * 0.85], Shape::Wheel { tyre: s.dark, hub: s.light, gap: s.dark, spokes: 4 }));
         let y = self.axis - self.radius * if jet { 0.75 } else { 0.3 };
         parts.push(Part::new(Solid::cone(r * 0.8, r, 0.23), paint.gloss(0.9)).lying(0).at(x - if jet { self.sweep * 0.3 } else { 0.0 }, y, z));
     }
@@ -176,7 +166,7 @@ impl Plane<'_> {
         let start = dice.range(0.0, 3.0);
         for i in 0..blades {
             let paint = Paint::plain(s.dark)
-                .mark(Mark::new(Face::X(0), [0.0, long * 0.5], [0.06, 0.03], Shape::Rect(rgb(0xF6_CB4A))).row(2, [0.0, long * 0.55]))
+                .mark(Mark::new(Face::X(0), [0.0, long * 0.5], [0.06, 0.05], Shape::Rect(rgb(0xF6_CB4A))).row(1, [0.0, 0.1]))
                 .gloss(0.5);
             let turn = start + i as f32 * TAU / blades as f32;
             // The blade's middle stands half its length off the hub.

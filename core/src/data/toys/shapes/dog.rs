@@ -26,10 +26,9 @@ pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
 
 fn body(s: &Style, kind: usize, long: f32, girth: f32, back: f32, parts: &mut Vec<Part>) {
     // Up is angle 0 on the lying solids.
-    let stitch = Mark::new(Face::Around, [0.0, 0.0], [0.30, 0.021], Shape::Rect(s.dark)).row(9, [0.0, long * 0.19]);
+    let stitch = Mark::new(Face::Around, [0.0, 0.0], [0.34, 0.03], Shape::Rect(s.dark)).row(4, [0.0, long * 0.42]);
     let spine = Mark::new(Face::Around, [0.0, 0.0], [0.05, long * 0.9], Shape::Rect(s.light));
-    let flank = [-1.0, 1.0].map(|side| Mark::new(Face::Around, [side * 1.05, 0.0], [0.12, 0.016], Shape::Rect(s.dark)).row(8, [0.0, long * 0.2]));
-    let paint = patterned(s).mark(spine).mark(stitch).marks(flank);
+    let paint = patterned(s).mark(spine).mark(stitch);
     match kind {
         0 => parts.push(Part::new(Solid::Capsule { half: long * 0.86, bottom: girth * 0.88, top: girth }, paint).lying(0).at(0.0, back, 0.0)),
         1 => parts.push(Part::new(Solid::ellipsoid(girth, long * 1.25, girth * 0.95), paint).lying(0).at(0.0, back, 0.0)),
@@ -56,14 +55,13 @@ fn legs(s: &Style, dice: &mut Dice, (long, girth, leg): (f32, f32, f32), parts: 
         let screw = Mark::new(Face::Y(0), [0.0, 0.0], [thick * 1.2, thick * 1.2], Shape::Screw { plate: s.light, slot: s.dark });
         parts.push(Part::new(Solid::cylinder(thick * 1.3, 0.035), Paint::plain(s.accent).mark(screw)).lying(2).at(top.x, top.y, side * (girth * 0.8 + thick * 1.12)));
         let toes = Paint::plain(s.light)
-            .mark(Mark::new(Face::X(1), [0.0, 0.0], [0.014, 0.06], Shape::Rect(s.dark)).row(3, [thick * 0.55, 0.0]))
-            .mark(Mark::new(Face::Y(1), [thick * 0.7, 0.0], [thick * 0.5, 0.014], Shape::Rect(s.dark)).row(3, [0.0, thick * 0.55]));
+            .mark(Mark::new(Face::Y(1), [thick * 0.8, 0.0], [thick * 0.5, 0.016], Shape::Rect(s.light * 0.6)).row(2, [0.0, thick * 0.7]));
         parts.push(Part::new(Solid::rounded(thick * 1.5, 0.065, thick * 1.1, 0.06), toes).at(foot.x + thick * 0.45, 0.065, foot.z));
     }
 }
 
 fn collar(s: &Style, at: V3, along: V3, radius: f32, parts: &mut Vec<Part>) {
-    let studs = Mark::around(12, 0.0, [0.13, 0.03], Shape::Disc(rgb(0xF8_E7A0)));
+    let studs = Mark::around(7, 0.0, [0.2, 0.04], Shape::Disc(rgb(0xF8_E7A0)));
     let along = along.unit() * 0.055;
     let mut ring = Part::limb(at - along, at + along, radius, radius, Paint::plain(s.accent));
     let pose = ring.clone();
@@ -79,13 +77,12 @@ fn face(s: &Style, dice: &mut Dice, head: V3, size: f32, parts: &mut Vec<Part>) 
     // A blaze with stitches over the forehead.
     let blaze = Paint::plain(s.main)
         .mark(Mark::new(Face::Y(1), [0.0, 0.0], [size, size * 0.2], Shape::Rect(s.second)))
-        .mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.02, size * 0.36], Shape::Rect(s.dark)).row(4, [size * 0.4, 0.0]));
+        .mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.028, size * 0.4], Shape::Rect(s.dark)).row(2, [size * 0.6, 0.0]));
     parts.push(Part::new(skull, blaze).at(head.x, head.y, head.z));
     let nose = dice.range(0.18, 0.32);
     let low = head.y - size * 0.28;
-    let dots = |side: f32| Mark::new(Face::Y(1), [0.04, side * size * 0.3], [0.018, 0.018], Shape::Disc(s.dark)).row(3, [0.065, 0.0]);
     let mouth = Mark::new(Face::X(1), [0.0, -size * 0.25], [size * 0.4, 0.016], Shape::Rect(s.dark));
-    let snout = Paint::plain(s.light).marks([dots(-1.0), dots(1.0), mouth]).mark(Mark::new(Face::X(1), [0.0, -0.06], [0.014, 0.08], Shape::Rect(s.dark)));
+    let snout = Paint::plain(s.light).marks([mouth]).mark(Mark::new(Face::X(1), [0.0, -0.06], [0.014, 0.08], Shape::Rect(s.dark)));
     let reach = head.x + size * 0.55;
     parts.push(Part::new(Solid::rounded(nose, size * 0.46, size * 0.52, size * 0.4), snout).at(reach + nose * 0.5, low, 0.0));
     parts.push(Part::new(Solid::ellipsoid(0.065, 0.055, 0.08), Paint::plain(rgb(0x26_2226)).gloss(1.0)).at(reach + nose * 1.45, low + size * 0.36, 0.0));
@@ -97,7 +94,7 @@ fn face(s: &Style, dice: &mut Dice, head: V3, size: f32, parts: &mut Vec<Part>) 
     }));
     let kind = dice.below(3);
     let ear = |side: f32| {
-        let paint = Paint::plain(s.second * 0.96).mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.02, 0.02], Shape::Disc(s.dark)).row(4, [0.0, 0.075]));
+        let paint = Paint::plain(s.second * 0.96);
         let at = v3(head.x - size * 0.25, head.y + size * 0.3, side * size * 0.92);
         match kind {
             0 => Part::new(Solid::ellipsoid(0.115, 0.23, 0.045), paint).turned(0, -side * 0.3).turned(2, 0.2).at(at.x, at.y - 0.06, at.z + side * 0.05),
@@ -119,7 +116,7 @@ fn tail(s: &Style, dice: &mut Dice, root: V3, parts: &mut Vec<Part>) {
             parts.push(Part::limb(root, root + v3(-0.24, 0.32, 0.0), 0.075, 0.055, paint));
         }
         1 => {
-            let rings = Paint::plain(s.main).mark(Mark::around(10, 0.0, [0.14, 0.2], Shape::Rect(s.second)));
+            let rings = Paint::plain(s.main).mark(Mark::around(6, 0.0, [0.22, 0.2], Shape::Rect(s.second)));
             parts.push(Part::new(Solid::Torus { major: 0.13, minor: 0.055 }, rings).turned(0, PI / 2.0).at(root.x - 0.05, root.y + 0.15, 0.0));
         }
         _ => {

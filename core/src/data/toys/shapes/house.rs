@@ -12,7 +12,7 @@ pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
     let x = dice.range(0.46, 0.62);
     let z = dice.range(0.52, 0.78);
     let high = if floors == 2 { dice.range(0.72, 0.86) } else { dice.range(0.42, 0.54) };
-    let base = Paint::new(Coat::Bricks { light: rgb(0xC9_C2B6), dark: rgb(0x77_706A), width: 0.16 });
+    let base = Paint::new(Coat::Bricks { light: rgb(0xB9_B2A6), dark: rgb(0xA2_9B92), width: 0.16 });
     parts.push(Part::new(Solid::block(x + 0.05, 0.05, z + 0.05), base.gloss(0.1)).at(0.0, 0.05, 0.0));
     parts.push(Part::new(Solid::block(x, high / 2.0, z), walls(s, floors, (x, z, high))).at(0.0, 0.1 + high / 2.0, 0.0));
     let eaves = 0.1 + high;
@@ -35,7 +35,7 @@ pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
 
 fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
     let shutter = |at: [f32; 2]| {
-        let (w, h) = (0.1, 0.115);
+        let (w, h) = (0.115, 0.125);
         [
             Mark::new(Face::X(0), at, [w + 0.075, h * 0.95], Shape::Rect(s.accent)),
             Mark::new(Face::X(0), at, [w, h], window(s.light, s.glass, 2, 2)),
@@ -47,14 +47,15 @@ fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
         // The ground floor of the front keeps its middle free for the door.
         let middle = Mark::new(Face::X(-1), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2));
         for side in [-1.0, 1.0] {
-            paint = paint.marks(shutter([side * z * 0.6, v]));
+            paint = paint.marks(shutter([side * z * 0.58, v]));
         }
-        paint = paint.mark(middle);
+        if z > 0.68 {
+            paint = paint.mark(middle);
+        }
         if floor > 0 {
             paint = paint.mark(Mark::new(Face::X(1), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2)));
         }
         paint = paint
-            .mark(Mark::new(Face::Z(0), [0.0, v], [0.175, 0.11], Shape::Rect(s.accent)).row(2, [x, 0.0]))
             .mark(Mark::new(Face::Z(0), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2)).row(2, [x, 0.0]));
         if floor > 0 {
             let belt = high * 0.02;
@@ -65,7 +66,7 @@ fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
 }
 
 fn tiles(s: &Style) -> Paint {
-    Paint::new(Coat::Tiles { light: s.accent * 1.1, dark: s.accent * 0.42, width: 0.15 }).gloss(0.3)
+    Paint::new(Coat::Tiles { light: s.accent * 1.1, dark: s.accent * 0.66, width: 0.21 }).gloss(0.3)
 }
 
 fn roof(s: &Style, kind: usize, (x, z): (f32, f32), eaves: f32, rise: f32, parts: &mut Vec<Part>) {
@@ -81,7 +82,7 @@ fn roof(s: &Style, kind: usize, (x, z): (f32, f32), eaves: f32, rise: f32, parts
             let attic = Mark::new(Face::Z(0), [0.0, rise * 0.36], [0.085, 0.085], window(s.light, s.glass, 2, 2));
             let gable = [Mark::new(Face::Z(0), [0.0, 0.0], [x + over, 0.028], Shape::Rect(s.light)), attic];
             parts.push(Part::new(Solid::Prism { points: profile, half: z + over * 0.7, round: 0.015, taper: 1.0 }, tiles(s).marks(gable)).at(0.0, eaves, 0.0));
-            let ridge = Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.06, 0.016], Shape::Rect(s.dark)).row(11, [0.0, z * 0.19]));
+            let ridge = Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.06, 0.025], Shape::Rect(s.dark)).row(3, [0.0, z * 0.7]));
             parts.push(Part::new(Solid::rounded(0.045, 0.03, z + over * 0.75, 0.02), ridge).at(0.0, eaves + rise + 0.005, 0.0));
         }
         _ => {
@@ -97,7 +98,7 @@ fn roof(s: &Style, kind: usize, (x, z): (f32, f32), eaves: f32, rise: f32, parts
 }
 
 fn chimney(s: &Style, at: V3, parts: &mut Vec<Part>) {
-    let bricks = Coat::Bricks { light: rgb(0xB5_553F), dark: rgb(0xEE_DCC8), width: 0.11 };
+    let bricks = Coat::Bricks { light: rgb(0xB5_553F), dark: rgb(0xC4_6C55), width: 0.11 };
     parts.push(Part::new(Solid::block(0.085, 0.24, 0.085), Paint::new(bricks).gloss(0.1)).at(at.x, at.y, at.z));
     let hole = Mark::new(Face::Y(1), [0.0, 0.0], [0.06, 0.06], Shape::Rect(rgb(0x22_2022)));
     parts.push(Part::new(Solid::block(0.105, 0.025, 0.105), Paint::plain(s.light).mark(hole)).at(at.x, at.y + 0.25, at.z));
@@ -106,11 +107,11 @@ fn chimney(s: &Style, at: V3, parts: &mut Vec<Part>) {
 fn door(s: &Style, x: f32, parts: &mut Vec<Part>) {
     let leaf = Paint::plain(s.accent * 0.9)
         .marks(frame(Face::X(1), [0.0, 0.0], [0.13, 0.17], 0.026, s.light))
-        .mark(Mark::new(Face::X(1), [0.0, -0.06], [0.04, 0.05], Shape::Rect(s.accent * 0.5)).row(2, [0.1, 0.0]))
-        .mark(Mark::new(Face::X(1), [0.0, 0.075], [0.08, 0.045], window(s.light, rgb(0xF7_DD8A), 2, 1)))
+        
+        .mark(Mark::new(Face::X(1), [0.0, 0.075], [0.08, 0.045], window(s.light, rgb(0xF7_DD8A), 1, 1)))
         .mark(Mark::new(Face::X(1), [0.085, 0.0], [0.018, 0.018], Shape::Disc(rgb(0xF6_D04C))));
     parts.push(Part::new(Solid::block(0.03, 0.17, 0.13), leaf).at(x + 0.01, 0.27, 0.0));
-    let step = Paint::new(Coat::Bricks { light: rgb(0xD4_CDC2), dark: rgb(0x7D_766F), width: 0.11 });
+    let step = Paint::new(Coat::Bricks { light: rgb(0xC4_BDB2), dark: rgb(0xAD_A69F), width: 0.11 });
     parts.push(Part::new(Solid::block(0.09, 0.05, 0.18), step).at(x + 0.13, 0.05, 0.0));
     let canopy = Solid::prism(&[[-0.1, 0.0], [0.1, 0.0], [-0.1, 0.1]], 0.18);
     parts.push(Part::new(canopy, tiles(s)).at(x + 0.1, 0.47, 0.0));
@@ -122,8 +123,8 @@ fn tower(s: &Style, (x, z): (f32, f32), high: f32, dice: &mut Dice, parts: &mut 
     let side = if dice.chance(0.5) { 1.0 } else { -1.0 };
     let (px, pz) = (x * 0.82, side * z * 0.92);
     let paint = patterned(s)
-        .mark(Mark::around(6, tall * 0.3, [0.09 / r, 0.1], window(s.light, s.glass, 1, 2)))
-        .mark(Mark::around(6, -tall * 0.1, [0.08 / r, 0.08], window(s.light, s.glass, 1, 2)))
+        .mark(Mark::around(4, tall * 0.3, [0.09 / r, 0.1], window(s.light, s.glass, 1, 2)))
+        .mark(Mark::around(4, -tall * 0.1, [0.08 / r, 0.08], window(s.light, s.glass, 1, 2)))
         .mark(Mark::new(Face::Around, [0.0, tall * 0.47], [7.0, 0.03], Shape::Rect(s.light)));
     parts.push(Part::new(Solid::cylinder(r, tall / 2.0), paint).at(px, tall / 2.0 + 0.02, pz));
     parts.push(Part::new(Solid::Cone { bottom: r + 0.07, top: 0.015, half: 0.24, round: 0.01 }, tiles(s)).at(px, tall + 0.24, pz));
@@ -135,8 +136,8 @@ fn wing(s: &Style, (x, z): (f32, f32), dice: &mut Dice, parts: &mut Vec<Part>) {
     let side = if dice.chance(0.5) { 1.0 } else { -1.0 };
     let at = side * (z + half - 0.02);
     let paint = patterned(s)
-        .mark(Mark::new(Face::X(1), [0.0, -0.03], [half * 0.74, 0.14], window(s.light, s.accent * 0.8, 1, 4)))
-        .mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.09, 0.09], window(s.light, s.glass, 2, 2)).row(2, [x * 0.8, 0.0]));
+        .mark(Mark::new(Face::X(1), [0.0, -0.03], [half * 0.74, 0.14], window(s.light, s.accent * 0.8, 1, 3)))
+        .mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.09, 0.09], window(s.light, s.glass, 2, 2)));
     parts.push(Part::new(Solid::block(x * 0.8, high / 2.0, half), paint.gloss(0.25)).at(0.0, high / 2.0, at));
     let lean = [[-half - 0.07, 0.0], [half + 0.05, 0.0], [half + 0.05, 0.24]];
     let part = Part::new(Solid::Prism { points: lean.to_vec(), half: x * 0.86, round: 0.015, taper: 1.0 }, tiles(s));
@@ -144,6 +145,6 @@ fn wing(s: &Style, (x, z): (f32, f32), dice: &mut Dice, parts: &mut Vec<Part>) {
 }
 
 fn bush(x: f32, z: f32) -> Part {
-    let paint = Paint::plain(rgb(0x5E_9C4E)).mark(Mark::around(8, 0.0, [0.1, 0.022], Shape::Disc(rgb(0xF4_E3D2)))).mark(Mark::around(7, 0.1, [0.16, 0.022], Shape::Disc(rgb(0xE6_6A5C))));
+    let paint = Paint::plain(rgb(0x5E_9C4E)).mark(Mark::around(7, 0.1, [0.16, 0.022], Shape::Disc(rgb(0xE6_6A5C))));
     Part::new(Solid::ellipsoid(0.16, 0.19, 0.16), paint.gloss(0.1)).at(x + 0.24, 0.18, z)
 }

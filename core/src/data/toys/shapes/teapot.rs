@@ -41,7 +41,7 @@ pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
         }
     };
     parts.push(Part::new(solid, bands(s, &body, dice)).at(0.0, body.middle, 0.0));
-    let ring = Paint::plain(s.second).mark(Mark::around(20, 0.0, [0.08, 0.03], Shape::Rect(s.accent)));
+    let ring = Paint::plain(s.second).mark(Mark::around(7, 0.0, [0.2, 0.03], Shape::Rect(s.accent)));
     parts.push(Part::new(Solid::cylinder(body.belly * 0.66, 0.06), ring).at(0.0, foot, 0.0));
     lid(s, &body, dice, &mut parts);
     spout(s, &body, dice, &mut parts);
@@ -53,21 +53,18 @@ pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
 /// The painted bands: diamonds or flowers between two lines with dots.
 fn bands(s: &Style, body: &Body, dice: &mut Dice) -> Paint {
     let r = body.belly;
-    let count = 12 + 2 * dice.below(3);
+    let count = 7 + dice.below(2);
     let high = 0.1;
     let width = PI / count as f32 * 0.8;
     let v = body.half * dice.range(-0.12, 0.12);
-    let shape = if dice.chance(0.5) { Shape::Diamond(s.accent) } else { Shape::Flower { petal: s.accent, heart: rgb(0xF6_D04C), petals: 5 } };
-    let width = if matches!(shape, Shape::Flower { .. }) { 0.085 / r } else { width };
+    let shape = if dice.chance(0.5) { Shape::Diamond(s.accent) } else { Shape::Flower { petal: s.accent, heart: rgb(0xF6_D04C), petals: 4 } };
+    let width = if matches!(shape, Shape::Flower { .. }) { 0.1 / r } else { width };
     let line = |at: f32, half: f32| Mark::new(Face::Around, [0.0, at], [7.0, half], Shape::Rect(s.dark));
-    let dots = |at: f32| Mark::around(count, at, [0.022 / r, 0.022], Shape::Disc(s.dark));
     patterned(s)
         .mark(Mark::new(Face::Around, [0.0, v], [7.0, high + 0.055], Shape::Rect(s.light)))
         .mark(line(v - high - 0.05, 0.014))
         .mark(line(v + high + 0.05, 0.014))
         .mark(Mark::around(count, v, [width, high], shape))
-        .mark(dots(v + 0.085))
-        .mark(dots(v - 0.085))
         // The shoulder, which is what one sees from above.
         .mark(Mark::new(Face::Y(1), [0.0, 0.0], [body.lid * 1.3, body.lid * 1.3], Shape::Disc(s.light)))
         .gloss(1.0)
@@ -76,18 +73,18 @@ fn bands(s: &Style, body: &Body, dice: &mut Dice) -> Paint {
 fn lid(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
     let top = body.middle + body.half * if body.lid < body.belly * 0.52 { 0.86 } else { 0.98 };
     let r = body.lid;
-    let petals = 10 + dice.below(4);
+    let petals = 6 + dice.below(2);
     let scallops = Mark::around(petals, 0.0, [PI / petals as f32 * 0.7, 0.05], Shape::Rect(s.accent));
     let rim = Paint::plain(s.light)
         .mark(scallops)
         .mark(Mark::new(Face::Y(1), [0.0, 0.0], [r, r], Shape::Flower { petal: s.accent, heart: s.light, petals: petals as u8 }))
         .gloss(1.0);
     parts.push(Part::new(Solid::cylinder(r * 1.05, 0.04), rim).at(0.0, top + 0.02, 0.0));
-    let dome = patterned(s).mark(Mark::around(petals, 0.02, [0.1, 0.03], Shape::Disc(s.dark))).gloss(1.0);
+    let dome = Paint::plain(s.main).gloss(1.0);
     let rise = dice.range(0.1, 0.16);
     parts.push(Part::new(Solid::ellipsoid(r * 0.78, rise, r * 0.78), dome).at(0.0, top + 0.05, 0.0));
     let y = top + 0.05 + rise;
-    let knob = Paint::plain(s.accent).mark(Mark::around(6, 0.0, [0.25, 0.05], Shape::Rect(s.light))).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.035, 0.035], Shape::Disc(s.light))).gloss(1.0);
+    let knob = Paint::plain(s.accent).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.035, 0.035], Shape::Disc(s.light))).gloss(1.0);
     let part = match dice.below(3) {
         0 => Part::new(Solid::ball(0.095), knob),
         1 => Part::new(Solid::cone(0.05, 0.1, 0.07), knob),
@@ -102,15 +99,15 @@ fn spout(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
     let tip = elbow + v3(dice.range(0.08, 0.2), dice.range(0.26, 0.36), 0.0);
     let ring = |v: f32, c: V3| Mark::new(Face::Around, [0.0, v], [7.0, 0.026], Shape::Rect(c));
     let wide = dice.range(0.15, 0.19);
-    parts.push(Part::limb(root, elbow, wide, 0.098, Paint::plain(s.main).mark(ring(0.0, s.light)).mark(Mark::around(10, 0.06, [0.14, 0.022], Shape::Disc(s.dark))).gloss(1.0)));
-    parts.push(Part::limb(elbow, tip, 0.098, 0.066, Paint::plain(s.main).mark(ring(0.1, s.light)).mark(ring(0.17, s.accent)).mark(ring(0.0, s.light)).gloss(1.0)));
+    parts.push(Part::limb(root, elbow, wide, 0.098, Paint::plain(s.main).mark(ring(0.0, s.light)).gloss(1.0)));
+    parts.push(Part::limb(elbow, tip, 0.098, 0.066, Paint::plain(s.main).mark(ring(0.14, s.light)).mark(ring(0.02, s.accent)).gloss(1.0)));
     let mouth = Part::new(Solid::cylinder(0.082, 0.025), Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.055, 0.055], Shape::Disc(rgb(0x2A_2426)))));
     let lean = (tip - elbow).unit();
     parts.push(mouth.turned(2, -lean.x * 0.9).at(tip.x + lean.x * 0.05, tip.y + lean.y * 0.05, 0.0));
 }
 
 fn handle(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
-    let wraps = Mark::around(18, 0.0, [0.09, 0.2], Shape::Rect(s.wood * 0.5));
+    let wraps = Mark::around(10, 0.0, [0.16, 0.2], Shape::Rect(s.wood * 0.84));
     let paint = Paint::plain(s.wood).mark(wraps).gloss(0.5);
     if dice.chance(0.35) {
         // A bail over the lid.
@@ -126,8 +123,8 @@ fn handle(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
 
 fn tray(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
     let r = body.belly * dice.range(1.28, 1.5);
-    let count = 18 + 2 * dice.below(4);
-    let edge = (PI * r * 0.455 / count as f32).min(0.045);
+    let count = 8 + dice.below(2);
+    let edge = (PI * r * 0.455 / count as f32).min(0.05);
     let mut paint = Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [r * 0.82, r * 0.82], Shape::Disc(s.second)));
     for i in 0..count {
         let turn = i as f32 * TAU / count as f32;

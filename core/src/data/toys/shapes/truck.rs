@@ -38,7 +38,6 @@ impl Truck<'_> {
     fn chassis(&self, parts: &mut Vec<Part>, dice: &mut Dice) {
         let s = self.style;
         let beam = Paint::plain(s.dark).marks([
-            Mark::new(Face::Z(0), [-0.3, 0.0], [0.05, 0.03], Shape::Rect(rgb(0xF2_A33A))).row(4, [0.26, 0.0]),
             Mark::new(Face::X(-1), [0.0, 0.0], [0.06, 0.04], Shape::Rect(rgb(0xE2_4A3A))).row(2, [self.half_width * 1.4, 0.0]),
         ]);
         parts.push(Part::new(Solid::block(0.96, 0.055, self.half_width * 0.86), beam).at(0.0, self.floor - 0.055, 0.0));
@@ -48,7 +47,7 @@ impl Truck<'_> {
             _ => &[0.68, -0.62],
         };
         let hub = if dice.chance(0.5) { s.light } else { rgb(0xF1_D9A8) };
-        let spokes = 5 + dice.below(3) as u8;
+        let spokes = 4 + dice.below(2) as u8;
         for &x in axles {
             for side in [-1.0, 1.0] {
                 let face = Mark::new(
@@ -71,13 +70,11 @@ impl Truck<'_> {
             // Marks are measured from the middle of a cab that is `x` long on each side of it.
             let high = tall / 2.0;
             Paint::plain(s.main)
-                .mark(Mark::new(Face::X(1), [0.0, high * 0.36], [w * 0.84, high * 0.40], window(s.light, s.glass, 2, 1)))
-                .mark(Mark::new(Face::X(-1), [0.0, high * 0.4], [w * 0.5, high * 0.3], window(s.light, s.glass, 1, 1)))
+                .mark(Mark::new(Face::X(1), [0.0, high * 0.36], [w * 0.84, high * 0.40], window(s.light, s.glass, 1, 1)))
                 .mark(Mark::new(Face::Z(0), [0.02, high * 0.36], [x * 0.66, high * 0.38], window(s.light, s.glass, 1, 1)))
-                .mark(Mark::new(Face::Z(0), [-x * 0.45, -high * 0.25], [0.05, 0.02], Shape::Rect(s.light)))
-                .marks(frame(Face::Z(0), [0.0, -high * 0.04], [x * 0.84, high * 0.88], 0.014, s.main * 0.5))
-                .mark(Mark::new(Face::Y(1), [0.0, 0.0], [x * 0.5, w * 0.42], window(s.second, s.dark, 1, 2)))
-                .marks([-1.0, 1.0].map(|side| rivets(Face::Y(1), [0.0, side * w * 0.82], 4, x * 0.42, s.dark)))
+                .mark(Mark::new(Face::Z(0), [-x * 0.45, -high * 0.25], [0.05, 0.02], Shape::Rect(s.main * 0.7)))
+                .marks(frame(Face::Z(0), [0.0, -high * 0.04], [x * 0.84, high * 0.88], 0.014, s.main * 0.86))
+                .mark(Mark::new(Face::Y(1), [0.0, 0.0], [x * 0.5, w * 0.42], window(s.second, s.dark, 1, 1)))
         };
         let (front, nose) = match kind {
             0 => (0.97, None),
@@ -95,10 +92,9 @@ impl Truck<'_> {
         }
         let grille = |half: f32| {
             Paint::plain(s.main)
-                .mark(Mark::new(Face::X(1), [0.0, half * 0.1], [w * 0.42, half * 0.62], Shape::Bars { light: s.light, dark: s.dark, n: 6 }))
+                .mark(Mark::new(Face::X(1), [0.0, half * 0.1], [w * 0.42, half * 0.62], Shape::Bars { light: s.light, dark: s.dark, n: 3 }))
                 .mark(Mark::new(Face::X(1), [0.0, half * 0.1], [0.085, 0.085], Shape::Ring { rim: s.light, inner: rgb(0xF6_C94F) }).row(2, [w * 1.3, 0.0]))
-                .mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.12, 0.016], Shape::Rect(s.main * 0.45)).row(5, [0.0, w * 0.28]))
-                .marks([-1.0, 1.0].map(|side| rivets(Face::Y(1), [0.0, side * w * 0.78], 2, 0.22, s.light)))
+                .mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.12, 0.016], Shape::Rect(s.main * 0.85)).row(2, [0.0, w * 0.6]))
         };
         if let Some(nose) = nose {
             let long = (nose - front + 0.06) / 2.0;
@@ -108,7 +104,7 @@ impl Truck<'_> {
             let high = tall * 0.19;
             parts.push(Part::new(Solid::rounded(0.035, high, w * 0.92, 0.02), grille(high)).at(front + 0.01, base + high + 0.05, 0.0));
         }
-        let bumper = Paint::plain(rgb(0xD9_DCDD)).mark(Mark::new(Face::X(1), [0.0, 0.0], [0.045, 0.035], Shape::Rect(s.dark)).row(4, [w * 0.5, 0.0]));
+        let bumper = Paint::plain(rgb(0xD9_DCDD));
         parts.push(Part::new(Solid::rounded(0.05, 0.055, w * 0.98, 0.03), bumper.gloss(1.0)).at(0.99, self.floor - 0.06, 0.0));
         match dice.below(3) {
             0 => parts.extend(both(|side| {
@@ -135,39 +131,38 @@ impl Truck<'_> {
                 let high = dice.range(0.34, 0.46);
                 let paint = patterned(s)
                     .marks(frame(Face::Z(0), [0.0, 0.0], [x, high], 0.026, s.light))
-                    .marks([-1.0, 1.0].map(|side| rivets(Face::Z(0), [0.0, side * high * 0.86], 7, x * 0.3, s.dark)))
                     .marks(frame(Face::Y(1), [0.0, 0.0], [x, w], 0.03, s.light))
-                    .mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.016, w], Shape::Rect(s.light)).row(5, [x * 0.4, 0.0]))
-                    .marks([-1.0, 1.0].map(|side| rivets(Face::Y(1), [0.0, side * w * 0.84], 10, x * 0.2, s.dark)))
                     .mark(Mark::new(Face::X(-1), [0.0, 0.0], [w * 0.46, high * 0.9], window(s.light, s.main, 1, 1)).row(2, [w * 0.96, 0.0]))
-                    .mark(Mark::new(Face::X(-1), [0.0, 0.0], [0.03, 0.09], Shape::Rect(s.dark)).row(2, [w * 0.3, 0.0]));
+                    ;
                 parts.push(Part::new(Solid::rounded(x, high, w, 0.03), paint).at(middle, self.floor + high, 0.0));
             }
             1 => self.tipper(parts, (x, middle), dice),
             2 => {
                 let r = w * dice.range(0.86, 0.98);
                 let band = |v: f32| Mark::new(Face::Around, [0.0, v], [7.0, 0.025], Shape::Rect(s.light));
-                let bolts = |v: f32| Mark::around(14, v, [0.028 / r, 0.026], Shape::Disc(s.dark));
+                let bolts = |v: f32| Mark::around(6, v, [0.034 / r, 0.03], Shape::Disc(s.dark));
                 let mut paint = patterned(s);
-                for v in [-0.88, -0.3, 0.3, 0.88] {
-                    paint = paint.mark(band(v * x)).mark(bolts(v * x));
+                for v in [-0.84, 0.0, 0.84] {
+                    paint = paint.mark(band(v * x));
+                if v != 0.0 {
+                    paint = paint.mark(bolts(v * x));
                 }
-                let paint = paint.mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.6, r * 0.6], Shape::Wheel { tyre: s.light, hub: s.dark, gap: s.light, spokes: 6 }));
+                }
+                let paint = paint.mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.6, r * 0.6], Shape::Wheel { tyre: s.light, hub: s.dark, gap: s.light, spokes: 4 }));
                 parts.push(Part::new(Solid::Cone { bottom: r, top: r, half: x, round: 0.09 }, paint.gloss(0.9)).lying(0).at(middle, self.floor + r, 0.0));
                 let hatch = Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.1, 0.1], Shape::Screw { plate: s.light, slot: s.dark }));
-                for at in [-0.55, 0.0, 0.55] {
+                for at in [-0.42, 0.42] {
                     parts.push(Part::new(Solid::cylinder(0.105, 0.06), hatch.clone()).at(middle + at * x, self.floor + 2.0 * r + 0.02, 0.0));
                 }
             }
             _ => {
-                let bed = Paint::new(Coat::Planks { light: s.wood, dark: s.wood * 0.5, width: 0.13 });
+                let bed = Paint::new(Coat::Planks { light: s.wood, dark: s.wood * 0.82, width: 0.13 });
                 parts.push(Part::new(Solid::block(x, 0.045, w), bed).at(middle, self.floor + 0.045, 0.0));
                 let r = dice.range(0.12, 0.15);
                 let log = |colour: V3| {
                     let ends = Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.9, r * 0.9], Shape::Ring { rim: rgb(0xF0_D9AE), inner: rgb(0xB9_8453) });
                     Paint::new(Coat::Pattern(Pattern { main: colour, ..s.pattern }))
                         .mark(ends)
-                        .mark(Mark::new(Face::Around, [0.0, 0.0], [7.0, 0.03], Shape::Rect(s.light)).row(2, [0.0, x]))
                         .gloss(0.3)
                 };
                 let across = ((w * 2.0 - 0.1) / (2.0 * r)) as i32;
@@ -178,9 +173,9 @@ impl Truck<'_> {
                         parts.push(Part::new(Solid::cylinder(r, x * 0.94), log(s.main)).lying(0).at(middle, y, z));
                     }
                 }
-                for at in [-0.8, -0.27, 0.27, 0.8] {
+                for at in [-0.66, 0.0, 0.66] {
                     parts.extend(both(|side| {
-                        let stake = Paint::plain(s.accent).mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.026, 0.026], Shape::Disc(s.light)).row(3, [0.0, 0.14]));
+                        let stake = Paint::plain(s.accent).mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.026, 0.026], Shape::Disc(s.light)));
                         Part::new(Solid::block(0.035, 0.21, 0.03), stake).at(middle + at * x, self.floor + 0.2, side * (w - 0.02))
                     }));
                 }
@@ -194,12 +189,12 @@ impl Truck<'_> {
         let high = dice.range(0.2, 0.28);
         let mut paint = patterned(s)
             .marks(frame(Face::Z(0), [0.0, 0.0], [x, high], 0.026, s.light))
-            .mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.024, high], Shape::Rect(s.dark)).row(6, [x * 0.38, 0.0]))
-            .mark(Mark::new(Face::X(0), [0.0, 0.0], [0.024, high], Shape::Rect(s.dark)).row(4, [w * 0.55, 0.0]));
+            .mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.03, high], Shape::Rect(s.dark)).row(2, [x, 0.0]))
+            .mark(Mark::new(Face::X(0), [0.0, 0.0], [0.024, high], Shape::Rect(s.dark)).row(2, [w * 0.8, 0.0]));
         for side in [-1.0, 1.0] {
-            paint = paint.mark(rivets(Face::Y(1), [0.0, side * (w - 0.025)], 9, x * 0.22, s.dark));
+            paint = paint.mark(rivets(Face::Y(1), [0.0, side * (w - 0.025)], 3, x * 0.8, s.dark));
         }
-        let inside = Paint::new(Coat::Planks { light: s.wood, dark: s.wood * 0.55, width: 0.12 }).gloss(0.2);
+        let inside = Paint::new(Coat::Planks { light: s.wood, dark: s.wood * 0.82, width: 0.12 }).gloss(0.2);
         let bed = Part::new(Solid::block(x, high, w), paint).hollowed(Solid::block(x - 0.05, high, w - 0.05), v3(0.0, 0.07, 0.0), inside);
         parts.push(bed.at(middle, self.floor + high + 0.02, 0.0));
         if dice.chance(0.7) {
@@ -212,7 +207,7 @@ impl Truck<'_> {
                 let part = if ball {
                     Part::new(Solid::ball(0.155), Paint::plain(colour).gloss(0.9))
                 } else {
-                    let slats = Paint::new(Coat::Planks { light: s.wood, dark: s.wood * 0.5, width: 0.09 });
+                    let slats = Paint::new(Coat::Planks { light: s.wood, dark: s.wood * 0.8, width: 0.09 });
                     Part::new(Solid::block(0.14, 0.13, 0.14), slats).turned(1, dice.range(-0.4, 0.4))
                 };
                 parts.push(part.at(at.0, y, at.1));
