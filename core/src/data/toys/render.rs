@@ -13,7 +13,7 @@ const BASELINE: f32 = 0.55;
 /// Two colours of neighbouring pixels that differ by more than this (display values) call for more rays.
 const STEP: f32 = 0.03;
 /// The share of a pixel's light that falls on each of its neighbours in a row or a column.
-const SOFTNESS: f32 = 0.12;
+const SOFTNESS: f32 = 0.16;
 /// Where the additional rays of a pixel go.
 const EXTRA: [(f32, f32); 6] = [(-0.36, -0.12), (0.12, -0.36), (0.36, 0.12), (-0.12, 0.36), (-0.22, 0.2), (0.24, -0.18)];
 

@@ -61,6 +61,9 @@ impl Scene {
         let mut tables = BACKDROPS.map(rgb);
         tables.sort_by(|&a, &b| apart(b, style.main).total_cmp(&apart(a, style.main)));
         let table = tables[dice.below(8)];
+        // Bright light pales colours: the paint is stronger than what is seen.
+        let grey = luma(table);
+        let table = table.map(|c| (grey + (c - grey) * 1.7).clamp(0.0, 1.0) * 0.97);
         let texture = (dice.below(4), dice.range(0.014, 0.028), v3(dice.range(0.0, 50.0), 0.0, dice.range(0.0, 50.0)));
         let plate = dice.chance(0.4).then(|| {
             let radius = parts.iter().flat_map(Part::corners).map(|c| (c.x * c.x + c.z * c.z).sqrt()).fold(0.0, f32::max);

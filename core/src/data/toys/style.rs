@@ -58,13 +58,13 @@ impl Style {
         let main = (rgb(MAIN[colour]) * shade).map(|c| c.min(1.0));
         let second = rgb(SECOND[colour][dice.below(3)]);
         let accents: Vec<Colour> = ACCENT.iter().map(|&c| rgb(c)).filter(|&c| (c - main).length() > 0.3).collect();
-        let accent = accents[dice.below(accents.len())];
+        let accent = accents[turn(ACCENT.len(), 2) % accents.len()];
         let angle = [0.0, PI / 2.0, PI / 4.0][dice.below(3)];
         let scale = match KINDS[kind] {
-            Kind::Checks => dice.range(0.27, 0.33),
+            Kind::Checks => dice.range(0.30, 0.38),
             Kind::Stripes => dice.range(0.26, 0.34),
-            Kind::Dots => dice.range(0.30, 0.36),
-            Kind::Stars => dice.range(0.32, 0.38),
+            Kind::Dots => dice.range(0.34, 0.42),
+            Kind::Stars => dice.range(0.36, 0.44),
             _ => dice.range(0.16, 0.24),
         };
         let angle = if matches!(KINDS[kind], Kind::Stripes | Kind::Checks) { angle } else { 0.0 };

@@ -106,10 +106,10 @@ impl Plane<'_> {
             let mut paint = patterned(s)
                 .mark(Mark::new(Face::Z(0), mid, [0.17, 0.17], Shape::Disc(s.light)))
                 .mark(Mark::new(Face::Z(0), mid, [0.14, 0.14], Shape::Disc(s.accent)))
-                .mark(Mark::new(Face::Z(0), mid, [0.12, 0.12], Shape::Star(s.light)))
+                .mark(Mark::new(Face::Z(0), mid, [0.07, 0.07], Shape::Disc(s.light)))
                 .mark(Mark::new(Face::Z(0), at(0.96, 0.0), [c, 0.035], Shape::Rect(s.accent)));
             // Ailerons, and a joint along the wing that is too faint for a corner.
-            paint = paint.mark(Mark::new(Face::Z(0), at(0.34, -0.60), [c * 0.16, long * 0.2], Shape::Rect(s.light)));
+            paint = paint.mark(Mark::new(Face::Z(0), at(0.34, -0.60), [0.012, long * 0.25], Shape::Rect(s.dark)));
             paint = paint.mark(Mark::new(Face::Z(0), at(0.3, 0.3), [0.01, long * 0.3], Shape::Rect(s.main * 0.86)));
             let wing = Solid::Prism { points: points.to_vec(), half: 0.018, round: 0.014, taper: 1.0 };
             // Laid flat: the profile's y becomes z, its z points down.
@@ -122,7 +122,6 @@ impl Plane<'_> {
         let high = dice.range(0.34, 0.46);
         let fin = [[-0.16, 0.0], [0.2, 0.0], [-0.02, high], [-0.2, high]];
         let paint = patterned(s)
-            .mark(Mark::new(Face::Z(0), [-0.06, high * 0.48], [0.09, 0.09], Shape::Disc(s.light)))
             .mark(Mark::new(Face::Z(0), [0.0, high * 0.92], [0.3, 0.05], Shape::Rect(s.accent)));
         parts.push(Part::new(Solid::prism(&fin, 0.02), paint).at(-0.76, self.axis + self.radius * 0.35, 0.0));
         let t_tail = dice.chance(0.3);
@@ -154,7 +153,7 @@ impl Plane<'_> {
         let x = if jet { 0.16 } else { 0.22 };
         let paint = Paint::plain(s.second)
             .mark(Mark::new(Face::Around, [0.0, 0.16], [7.0, 0.03], Shape::Rect(s.accent)))
-            .mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.85, r * 0.85], Shape::Wheel { tyre: s.dark, hub: s.light, gap: s.dark, spokes: 4 }));
+            .mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.85, r * 0.85], Shape::Disc(s.dark)));
         let y = self.axis - self.radius * if jet { 0.75 } else { 0.3 };
         parts.push(Part::new(Solid::cone(r * 0.8, r, 0.23), paint.gloss(0.9)).lying(0).at(x - if jet { self.sweep * 0.3 } else { 0.0 }, y, z));
     }
@@ -166,7 +165,7 @@ impl Plane<'_> {
         let start = dice.range(0.0, 3.0);
         for i in 0..blades {
             let paint = Paint::plain(s.dark)
-                .mark(Mark::new(Face::X(0), [0.0, long * 0.5], [0.06, 0.05], Shape::Rect(rgb(0xF6_CB4A))).row(1, [0.0, 0.1]))
+                .mark(Mark::new(Face::X(0), [0.0, long * 0.5], [0.06, 0.05], Shape::Rect(rgb(0xF6_CB4A))))
                 .gloss(0.5);
             let turn = start + i as f32 * TAU / blades as f32;
             // The blade's middle stands half its length off the hub.

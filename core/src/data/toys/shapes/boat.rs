@@ -168,7 +168,7 @@ fn tug(s: &Style, w: f32, deck: f32, dice: &mut Dice, parts: &mut Vec<Part>) {
     let count = 3;
     for i in 0..count {
         parts.extend(both(|side| {
-            let ring = Paint::plain(s.dark).mark(Mark::around(6, 0.0, [0.2, 0.2], Shape::Rect(rgb(0x45_454B)))).gloss(0.2);
+            let ring = Paint::plain(s.dark).mark(Mark::around(6, 0.0, [0.2, 0.2], Shape::Rect(rgb(0x40_4046)))).gloss(0.2);
             let along = -0.55 + i as f32 * 0.38;
             Part::new(Solid::Torus { major: 0.075, minor: 0.032 }, ring).turned(0, PI / 2.0).at(along, deck - 0.06, side * (w + 0.0))
         }));

@@ -45,7 +45,7 @@ fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
     for floor in 0..floors {
         let v = if floors == 1 { 0.02 } else { (floor as f32 - 0.5) * high * 0.5 + 0.02 };
         // The ground floor of the front keeps its middle free for the door.
-        let middle = Mark::new(Face::X(-1), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2));
+        let middle = Mark::new(Face::X(-1), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 1, 2));
         for side in [-1.0, 1.0] {
             paint = paint.marks(shutter([side * z * 0.58, v]));
         }
@@ -56,7 +56,7 @@ fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
             paint = paint.mark(Mark::new(Face::X(1), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2)));
         }
         paint = paint
-            .mark(Mark::new(Face::Z(0), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2)).row(2, [x, 0.0]));
+            .mark(Mark::new(Face::Z(0), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 1, 2)).row(2, [x, 0.0]));
         if floor > 0 {
             let belt = high * 0.02;
             paint = paint.mark(Mark::new(Face::X(0), [0.0, belt], [z, 0.022], Shape::Rect(s.light))).mark(Mark::new(Face::Z(0), [0.0, belt], [x, 0.022], Shape::Rect(s.light)));
@@ -66,7 +66,7 @@ fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
 }
 
 fn tiles(s: &Style) -> Paint {
-    Paint::new(Coat::Tiles { light: s.accent * 1.1, dark: s.accent * 0.66, width: 0.21 }).gloss(0.3)
+    Paint::new(Coat::Tiles { light: s.accent * 1.1, dark: s.accent * 0.7, width: 0.24 }).gloss(0.3)
 }
 
 fn roof(s: &Style, kind: usize, (x, z): (f32, f32), eaves: f32, rise: f32, parts: &mut Vec<Part>) {

@@ -62,7 +62,6 @@ fn bands(s: &Style, body: &Body, dice: &mut Dice) -> Paint {
     let line = |at: f32, half: f32| Mark::new(Face::Around, [0.0, at], [7.0, half], Shape::Rect(s.dark));
     patterned(s)
         .mark(Mark::new(Face::Around, [0.0, v], [7.0, high + 0.055], Shape::Rect(s.light)))
-        .mark(line(v - high - 0.05, 0.014))
         .mark(line(v + high + 0.05, 0.014))
         .mark(Mark::around(count, v, [width, high], shape))
         // The shoulder, which is what one sees from above.
@@ -97,7 +96,7 @@ fn spout(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
     let root = v3(body.root * 0.88, body.middle - body.half * dice.range(0.1, 0.35), 0.0);
     let elbow = root + v3(dice.range(0.24, 0.32), dice.range(0.12, 0.2), 0.0);
     let tip = elbow + v3(dice.range(0.08, 0.2), dice.range(0.26, 0.36), 0.0);
-    let ring = |v: f32, c: V3| Mark::new(Face::Around, [0.0, v], [7.0, 0.026], Shape::Rect(c));
+    let ring = |v: f32, c: V3| Mark::new(Face::Around, [0.0, v], [7.0, 0.03], Shape::Rect(c));
     let wide = dice.range(0.15, 0.19);
     parts.push(Part::limb(root, elbow, wide, 0.098, Paint::plain(s.main).mark(ring(0.0, s.light)).gloss(1.0)));
     parts.push(Part::limb(elbow, tip, 0.098, 0.066, Paint::plain(s.main).mark(ring(0.14, s.light)).mark(ring(0.02, s.accent)).gloss(1.0)));

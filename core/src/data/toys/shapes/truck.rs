@@ -47,14 +47,14 @@ impl Truck<'_> {
             _ => &[0.68, -0.62],
         };
         let hub = if dice.chance(0.5) { s.light } else { rgb(0xF1_D9A8) };
-        let spokes = 4 + dice.below(2) as u8;
+        let spokes = 3 + dice.below(2) as u8;
         for &x in axles {
             for side in [-1.0, 1.0] {
                 let face = Mark::new(
                     Face::Y(0),
                     [0.0, 0.0],
                     [self.wheel * 0.97, self.wheel * 0.97],
-                    Shape::Wheel { tyre: s.dark, hub, gap: s.accent * 0.55, spokes },
+                    Shape::Wheel { tyre: s.dark, hub, gap: s.dark.mix(s.accent, 0.3), spokes },
                 );
                 let tyre = Paint::new(Coat::Tread(s.dark)).mark(face).gloss(0.25);
                 parts.push(Part::new(Solid::cylinder(self.wheel, 0.085), tyre).lying(2).at(x, self.wheel, side * self.half_width * 0.93));
@@ -111,7 +111,7 @@ impl Truck<'_> {
                 Part::new(Solid::cylinder(0.055, 0.05), Paint::plain(rgb(0xF4_9B2C)).gloss(1.0)).at(middle + x * 0.3, base + tall + 0.04, side * w * 0.6)
             })),
             1 => parts.extend(both(|side| {
-                let rings = Paint::plain(rgb(0xCF_D3D6)).mark(Mark::around(1, 0.0, [7.0, 0.03], Shape::Rect(s.dark)).row(4, [0.0, 0.12]));
+                let rings = Paint::plain(rgb(0xCF_D3D6)).mark(Mark::around(1, 0.0, [7.0, 0.03], Shape::Rect(s.dark)).row(2, [0.0, 0.2]));
                 Part::new(Solid::cylinder(0.042, tall * 0.42), rings.gloss(1.0)).at(back - 0.05, base + tall * 0.75, side * w * 0.8)
             })),
             _ => {}
@@ -175,7 +175,7 @@ impl Truck<'_> {
                 }
                 for at in [-0.66, 0.0, 0.66] {
                     parts.extend(both(|side| {
-                        let stake = Paint::plain(s.accent).mark(Mark::new(Face::Z(0), [0.0, 0.0], [0.026, 0.026], Shape::Disc(s.light)));
+                        let stake = Paint::plain(s.accent);
                         Part::new(Solid::block(0.035, 0.21, 0.03), stake).at(middle + at * x, self.floor + 0.2, side * (w - 0.02))
                     }));
                 }
