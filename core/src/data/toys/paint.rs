@@ -83,15 +83,39 @@ pub(super) enum Face {
 pub(super) enum Shape {
     Rect(Colour),
     Disc(Colour),
-    Ring { rim: Colour, inner: Colour },
-    Window { frame: Colour, glass: Colour, columns: u8, rows: u8 },
+    Ring {
+        rim: Colour,
+        inner: Colour,
+    },
+    Window {
+        frame: Colour,
+        glass: Colour,
+        columns: u8,
+        rows: u8,
+    },
     /// Bars across u in two colours.
-    Bars { light: Colour, dark: Colour, n: u8 },
+    Bars {
+        light: Colour,
+        dark: Colour,
+        n: u8,
+    },
     Star(Colour),
-    Wheel { tyre: Colour, hub: Colour, gap: Colour, spokes: u8 },
+    Wheel {
+        tyre: Colour,
+        hub: Colour,
+        gap: Colour,
+        spokes: u8,
+    },
     Diamond(Colour),
-    Flower { petal: Colour, heart: Colour, petals: u8 },
-    Screw { plate: Colour, slot: Colour },
+    Flower {
+        petal: Colour,
+        heart: Colour,
+        petals: u8,
+    },
+    Screw {
+        plate: Colour,
+        slot: Colour,
+    },
 }
 
 /// A drawing on a surface, possibly repeated.

@@ -7,8 +7,7 @@ use super::paint::{Colour, KINDS, Kind, PATTERNS, Pattern, rgb};
 /// The words for the main colours in captions.
 pub const COLOURS: [&str; 10] = ["red", "orange", "yellow", "green", "turquoise", "blue", "purple", "pink", "brown", "white"];
 
-const MAIN: [u32; 10] =
-    [0xD2_3B36, 0xEE_7F2D, 0xF6_C33C, 0x5D_A552, 0x2F_A9A0, 0x2F_6DB5, 0x7C_53A5, 0xEC_86A4, 0x9A_6640, 0xF3_EEE2];
+const MAIN: [u32; 10] = [0xD2_3B36, 0xEE_7F2D, 0xF6_C33C, 0x5D_A552, 0x2F_A9A0, 0x2F_6DB5, 0x7C_53A5, 0xEC_86A4, 0x9A_6640, 0xF3_EEE2];
 /// Second colours that go with each main colour and differ from it in brightness.
 const SECOND: [[u32; 3]; 10] = [
     [0xFB_F1DE, 0xF8_D36B, 0xBF_E3EA],
@@ -64,7 +63,7 @@ impl Style {
             Kind::Checks => dice.range(0.30, 0.38),
             Kind::Stripes => dice.range(0.26, 0.34),
             Kind::Dots => dice.range(0.34, 0.42),
-            Kind::Stars => dice.range(0.36, 0.44),
+            Kind::Stars => dice.range(0.32, 0.38),
             _ => dice.range(0.16, 0.24),
         };
         let angle = if matches!(KINDS[kind], Kind::Stripes | Kind::Checks) { angle } else { 0.0 };

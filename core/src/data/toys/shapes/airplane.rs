@@ -37,7 +37,11 @@ pub(super) fn build(style: &Style, dice: &mut Dice) -> Vec<Part> {
             plane.wing(&mut parts, plane.axis + r * 1.75, 0.2);
             for x in [0.06, 0.26] {
                 parts.extend(both(|side| {
-                    Part::new(Solid::cylinder(0.02, r * 1.25), Paint::plain(style.dark)).at(x, plane.axis + r * 0.5, side * plane.span * 0.62)
+                    Part::new(Solid::cylinder(0.02, r * 1.25), Paint::plain(style.dark)).at(
+                        x,
+                        plane.axis + r * 0.5,
+                        side * plane.span * 0.62,
+                    )
                 }));
             }
         }
@@ -80,9 +84,12 @@ impl Plane<'_> {
                 .mark(Mark::new(Face::Around, [turn, 0.0], [0.26, 0.075], Shape::Disc(s.glass)).row(count, [0.0, 1.16 / count as f32]))
                 .mark(Mark::new(Face::Around, [side * 0.62, 0.0], [0.08, 0.6], Shape::Rect(s.second)));
         }
-        paint = paint
-            .mark(Mark::new(Face::Around, [0.0, 0.63], [1.15, 0.10], window(s.light, s.glass, 2, 1)))
-            .mark(Mark::new(Face::Around, [0.0, -0.68], [7.0, 0.03], Shape::Rect(s.accent)));
+        paint = paint.mark(Mark::new(Face::Around, [0.0, 0.63], [1.15, 0.10], window(s.light, s.glass, 2, 1))).mark(Mark::new(
+            Face::Around,
+            [0.0, -0.68],
+            [7.0, 0.03],
+            Shape::Rect(s.accent),
+        ));
         let body = Part::new(Solid::Capsule { half: 0.86 - r * 0.35, bottom: tail, top: r }, paint.gloss(0.9));
         parts.push(body.lying(0).at(-0.02, self.axis, 0.0));
     }
@@ -121,15 +128,14 @@ impl Plane<'_> {
         let s = self.style;
         let high = dice.range(0.34, 0.46);
         let fin = [[-0.16, 0.0], [0.2, 0.0], [-0.02, high], [-0.2, high]];
-        let paint = patterned(s)
-            .mark(Mark::new(Face::Z(0), [0.0, high * 0.92], [0.3, 0.05], Shape::Rect(s.accent)));
+        let paint = patterned(s).mark(Mark::new(Face::Z(0), [0.0, high * 0.92], [0.3, 0.05], Shape::Rect(s.accent)));
         parts.push(Part::new(Solid::prism(&fin, 0.02), paint).at(-0.76, self.axis + self.radius * 0.35, 0.0));
         let t_tail = dice.chance(0.3);
         let y = if t_tail { self.axis + self.radius * 0.35 + high } else { self.axis + self.radius * 0.2 };
         let half = dice.range(0.36, 0.44);
         let flat = [[0.12, 0.0], [-0.02, half], [-0.16, half], [-0.15, 0.0], [-0.16, -half], [-0.02, -half]];
-        let paint = patterned(s)
-            .mark(Mark::new(Face::Z(0), [-0.115, 0.0], [0.03, half * 0.32], Shape::Rect(s.accent)).row(2, [0.0, half * 1.1]));
+        let paint =
+            patterned(s).mark(Mark::new(Face::Z(0), [-0.115, 0.0], [0.03, half * 0.32], Shape::Rect(s.accent)).row(2, [0.0, half * 1.1]));
         parts.push(Part::new(Solid::prism(&flat, 0.016), paint).turned(0, PI / 2.0).at(-0.8, y, 0.0));
     }
 
@@ -151,22 +157,34 @@ impl Plane<'_> {
         let z = side * self.span * 0.42;
         let r = if jet { 0.105 } else { 0.085 };
         let x = if jet { 0.16 } else { 0.22 };
-        let paint = Paint::plain(s.second)
-            .mark(Mark::new(Face::Around, [0.0, 0.16], [7.0, 0.03], Shape::Rect(s.accent)))
-            .mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.85, r * 0.85], Shape::Disc(s.dark)));
+        let paint = Paint::plain(s.second).mark(Mark::new(Face::Around, [0.0, 0.16], [7.0, 0.03], Shape::Rect(s.accent))).mark(Mark::new(
+            Face::Y(0),
+            [0.0, 0.0],
+            [r * 0.85, r * 0.85],
+            Shape::Disc(s.dark),
+        ));
         let y = self.axis - self.radius * if jet { 0.75 } else { 0.3 };
-        parts.push(Part::new(Solid::cone(r * 0.8, r, 0.23), paint.gloss(0.9)).lying(0).at(x - if jet { self.sweep * 0.3 } else { 0.0 }, y, z));
+        parts.push(Part::new(Solid::cone(r * 0.8, r, 0.23), paint.gloss(0.9)).lying(0).at(
+            x - if jet { self.sweep * 0.3 } else { 0.0 },
+            y,
+            z,
+        ));
     }
 
     fn propeller(&self, parts: &mut Vec<Part>, at: V3, long: f32, dice: &mut Dice) {
         let s = self.style;
-        parts.push(Part::new(Solid::Cone { bottom: 0.085, top: 0.03, half: 0.07, round: 0.025 }, Paint::plain(s.accent).gloss(1.0)).lying(0).at(at.x + 0.05, at.y, at.z));
+        parts.push(
+            Part::new(Solid::Cone { bottom: 0.085, top: 0.03, half: 0.07, round: 0.025 }, Paint::plain(s.accent).gloss(1.0)).lying(0).at(
+                at.x + 0.05,
+                at.y,
+                at.z,
+            ),
+        );
         let blades = 2 + dice.below(3);
         let start = dice.range(0.0, 3.0);
         for i in 0..blades {
-            let paint = Paint::plain(s.dark)
-                .mark(Mark::new(Face::X(0), [0.0, long * 0.5], [0.06, 0.05], Shape::Rect(rgb(0xF6_CB4A))))
-                .gloss(0.5);
+            let paint =
+                Paint::plain(s.dark).mark(Mark::new(Face::X(0), [0.0, long * 0.5], [0.06, 0.05], Shape::Rect(rgb(0xF6_CB4A)))).gloss(0.5);
             let turn = start + i as f32 * TAU / blades as f32;
             // The blade's middle stands half its length off the hub.
             let (up, aside) = (cos(turn), sin(turn));

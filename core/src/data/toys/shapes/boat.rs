@@ -45,16 +45,21 @@ fn hull(s: &Style, w: f32, deck: f32, dice: &mut Dice, parts: &mut Vec<Part>) {
     let count = 4 + dice.below(2);
     let boards = Coat::Planks { light: s.main, dark: s.main * 0.85, width: 0.085 };
     let paint = Paint::new(boards)
-        .mark(Mark::new(Face::Y(0), [-0.1, -half * 0.2], [0.08, 0.08], Shape::Ring { rim: s.light, inner: s.glass }).row(count, [1.2 / count as f32, 0.0]))
+        .mark(
+            Mark::new(Face::Y(0), [-0.1, -half * 0.2], [0.08, 0.08], Shape::Ring { rim: s.light, inner: s.glass })
+                .row(count, [1.2 / count as f32, 0.0]),
+        )
         .mark(Mark::new(Face::Y(0), [0.0, half * 0.85], [2.0, 0.05], Shape::Rect(s.accent)))
         .mark(Mark::new(Face::X(-1), [0.0, 0.0], [0.1, 0.03], Shape::Rect(s.light)));
     parts.push(lay(Part::new(solid, paint.gloss(0.5)), half + 0.012));
     let rim = Solid::Prism { points: outline(0.99, w + 0.015, stern), half: 0.028, round: 0.014, taper: 1.0 };
     let inner = Solid::Prism { points: outline(0.88, w - 0.07, stern), half: 0.06, round: 0.0, taper: 1.0 };
-    let nails = [-1.0, 1.0].map(|side| Mark::new(Face::Z(0), [-0.2, side * (w - 0.03)], [0.03, 0.03], Shape::Disc(s.dark)).row(4, [0.32, 0.0]));
-    let bow = [-1.0, 1.0].map(|side| Mark::new(Face::Z(0), [0.66, side * w * 0.56], [0.03, 0.03], Shape::Disc(s.dark)).row(2, [0.2, -side * w * 0.33]));
-    let top = Paint::plain(s.light).marks(nails).marks(bow);
-    parts.push(lay(Part::new(rim, top).hollowed(inner, V3::default(), Paint::plain(s.light)), deck + 0.035));
+    let nails =
+        [-1.0, 1.0].map(|side| Mark::new(Face::Z(0), [-0.2, side * (w - 0.03)], [0.03, 0.03], Shape::Disc(s.second)).row(4, [0.32, 0.0]));
+    let bow = [-1.0, 1.0]
+        .map(|side| Mark::new(Face::Z(0), [0.66, side * w * 0.56], [0.03, 0.03], Shape::Disc(s.second)).row(2, [0.2, -side * w * 0.33]));
+    let top = Paint::plain(s.main).marks(nails).marks(bow);
+    parts.push(lay(Part::new(rim, top).hollowed(inner, V3::default(), Paint::plain(s.main)), deck + 0.035));
     let floor = Solid::Prism { points: outline(0.9, w - 0.05, stern), half: 0.006, round: 0.0, taper: 1.0 };
     let planks = Coat::Planks { light: s.wood, dark: s.wood * 0.84, width: 0.105 };
     let hatch = Mark::new(Face::Z(0), [0.66, 0.0], [0.08, 0.08], window(s.light, s.glass, 1, 1));
@@ -67,7 +72,8 @@ fn lifebuoy(at: V3, side: f32) -> Part {
 }
 
 fn mast(s: &Style, x: f32, foot: f32, high: f32) -> [Part; 2] {
-    let paint = Paint::plain(s.wood * 0.8).mark(Mark::new(Face::Around, [0.0, 0.0], [7.0, 0.025], Shape::Rect(s.light)).row(2, [0.0, high * 0.3]));
+    let paint =
+        Paint::plain(s.wood * 0.8).mark(Mark::new(Face::Around, [0.0, 0.0], [7.0, 0.025], Shape::Rect(s.light)).row(2, [0.0, high * 0.3]));
     [
         Part::new(Solid::cone(0.034, 0.022, high / 2.0), paint).at(x, foot + high / 2.0, 0.0),
         Part::new(Solid::ball(0.045), Paint::plain(s.accent)).at(x, foot + high, 0.0),
@@ -83,9 +89,7 @@ fn sails(s: &Style, deck: f32, dice: &mut Dice, parts: &mut Vec<Part>) {
         let long = if masts == 1 { dice.range(0.66, 0.8) } else { 0.5 };
         parts.extend(mast(s, x, deck, high));
         let seam = |share: f32| Mark::new(Face::Z(0), [-long * 0.5, 0.16 + high * share], [long, 0.012], Shape::Rect(s.main * 0.8));
-        let paint = patterned(s)
-            .marks([0.14, 0.34, 0.54].map(seam))
-            .gloss(0.1);
+        let paint = patterned(s).marks([0.14, 0.34, 0.54].map(seam)).gloss(0.1);
         let sail = Solid::Prism { points: vec![[-0.02, 0.1], [-0.02, high * 0.95], [-long, 0.1]], half: 0.008, round: 0.01, taper: 1.0 };
         parts.push(Part::new(sail, paint).turned(1, swing).at(x - 0.02, deck, 0.0));
         let boom = Part::limb(v3(0.0, 0.0, 0.0), v3(-long - 0.04, 0.0, 0.0), 0.024, 0.02, Paint::plain(s.wood * 0.8));
@@ -96,7 +100,12 @@ fn sails(s: &Style, deck: f32, dice: &mut Dice, parts: &mut Vec<Part>) {
         let high = dice.range(0.7, 0.85);
         let jib = Solid::Prism { points: vec![[top, 0.1], [foot, 0.04], [top, high]], half: 0.006, round: 0.01, taper: 1.0 };
         let seam = |v: f32| Mark::new(Face::Z(0), [0.0, v * high], [2.0, 0.012], Shape::Rect(s.light * 0.86));
-        let paint = Paint::plain(s.light).marks([0.3, 0.5].map(seam)).mark(Mark::new(Face::Z(0), [top + 0.13, high * 0.36], [0.1, 0.1], Shape::Star(s.accent)));
+        let paint = Paint::plain(s.light).marks([0.3, 0.5].map(seam)).mark(Mark::new(
+            Face::Z(0),
+            [top + 0.13, high * 0.36],
+            [0.1, 0.1],
+            Shape::Star(s.accent),
+        ));
         parts.push(Part::new(jib, paint.gloss(0.1)).at(0.0, deck, 0.02));
     }
     let house = cabin(s, [0.24, 0.09, 0.17], 3).at(-0.52, deck + 0.11, 0.0);
@@ -118,11 +127,16 @@ fn cabin(s: &Style, half: [f32; 3], count: usize) -> Part {
 }
 
 fn funnel(s: &Style, x: f32, y: f32, high: f32, radius: f32) -> Part {
-    let paint = patterned(s)
-        .mark(Mark::new(Face::Around, [0.0, high * 0.38], [7.0, high * 0.22], Shape::Rect(s.dark)))
-        .mark(Mark::new(Face::Around, [0.0, high * 0.08], [7.0, 0.03], Shape::Rect(s.light)));
+    let paint = patterned(s).mark(Mark::new(Face::Around, [0.0, high * 0.38], [7.0, high * 0.22], Shape::Rect(s.dark))).mark(Mark::new(
+        Face::Around,
+        [0.0, high * 0.08],
+        [7.0, 0.03],
+        Shape::Rect(s.light),
+    ));
     let bore = Solid::cylinder(radius * 0.72, high * 0.3);
-    Part::new(Solid::cone(radius * 1.1, radius, high / 2.0), paint.gloss(0.8)).hollowed(bore, v3(0.0, high / 2.0, 0.0), Paint::plain(rgb(0x22_2024))).at(x, y + high / 2.0, 0.0)
+    Part::new(Solid::cone(radius * 1.1, radius, high / 2.0), paint.gloss(0.8))
+        .hollowed(bore, v3(0.0, high / 2.0, 0.0), Paint::plain(rgb(0x22_2024)))
+        .at(x, y + high / 2.0, 0.0)
 }
 
 fn steamer(s: &Style, w: f32, deck: f32, dice: &mut Dice, parts: &mut Vec<Part>) {

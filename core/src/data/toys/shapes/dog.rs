@@ -30,7 +30,9 @@ fn body(s: &Style, kind: usize, long: f32, girth: f32, back: f32, parts: &mut Ve
     let spine = Mark::new(Face::Around, [0.0, 0.0], [0.05, long * 0.9], Shape::Rect(s.light));
     let paint = patterned(s).mark(spine).mark(stitch);
     match kind {
-        0 => parts.push(Part::new(Solid::Capsule { half: long * 0.86, bottom: girth * 0.88, top: girth }, paint).lying(0).at(0.0, back, 0.0)),
+        0 => {
+            parts.push(Part::new(Solid::Capsule { half: long * 0.86, bottom: girth * 0.88, top: girth }, paint).lying(0).at(0.0, back, 0.0))
+        }
         1 => parts.push(Part::new(Solid::ellipsoid(girth, long * 1.25, girth * 0.95), paint).lying(0).at(0.0, back, 0.0)),
         _ => {
             let round = Solid::Cone { bottom: girth * 0.95, top: girth, half: long * 1.12, round: girth * 0.55 };
@@ -53,7 +55,11 @@ fn legs(s: &Style, dice: &mut Dice, (long, girth, leg): (f32, f32, f32), parts: 
         }
         parts.push(Part::limb(top, foot, thick * 1.2, thick * 0.9, paint));
         let screw = Mark::new(Face::Y(0), [0.0, 0.0], [thick * 1.2, thick * 1.2], Shape::Screw { plate: s.light, slot: s.dark });
-        parts.push(Part::new(Solid::cylinder(thick * 1.3, 0.035), Paint::plain(s.accent).mark(screw)).lying(2).at(top.x, top.y, side * (girth * 0.8 + thick * 1.12)));
+        parts.push(Part::new(Solid::cylinder(thick * 1.3, 0.035), Paint::plain(s.accent).mark(screw)).lying(2).at(
+            top.x,
+            top.y,
+            side * (girth * 0.8 + thick * 1.12),
+        ));
         let toes = Paint::plain(s.light)
             .mark(Mark::new(Face::Y(1), [thick * 0.8, 0.0], [thick * 0.5, 0.016], Shape::Rect(s.light * 0.6)).row(2, [0.0, thick * 0.7]));
         parts.push(Part::new(Solid::rounded(thick * 1.5, 0.065, thick * 1.1, 0.06), toes).at(foot.x + thick * 0.45, 0.065, foot.z));
@@ -73,7 +79,8 @@ fn collar(s: &Style, at: V3, along: V3, radius: f32, parts: &mut Vec<Part>) {
 
 fn face(s: &Style, dice: &mut Dice, head: V3, size: f32, parts: &mut Vec<Part>) {
     let square = dice.chance(0.35);
-    let skull = if square { Solid::rounded(size * 0.95, size * 0.9, size * 0.95, size * 0.4) } else { Solid::ellipsoid(size * 1.05, size, size) };
+    let skull =
+        if square { Solid::rounded(size * 0.95, size * 0.9, size * 0.95, size * 0.4) } else { Solid::ellipsoid(size * 1.05, size, size) };
     // A blaze with stitches over the forehead.
     let blaze = Paint::plain(s.main)
         .mark(Mark::new(Face::Y(1), [0.0, 0.0], [size, size * 0.2], Shape::Rect(s.second)))
@@ -85,25 +92,41 @@ fn face(s: &Style, dice: &mut Dice, head: V3, size: f32, parts: &mut Vec<Part>) 
     let snout = Paint::plain(s.light).marks([mouth]).mark(Mark::new(Face::X(1), [0.0, -0.06], [0.014, 0.08], Shape::Rect(s.dark)));
     let reach = head.x + size * 0.55;
     parts.push(Part::new(Solid::rounded(nose, size * 0.46, size * 0.52, size * 0.4), snout).at(reach + nose * 0.5, low, 0.0));
-    parts.push(Part::new(Solid::ellipsoid(0.065, 0.055, 0.08), Paint::plain(rgb(0x26_2226)).gloss(1.0)).at(reach + nose * 1.45, low + size * 0.36, 0.0));
+    parts.push(Part::new(Solid::ellipsoid(0.065, 0.055, 0.08), Paint::plain(rgb(0x26_2226)).gloss(1.0)).at(
+        reach + nose * 1.45,
+        low + size * 0.36,
+        0.0,
+    ));
     parts.extend(both(|side| {
         let pupil = Mark::new(Face::X(1), [side * 0.012, 0.0], [0.052, 0.055], Shape::Ring { rim: s.dark, inner: rgb(0x14_1216) });
         let glint = Mark::new(Face::X(1), [side * 0.02 + 0.016, 0.022], [0.017, 0.017], Shape::Disc(rgb(0xFF_FFFF)));
         let eye = Paint::plain(rgb(0xFD_FBF5)).mark(pupil).mark(glint).gloss(1.0);
-        Part::new(Solid::ball(0.088), eye).turned(1, -side * 0.45).turned(2, 0.5).at(head.x + size * 0.72, head.y + size * 0.38, side * size * 0.52)
+        Part::new(Solid::ball(0.088), eye).turned(1, -side * 0.45).turned(2, 0.5).at(
+            head.x + size * 0.72,
+            head.y + size * 0.38,
+            side * size * 0.52,
+        )
     }));
     let kind = dice.below(3);
     let ear = |side: f32| {
         let paint = Paint::plain(s.second * 0.96);
         let at = v3(head.x - size * 0.25, head.y + size * 0.3, side * size * 0.92);
         match kind {
-            0 => Part::new(Solid::ellipsoid(0.115, 0.23, 0.045), paint).turned(0, -side * 0.3).turned(2, 0.2).at(at.x, at.y - 0.06, at.z + side * 0.05),
+            0 => Part::new(Solid::ellipsoid(0.115, 0.23, 0.045), paint).turned(0, -side * 0.3).turned(2, 0.2).at(
+                at.x,
+                at.y - 0.06,
+                at.z + side * 0.05,
+            ),
             1 => {
                 let inner = Paint::plain(s.second).mark(Mark::new(Face::X(1), [0.0, -0.03], [0.06, 0.1], Shape::Diamond(s.accent)));
                 let tip = Solid::Cone { bottom: 0.115, top: 0.02, half: 0.15, round: 0.015 };
                 Part::new(tip, inner).turned(0, side * 0.25).at(at.x, head.y + size * 1.05, side * size * 0.6)
             }
-            _ => Part::new(Solid::ellipsoid(0.06, 0.14, 0.13), paint.mark(Mark::new(Face::X(1), [0.0, 0.0], [0.08, 0.09], Shape::Disc(s.accent)))).at(at.x, head.y + size * 0.85, side * size * 0.78),
+            _ => Part::new(
+                Solid::ellipsoid(0.06, 0.14, 0.13),
+                paint.mark(Mark::new(Face::X(1), [0.0, 0.0], [0.08, 0.09], Shape::Disc(s.accent))),
+            )
+            .at(at.x, head.y + size * 0.85, side * size * 0.78),
         }
     };
     parts.extend(both(ear));
@@ -117,7 +140,11 @@ fn tail(s: &Style, dice: &mut Dice, root: V3, parts: &mut Vec<Part>) {
         }
         1 => {
             let rings = Paint::plain(s.main).mark(Mark::around(6, 0.0, [0.22, 0.2], Shape::Rect(s.second)));
-            parts.push(Part::new(Solid::Torus { major: 0.13, minor: 0.055 }, rings).turned(0, PI / 2.0).at(root.x - 0.05, root.y + 0.15, 0.0));
+            parts.push(Part::new(Solid::Torus { major: 0.13, minor: 0.055 }, rings).turned(0, PI / 2.0).at(
+                root.x - 0.05,
+                root.y + 0.15,
+                0.0,
+            ));
         }
         _ => {
             let middle = root + v3(-0.2, 0.08, 0.0);

@@ -55,14 +55,24 @@ fn walls(s: &Style, floors: usize, (x, z, high): (f32, f32, f32)) -> Paint {
         if floor > 0 {
             paint = paint.mark(Mark::new(Face::X(1), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 2, 2)));
         }
-        paint = paint
-            .mark(Mark::new(Face::Z(0), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 1, 2)).row(2, [x, 0.0]));
+        paint = paint.mark(Mark::new(Face::Z(0), [0.0, v], [0.1, 0.115], window(s.light, s.glass, 1, 2)).row(2, [x, 0.0]));
         if floor > 0 {
             let belt = high * 0.02;
-            paint = paint.mark(Mark::new(Face::X(0), [0.0, belt], [z, 0.022], Shape::Rect(s.light))).mark(Mark::new(Face::Z(0), [0.0, belt], [x, 0.022], Shape::Rect(s.light)));
+            paint = paint.mark(Mark::new(Face::X(0), [0.0, belt], [z, 0.022], Shape::Rect(s.light))).mark(Mark::new(
+                Face::Z(0),
+                [0.0, belt],
+                [x, 0.022],
+                Shape::Rect(s.light),
+            ));
         }
     }
-    paint.marks(frame(Face::X(0), [0.0, 0.0], [z, high / 2.0], 0.03, s.light)).marks(frame(Face::Z(0), [0.0, 0.0], [x, high / 2.0], 0.03, s.light))
+    paint.marks(frame(Face::X(0), [0.0, 0.0], [z, high / 2.0], 0.03, s.light)).marks(frame(
+        Face::Z(0),
+        [0.0, 0.0],
+        [x, high / 2.0],
+        0.03,
+        s.light,
+    ))
 }
 
 fn tiles(s: &Style) -> Paint {
@@ -81,13 +91,18 @@ fn roof(s: &Style, kind: usize, (x, z): (f32, f32), eaves: f32, rise: f32, parts
             };
             let attic = Mark::new(Face::Z(0), [0.0, rise * 0.36], [0.085, 0.085], window(s.light, s.glass, 2, 2));
             let gable = [Mark::new(Face::Z(0), [0.0, 0.0], [x + over, 0.028], Shape::Rect(s.light)), attic];
-            parts.push(Part::new(Solid::Prism { points: profile, half: z + over * 0.7, round: 0.015, taper: 1.0 }, tiles(s).marks(gable)).at(0.0, eaves, 0.0));
-            let ridge = Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.06, 0.025], Shape::Rect(s.dark)).row(3, [0.0, z * 0.7]));
+            parts.push(
+                Part::new(Solid::Prism { points: profile, half: z + over * 0.7, round: 0.015, taper: 1.0 }, tiles(s).marks(gable))
+                    .at(0.0, eaves, 0.0),
+            );
+            let ridge =
+                Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.06, 0.025], Shape::Rect(s.dark)).row(3, [0.0, z * 0.7]));
             parts.push(Part::new(Solid::rounded(0.045, 0.03, z + over * 0.75, 0.02), ridge).at(0.0, eaves + rise + 0.005, 0.0));
         }
         _ => {
             // A hip: a slab that shrinks upwards; its z points down.
-            let square = [[-x - over, -z - over], [x + over, -z - over], [x + over, z + over], [-x - over, z + over]].map(|p: [f32; 2]| [p[0] * 0.3, p[1] * 0.3]);
+            let square = [[-x - over, -z - over], [x + over, -z - over], [x + over, z + over], [-x - over, z + over]]
+                .map(|p: [f32; 2]| [p[0] * 0.3, p[1] * 0.3]);
             let solid = Solid::Prism { points: square.to_vec(), half: rise / 2.0, round: 0.012, taper: 1.0 / 0.3 };
             let part = Part::new(solid, tiles(s)).turned(0, -PI / 2.0).at(0.0, eaves + rise / 2.0, 0.0);
             parts.push(part);
@@ -107,7 +122,6 @@ fn chimney(s: &Style, at: V3, parts: &mut Vec<Part>) {
 fn door(s: &Style, x: f32, parts: &mut Vec<Part>) {
     let leaf = Paint::plain(s.accent * 0.9)
         .marks(frame(Face::X(1), [0.0, 0.0], [0.13, 0.17], 0.026, s.light))
-        
         .mark(Mark::new(Face::X(1), [0.0, 0.075], [0.08, 0.045], window(s.light, rgb(0xF7_DD8A), 1, 1)))
         .mark(Mark::new(Face::X(1), [0.085, 0.0], [0.018, 0.018], Shape::Disc(rgb(0xF6_D04C))));
     parts.push(Part::new(Solid::block(0.03, 0.17, 0.13), leaf).at(x + 0.01, 0.27, 0.0));

@@ -29,15 +29,24 @@ pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
         }
         1 => {
             let (half, r) = (dice.range(0.42, 0.52), r * 0.84);
-            (Solid::Cone { bottom: r, top: r * 0.82, half, round: 0.1 }, Body { belly: r * 0.91, lid: r * 0.62, root: r * 0.9, middle: foot + half, half })
+            (
+                Solid::Cone { bottom: r, top: r * 0.82, half, round: 0.1 },
+                Body { belly: r * 0.91, lid: r * 0.62, root: r * 0.9, middle: foot + half, half },
+            )
         }
         2 => {
             let half = dice.range(0.36, 0.46);
-            (Solid::Cone { bottom: r * 1.05, top: r * 0.58, half, round: 0.07 }, Body { belly: r * 0.82, lid: r * 0.46, root: r * 0.76, middle: foot + half, half })
+            (
+                Solid::Cone { bottom: r * 1.05, top: r * 0.58, half, round: 0.07 },
+                Body { belly: r * 0.82, lid: r * 0.46, root: r * 0.76, middle: foot + half, half },
+            )
         }
         _ => {
             let half = dice.range(0.28, 0.34);
-            (Solid::Cone { bottom: r, top: r, half, round: 0.13 }, Body { belly: r, lid: r * 0.58, root: r * 0.95, middle: foot + half, half })
+            (
+                Solid::Cone { bottom: r, top: r, half, round: 0.13 },
+                Body { belly: r, lid: r * 0.58, root: r * 0.95, middle: foot + half, half },
+            )
         }
     };
     parts.push(Part::new(solid, bands(s, &body, dice)).at(0.0, body.middle, 0.0));
@@ -57,7 +66,8 @@ fn bands(s: &Style, body: &Body, dice: &mut Dice) -> Paint {
     let high = 0.1;
     let width = PI / count as f32 * 0.8;
     let v = body.half * dice.range(-0.12, 0.12);
-    let shape = if dice.chance(0.5) { Shape::Diamond(s.accent) } else { Shape::Flower { petal: s.accent, heart: rgb(0xF6_D04C), petals: 4 } };
+    let shape =
+        if dice.chance(0.5) { Shape::Diamond(s.accent) } else { Shape::Flower { petal: s.accent, heart: rgb(0xF6_D04C), petals: 4 } };
     let width = if matches!(shape, Shape::Flower { .. }) { 0.1 / r } else { width };
     let line = |at: f32, half: f32| Mark::new(Face::Around, [0.0, at], [7.0, half], Shape::Rect(s.dark));
     patterned(s)
@@ -100,7 +110,10 @@ fn spout(s: &Style, body: &Body, dice: &mut Dice, parts: &mut Vec<Part>) {
     let wide = dice.range(0.15, 0.19);
     parts.push(Part::limb(root, elbow, wide, 0.098, Paint::plain(s.main).mark(ring(0.0, s.light)).gloss(1.0)));
     parts.push(Part::limb(elbow, tip, 0.098, 0.066, Paint::plain(s.main).mark(ring(0.14, s.light)).mark(ring(0.02, s.accent)).gloss(1.0)));
-    let mouth = Part::new(Solid::cylinder(0.082, 0.025), Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.055, 0.055], Shape::Disc(rgb(0x2A_2426)))));
+    let mouth = Part::new(
+        Solid::cylinder(0.082, 0.025),
+        Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.055, 0.055], Shape::Disc(rgb(0x2A_2426)))),
+    );
     let lean = (tip - elbow).unit();
     parts.push(mouth.turned(2, -lean.x * 0.9).at(tip.x + lean.x * 0.05, tip.y + lean.y * 0.05, 0.0));
 }

@@ -37,9 +37,8 @@ pub(super) fn build(style: &Style, dice: &mut Dice) -> Vec<Part> {
 impl Truck<'_> {
     fn chassis(&self, parts: &mut Vec<Part>, dice: &mut Dice) {
         let s = self.style;
-        let beam = Paint::plain(s.dark).marks([
-            Mark::new(Face::X(-1), [0.0, 0.0], [0.06, 0.04], Shape::Rect(rgb(0xE2_4A3A))).row(2, [self.half_width * 1.4, 0.0]),
-        ]);
+        let beam = Paint::plain(s.dark)
+            .marks([Mark::new(Face::X(-1), [0.0, 0.0], [0.06, 0.04], Shape::Rect(rgb(0xE2_4A3A))).row(2, [self.half_width * 1.4, 0.0])]);
         parts.push(Part::new(Solid::block(0.96, 0.055, self.half_width * 0.86), beam).at(0.0, self.floor - 0.055, 0.0));
         let axles: &[f32] = match dice.below(3) {
             0 => &[0.64, -0.56],
@@ -93,7 +92,10 @@ impl Truck<'_> {
         let grille = |half: f32| {
             Paint::plain(s.main)
                 .mark(Mark::new(Face::X(1), [0.0, half * 0.1], [w * 0.42, half * 0.62], Shape::Bars { light: s.light, dark: s.dark, n: 3 }))
-                .mark(Mark::new(Face::X(1), [0.0, half * 0.1], [0.085, 0.085], Shape::Ring { rim: s.light, inner: rgb(0xF6_C94F) }).row(2, [w * 1.3, 0.0]))
+                .mark(
+                    Mark::new(Face::X(1), [0.0, half * 0.1], [0.085, 0.085], Shape::Ring { rim: s.light, inner: rgb(0xF6_C94F) })
+                        .row(2, [w * 1.3, 0.0]),
+                )
                 .mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.12, 0.016], Shape::Rect(s.main * 0.85)).row(2, [0.0, w * 0.6]))
         };
         if let Some(nose) = nose {
@@ -108,7 +110,11 @@ impl Truck<'_> {
         parts.push(Part::new(Solid::rounded(0.05, 0.055, w * 0.98, 0.03), bumper.gloss(1.0)).at(0.99, self.floor - 0.06, 0.0));
         match dice.below(3) {
             0 => parts.extend(both(|side| {
-                Part::new(Solid::cylinder(0.055, 0.05), Paint::plain(rgb(0xF4_9B2C)).gloss(1.0)).at(middle + x * 0.3, base + tall + 0.04, side * w * 0.6)
+                Part::new(Solid::cylinder(0.055, 0.05), Paint::plain(rgb(0xF4_9B2C)).gloss(1.0)).at(
+                    middle + x * 0.3,
+                    base + tall + 0.04,
+                    side * w * 0.6,
+                )
             })),
             1 => parts.extend(both(|side| {
                 let rings = Paint::plain(rgb(0xCF_D3D6)).mark(Mark::around(1, 0.0, [7.0, 0.03], Shape::Rect(s.dark)).row(2, [0.0, 0.2]));
@@ -117,7 +123,11 @@ impl Truck<'_> {
             _ => {}
         }
         parts.extend(both(|side| {
-            Part::new(Solid::rounded(0.02, 0.075, 0.035, 0.015), Paint::plain(s.dark)).at(front - 0.04, base + tall * 0.62, side * (w + 0.06))
+            Part::new(Solid::rounded(0.02, 0.075, 0.035, 0.015), Paint::plain(s.dark)).at(
+                front - 0.04,
+                base + tall * 0.62,
+                side * (w + 0.06),
+            )
         }));
     }
 
@@ -132,8 +142,9 @@ impl Truck<'_> {
                 let paint = patterned(s)
                     .marks(frame(Face::Z(0), [0.0, 0.0], [x, high], 0.026, s.light))
                     .marks(frame(Face::Y(1), [0.0, 0.0], [x, w], 0.03, s.light))
-                    .mark(Mark::new(Face::X(-1), [0.0, 0.0], [w * 0.46, high * 0.9], window(s.light, s.main, 1, 1)).row(2, [w * 0.96, 0.0]))
-                    ;
+                    .mark(
+                        Mark::new(Face::X(-1), [0.0, 0.0], [w * 0.46, high * 0.9], window(s.light, s.main, 1, 1)).row(2, [w * 0.96, 0.0]),
+                    );
                 parts.push(Part::new(Solid::rounded(x, high, w, 0.03), paint).at(middle, self.floor + high, 0.0));
             }
             1 => self.tipper(parts, (x, middle), dice),
@@ -144,15 +155,33 @@ impl Truck<'_> {
                 let mut paint = patterned(s);
                 for v in [-0.84, 0.0, 0.84] {
                     paint = paint.mark(band(v * x));
-                if v != 0.0 {
-                    paint = paint.mark(bolts(v * x));
+                    if v != 0.0 {
+                        paint = paint.mark(bolts(v * x));
+                    }
                 }
-                }
-                let paint = paint.mark(Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.6, r * 0.6], Shape::Wheel { tyre: s.light, hub: s.dark, gap: s.light, spokes: 4 }));
-                parts.push(Part::new(Solid::Cone { bottom: r, top: r, half: x, round: 0.09 }, paint.gloss(0.9)).lying(0).at(middle, self.floor + r, 0.0));
-                let hatch = Paint::plain(s.light).mark(Mark::new(Face::Y(1), [0.0, 0.0], [0.1, 0.1], Shape::Screw { plate: s.light, slot: s.dark }));
+                let paint = paint.mark(Mark::new(
+                    Face::Y(0),
+                    [0.0, 0.0],
+                    [r * 0.6, r * 0.6],
+                    Shape::Wheel { tyre: s.light, hub: s.dark, gap: s.light, spokes: 4 },
+                ));
+                parts.push(Part::new(Solid::Cone { bottom: r, top: r, half: x, round: 0.09 }, paint.gloss(0.9)).lying(0).at(
+                    middle,
+                    self.floor + r,
+                    0.0,
+                ));
+                let hatch = Paint::plain(s.light).mark(Mark::new(
+                    Face::Y(1),
+                    [0.0, 0.0],
+                    [0.1, 0.1],
+                    Shape::Screw { plate: s.light, slot: s.dark },
+                ));
                 for at in [-0.42, 0.42] {
-                    parts.push(Part::new(Solid::cylinder(0.105, 0.06), hatch.clone()).at(middle + at * x, self.floor + 2.0 * r + 0.02, 0.0));
+                    parts.push(Part::new(Solid::cylinder(0.105, 0.06), hatch.clone()).at(
+                        middle + at * x,
+                        self.floor + 2.0 * r + 0.02,
+                        0.0,
+                    ));
                 }
             }
             _ => {
@@ -160,10 +189,9 @@ impl Truck<'_> {
                 parts.push(Part::new(Solid::block(x, 0.045, w), bed).at(middle, self.floor + 0.045, 0.0));
                 let r = dice.range(0.12, 0.15);
                 let log = |colour: V3| {
-                    let ends = Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.9, r * 0.9], Shape::Ring { rim: rgb(0xF0_D9AE), inner: rgb(0xB9_8453) });
-                    Paint::new(Coat::Pattern(Pattern { main: colour, ..s.pattern }))
-                        .mark(ends)
-                        .gloss(0.3)
+                    let ends =
+                        Mark::new(Face::Y(0), [0.0, 0.0], [r * 0.9, r * 0.9], Shape::Ring { rim: rgb(0xF0_D9AE), inner: rgb(0xB9_8453) });
+                    Paint::new(Coat::Pattern(Pattern { main: colour, ..s.pattern })).mark(ends).gloss(0.3)
                 };
                 let across = ((w * 2.0 - 0.1) / (2.0 * r)) as i32;
                 for row in 0..2 {
