@@ -9,3 +9,4 @@ mod model;
 mod picture;
 mod scenes;
 mod tidy;
+mod toys;

@@ -4,6 +4,7 @@ mod folders;
 pub mod mat;
 pub mod names;
 pub mod norb;
+pub mod toys;
 mod walk;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,294 @@
+//! Folders of toys: which picture goes where, the planted faults, and the files.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::{ExtendedColorType, RgbImage, imageops};
+use rayon::prelude::*;
+
+use super::math::{Dice, Purpose};
+use super::{Category, Faults, Toy, ToyFormat, ToyOptions, View, mat, render};
+use crate::error::{Error, Result};
+use crate::picture::resize::resize_rgb;
+use crate::progress::Progress;
+
+/// Views of each instance that the sample keeps aside, and how far apart they are.
+const KEPT_VIEWS: u32 = 4;
+const KEPT_STEP: u32 = 3;
+
+/// Where a corrupt file breaks off: among the tables, for decoders paint over missing picture data without a word.
+const HEAD: usize = 320;
+
+/// What [`generate`] wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToyReport {
+    /// Pictures, the planted ones too.
+    pub images: u64,
+    /// Bytes of the pictures.
+    pub bytes: u64,
+    /// The planted faults, as in `planted.tsv`.
+    pub planted: Vec<Planted>,
+}
+
+/// A fault that was planted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planted {
+    /// The file, from the folder that was written, with forward slashes.
+    pub path: String,
+    /// "wrong-label", "near-duplicate" or "corrupt".
+    pub kind: &'static str,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+/// What is done to a picture before it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    WrongLabel,
+    /// A copy, by its number from 0.
+    Copy(u32),
+    Corrupt,
+}
+
+/// One picture, or stereo pair, to be painted and where it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    pub(super) category: Category,
+    pub(super) instance: u32,
+    pub(super) number: u32,
+    /// The path without camera and ending.
+    stem: String,
+    fault: Fault,
+    /// For a fault: the path it would have, or of what it is a copy.
+    truth: String,
+}
+
+/// One file.
+struct Written {
+    path: String,
+    bytes: u64,
+    captions: Option<[String; 3]>,
+    planted: Option<Planted>,
+}
+
+/// Writes pictures of toys into the new or empty folder `to`, in parallel on rayon's current pool, and beside them
+/// `captions.tsv` (path, tab, caption; three lines for each picture that can be opened) and, with faults,
+/// `planted.tsv` (path, kind, detail). The files do not depend on the number of threads.
+///
+/// # Errors
+/// [`Error::Option`] for options that cannot be met, [`Error::Data`] when the folder is not empty or not a folder,
+/// [`Error::Io`] when it cannot be written, [`Error::Cancelled`]; what was written by then stays and is whole, lists
+/// included.
+pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<ToyReport> {
+    options.check()?;
+    claim(to)?;
+    let jobs = plan(options);
+    progress.begin("Painting toys", jobs.len() as u64);
+    if options.format == ToyFormat::Mat {
+        return mat::write(options, to, progress);
+    }
+    for folder in jobs.iter().filter_map(|job| Path::new(&job.stem).parent()).collect::<BTreeSet<_>>() {
+        let folder = to.join(folder);
+        fs::create_dir_all(&folder).map_err(Error::io("create", folder))?;
+    }
+    let outcomes: Vec<Result<Vec<Written>>> = jobs
+        .par_iter()
+        .map(|job| {
+            progress.step()?;
+            write(options, to, job)
+        })
+        .collect();
+    let mut report = ToyReport::default();
+    let (mut captions, mut planted) = (String::new(), String::new());
+    let mut failure = None;
+    for outcome in outcomes {
+        let files = match outcome {
+            Ok(files) => files,
+            Err(error) => {
+                // A cancelled job says less than one that failed.
+                if failure.is_none() || matches!(failure, Some(Error::Cancelled)) {
+                    failure = Some(error);
+                }
+                continue;
+            }
+        };
+        for file in files {
+            report.images += 1;
+            report.bytes += file.bytes;
+            for caption in file.captions.iter().flatten() {
+                captions.push_str(&format!("{}\t{caption}\n", file.path));
+            }
+            if let Some(p) = file.planted {
+                planted.push_str(&format!("{}\t{}\t{}\n", p.path, p.kind, p.detail));
+                report.planted.push(p);
+            }
+        }
+    }
+    save(&to.join("captions.tsv"), captions.as_bytes())?;
+    if options.faults != Faults::default() {
+        save(&to.join("planted.tsv"), planted.as_bytes())?;
+    }
+    failure.map_or(Ok(report), Err)
+}
+
+/// Makes sure that `to` is an empty folder.
+fn claim(to: &Path) -> Result<()> {
+    match fs::read_dir(to) {
+        Ok(entries) => match entries.count() {
+            0 => Ok(()),
+            n => Err(Error::data(to, "a new or empty folder", format!("{n} files or folders in it"), "choose another folder")),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(to).map_err(Error::io("create", to)),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(Error::data(to, "a new or empty folder", "a file", "choose another folder"))
+        }
+        Err(error) => Err(Error::io("read", to)(error)),
+    }
+}
+
+pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(Error::io("write", path))
+}
+
+/// How many instances, from the first, are for training in the formats that say so.
+pub(super) fn n_train(options: &ToyOptions) -> u32 {
+    options.instances.div_ceil(2)
+}
+
+fn named(label: Category, instance: u32, view: &View) -> String {
+    format!("{}_{instance:02}_{}_{:02}_{}", label.name(), view.elevation, view.azimuth, view.lighting)
+}
+
+/// Every picture in the order of instances, views and categories, the planted ones last.
+pub(super) fn plan(options: &ToyOptions) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    let mut running = [0u32; 2];
+    let n_kept = if options.sample { 2 } else { 0 };
+    let root = if options.sample { "train/" } else { "" };
+    let mut kept = Vec::new();
+    for instance in 1..=options.instances {
+        let aside = instance > options.instances - n_kept;
+        let numbers: Vec<u32> = if aside {
+            (0..KEPT_VIEWS).map(|i| i * KEPT_STEP).filter(|&n| n < options.views).collect()
+        } else {
+            (0..options.views).collect()
+        };
+        for number in numbers {
+            for category in Category::ALL {
+                let view = View::of(options.seed, category, instance, number);
+                let name = named(category, instance, &view);
+                let stem = match options.format {
+                    ToyFormat::NorbNames => {
+                        let part = usize::from(instance > n_train(options));
+                        running[part] += 1;
+                        format!("{}/{:06}_{}_{instance:02}", ["train", "test"][part], running[part] - 1, category.name())
+                    }
+                    _ if aside => format!("try-these/{name}"),
+                    _ => format!("{root}{}/{name}", category.name()),
+                };
+                let job = Job { category, instance, number, stem, fault: Fault::None, truth: String::new() };
+                if aside { kept.push(job) } else { jobs.push(job) }
+            }
+        }
+    }
+    plant(options, root, &mut jobs);
+    jobs.append(&mut kept);
+    jobs
+}
+
+fn plant(options: &ToyOptions, root: &str, jobs: &mut Vec<Job>) {
+    let faults = options.faults;
+    let mut dice = Dice::new(options.seed, Purpose::Faults, 0, 0, 0);
+    let mut order = dice.order(jobs.len()).into_iter();
+    let mut taken: HashSet<String> = jobs.iter().map(|job| job.stem.clone()).collect();
+    for _ in 0..faults.wrong_labels {
+        for i in order.by_ref() {
+            let job = &mut jobs[i];
+            let label = Category::ALL[(job.category.index() + 1 + dice.below(Category::ALL.len() - 1)) % Category::ALL.len()];
+            let view = View::of(options.seed, job.category, job.instance, job.number);
+            let stem = format!("{root}{}/{}", label.name(), named(label, job.instance, &view));
+            // Another toy may have this view, and then its picture has this name.
+            if taken.insert(stem.clone()) {
+                job.truth = std::mem::replace(&mut job.stem, stem);
+                job.fault = Fault::WrongLabel;
+                break;
+            }
+        }
+    }
+    for (n, i) in order.take((faults.near_duplicates + faults.corrupt) as usize).enumerate() {
+        let n = n as u32;
+        let job = jobs[i].clone();
+        let fault = if n < faults.near_duplicates { Fault::Copy(n) } else { Fault::Corrupt };
+        let stem = format!("{root}{}/IMG_{:04}", job.category.name(), 2041 + n);
+        jobs.push(Job { truth: job.stem, stem, fault, ..job });
+    }
+}
+
+fn write(options: &ToyOptions, to: &Path, job: &Job) -> Result<Vec<Written>> {
+    let toy = render(job.category, job.instance, job.number, options);
+    match job.fault {
+        Fault::None | Fault::WrongLabel => {
+            let mut files = vec![write_eye(options, to, job, &toy, "_lt.jpg", &toy.picture)?];
+            if let Some(right) = &toy.right {
+                files.push(write_eye(options, to, job, &toy, "_rt.jpg", right)?);
+            }
+            Ok(files)
+        }
+        Fault::Copy(n) => {
+            let (picture, quality, what) = altered(&toy.picture, n, options.jpeg_quality);
+            let bytes = jpeg(&picture, quality, Path::new(&job.stem))?;
+            let detail = format!("{}_lt.jpg {what}", job.truth);
+            Ok(vec![put(to, format!("{}.jpg", job.stem), &bytes, Some(&toy), Some(("near-duplicate", detail)))?])
+        }
+        Fault::Corrupt => {
+            let bytes = jpeg(&toy.picture, options.jpeg_quality, Path::new(&job.stem))?;
+            let cut = &bytes[..bytes.len().min(HEAD)];
+            let detail = format!("breaks off after {} of {} bytes", cut.len(), bytes.len());
+            Ok(vec![put(to, format!("{}.jpg", job.stem), cut, None, Some(("corrupt", detail)))?])
+        }
+    }
+}
+
+fn write_eye(options: &ToyOptions, to: &Path, job: &Job, toy: &Toy, ending: &str, picture: &RgbImage) -> Result<Written> {
+    let path = format!("{}{ending}", job.stem);
+    let bytes = jpeg(picture, options.jpeg_quality, Path::new(&path))?;
+    let detail = (job.fault == Fault::WrongLabel)
+        .then(|| ("wrong-label", format!("shows {}, belongs at {}{ending}", job.category.name(), job.truth)));
+    put(to, path, &bytes, Some(toy), detail)
+}
+
+fn put(to: &Path, path: String, bytes: &[u8], toy: Option<&Toy>, planted: Option<(&'static str, String)>) -> Result<Written> {
+    save(&to.join(&path), bytes)?;
+    let planted = planted.map(|(kind, detail)| Planted { path: path.clone(), kind, detail });
+    Ok(Written { path, bytes: bytes.len() as u64, captions: toy.map(|toy| toy.captions.clone()), planted })
+}
+
+/// Copy number `n` of a picture, its JPEG quality, and what was done to it.
+fn altered(picture: &RgbImage, n: u32, quality: u8) -> (RgbImage, u8, &'static str) {
+    let side = picture.width();
+    match n % 3 {
+        0 => (picture.clone(), quality.min(60), "encoded anew"),
+        1 => {
+            let edge = side / 24;
+            let inner = imageops::crop_imm(picture, edge, edge, side - 2 * edge, side - 2 * edge).to_image();
+            (resize_rgb(&inner, side, side), quality, "cropped a little")
+        }
+        _ => {
+            let mut bright = picture.clone();
+            bright.iter_mut().for_each(|v| *v = (u32::from(*v) * 28 / 25 + 4).min(255) as u8);
+            (bright, quality, "brightened a little")
+        }
+    }
+}
+
+fn jpeg(picture: &RgbImage, quality: u8, path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    JpegEncoder::new_with_quality(&mut bytes, quality)
+        .encode(picture.as_raw(), picture.width(), picture.height(), ExtendedColorType::Rgb8)
+        .map_err(|error| Error::io("encode", path)(io::Error::other(error)))?;
+    Ok(bytes)
+}
