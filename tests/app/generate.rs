@@ -1,5 +1,6 @@
 //! `tessera generate toys` and the built-in sample.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use crate::world::World;
@@ -38,4 +39,34 @@ fn norb_files_are_learned_directly() {
         .find(|path| path.to_string_lossy().ends_with("-dat.mat"));
     let ran = world.run(["train".as_ref(), dat.unwrap().as_os_str(), "--to".as_ref(), "model".as_ref(), "--json".as_ref()]).ended(0);
     assert_eq!(ran.object()["images"], 24);
+}
+
+#[test]
+fn the_sample_is_what_its_command_makes() {
+    let world = World::new();
+    world.run(["generate", "toys", "--sample", "--to", "sample"]).ended(0);
+    let committed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/sample");
+    let (made, committed) = (files(&world.at("sample")), files(&committed));
+    assert!(committed.len() > 480);
+    assert_eq!(made.keys().collect::<Vec<_>>(), committed.keys().collect::<Vec<_>>());
+    for (name, bytes) in made {
+        assert!(bytes == committed[&name], "{name} differs");
+    }
+}
+
+/// All files below a folder by their paths from it.
+fn files(folder: &std::path::Path) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
 }

@@ -178,9 +178,9 @@ fn piece(model: &Recognizer, c: &Contribution) -> String {
     let together = if c.bonus == 0.0 { String::new() } else { format!(", pair bonus {:.2}", c.bonus) };
     let [ex, ey] = m.position;
     format!(
-        "{kind} at ({x:.0}, {y:.0}) is like ({ex:.0}, {ey:.0}) of {} (likeness {:.2}, position {:.2}{together})",
+        "{kind} at ({x:.0}, {y:.0}) is like ({ex:.0}, {ey:.0}) of {} (likeness {:.2}, distance costs {:.2}{together})",
         display(Path::new(&m.name)),
         c.likeness,
-        c.nearness
+        c.nearness.abs()
     )
 }

@@ -65,10 +65,10 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
     if trained.featureless > 0 {
         out.note(&format!("{} images gave no element at all: nothing was learned from them.", trained.featureless));
     }
-    if !trained.recognizer.metrics.objects_known {
-        out.note(
-            "The names do not tell which images show the same object: near copies were left in, so accuracy and confidence read too high.",
-        );
+    let (unknown, all) = (trained.recognizer.metrics.objects_unknown, trained.recognizer.ckm.examples().count());
+    if unknown > 0 {
+        let which = if unknown == all { "The names do not tell".into() } else { format!("{unknown} of {all} names do not tell") };
+        out.note(&format!("{which} which object the image shows: near copies were left in, so accuracy and confidence read too high."));
     }
 }
 

@@ -46,7 +46,7 @@ impl Session {
             let metrics = Metrics {
                 held_out_accuracy: (!judged.is_empty()).then(|| confidence::accuracy(&judged)),
                 held_out: judged.len(),
-                objects_known: ckm.examples().all(|(_, example)| example.group.is_some()),
+                objects_unknown: ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
             };
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let calibration = Calibration::fit(&judged);

@@ -39,8 +39,8 @@ pub struct Metrics {
     pub held_out_accuracy: Option<f64>,
     /// Images it was measured on.
     pub held_out: usize,
-    /// Whether objects were known; without them an image's near copies were there, and the accuracy reads too high.
-    pub objects_known: bool,
+    /// Training images whose object was not known: their near copies were there, and the accuracy reads too high.
+    pub objects_unknown: usize,
 }
 
 #[derive(Serialize, Deserialize)]

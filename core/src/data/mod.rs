@@ -127,7 +127,7 @@ pub struct Layout {
     pub pattern: Option<&'static str>,
     /// All of it in words for people.
     pub words: String,
-    /// The first few pictures and what was found out about them.
+    /// A few pictures and what was found out about them.
     pub preview: Vec<Preview>,
     /// Stereo pairs, each of which became one item.
     pub pairs: usize,
@@ -317,13 +317,14 @@ fn group_name(class: &str, instance: &str) -> String {
     }
 }
 
-/// The first few items as they were understood.
+/// A few items from all over the set as they were understood.
 fn preview(items: &[Item], classes: &[String]) -> Vec<Preview> {
     let parts = |item: &Item| match item.meta.to_string() {
         meta if meta.is_empty() => classes[item.class.index()].clone(),
         meta => format!("{}, {meta}", classes[item.class.index()]),
     };
-    items.iter().take(5).map(|item| Preview { name: item.name(), parts: parts(item) }).collect()
+    let spread = (0..items.len().min(5)).map(|i| &items[i * items.len() / items.len().min(5)]);
+    spread.map(|item| Preview { name: item.name(), parts: parts(item) }).collect()
 }
 
 /// `1 picture`, `2 pictures`.

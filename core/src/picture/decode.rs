@@ -186,6 +186,11 @@ fn on_white(picture: DynamicImage) -> RgbImage {
     })
 }
 
+/// A codec's words on one line.
+fn words(error: &impl std::fmt::Display) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn not_a_picture(path: &Path, found: impl Into<String>) -> Error {
     Error::data(path, "a PNG, JPEG, GIF, WebP, BMP or TIFF picture", found, "convert it to one of these or leave it out")
 }
@@ -193,9 +198,9 @@ fn not_a_picture(path: &Path, found: impl Into<String>) -> Error {
 fn refusal(path: &Path, error: ImageError) -> Error {
     match error {
         ImageError::Limits(limit) => {
-            Error::TooLarge { path: path.to_owned(), expected: "a size that fits into memory".into(), found: limit.to_string() }
+            Error::TooLarge { path: path.to_owned(), expected: "a size that fits into memory".into(), found: words(&limit) }
         }
-        ImageError::Unsupported(what) => not_a_picture(path, what.to_string()),
-        other => Error::data(path, "a whole picture", other.to_string(), "copy it again from its source or leave it out"),
+        ImageError::Unsupported(what) => not_a_picture(path, words(&what)),
+        other => Error::data(path, "a whole picture", words(&other), "copy it again from its source or leave it out"),
     }
 }
