@@ -1,6 +1,7 @@
 //! `tessera` without a command: trains on the built-in sample and explains one answer in words.
 
 use anyhow::{Context, Result};
+use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
@@ -14,7 +15,7 @@ use crate::session::Session;
 pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let sample = session.sample()?;
     out.note(&format!("Training on the built-in sample in {}", display(&sample.train)));
-    let options = Preset::Mixed.options();
+    let options = CkmOptions { seed: session.seed(), ..Preset::Mixed.options() };
     let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options))?;
     tell(&trained, out);
     for failed in &trained.failed {

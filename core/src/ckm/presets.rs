@@ -21,7 +21,8 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The options, chosen on training objects alone (see BENCHMARKS.md).
+    /// The options, chosen on training objects alone by `benches/select_ckm.py` (its log lies beside it). Patches are
+    /// described as they stand: people photograph objects upright.
     pub fn options(self) -> CkmOptions {
         let kinds = match self {
             Self::Orb => vec![orb(1.0)],
@@ -34,16 +35,16 @@ impl Preset {
 }
 
 fn orb(weight: f32) -> Kind {
-    let source = Source::Orb(OrbOptions { count: 100, area: 0.0, edge: 8, threshold: 20, levels: 8, patch: 41, ..OrbOptions::default() });
-    Kind { source, kernel: LeafKernel { rho: 56.0, cost: 0.5, reach: 32.0, pair_bonus: 0.2, weight } }
+    let features = OrbOptions { count: 100, area: 0.0, levels: 8, scale: 1.2, edge: 4, threshold: 20, patch: 51, spread: 0, upright: true };
+    Kind { source: Source::Orb(features), kernel: LeafKernel { rho: 56.0, cost: 0.5, reach: 32.0, pair_bonus: 0.2, weight } }
 }
 
 fn hog(weight: f32) -> Kind {
-    let source = Source::Hog(HogOptions::default());
-    Kind { source, kernel: LeafKernel { rho: 2.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight } }
+    let features = HogOptions { cell: 10, noise: 0.01, clip: 0.3 };
+    Kind { source: Source::Hog(features), kernel: LeafKernel { rho: 2.0, cost: 0.05, reach: 32.0, pair_bonus: 0.1, weight } }
 }
 
 fn colour(weight: f32) -> Kind {
-    let source = Source::Colour(ColourOptions::default());
-    Kind { source, kernel: LeafKernel { rho: 4.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight } }
+    let features = ColourOptions { grid: 6 };
+    Kind { source: Source::Colour(features), kernel: LeafKernel { rho: 4.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight } }
 }

@@ -30,13 +30,15 @@ pub struct OrbOptions {
     pub threshold: u8,
     /// Patch that is described, in pixels of its level, odd, `7..=127`.
     pub patch: u32,
+    /// How many times its fair part of the features a cell of a level may have while others can fill up; 0: no limit.
+    pub spread: usize,
     /// Whether patches are described as they stand, without turning them.
     pub upright: bool,
 }
 
 impl Default for OrbOptions {
     fn default() -> Self {
-        Self { count: 500, area: 128.0, levels: 8, scale: 1.2, edge: 16, threshold: 20, patch: 31, upright: false }
+        Self { count: 500, area: 128.0, levels: 8, scale: 1.2, edge: 16, threshold: 20, patch: 41, spread: 5, upright: false }
     }
 }
 
@@ -69,11 +71,14 @@ impl OrbOptions {
 /// Keypoints and their descriptors, position by position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Features {
-    /// Where they are, level by level from the finest, strongest first.
+    /// Where they are, level by level from the finest.
     pub keypoints: Vec<Keypoint>,
     /// What they look like.
     pub descriptors: Vec<Descriptor>,
 }
+
+/// Features that a cell would have if all were spread evenly.
+const FAIR_PART: usize = 4;
 
 /// The features of `picture`: none when it is empty, flat or smaller than twice the edge.
 ///
@@ -86,8 +91,8 @@ pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
     let available: Vec<usize> = found.iter().map(Vec::len).collect();
     let pixels = picture.width() as f32 * picture.height() as f32;
     let count = if options.area > 0.0 { options.count.min((pixels / options.area) as usize) } else { options.count };
-    for (corners, quota) in found.iter_mut().zip(quotas(&available, count, options.scale)) {
-        corners.truncate(quota);
+    for ((corners, quota), level) in found.iter_mut().zip(quotas(&available, count, options.scale)).zip(&levels) {
+        spread(corners, quota, options.spread, level, options.edge);
     }
 
     let disc = Disc::new(radius as usize);
@@ -122,6 +127,28 @@ fn ranked(level: &Level, options: &OrbOptions) -> Vec<(Corner, f32)> {
     let mut ranked: Vec<_> = corners.into_iter().zip(responses).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranked
+}
+
+/// Keeps `quota` of the corners, strongest first, so that no part of the level takes nearly all: of each cell of a grid only
+/// `share` times its fair part, as long as other cells can fill the quota.
+fn spread(corners: &mut Vec<(Corner, f32)>, quota: usize, share: usize, level: &Level, edge: usize) {
+    if share == 0 || corners.len() <= quota {
+        corners.truncate(quota);
+        return;
+    }
+    let (width, height) = (level.picture.width - 2 * edge, level.picture.height - 2 * edge);
+    let side = ((width * height * FAIR_PART) as f32 / quota.max(1) as f32).sqrt().max(1.0) as usize;
+    let columns = width / side + 1;
+    let mut taken = vec![0; columns * (height / side + 1)];
+    let (mut kept, mut passed_over) = (Vec::with_capacity(quota), Vec::new());
+    for &(corner, response) in corners.iter() {
+        let cell = &mut taken[(corner.y as usize - edge) / side * columns + (corner.x as usize - edge) / side];
+        *cell += 1;
+        if *cell <= share * FAIR_PART { kept.push((corner, response)) } else { passed_over.push((corner, response)) }
+    }
+    kept.extend(passed_over);
+    kept.truncate(quota);
+    *corners = kept;
 }
 
 /// How many features each level gives.

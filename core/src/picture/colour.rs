@@ -20,7 +20,7 @@ pub struct ColourOptions {
 
 impl Default for ColourOptions {
     fn default() -> Self {
-        Self { grid: 10 }
+        Self { grid: 6 }
     }
 }
 

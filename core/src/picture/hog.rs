@@ -25,7 +25,7 @@ pub struct HogOptions {
 
 impl Default for HogOptions {
     fn default() -> Self {
-        Self { cell: 12, noise: 0.02, clip: 0.3 }
+        Self { cell: 10, noise: 0.01, clip: 0.3 }
     }
 }
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Choose the recogniser's options on the training objects of ETH-80 alone (instances 1 to 4; 5 and 6 are never looked at).
+
+usage: TESSERA_DATA=... select_ckm.py TESSERA_BINARY > select_ckm.log
+Every line of the log is one setting and its accuracy when each image is judged without any image of its object. Kinds are
+tuned one after the other, one option at a time from the values below, keeping the best; of equals the first. At the end
+the weights of corners and colour beside gradient blocks are chosen together: of the settings within one standard error of
+the best, the one that leans least on gradient blocks, for kinds that fail differently guard against objects unlike those
+trained on. Needs nothing but Python.
+"""
+import copy, json, os, subprocess, sys, tempfile
+
+binary, data = sys.argv[1], os.path.join(os.environ["TESSERA_DATA"], "eth80")
+work = tempfile.mkdtemp()
+
+def ron(value):
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{k}: {ron(v)}" for k, v in value.items()) + ")"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+def options(kinds):
+    texts = [f"(source: {k['source']}({ron(k['features'])}), kernel: {ron(k['kernel'])})" for k in kinds]
+    return f"(side: 128, kinds: [{', '.join(texts)}], decompositions: 8, neighbours: 4, seed: 0)"
+
+def accuracy(label, kinds):
+    path = os.path.join(work, "options.ron")
+    with open(path, "w") as file:
+        file.write(options(kinds))
+    run = subprocess.run([binary, "eval", "ckm", "--data", data, "--without-instances", "5,6", "--options", path, "--json", "--quiet"], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    answer = json.loads(run.stdout.splitlines()[-1])
+    print(json.dumps({"setting": label, "accuracy": round(answer["accuracy"], 4), "n": answer["n_test"], "test_ms_per_image": round(answer["test_ms_per_image"], 1)}), flush=True)
+    return answer["accuracy"], answer["n_test"]
+
+def climb(kind, grid):
+    best = accuracy(f"{kind['source']} as it begins", [kind])[0]
+    for part, name, values in grid:
+        for value in values:
+            if kind[part][name] == value:
+                continue
+            other = copy.deepcopy(kind)
+            other[part][name] = value
+            now = accuracy(f"{kind['source']} {name} {value}", [other])[0]
+            if now > best:
+                best, kind = now, other
+    print(json.dumps({"chosen": kind["source"], "features": kind["features"], "kernel": kind["kernel"], "accuracy": round(best, 4)}), flush=True)
+    return kind
+
+orb = climb(
+    {"source": "Orb", "features": {"count": 100, "area": 0.0, "edge": 8, "threshold": 20, "levels": 8, "scale": 1.2, "patch": 41, "upright": False},
+     "kernel": {"rho": 56.0, "cost": 0.5, "reach": 32.0, "pair_bonus": 0.2, "weight": 1.0}},
+    [("features", "upright", [True]), ("features", "threshold", [12]), ("features", "patch", [31, 51]), ("features", "edge", [4]),
+     ("kernel", "rho", [48.0, 72.0]), ("kernel", "cost", [0.25, 1.0]), ("kernel", "pair_bonus", [0.0, 0.4])])
+hog = climb(
+    {"source": "Hog", "features": {"cell": 12, "noise": 0.02, "clip": 0.3}, "kernel": {"rho": 2.0, "cost": 0.1, "reach": 32.0, "pair_bonus": 0.1, "weight": 1.0}},
+    [("features", "noise", [0.01, 0.04]), ("kernel", "cost", [0.05, 0.2]), ("kernel", "pair_bonus", [0.0, 0.2]), ("features", "clip", [0.2, 0.4]), ("features", "cell", [10, 9, 16])])
+colour = climb(
+    {"source": "Colour", "features": {"grid": 6}, "kernel": {"rho": 4.0, "cost": 0.1, "reach": 32.0, "pair_bonus": 0.1, "weight": 1.0}},
+    [("features", "grid", [4, 8]), ("kernel", "rho", [1.0, 2.0]), ("kernel", "cost", [0.05, 0.2])])
+
+tried = []
+for corners in [0.03, 0.06, 0.12]:
+    for squares in [0.2, 0.4, 0.8]:
+        kinds = copy.deepcopy([orb, hog, colour])
+        kinds[0]["kernel"]["weight"], kinds[2]["kernel"]["weight"] = corners, squares
+        value, n = accuracy(f"mixed: orb {corners}, hog 1, colour {squares}", kinds)
+        tried.append((value, corners, squares))
+best = max(tried)[0]
+error = (best * (1 - best) / n) ** 0.5
+value, corners, squares = max((t for t in tried if t[0] >= best - error), key=lambda t: (t[1] / 0.12 + t[2] / 0.8, t[0]))
+print(json.dumps({"chosen": "mixed", "orb": corners, "hog": 1.0, "colour": squares, "accuracy": round(value, 4), "best": round(best, 4), "standard_error": round(error, 4)}), flush=True)
