@@ -33,7 +33,8 @@ pub(super) struct Walk {
     pub(super) matrix: Option<PathBuf>,
 }
 
-/// Looks through `root`, which may be a link; links below it are not followed, so that no loop can hold the walk.
+/// Looks through `root`, which may be a link. Links to files below it are files; links to folders are not followed, so that
+/// no loop can hold the walk.
 pub(super) fn walk(root: &Path, progress: &Progress) -> Result<Walk> {
     progress.begin("Reading folders", 0);
     fs::read_dir(root).map_err(Error::io("read", root))?;
@@ -77,8 +78,12 @@ impl Walk {
     fn file(&mut self, path: PathBuf, kind: fs::FileType) {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
         let mut skip = |path, reason, detail: String| self.skipped.push(Skipped { path, reason, detail });
+        let kind = match fs::metadata(&path) {
+            Ok(target) if kind.is_symlink() && target.is_file() => target.file_type(),
+            _ => kind,
+        };
         if kind.is_symlink() {
-            skip(path, "link", "links inside a folder are not followed".into());
+            skip(path, "link", "links to folders, and links that lead nowhere, are not followed".into());
         } else if UNSUPPORTED.contains(&ending.as_str()) {
             skip(path, "unsupported", format!("{} pictures cannot be read", ending.to_uppercase()));
         } else if !decode::EXTENSIONS.contains(&ending.as_str()) {
