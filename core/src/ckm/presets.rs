@@ -28,7 +28,7 @@ impl Preset {
             Self::Orb => vec![orb(1.0)],
             Self::Hog => vec![hog(1.0)],
             Self::Colour => vec![colour(1.0)],
-            Self::Mixed => vec![orb(0.02), hog(1.0), colour(0.1)],
+            Self::Mixed => vec![orb(0.06), hog(1.0), colour(0.8)],
         };
         CkmOptions { side: 128, kinds, decompositions: 8, neighbours: 4, seed: 0 }
     }
