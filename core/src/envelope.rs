@@ -4,6 +4,7 @@
 //! xxh3-128, and ends in a line with the xxh3-128 of everything above that line. The weights file is named after its
 //! hash and never changes: putting the manifest in place is the moment at which a new model replaces an old one.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -79,23 +80,50 @@ pub fn is_model(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
 
+/// Whether a model can be written to `folder`, found out by trying; nothing is left behind. Worth asking before long work.
+///
+/// # Errors
+/// As [`write_model`].
+pub fn check_place(folder: &Path) -> Result<()> {
+    let is_new = !folder.exists();
+    occupants(folder)?;
+    let probe = folder.join("weights-probe.part");
+    let outcome = fs::write(&probe, b"").map_err(Error::io("write in", folder));
+    let _ = fs::remove_file(&probe);
+    if is_new {
+        let _ = fs::remove_dir(folder);
+    }
+    outcome
+}
+
+/// Makes sure that `folder` exists and holds nothing but a model, and lists its files.
+fn occupants(folder: &Path) -> Result<Vec<OsString>> {
+    let refuse = |found: String| {
+        Err(Error::data(folder, "a new name, an empty folder or a model to replace", found, "choose another name for the model"))
+    };
+    if folder.symlink_metadata().is_ok() && !folder.is_dir() {
+        return refuse("a file or a link that leads nowhere".into());
+    }
+    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>());
+    let names = entries.map_err(Error::io("list", folder))?;
+    let is_ours = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name == MANIFEST || name.starts_with("weights-") || name.ends_with(".part")
+    };
+    match names.iter().find(|name| !is_ours(name)) {
+        Some(other) => refuse(format!("a folder with other things in it, such as `{}`", other.to_string_lossy())),
+        None => Ok(names),
+    }
+}
+
 /// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced.
 /// Returns the bytes written.
 ///
 /// # Errors
 /// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
 pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[u8]) -> Result<u64> {
-    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-    let names = |folder: &Path| -> std::io::Result<Vec<_>> { fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect() };
-    let before = names(folder).map_err(Error::io("list", folder))?;
-    let ours = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        name == MANIFEST || name.starts_with("weights-") || name.ends_with(".part")
-    };
-    if let Some(other) = before.iter().find(|name| !ours(name)) {
-        let found = format!("`{}` in it", other.to_string_lossy());
-        return Err(Error::data(folder, "an empty folder or a model to replace", found, "choose another name for the model"));
-    }
+    let before = occupants(folder)?;
     let hash = hash_hex(weights);
     let file = format!("weights-{hash}.safetensors");
     replace(&folder.join(&file), weights)?;
@@ -126,8 +154,10 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
 pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, Vec<u8>)> {
     let path = folder.join(MANIFEST);
     let wrong = |expected: &str, found: String| Err(Error::data(&path, expected, found, RETRAIN));
-    if !path.exists() && folder.is_dir() {
-        return Err(Error::data(folder, format!("a model folder with a `{MANIFEST}`"), "none", RETRAIN));
+    if !path.exists() && folder.exists() {
+        let found = if folder.is_dir() { "a folder without one" } else { "a file" };
+        let advice = "name a folder that `tessera train` wrote, and after it the images";
+        return Err(Error::data(folder, format!("a model folder with a `{MANIFEST}`"), found, advice));
     }
     let text = match String::from_utf8(fs::read(&path).map_err(Error::io("read", &path))?) {
         Ok(text) => text,

@@ -51,7 +51,7 @@ pub enum Error {
         found: String,
     },
     /// The operating system refused.
-    #[error("cannot {action} {}: {cause}", display(path))]
+    #[error("cannot {action} {}: {cause}; {}", display(path), way_out(cause))]
     Io {
         /// What was tried, as a verb.
         action: &'static str,
@@ -87,6 +87,17 @@ impl Error {
             Self::Io { .. } => "io",
             Self::Cancelled => "cancelled",
         }
+    }
+}
+
+fn way_out(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::NotFound => "check the name, and that the drive is there",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "ask for access, or choose another place",
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => "choose another name",
+        io::ErrorKind::StorageFull => "make room, or choose another place",
+        io::ErrorKind::InvalidFilename => "choose a shorter name",
+        _ => "try again, or choose another place",
     }
 }
 

@@ -100,3 +100,41 @@ fn damaged_models_are_refused_by_name() {
     }
     world.run(["classify", "model", "new.png"]).ended(0);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn answers_that_cannot_be_written_are_a_failure() {
+    use std::process::{Command, Stdio};
+    let world = World::with_images();
+    world.trained();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command.args(["classify", "model", "images"]).current_dir(world.path()).stdout(Stdio::from(full)).stderr(Stdio::null());
+    assert_eq!(command.status().unwrap().code(), Some(74));
+}
+
+#[test]
+fn a_report_does_not_write_over_other_files() {
+    let world = World::with_images();
+    world.trained();
+    let precious = world.picture("precious.png", 0, 1, 1);
+    let before = fs::read(&precious).unwrap();
+    world.run(["classify", "model", "precious.png", "--report", "precious.png"]).ended(65).complains("precious.png");
+    assert_eq!(fs::read(&precious).unwrap(), before);
+    world.file("bad.png", b"");
+    for _ in 0..2 {
+        world.run(["classify", "model", "bad.png", "precious.png", "--report", "report.jsonl"]).ended(1);
+    }
+    assert_eq!(fs::read_to_string(world.at("report.jsonl")).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn training_images_that_moved_are_told() {
+    let world = World::with_images();
+    world.trained();
+    world.picture("new.png", 0, 2, 3);
+    fs::rename(world.at("images"), world.at("moved")).unwrap();
+    world.run(["classify", "model", "new.png", "--draw", "why"]).ended(0).complains("--training-images");
+    let ran = world.run(["classify", "model", "new.png", "--draw", "why", "--training-images", "moved"]).ended(0);
+    assert!(!ran.stderr.contains("--training-images"), "{}", ran.stderr);
+}

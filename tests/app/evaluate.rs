@@ -50,6 +50,8 @@ fn leaves_instances_or_objects_out() {
     assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64()), (Some(24), Some(24)));
     let answer = world.run(["eval", "ckm", "--data", "images", "--without-instances", "1", "--limit", "5", "--json"]).ended(0).object();
     assert_eq!((answer["n_train"].as_u64(), answer["n_test"].as_u64()), (Some(16), Some(5)));
+    world.run(["eval", "ckm", "--data", "images", "--test-instances", "77"]).ended(2).complains("77");
+    world.run(["eval", "ckm", "--data", "images", "--limit", "0"]).ended(2).complains("no image is left");
     let table = world.run(["eval", "ckm", "--data", "images"]).ended(0).stdout;
     assert!(table.contains("accuracy 1.0000 on 24 images") && table.contains("disc"), "{table}");
 }

@@ -10,6 +10,9 @@ fn without_a_command_it_learns_the_sample_and_explains_an_answer() {
     let world = World::new();
     let ran = world.run::<&str>([]).ended(0);
     assert!(ran.stdout.contains("What spoke most for") && ran.stdout.contains("confidence"), "{}", ran.stdout);
+    let tried = world.at("home/tessera").read_dir().unwrap().next().unwrap().unwrap().path().join("try-these/airplane_07_0_12_4_lt.jpg");
+    let length = fs::read(&tried).unwrap().len();
+    fs::write(&tried, vec![7; length]).unwrap();
     let answer = world.run(["--json"]).ended(0).object();
     let accuracy = answer["held_out_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.75, "{accuracy} right on objects left out");
@@ -39,6 +42,7 @@ fn norb_files_are_learned_directly() {
         .find(|path| path.to_string_lossy().ends_with("training-dat.mat"));
     let ran = world.run(["train".as_ref(), dat.unwrap().as_os_str(), "--to".as_ref(), "model".as_ref(), "--json".as_ref()]).ended(0);
     assert_eq!(ran.object()["images"], 12, "of each pair the left image, of the instances half");
+    assert!(fs::read_to_string(world.at("model/manifest.ron")).unwrap().contains("teapot"), "the toys' own categories");
 }
 
 #[test]

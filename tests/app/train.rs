@@ -13,6 +13,7 @@ fn trains_in_one_pass_and_says_how_it_went() {
     assert_eq!(answer["held_out_accuracy"].as_f64(), Some(1.0), "rings and squares are easily told apart");
     assert!(answer["train_ms_per_image"].as_f64().unwrap() > 0.0);
     assert_eq!(answer["model"], "model");
+    assert_eq!((answer["objects_unknown"].as_u64(), answer["failed"].as_u64()), (Some(0), Some(0)));
     assert!(world.at("model/manifest.ron").is_file());
 }
 

@@ -3,17 +3,17 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tessera_core::ckm::explain::{Contribution, Explanation};
 use tessera_core::ckm::model::Recognizer;
-use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::{Error, envelope};
 
 use super::Done;
 use super::args::Classify;
 use super::output::{Failures, Output};
+use super::paths::images;
 use crate::session::Session;
 use crate::session::recognise::Answer;
 
@@ -26,14 +26,15 @@ pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Resu
         return Err(Error::data(&arguments.model, "a model", "nothing of that name", advice).into());
     }
     let model = Recognizer::load(&arguments.model)?;
+    if model.calibration.n == 0 {
+        out.note("This model's confidence means nothing: when it was trained, no class had two objects to judge it by.");
+    }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if let Some(folder) = &arguments.draw {
         std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     }
-    let root = arguments.training_images.clone().unwrap_or_else(|| PathBuf::from(&model.root));
     let mut answered = 0;
-    let mut first_error = None;
-    for path in images(session, &arguments.paths, &mut failures, &mut first_error)? {
+    for path in images(session, &arguments.paths, &mut failures)? {
         if session.progress().is_cancelled() {
             return Err(Error::Cancelled.into());
         }
@@ -42,50 +43,45 @@ pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Resu
                 answered += 1;
                 let wanted = arguments.explain || arguments.draw.is_some();
                 let explanations = if wanted { session.explain(&model, &answer) } else { Vec::new() };
-                if let Some(folder) = &arguments.draw {
-                    let file = folder.join(format!("{answered:04}-{}.png", path.file_stem().unwrap_or_default().to_string_lossy()));
-                    session
-                        .draw_explanation(&answer, &explanations, &root)
-                        .save(&file)
-                        .with_context(|| format!("cannot write {}", display(&file)))?;
-                    out.note(&format!("drew {}", display(&file)));
-                }
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };
                 out.answer(|| in_json(&model, &answer, told), || in_words(&model, &answer, told));
-            }
-            Err(error) => {
-                failures.file(&path, &error)?;
-                first_error.get_or_insert(error);
-            }
-        }
-    }
-    failures.finish()?;
-    Done::after(answered, first_error)
-}
-
-/// The paths with each folder replaced by the images in it.
-fn images(session: &Session, paths: &[PathBuf], failures: &mut Failures<'_>, first_error: &mut Option<Error>) -> Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            all.push(path.clone());
-            continue;
-        }
-        let options = OpenOptions { labels: Labels::None, ..OpenOptions::default() };
-        match Dataset::open(path, &options, session.progress()) {
-            Ok(data) => {
-                all.extend(data.items.iter().map(|item| item.path().to_owned()));
-                for skipped in &data.skipped {
-                    failures.passed_over(&skipped.path, skipped.reason, &skipped.detail)?;
+                if let Some(folder) = &arguments.draw {
+                    draw(session, arguments, &model, &answer, &explanations, folder, answered, out)
+                        .or_else(|error| failures.file(&path, error))?;
                 }
             }
-            Err(error) => {
-                failures.file(path, &error)?;
-                first_error.get_or_insert(error);
-            }
+            Err(error) => failures.file(&path, error)?,
         }
     }
-    Ok(all)
+    failures.finish(answered)
+}
+
+/// Draws an explanation into `folder`, under a name that begins with the number of the answer.
+#[expect(clippy::too_many_arguments, reason = "a private step of run, which holds all of these")]
+fn draw(
+    session: &Session,
+    arguments: &Classify,
+    model: &Recognizer,
+    answer: &Answer,
+    explanations: &[Explanation],
+    folder: &Path,
+    number: usize,
+    out: &Output,
+) -> tessera_core::Result<()> {
+    let root = arguments.training_images.clone().unwrap_or_else(|| PathBuf::from(&model.root));
+    let drawing = session.draw_explanation(model, answer, explanations, &root);
+    let stem: String = answer.path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
+    let file = folder.join(format!("{number:04}-{stem}.png"));
+    drawing.picture.save(&file).map_err(|error| Error::io("write", &file)(std::io::Error::other(error)))?;
+    out.note(&format!("drew {}", display(&file)));
+    if drawing.missing > 0 {
+        out.note(&format!(
+            "{} training images are not in {} any more: name their folder with --training-images DIR",
+            drawing.missing,
+            display(&root)
+        ));
+    }
+    Ok(())
 }
 
 fn class_of<'a>(model: &'a Recognizer, answer: &Answer) -> Option<&'a str> {
@@ -97,7 +93,7 @@ fn in_json(model: &Recognizer, answer: &Answer, explanations: &[Explanation]) ->
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
-        "confidence": answer.confidence, "nearest_class": best, "scores": scores});
+        "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "pieces": answer.elements.len()});
     if let Some(explanation) = explanations.first() {
         line["contributions"] = explanation.contributions.iter().map(|c| contribution_json(model, c)).collect();
     }
@@ -126,6 +122,9 @@ pub(super) fn in_words(model: &Recognizer, answer: &Answer, explanations: &[Expl
         let _ = write!(text, "; score {score:.2} against {other:.2} for {}", name(*second));
     }
     text.push(')');
+    if answer.elements.is_empty() {
+        text.push_str("; nothing was found in the image to compare, so this is only the class with most training images");
+    }
     for explanation in explanations {
         let _ = write!(text, "\n  {} scores {:.3}, the sum of", name(explanation.class), explanation.score);
         for (i, (kind, (count, sum))) in by_kind(model, explanation).into_iter().enumerate() {
@@ -145,6 +144,9 @@ pub(super) fn in_words(model: &Recognizer, answer: &Answer, explanations: &[Expl
     }
     let (rest, sum) = pieces.iter().skip(TOLD).fold((0, 0.0), |(n, sum), (_, lead)| (n + 1, sum + lead));
     let _ = write!(text, "\n  {sum:+9.3}  the other {rest} pieces together");
+    text.push_str(
+        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; pair bonus: a neighbour comes from the same image)",
+    );
     text
 }
 
@@ -171,16 +173,21 @@ fn piece(model: &Recognizer, c: &Contribution) -> String {
         "hog" => "gradient block",
         _ => "colour square",
     };
-    let [x, y] = c.position;
+    let [x, y] = c.position.map(whole);
     let Some(m) = &c.matched else {
-        return format!("{kind} at ({x:.0}, {y:.0}): the class has none of this kind");
+        return format!("{kind} at ({x}, {y}): the class has none of this kind");
     };
     let together = if c.bonus == 0.0 { String::new() } else { format!(", pair bonus {:.2}", c.bonus) };
-    let [ex, ey] = m.position;
+    let [ex, ey] = m.position.map(whole);
     format!(
-        "{kind} at ({x:.0}, {y:.0}) is like ({ex:.0}, {ey:.0}) of {} (likeness {:.2}, distance costs {:.2}{together})",
+        "{kind} at ({x}, {y}) is like ({ex}, {ey}) of {} (likeness {:.2}, distance costs {:.2}{together})",
         display(Path::new(&m.name)),
         c.likeness,
         c.nearness.abs()
     )
+}
+
+/// A coordinate as a whole number, for words.
+fn whole(coordinate: f32) -> i32 {
+    coordinate.round() as i32
 }

@@ -11,9 +11,10 @@ use tessera_core::features::OrbOptions;
 use super::Done;
 use super::args::{Eval, EvalCkm, Features, Search};
 use super::output::{Failures, Output};
+use super::paths::images;
 use super::train::{open_options, options};
 use crate::session::Session;
-use crate::session::experiment::Split;
+use crate::session::experiment::{Outcome, Split};
 
 pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Done> {
     match command {
@@ -29,16 +30,15 @@ fn features(session: &Session, arguments: &Features, out: &Output) -> Result<Don
     };
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     let mut answered = 0;
-    let mut first_error = None;
-    for path in &arguments.paths {
+    for path in images(session, &arguments.paths, &mut failures)? {
         if session.progress().is_cancelled() {
             return Err(tessera_core::Error::Cancelled.into());
         }
         // The first picture is seen twice: what is timed is a warm machine.
         if answered == 0 {
-            let _ = session.features(path, &options);
+            let _ = session.features(&path, &options);
         }
-        match session.features(path, &options) {
+        match session.features(&path, &options) {
             Ok(seen) => {
                 answered += 1;
                 out.answer(
@@ -52,14 +52,10 @@ fn features(session: &Session, arguments: &Features, out: &Output) -> Result<Don
                     || format!("{}: {} keypoints in {:.2} ms", display(&seen.path), seen.features.keypoints.len(), seen.ms),
                 );
             }
-            Err(error) => {
-                failures.file(path, &error)?;
-                first_error.get_or_insert(error);
-            }
+            Err(error) => failures.file(&path, error)?,
         }
     }
-    failures.finish()?;
-    Done::after(answered, first_error)
+    failures.finish(answered)
 }
 
 fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
@@ -78,19 +74,19 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
     let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options))?;
-    let (learned, tested) = (&outcome.learned, &outcome.tested);
-    for failed in learned.failed.iter().chain(&tested.failed) {
-        failures.file(&failed.path, &failed.error)?;
+    let Outcome { mut learned, mut tested, model_bytes, skipped } = outcome;
+    failures.skipped(&skipped)?;
+    for failed in learned.failed.drain(..).chain(tested.failed.drain(..)) {
+        failures.file(&failed.path, failed.error)?;
     }
-    let done = if failures.n() == 0 { Done::Whole } else { Done::Partly };
-    failures.finish()?;
     let n_train = learned.ckm.examples().count();
+    let done = failures.finish(n_train + tested.n())?;
     out.answer(
         || {
             json!({"accuracy": tested.accuracy(), "n_train": n_train, "n_test": tested.n(),
                 "classes": learned.ckm.classes().len(), "elements": learned.ckm.n_elements(),
                 "train_ms_per_image": learned.ms_per_image(), "learn_ms_per_image": 0.0, "test_ms_per_image": tested.ms_per_image(),
-                "model_bytes": outcome.model_bytes, "confusion": {"classes": tested.classes, "counts": tested.confusion}})
+                "model_bytes": model_bytes, "confusion": {"classes": tested.classes, "counts": tested.confusion}})
         },
         || {
             format!(
@@ -100,8 +96,8 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
                 learned.ckm.classes().len(),
                 learned.ms_per_image(),
                 tested.ms_per_image(),
-                outcome.model_bytes as f64 / 1e6,
-                table(tested)
+                model_bytes as f64 / 1e6,
+                table(&tested)
             )
         },
     );

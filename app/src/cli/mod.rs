@@ -5,6 +5,7 @@ mod classify;
 mod evaluate;
 mod generate;
 mod output;
+mod paths;
 mod sample;
 mod train;
 
@@ -24,17 +25,6 @@ enum Done {
     Whole,
     /// Everything but some files.
     Partly,
-}
-
-impl Done {
-    /// How a command ended that answered for `answered` files; when there are none, the first error is its own.
-    fn after(answered: usize, first_error: Option<Error>) -> anyhow::Result<Self> {
-        match first_error {
-            None => Ok(Self::Whole),
-            Some(_) if answered > 0 => Ok(Self::Partly),
-            Some(error) => Err(Told(error).into()),
-        }
-    }
 }
 
 /// An error that the user has been told about already.

@@ -10,10 +10,11 @@ use std::time::Duration;
 use anyhow::Context;
 use serde_json::{Value, json};
 use tessera_core::Error;
-use tessera_core::error::display;
+use tessera_core::data::Skipped;
 use tessera_core::progress::Progress;
 
 use super::args::Global;
+use super::{Done, Told};
 
 /// The two streams and who gets what.
 pub(super) struct Output {
@@ -29,9 +30,13 @@ impl Output {
     /// The answer: as one line of JSON where that was asked for, otherwise in words.
     pub(super) fn answer(&self, json: impl FnOnce() -> Value, words: impl FnOnce() -> String) {
         let line = if self.json { json().to_string() } else { words() };
-        if writeln!(io::stdout().lock(), "{line}").is_err() {
-            // Whoever read the answers has gone.
-            std::process::exit(0);
+        if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                // Whoever read the answers has seen enough.
+                std::process::exit(0);
+            }
+            self.complain(&format!("cannot write the answer: {error}; give it another place"));
+            std::process::exit(74);
         }
     }
 
@@ -79,44 +84,72 @@ impl Output {
 pub(super) struct Failures<'a> {
     out: &'a Output,
     report: Option<BufWriter<File>>,
-    n: usize,
+    failed: usize,
+    passed_over: usize,
+    first: Option<Error>,
 }
 
 impl<'a> Failures<'a> {
-    /// Starts the list, and the report file at `path`.
+    /// Starts the list, and the report file at `path`: a new file, or an older report.
     pub(super) fn new(out: &'a Output, path: Option<&Path>) -> anyhow::Result<Self> {
-        let create = |path: &Path| File::create(path).map_err(Error::io("write", path)).map(BufWriter::new);
-        Ok(Self { out, report: path.map(create).transpose()?, n: 0 })
+        let report = path.map(create_report).transpose()?;
+        Ok(Self { out, report, failed: 0, passed_over: 0, first: None })
     }
 
     /// A file that failed.
-    pub(super) fn file(&mut self, path: &Path, error: &Error) -> anyhow::Result<()> {
+    pub(super) fn file(&mut self, path: &Path, error: Error) -> anyhow::Result<()> {
         self.out.complain(&error.to_string());
-        self.n += 1;
-        self.line(path, error.reason(), &error.to_string())
+        self.line(path, error.reason(), &error.to_string())?;
+        self.failed += 1;
+        self.first.get_or_insert(error);
+        Ok(())
     }
 
-    /// A file that was passed over, which is worth a line but is no failure.
-    pub(super) fn passed_over(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
-        self.line(path, reason, detail)
-    }
-
-    /// How many failed.
-    pub(super) fn n(&self) -> usize {
-        self.n
+    /// Files that were passed over. What could not be read has failed; the rest is worth a line, no more.
+    pub(super) fn skipped(&mut self, skipped: &[Skipped]) -> anyhow::Result<()> {
+        for Skipped { path, reason, detail } in skipped {
+            if *reason == "io" {
+                self.file(path, Error::io("read", path)(io::Error::other(detail.clone())))?;
+            } else {
+                self.line(path, reason, detail)?;
+                self.passed_over += 1;
+            }
+        }
+        Ok(())
     }
 
     fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         match &mut self.report {
             Some(file) => {
-                writeln!(file, "{}", json!({"path": display(path), "reason": reason, "detail": detail})).context("cannot write the report")
+                let line = json!({"path": path.to_string_lossy(), "reason": reason, "detail": detail});
+                writeln!(file, "{line}").context("cannot write the report")
             }
             None => Ok(()),
         }
     }
 
-    /// Puts the report on disk.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
-        self.report.map_or(Ok(()), |mut file| file.flush().context("cannot write the report"))
+    /// Puts the report on disk and says how a command ended that answered for `answered` files: when there are none, the
+    /// first error is its own.
+    pub(super) fn finish(self, answered: usize) -> anyhow::Result<Done> {
+        if let Some(mut file) = self.report {
+            file.flush().context("cannot write the report")?;
+        }
+        if self.failed + self.passed_over > 0 {
+            let (failed, passed_over) = (self.failed, self.passed_over);
+            self.out.note(&format!("{answered} images done, {failed} failed, {passed_over} files passed over (--report FILE lists them)"));
+        }
+        match self.first {
+            None => Ok(Done::Whole),
+            Some(_) if answered > 0 => Ok(Done::Partly),
+            Some(error) => Err(Told(error).into()),
+        }
     }
+}
+
+fn create_report(path: &Path) -> Result<BufWriter<File>, Error> {
+    let is_other = std::fs::read(path).is_ok_and(|bytes| !bytes.is_empty() && !bytes.starts_with(b"{\"path\":"));
+    if is_other {
+        return Err(Error::data(path, "a new file or an older report to replace", "another file", "choose another name for the report"));
+    }
+    File::create(path).map(BufWriter::new).map_err(Error::io("write", path))
 }

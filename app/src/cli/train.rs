@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::ckm::CkmOptions;
+use tessera_core::ckm::model::Recognizer;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
@@ -18,37 +19,44 @@ use crate::session::train::Trained;
 
 pub(super) fn run(session: &Session, arguments: &Train, out: &Output) -> Result<Done> {
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
-    refuse_as_model(&to)?;
+    envelope::check_place(&to)?;
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let options = options(session, &arguments.build)?;
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    for skipped in &trained.data.skipped {
-        failures.passed_over(&skipped.path, skipped.reason, &skipped.detail)?;
+    let Trained { recognizer, data, failed, train_ms_per_image, .. } = trained;
+    failures.skipped(&data.skipped)?;
+    for failed in failed {
+        failures.file(&failed.path, failed.error)?;
     }
-    for failed in &trained.failed {
-        failures.file(&failed.path, &failed.error)?;
-    }
-    let done = if failures.n() == 0 { Done::Whole } else { Done::Partly };
-    failures.finish()?;
-    trained.recognizer.save(&to)?;
+    recognizer.save(&to)?;
 
-    let ckm = &trained.recognizer.ckm;
-    let metrics = trained.recognizer.metrics;
+    let (ckm, metrics) = (&recognizer.ckm, recognizer.metrics);
     let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
+    let done = failures.finish(images)?;
+    let lost: Vec<&str> = data.classes.iter().map(String::as_str).filter(|name| ckm.class_id(name).is_none()).collect();
+    if !lost.is_empty() {
+        out.complain(&format!(
+            "{} of {} classes were not learned, for none of their images could be read: {}",
+            lost.len(),
+            data.classes.len(),
+            lost.join(", ")
+        ));
+    }
     out.answer(
         || {
             json!({"images": images, "classes": classes, "elements": elements, "held_out_accuracy": metrics.held_out_accuracy,
-                "held_out": metrics.held_out, "train_ms_per_image": trained.train_ms_per_image, "model": to.to_string_lossy()})
+                "held_out": metrics.held_out, "objects_unknown": metrics.objects_unknown, "failed": data.items.len() - images,
+                "train_ms_per_image": train_ms_per_image, "model": to.to_string_lossy()})
         },
         || {
             let accuracy = match metrics.held_out_accuracy {
-                Some(accuracy) => format!("{:.1} % right on {} images judged without their objects", 100.0 * accuracy, metrics.held_out),
+                Some(accuracy) => format!("{:.1} % right on {} images judged {}", 100.0 * accuracy, metrics.held_out, without(&recognizer)),
                 None => "no class has two objects to judge it by".into(),
             };
             format!(
                 "Trained on {images} images of {classes} classes ({elements} elements, {:.2} ms an image): {accuracy}.\nThe model is in {}",
-                trained.train_ms_per_image,
+                train_ms_per_image,
                 display(&to)
             )
         },
@@ -59,9 +67,6 @@ pub(super) fn run(session: &Session, arguments: &Train, out: &Output) -> Result<
 /// What a user should know about the images that were trained on.
 pub(super) fn tell(trained: &Trained, out: &Output) {
     out.note(&trained.data.layout.to_string());
-    if !trained.data.skipped.is_empty() {
-        out.note(&format!("{} files or folders were passed over; --report FILE lists them.", trained.data.skipped.len()));
-    }
     if trained.featureless > 0 {
         out.note(&format!("{} images gave no element at all: nothing was learned from them.", trained.featureless));
     }
@@ -72,22 +77,16 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
     }
 }
 
+/// What was left out when images were judged, in words.
+pub(super) fn without(recognizer: &Recognizer) -> &'static str {
+    if recognizer.metrics.objects_unknown == recognizer.ckm.examples().count() { "each without itself" } else { "without their objects" }
+}
+
 fn default_model(folder: &Path) -> PathBuf {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut name = absolute.file_name().unwrap_or("tessera".as_ref()).to_owned();
     name.push(".model");
     PathBuf::from(name)
-}
-
-/// Refuses a place for a model before any work is done for it.
-fn refuse_as_model(to: &Path) -> Result<()> {
-    let is_taken =
-        to.is_file() || (to.is_dir() && !envelope::is_model(to) && to.read_dir().is_ok_and(|mut entries| entries.next().is_some()));
-    if is_taken {
-        let found = if to.is_file() { "a file" } else { "a folder with other things in it" };
-        return Err(Error::data(to, "a new name, an empty folder or a model to replace", found, "choose another name with --to").into());
-    }
-    Ok(())
 }
 
 pub(super) fn open_options(build: &Build) -> OpenOptions {

@@ -7,6 +7,7 @@ use image::{Rgb, RgbImage};
 use imageproc::drawing::{draw_filled_circle_mut, draw_hollow_circle_mut, draw_hollow_rect_mut, draw_line_segment_mut};
 use imageproc::rect::Rect;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
+use tessera_core::ckm::model::Recognizer;
 use tessera_core::ids::ItemId;
 
 use super::Session;
@@ -27,6 +28,14 @@ const MATCHES: usize = 5;
 const COLOURS: [Rgb<u8>; TILES] =
     [Rgb([214, 62, 62]), Rgb([35, 120, 200]), Rgb([40, 150, 80]), Rgb([205, 120, 20]), Rgb([140, 80, 190]), Rgb([20, 150, 160])];
 
+/// A drawn explanation.
+pub struct Drawing {
+    /// The picture.
+    pub picture: RgbImage,
+    /// Training images that were not found, and stayed empty frames.
+    pub missing: usize,
+}
+
 /// A picture scaled to fit a square, and where it was put.
 struct Placed {
     left: u32,
@@ -44,9 +53,10 @@ impl Session {
     /// Draws why the first of `explanations` won against the second (or, alone, what it is made of). Each of the training
     /// images that decided it is framed in a colour of its own; circles and lines of that colour join its most decisive
     /// pieces with those of the query. A training image that is not found below `root` any more stays an empty frame.
-    pub fn draw_explanation(&self, answer: &Answer, explanations: &[Explanation], root: &Path) -> RgbImage {
+    pub fn draw_explanation(&self, model: &Recognizer, answer: &Answer, explanations: &[Explanation], root: &Path) -> Drawing {
         let width = MARGIN * (COLUMNS + 2) + QUERY_SIDE + COLUMNS * TILE_SIDE;
         let mut canvas = RgbImage::from_pixel(width, QUERY_SIDE + 2 * MARGIN, BACKGROUND);
+        let mut missing = 0;
         let query = place(&mut canvas, &answer.picture, (MARGIN, MARGIN), QUERY_SIDE);
         for (tile, (image, pieces)) in winners(explanations).into_iter().enumerate() {
             let (column, row) = (tile as u32 % COLUMNS, tile as u32 / COLUMNS);
@@ -54,7 +64,11 @@ impl Session {
             let colour = COLOURS[tile];
             let placed = match self.training_picture(root, &image.name) {
                 Ok(picture) => place(&mut canvas, &picture, corner, TILE_SIDE),
-                Err(_) => Placed { left: corner.0, top: corner.1, scale: TILE_SIDE as f32 / answer.picture.width().max(1) as f32 },
+                Err(_) => {
+                    missing += 1;
+                    let size = model.ckm.examples().find(|(_, e)| e.id == image.image).map_or((1, 1), |(_, e)| e.elements.size);
+                    fitted(size, corner, TILE_SIDE).0
+                }
             };
             for inset in 0..3 {
                 let rect = Rect::at((corner.0 + inset) as i32, (corner.1 + inset) as i32);
@@ -70,7 +84,7 @@ impl Session {
                 }
             }
         }
-        canvas
+        Drawing { picture: canvas, missing }
     }
 }
 
@@ -99,12 +113,17 @@ fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<Piece<'_>>)> {
     images.into_iter().take(TILES).map(|(_, _, pieces)| (pieces[0].1, pieces)).collect()
 }
 
+/// Where a picture of `size` comes to lie in the middle of a square, and how large it is there.
+fn fitted(size: (u32, u32), corner: (u32, u32), side: u32) -> (Placed, (u32, u32)) {
+    let scale = side as f32 / size.0.max(size.1).max(1) as f32;
+    let [width, height] = [size.0, size.1].map(|length| ((length as f32 * scale) as u32).clamp(1, side));
+    (Placed { left: corner.0 + (side - width) / 2, top: corner.1 + (side - height) / 2, scale }, (width, height))
+}
+
 fn place(canvas: &mut RgbImage, picture: &RgbImage, corner: (u32, u32), side: u32) -> Placed {
-    let scale = side as f32 / picture.width().max(picture.height()).max(1) as f32;
-    let size = |length: u32| ((length as f32 * scale) as u32).max(1);
-    let scaled = imageops::resize(picture, size(picture.width()), size(picture.height()), FilterType::CatmullRom);
-    let (left, top) = (corner.0 + (side - scaled.width().min(side)) / 2, corner.1 + (side - scaled.height().min(side)) / 2);
+    let (placed, (width, height)) = fitted(picture.dimensions(), corner, side);
+    let scaled = imageops::resize(picture, width, height, FilterType::CatmullRom);
     draw_hollow_rect_mut(canvas, Rect::at(corner.0 as i32, corner.1 as i32).of_size(side, side), FRAME);
-    imageops::replace(canvas, &scaled, i64::from(left), i64::from(top));
-    Placed { left, top, scale }
+    imageops::replace(canvas, &scaled, i64::from(placed.left), i64::from(placed.top));
+    placed
 }

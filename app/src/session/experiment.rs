@@ -5,7 +5,7 @@ use std::path::Path;
 use tessera_core::ckm::confidence;
 use tessera_core::ckm::model::{Metrics, Recognizer};
 use tessera_core::ckm::{Ckm, CkmOptions};
-use tessera_core::data::{Dataset, OpenOptions};
+use tessera_core::data::{Dataset, OpenOptions, Skipped};
 use tessera_core::eval::recognition::{self, Learned, Tested};
 use tessera_core::{Error, Result, random};
 
@@ -47,6 +47,8 @@ pub struct Outcome {
     pub tested: Tested,
     /// The bytes the machine takes on disk.
     pub model_bytes: u64,
+    /// Files and folders that were passed over.
+    pub skipped: Vec<Skipped>,
 }
 
 impl Session {
@@ -56,32 +58,35 @@ impl Session {
     /// As [`Dataset::open`], [`recognition::learn`] and [`recognition::test`].
     pub fn experiment(&self, split: &Split<'_>, open: &OpenOptions, options: &CkmOptions) -> Result<Outcome> {
         self.pool.install(|| {
-            let (learned, tested) = match *split {
+            let (learned, tested, skipped) = match *split {
                 Split::Folders { train, test } => {
                     let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
                     let learned = self.learn(&train, |_| true, options)?;
                     let tested = self.test(&learned.ckm, &test, |_| true)?;
-                    (learned, tested)
+                    (learned, tested, [train.skipped, test.skipped].concat())
                 }
                 Split::Instances { data, test } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_tested = |i: usize| data.items[i].meta.instance.is_some_and(|instance| test.contains(&instance));
+                    if !(0..data.items.len()).any(is_tested) {
+                        return Err(nothing_to_test("--test-instances", format!("{test:?}, which no name has")));
+                    }
                     let learned = self.learn(&data, |i| !is_tested(i), options)?;
                     let tested = self.test(&learned.ckm, &data, is_tested)?;
-                    (learned, tested)
+                    (learned, tested, data.skipped)
                 }
                 Split::LeaveObjectOut { data, without, limit } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
                     let learned = self.learn(&data, is_looked_at, options)?;
                     let tested = self.leave_object_out(&learned.ckm, limit)?;
-                    (learned, tested)
+                    (learned, tested, data.skipped)
                 }
             };
             let recognizer =
                 Recognizer { ckm: learned.ckm, calibration: Default::default(), metrics: Metrics::default(), root: String::new() };
             let model_bytes = recognizer.weight_bytes()?;
-            Ok(Outcome { learned: Learned { ckm: recognizer.ckm, ..learned }, tested, model_bytes })
+            Ok(Outcome { learned: Learned { ckm: recognizer.ckm, ..learned }, tested, model_bytes, skipped })
         })
     }
 
@@ -107,6 +112,13 @@ impl Session {
             tested.count(&ckm.classes()[judged.class.index()].name, &ckm.classes()[judged.predicted.index()].name);
         }
         tested.time = start.elapsed();
+        if tested.n() == 0 {
+            return Err(nothing_to_test("--data", "a folder in which no image is left to test".into()));
+        }
         Ok(tested)
     }
+}
+
+fn nothing_to_test(name: &'static str, found: String) -> Error {
+    Error::Option { name, found, expected: "chosen so that classes have two objects or more and some images are tested" }
 }

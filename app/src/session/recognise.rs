@@ -38,7 +38,7 @@ impl Session {
         self.pool.install(|| {
             let elements = model.ckm.elements(&picture)?;
             let scores = model.ckm.scores(&elements, Without::Nothing);
-            let confidence = model.calibration.confidence(&scores);
+            let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
             Ok(Answer { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, unknown: confidence < bar })
         })
     }

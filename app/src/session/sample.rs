@@ -21,7 +21,7 @@ pub struct Sample {
 
 impl Session {
     /// Puts the sample into the user's data folder (or, where that cannot be written, into the system's temporary
-    /// folder) unless it is there already.
+    /// folder) unless it is there already; files that differ are mended.
     ///
     /// # Errors
     /// [`Error::Io`] when neither can be written.
@@ -42,8 +42,7 @@ fn unpack(dir: &Dir<'_>, to: &Path) -> Result<()> {
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
     for file in dir.files() {
         let path = to.join(file.path().file_name().unwrap_or_default());
-        let is_there = fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() == file.contents().len() as u64);
-        if !is_there {
+        if !fs::read(&path).is_ok_and(|bytes| bytes == file.contents()) {
             replace(&path, file.contents())?;
         }
     }

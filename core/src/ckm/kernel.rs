@@ -34,12 +34,12 @@ impl LeafKernel {
     pub fn parts(&self, distance: f32, dx: f32, dy: f32) -> (f32, f32) {
         let likeness = (1.0 - distance * (1.0 / self.rho)).max(0.0);
         let far = (dx * dx + dy * dy).sqrt() * (self.cost / self.reach);
-        (likeness, -far.min(self.cost))
+        (likeness, 0.0 - far.min(self.cost))
     }
 
     /// What a query element is worth in a class without any element of its kind: the smallest value of the kernel.
     pub fn floor(&self) -> f32 {
-        -self.cost
+        0.0 - self.cost
     }
 
     pub(super) fn check(&self) -> Result<()> {

@@ -142,6 +142,12 @@ impl Scores {
         ranking
     }
 
+    /// The share of training images that the largest class has, in 0..=1: all that is known without elements.
+    pub fn prior(&self) -> f64 {
+        let all: usize = self.examples.iter().sum();
+        self.examples.iter().max().map_or(0.0, |&most| most as f64 / all.max(1) as f64)
+    }
+
     /// The best class's lead over the second, divided by [`Scores::mass`]; 0 without elements or with one class.
     pub fn margin(&self) -> f64 {
         match self.ranking().as_slice() {

@@ -138,7 +138,7 @@ fn found(root: &Path, path: PathBuf) -> Found {
 fn folders_of(root: &Path, path: &Path) -> impl Iterator<Item = String> {
     let between = path.strip_prefix(root).ok().and_then(Path::parent).unwrap_or(Path::new(""));
     between.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(error::display(Path::new(name))),
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
         _ => None,
     })
 }
@@ -317,17 +317,17 @@ fn no_pictures(root: &Path, walk: &Walk) -> Error {
     let skipped = |reason| walk.skipped.iter().filter(|skipped| skipped.reason == reason).count();
     let counts = [
         (skipped("unsupported"), "unsupported picture"),
-        (skipped("link"), "unfollowed link"),
+        (skipped("link"), "link to a folder or to nothing"),
         (skipped("io"), "unreadable folder"),
         (walk.ignored, "other file"),
     ];
     let found: Vec<String> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
     let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
-    Error::data(root, expected, found, "name a folder that holds pictures, or convert them first")
+    Error::data(root, expected, found, "name the folder that the pictures themselves lie in, or convert those of other formats")
 }
 
 fn no_classes(root: &Path, files: &[Found], expected: &str) -> Error {
     let example = files.first().map(|file| error::display(Path::new(file.path.file_name().unwrap_or_default())));
     let found = format!("{} without them, such as {}", count(files.len(), "picture"), example.unwrap_or_default());
-    Error::data(root, expected, found, "move the pictures of each class into a folder of their own, or ask for no labels")
+    Error::data(root, expected, found, "move the pictures of each class into a folder of their own")
 }

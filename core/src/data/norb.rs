@@ -27,6 +27,8 @@ pub const CATEGORIES: [&str; 6] = ["animal", "human", "airplane", "truck", "car"
 const CAMERAS: u32 = 2;
 /// Most pixels on one side of a frame.
 const MAX_SIDE: u32 = 4096;
+/// The suffix of an optional text file beside a triple: the names of its categories, one a line, in the order of their numbers.
+pub const NAMES: &str = "-names.txt";
 const SUFFIXES: [&str; 3] = ["-dat.mat", "-cat.mat", "-info.mat"];
 
 /// A NORB set in memory. Pair `p` has the frames `2 p` (left camera) and `2 p + 1` (right camera).
@@ -36,6 +38,7 @@ pub struct NorbSet {
     height: u32,
     pixels: Vec<u8>,
     categories: Vec<u8>,
+    names: Vec<String>,
     info: Vec<i32>,
     n_columns: usize,
 }
@@ -91,6 +94,7 @@ impl NorbSet {
             width,
             height,
             categories: categories.collect::<Result<_>>()?,
+            names: names_beside(dat)?,
             info: poses.integers(progress)?,
             n_columns,
             pixels: pixels.bytes(progress)?,
@@ -135,6 +139,14 @@ impl NorbSet {
         RgbImage::from_fn(self.width, self.height, |x, y| image::Rgb([grey[(y * self.width + x) as usize]; 3]))
     }
 
+    /// The name of a pair's category: one of [`CATEGORIES`], or of the file that [`NAMES`] tells of.
+    ///
+    /// # Panics
+    /// When there is no such pair.
+    pub fn category_name(&self, pair: u32) -> &str {
+        &self.names[usize::from(self.category(pair))]
+    }
+
     /// The category of a pair, a position in [`CATEGORIES`].
     ///
     /// # Panics
@@ -175,7 +187,7 @@ impl NorbSet {
     /// When there is no such frame.
     pub fn name(&self, index: u32) -> String {
         let pair = index / CAMERAS;
-        let category = CATEGORIES[usize::from(self.category(pair))];
+        let category = self.category_name(pair);
         let numbers = self.info(pair).iter().map(|n| *n.max(&0)).collect::<Vec<_>>();
         let (instance, elevation, azimuth, lighting) = (numbers[0], numbers[1], numbers[2], numbers[3]);
         format!("{pair:06}_{category}_{instance:02}_{elevation}_{azimuth}_{lighting}_{}", camera_of(index).short())
@@ -193,7 +205,7 @@ fn dims(header: &Header) -> String {
 /// The items of a set.
 pub(super) fn dataset(set: &Arc<NorbSet>, options: &OpenOptions) -> Dataset {
     let is_labelled = options.labels != Labels::None;
-    let class_of = |pair: u32| if is_labelled { CATEGORIES[usize::from(set.category(pair))] } else { UNLABELLED };
+    let class_of = |pair: u32| if is_labelled { set.category_name(pair) } else { UNLABELLED };
     let mut classes: Vec<String> = (0..set.n_pairs()).map(|pair| class_of(pair).to_owned()).collect();
     classes.sort();
     classes.dedup();
@@ -202,7 +214,7 @@ pub(super) fn dataset(set: &Arc<NorbSet>, options: &OpenOptions) -> Dataset {
             let index = pair * CAMERAS + u32::from(options.camera == Camera::Right);
             let class = classes.partition_point(|name| name.as_str() < class_of(pair));
             let meta = set.meta(index);
-            let category = CATEGORIES[usize::from(set.category(pair))];
+            let category = set.category_name(pair);
             let group = meta.instance.map(|instance| group_name(category, &instance.to_string()));
             Item { source: Source::Frame { set: set.clone(), index }, class: ClassId(class as u32), group, meta }
         })
@@ -239,6 +251,21 @@ pub(super) fn ambiguous(folder: &Path, dats: &[PathBuf]) -> Error {
     Error::data(folder, "one NORB set", found, "name one of the -dat.mat files instead of the folder")
 }
 
+/// The names in the file beside `dat`, or the usual ones when there is none.
+fn names_beside(dat: &Path) -> Result<Vec<String>> {
+    let path = with(&dat.with_file_name(prefix_of(dat)), NAMES);
+    if !path.exists() {
+        return Ok(CATEGORIES.map(str::to_owned).to_vec());
+    }
+    let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+    if names.len() != CATEGORIES.len() || names.iter().any(String::is_empty) {
+        let found = format!("{} lines", names.len());
+        return Err(Error::data(&path, "the names of six categories, one a line", found, "mend the file or delete it"));
+    }
+    Ok(names)
+}
+
 /// The `-dat.mat` file of the triple that `path` is one of.
 pub(super) fn dat_of_member(path: &Path) -> Option<PathBuf> {
     suffix(path).map(|_| member(path, 0))
@@ -256,9 +283,13 @@ fn suffix(path: &Path) -> Option<&'static str> {
 
 /// The file of the same triple as `path` with another suffix.
 fn member(path: &Path, which: usize) -> PathBuf {
+    with(&path.with_file_name(prefix_of(path)), SUFFIXES[which])
+}
+
+/// What the names of a triple's files begin with.
+fn prefix_of(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let prefix = suffix(path).and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
-    with(&path.with_file_name(prefix), SUFFIXES[which])
+    suffix(path).and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(&name).to_owned()
 }
 
 fn with(prefix: &Path, suffix: &str) -> PathBuf {

@@ -183,7 +183,7 @@ fn what_is_no_picture_is_passed_over_or_listed() {
 #[test]
 fn nothing_to_read_is_an_error_that_says_so() {
     let empty = folder(&[]);
-    assert!(try_open(empty.path(), Labels::None).unwrap_err().to_string().contains("found nothing; name a folder"));
+    assert!(try_open(empty.path(), Labels::None).unwrap_err().to_string().contains("found nothing; name the folder"));
     let others = folder(&["cat/1.heic", "a.txt", "b.txt"]);
     let words = try_open(others.path(), Labels::Auto).unwrap_err().to_string();
     assert!(words.contains("found 1 unsupported picture, 2 other files;"), "{words}");
@@ -243,7 +243,7 @@ mod unix {
         let outside = TempDir::new().unwrap();
         symlink(dir.path(), outside.path().join("root")).unwrap();
         let words = try_open(outside.path(), Labels::None).unwrap_err().to_string();
-        assert!(words.contains("found 1 unfollowed link;"), "{words}");
+        assert!(words.contains("found 1 link to a folder or to nothing;"), "{words}");
         assert_eq!(open(&outside.path().join("root"), Labels::Auto).classes, ["cat", "dog"]);
         assert_eq!(try_open(&dir.path().join("dog/self"), Labels::Auto).unwrap_err().reason(), "io");
     }
