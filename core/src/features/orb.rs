@@ -85,7 +85,7 @@ const FAIR_PART: usize = 4;
 /// Each level's share of `count` is proportional to its width; what a level cannot fill goes to the others, finest
 /// first. Options out of range (see [`OrbOptions::check`]) are taken as the nearest allowed. O(pixels + count).
 pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
-    let radius = (options.patch.max(7) - 1) / 2;
+    let radius = (options.patch.clamp(7, 127) - 1) / 2;
     let levels = pyramid(picture, options.levels, options.scale, 2 * options.edge as u32 + 1, radius as usize + 4);
     let mut found: Vec<Vec<(Corner, f32)>> = levels.iter().map(|level| ranked(level, options)).collect();
     let available: Vec<usize> = found.iter().map(Vec::len).collect();

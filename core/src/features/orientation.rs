@@ -13,7 +13,7 @@ pub struct Disc {
 }
 
 impl Disc {
-    /// The disc of `radius` pixels: it holds (x, y) when `x^2 + y^2 <= (radius + 1/2)^2`, which is the same seen from
+    /// The disc of `radius` pixels, at most 63: it holds (x, y) when `x^2 + y^2 <= (radius + 1/2)^2`, which is the same seen from
     /// all four sides.
     pub fn new(radius: usize) -> Self {
         let limit = radius * radius + radius;
@@ -40,12 +40,13 @@ fn moments(pixels: &[u8], at: usize, stride: usize, radius: usize, half_widths: 
         let y = row as i64 - radius as i64;
         let half = half_widths[y.unsigned_abs() as usize];
         let line = &pixels[at + row * stride - radius * stride - half..][..2 * half + 1];
-        let (mut sum, mut weighted) = (0i32, 0i32);
-        for (i, &value) in line.iter().enumerate() {
-            sum += i32::from(value);
-            weighted += i32::from(value) * i as i32;
+        let (mut sum, mut weighted) = (0u32, 0u32);
+        // A row has at most 127 pixels, so that sixteen bits hold each product.
+        for (&value, i) in line.iter().zip(0u16..) {
+            sum += u32::from(value);
+            weighted += u32::from(u16::from(value) * i);
         }
-        mx += i64::from(weighted - sum * half as i32);
+        mx += i64::from(weighted) - i64::from(sum) * half as i64;
         my += y * i64::from(sum);
     }
     (mx, my)

@@ -29,13 +29,15 @@ impl Bordered {
         let stride = width + 2 * border;
         let mut pixels = vec![0; stride * (height + 2 * border) + TAIL];
         if width > 0 && height > 0 {
+            let mirrored = |from: isize| (from..from + border as isize).map(|x| mirror(x, width)).collect::<Vec<_>>();
+            let (left, right) = (mirrored(-(border as isize)), mirrored(width as isize));
             for (y, source) in picture.as_raw().chunks_exact(width).enumerate() {
                 let row = &mut pixels[(y + border) * stride..][..stride];
-                row[border..border + width].copy_from_slice(source);
-                for i in 1..=border {
-                    row[border - i] = source[mirror(-(i as isize), width)];
-                    row[border + width + i - 1] = source[mirror((width + i - 1) as isize, width)];
-                }
+                let (before, rest) = row.split_at_mut(border);
+                let (inside, after) = rest.split_at_mut(width);
+                inside.copy_from_slice(source);
+                before.iter_mut().zip(&left).for_each(|(pixel, &x)| *pixel = source[x]);
+                after.iter_mut().zip(&right).for_each(|(pixel, &x)| *pixel = source[x]);
             }
             for i in 1..=border {
                 let above = mirror(-(i as isize), height) + border;
@@ -84,20 +86,18 @@ impl Level {
 pub fn pyramid(picture: &GrayImage, count: usize, factor: f32, smallest: u32, border: usize) -> Vec<Level> {
     let (width, height) = picture.dimensions();
     let mut levels = Vec::with_capacity(count);
-    let mut current = None;
+    let mut smaller: Option<GrayImage> = None;
     for i in 0..count {
         let shrink = f64::from(factor).powi(i as i32);
         let size = [width, height].map(|side| (f64::from(side) / shrink).round() as u32);
         if size[0] < smallest.max(1) || size[1] < smallest.max(1) {
             break;
         }
-        let next = match &current {
-            None => picture.clone(),
-            Some(last) => resize_grey(last, size[0], size[1]),
-        };
+        if i > 0 {
+            smaller = Some(resize_grey(smaller.as_ref().unwrap_or(picture), size[0], size[1]));
+        }
         let scale = (width as f32 / size[0] as f32, height as f32 / size[1] as f32);
-        levels.push(Level { picture: Bordered::new(&next, border), scale });
-        current = Some(next);
+        levels.push(Level { picture: Bordered::new(smaller.as_ref().unwrap_or(picture), border), scale });
     }
     levels
 }

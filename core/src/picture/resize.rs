@@ -69,7 +69,8 @@ fn blend_rows(source: &[u8], weights: &[u16], sums: &mut [u32], row: &mut [u16])
 fn blend_columns<const CHANNELS: usize, const TAPS: usize>(row: &[u16], columns: &Taps, target: &mut [u8]) {
     let taps = columns.weights.as_chunks::<TAPS>().0;
     for ((pixel, &start), weights) in target.as_chunks_mut::<CHANNELS>().0.iter_mut().zip(&columns.starts).zip(taps) {
-        let values = &row[start as usize * CHANNELS..][..TAPS * CHANNELS];
+        let first = start as usize * CHANNELS;
+        let values = &row[first..first + TAPS * CHANNELS];
         for (channel, out) in pixel.iter_mut().enumerate() {
             let mut sum = ONE << (FRACTION - 1);
             for tap in 0..TAPS {
@@ -117,7 +118,7 @@ impl Taps {
             let start = (left.floor() as usize).min(from as usize - n_taps);
             let covered = (start..start + n_taps).map(|j| (right.min(j as f64 + 1.0) - left.max(j as f64)).max(0.0));
             let total: f64 = covered.clone().sum();
-            let mut weights: Vec<u16> = covered.map(|c| (c / total * f64::from(ONE)).round() as u16).collect();
+            let mut weights: Vec<u16> = covered.map(|c| (c / total * f64::from(ONE) + 0.5) as u16).collect();
             let missing = ONE as i32 - weights.iter().map(|&w| i32::from(w)).sum::<i32>();
             if let Some(largest) = weights.iter_mut().max_by_key(|w| **w) {
                 *largest = (i32::from(*largest) + missing) as u16;
