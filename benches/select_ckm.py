@@ -48,7 +48,7 @@ def climb(kind, grid):
     return kind
 
 orb = climb(
-    {"source": "Orb", "features": {"count": 100, "area": 0.0, "edge": 8, "threshold": 20, "levels": 8, "scale": 1.2, "patch": 41, "upright": False},
+    {"source": "Orb", "features": {"count": 100, "area": 0.0, "spread": 0, "edge": 8, "threshold": 20, "levels": 8, "scale": 1.2, "patch": 41, "upright": False},
      "kernel": {"rho": 56.0, "cost": 0.5, "reach": 32.0, "pair_bonus": 0.2, "weight": 1.0}},
     [("features", "upright", [True]), ("features", "threshold", [12]), ("features", "patch", [31, 51]), ("features", "edge", [4]),
      ("kernel", "rho", [48.0, 72.0]), ("kernel", "cost", [0.25, 1.0]), ("kernel", "pair_bonus", [0.0, 0.4])])

@@ -93,7 +93,7 @@ fn in_json(model: &Recognizer, answer: &Answer, explanations: &[Explanation]) ->
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
-        "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "pieces": answer.elements.len()});
+        "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "margin": margin(answer), "pieces": answer.elements.len()});
     if let Some(explanation) = explanations.first() {
         line["contributions"] = explanation.contributions.iter().map(|c| contribution_json(model, c)).collect();
     }
@@ -108,6 +108,11 @@ fn contribution_json(model: &Recognizer, c: &Contribution) -> Value {
     json!({"kind": model.ckm.options().kinds[c.kind].source.name(), "query": c.position,
         "image": c.matched.as_ref().map(|m| &m.name), "element": c.matched.as_ref().map(|m| m.position),
         "likeness": c.likeness, "nearness": c.nearness, "bonus": c.bonus, "value": c.value})
+}
+
+/// The best class's lead over the second in score; none with one class.
+fn margin(answer: &Answer) -> Option<f64> {
+    Some(answer.ranking.first()?.1 - answer.ranking.get(1)?.1)
 }
 
 /// The answer and its reasons in words.

@@ -46,7 +46,7 @@ impl Source {
     pub(super) fn unit(&self) -> f32 {
         match self {
             Self::Orb(_) => 1.0,
-            Self::Hog(_) => 510.0,
+            Self::Hog(_) => 255.0,
             Self::Colour(_) => 100.0,
         }
     }
