@@ -9,11 +9,11 @@ use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::{Architecture, Evidence, NO_IMAGE, Node};
 use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
 use tessera_core::descriptor::{Descriptor, Keypoint};
-use tessera_core::features::detect;
+use tessera_core::features::{OrbOptions, detect};
 use tessera_core::ids::{ClassId, ItemId};
-use tessera_core::picture::colour::colour_layout;
+use tessera_core::picture::colour::{ColourOptions, colour_layout};
 use tessera_core::picture::grey;
-use tessera_core::picture::hog::dense_hog;
+use tessera_core::picture::hog::{HogOptions, dense_hog};
 use tessera_core::picture::resize::{fit, resize_rgb};
 use tessera_core::progress::Progress;
 use tessera_core::random;
@@ -392,7 +392,16 @@ fn wrong_options_are_refused_in_words() {
     no_kind.kinds.clear();
     let mut no_rho = base.clone();
     no_rho.kinds[0].kernel.rho = 0.0;
-    let wrong = [no_kind, no_rho, CkmOptions { side: 1, ..base.clone() }, CkmOptions { decompositions: 0, ..base }];
+    let with = |source: Source| {
+        let mut options = base.clone();
+        options.kinds[0].source = source;
+        options
+    };
+    let huge_grid = with(Source::Colour(ColourOptions { grid: u32::MAX }));
+    let no_noise = with(Source::Hog(HogOptions { noise: f32::NAN, ..HogOptions::default() }));
+    let wide_edge = with(Source::Orb(OrbOptions { edge: usize::MAX, ..OrbOptions::default() }));
+    let wrong =
+        [huge_grid, no_noise, wide_edge, no_kind, no_rho, CkmOptions { side: 1, ..base.clone() }, CkmOptions { decompositions: 0, ..base }];
     for options in wrong {
         let error = Ckm::new(options).unwrap_err().to_string();
         assert!(error.starts_with("option `") && error.contains("must be"), "{error}");

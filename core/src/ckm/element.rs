@@ -240,8 +240,10 @@ pub(super) fn check(kinds: &[Kind]) -> Result<()> {
         return Err(Error::Option { name: "elements", found: "empty".into(), expected: "at least one kind" });
     }
     for kind in kinds {
-        if let Source::Orb(options) = &kind.source {
-            options.check()?;
+        match &kind.source {
+            Source::Orb(options) => options.check()?,
+            Source::Hog(options) => options.check()?,
+            Source::Colour(options) => options.check()?,
         }
         kind.kernel.check()?;
     }

@@ -24,13 +24,14 @@ pub struct OrbOptions {
     pub levels: usize,
     /// Factor from level to level, above 1 and at most 2.
     pub scale: f32,
-    /// Pixels of each level along its sides without corners.
+    /// Pixels of each level along its sides without corners, at most 1024.
     pub edge: usize,
     /// FAST threshold in grey levels, `1..=254`.
     pub threshold: u8,
     /// Patch that is described, in pixels of its level, odd, `7..=127`.
     pub patch: u32,
-    /// How many times its fair part of the features a cell of a level may have while others can fill up; 0: no limit.
+    /// How many times its fair part of the features a cell of a level may have while others can fill up, at most 1000;
+    /// 0: no limit.
     pub spread: usize,
     /// Whether patches are described as they stand, without turning them.
     pub upright: bool,
@@ -57,6 +58,12 @@ impl OrbOptions {
         }
         if !(self.scale > 1.0 && self.scale <= 2.0) {
             return wrong("scale", self.scale.to_string(), "above 1 and at most 2");
+        }
+        if self.edge > 1024 {
+            return wrong("edge", self.edge.to_string(), "at most 1024");
+        }
+        if self.spread > 1000 {
+            return wrong("spread", self.spread.to_string(), "at most 1000");
         }
         if !(1..=254).contains(&self.threshold) {
             return wrong("threshold", self.threshold.to_string(), "1 to 254");

@@ -6,6 +6,7 @@ use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
 use super::resize::resize_rgb;
+use crate::error::{Error, Result};
 
 /// Values of a layout element: lightness, green-red and blue-yellow of 2 x 2 squares, row by row.
 pub const VALUES: usize = 12;
@@ -14,13 +15,26 @@ pub const VALUES: usize = 12;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ColourOptions {
-    /// Elements along the longer side, 1 or more.
+    /// Elements along the longer side, `1..=64`.
     pub grid: u32,
 }
 
 impl Default for ColourOptions {
     fn default() -> Self {
         Self { grid: 6 }
+    }
+}
+
+impl ColourOptions {
+    /// Checks that the option is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when it is not.
+    pub fn check(&self) -> Result<()> {
+        match self.grid {
+            1..=64 => Ok(()),
+            _ => Err(Error::Option { name: "grid", found: self.grid.to_string(), expected: "1 to 64" }),
+        }
     }
 }
 
@@ -41,7 +55,7 @@ pub fn colour_layout(picture: &RgbImage, options: &ColourOptions) -> Vec<ColourB
     if width == 0 || height == 0 {
         return Vec::new();
     }
-    let (columns, rows) = super::resize::fit(width, height, options.grid.max(1));
+    let (columns, rows) = super::resize::fit(width, height, options.grid.clamp(1, 64));
     let small = resize_rgb(picture, 2 * columns, 2 * rows);
     let mut blocks = Vec::with_capacity((columns * rows) as usize);
     for row in 0..rows {

@@ -6,6 +6,8 @@
 use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// Values of a block: four cells (top left, top right, bottom left, bottom right) of [`BINS`] each.
 pub const VALUES: usize = 4 * BINS;
 /// Directions, from 0 (a vertical edge) clockwise to half a turn.
@@ -15,17 +17,37 @@ pub const BINS: usize = 9;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HogOptions {
-    /// Pixels of a cell's side, and from block to block; 4 or more.
+    /// Pixels of a cell's side, and from block to block, `4..=256`.
     pub cell: u32,
-    /// Gradients weaker than this, as a share of the strongest possible, count little.
+    /// Gradients weaker than this, as a share of the strongest possible, count little; 0 or more.
     pub noise: f32,
-    /// The largest share of a block's length that one value may have before the rest is raised.
+    /// The largest share of a block's length that one value may have before the rest is raised, above 0 and at most 1.
     pub clip: f32,
 }
 
 impl Default for HogOptions {
     fn default() -> Self {
         Self { cell: 10, noise: 0.01, clip: 0.3 }
+    }
+}
+
+impl HogOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for the first that is not.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |name, found: String, expected| Err(Error::Option { name, found, expected });
+        if !(4..=256).contains(&self.cell) {
+            return wrong("cell", self.cell.to_string(), "4 to 256");
+        }
+        if !(self.noise >= 0.0 && self.noise.is_finite()) {
+            return wrong("noise", self.noise.to_string(), "0 or more");
+        }
+        if !(self.clip > 0.0 && self.clip <= 1.0) {
+            return wrong("clip", self.clip.to_string(), "above 0 and at most 1");
+        }
+        Ok(())
     }
 }
 
@@ -43,7 +65,7 @@ pub struct HogBlock {
 /// All blocks that lie inside `picture`, row by row. The grid is centred on the picture. O(pixels).
 pub fn dense_hog(picture: &RgbImage, options: &HogOptions) -> Vec<HogBlock> {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
-    let cell = options.cell.max(4) as usize;
+    let cell = options.cell.clamp(4, 256) as usize;
     let (columns, rows) = (blocks_along(width, cell), blocks_along(height, cell));
     if columns == 0 || rows == 0 {
         return Vec::new();
