@@ -28,7 +28,7 @@ impl Preset {
             Self::Orb => vec![orb(1.0)],
             Self::Hog => vec![hog(1.0)],
             Self::Colour => vec![colour(1.0)],
-            Self::Mixed => vec![orb(0.06), hog(1.0), colour(0.8)],
+            Self::Mixed => vec![orb(0.03), hog(1.0), colour(0.8)],
         };
         CkmOptions { side: 128, kinds, decompositions: 8, neighbours: 4, seed: 0 }
     }
@@ -40,8 +40,8 @@ fn orb(weight: f32) -> Kind {
 }
 
 fn hog(weight: f32) -> Kind {
-    let features = HogOptions { cell: 10, noise: 0.01, clip: 0.3 };
-    Kind { source: Source::Hog(features), kernel: LeafKernel { rho: 2.0, cost: 0.05, reach: 32.0, pair_bonus: 0.1, weight } }
+    let features = HogOptions { cell: 9, noise: 0.01, clip: 0.4 };
+    Kind { source: Source::Hog(features), kernel: LeafKernel { rho: 2.0, cost: 0.05, reach: 32.0, pair_bonus: 0.2, weight } }
 }
 
 fn colour(weight: f32) -> Kind {

@@ -27,7 +27,7 @@ pub struct HogOptions {
 
 impl Default for HogOptions {
     fn default() -> Self {
-        Self { cell: 10, noise: 0.01, clip: 0.3 }
+        Self { cell: 9, noise: 0.01, clip: 0.4 }
     }
 }
 
