@@ -1,0 +1,143 @@
+//! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images and events.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::event::{ContentHash, EventId};
+use crate::error::{Error, Result};
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS feature (hash BLOB, version TEXT, bytes BLOB NOT NULL, PRIMARY KEY (hash, version)) STRICT;
+CREATE TABLE IF NOT EXISTS thumbnail (hash BLOB PRIMARY KEY, jpeg BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS checkpoint (model TEXT, event INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (model, event)) STRICT;
+CREATE TABLE IF NOT EXISTS result (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
+";
+
+/// A connection to `cache.db`. A file that cannot be used is put aside and begun anew: nothing in it is precious.
+pub struct Cache {
+    db: Connection,
+    path: PathBuf,
+}
+
+impl Cache {
+    /// Opens or makes the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it can be neither read nor made.
+    pub fn open(path: &Path) -> Result<Self> {
+        match Self::connect(path) {
+            Ok(db) => Ok(Self { db, path: path.to_owned() }),
+            Err(_) => {
+                for ending in ["", "-wal", "-shm"] {
+                    let mut file = path.as_os_str().to_owned();
+                    file.push(ending);
+                    let _ = std::fs::remove_file(file);
+                }
+                let db = Self::connect(path).map_err(refused("open", path))?;
+                Ok(Self { db, path: path.to_owned() })
+            }
+        }
+    }
+
+    fn connect(path: &Path) -> rusqlite::Result<Connection> {
+        let db = Connection::open(path)?;
+        db.busy_timeout(std::time::Duration::from_secs(5))?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", "NORMAL")?;
+        for (name, value) in [("mmap_size", 0), ("trusted_schema", 0), ("secure_delete", 1)] {
+            db.pragma_update(None, name, value)?;
+        }
+        db.execute_batch(TABLES)?;
+        Ok(db)
+    }
+
+    /// Keeps what was computed from some files: elements in the given version, and thumbnails.
+    pub(super) fn put(&mut self, version: &str, entries: &[(ContentHash, Vec<u8>, Vec<u8>)]) -> Result<()> {
+        let refused = refused("write", &self.path);
+        let tx = self.db.transaction().map_err(&refused)?;
+        for (hash, elements, jpeg) in entries {
+            let hash = hash.0.to_be_bytes();
+            tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![hash, version, elements]))
+                .map_err(&refused)?;
+            tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")
+                .and_then(|mut insert| insert.execute(params![hash, jpeg]))
+                .map_err(&refused)?;
+        }
+        tx.commit().map_err(refused)
+    }
+
+    /// The elements kept for a file's bytes.
+    pub(super) fn elements(&self, hash: ContentHash, version: &str) -> Result<Option<Vec<u8>>> {
+        let read = || {
+            let mut query = self.db.prepare_cached("SELECT bytes FROM feature WHERE hash = ?1 AND version = ?2")?;
+            query.query_row(params![hash.0.to_be_bytes(), version], |row| row.get(0)).optional()
+        };
+        read().map_err(refused("read", &self.path))
+    }
+
+    /// The thumbnail kept for a file's bytes, as JPEG.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Data`].
+    pub fn thumbnail(&self, hash: ContentHash) -> Result<Option<Vec<u8>>> {
+        let read = || {
+            let mut query = self.db.prepare_cached("SELECT jpeg FROM thumbnail WHERE hash = ?1")?;
+            query.query_row([hash.0.to_be_bytes()], |row| row.get(0)).optional()
+        };
+        read().map_err(refused("read", &self.path))
+    }
+
+    /// Keeps a model as it stands after an event, and drops its older checkpoints.
+    pub(super) fn put_checkpoint(&mut self, model: &str, event: EventId, bytes: &[u8]) -> Result<()> {
+        let write = |db: &mut Connection| {
+            let tx = db.transaction()?;
+            tx.execute("DELETE FROM checkpoint WHERE model = ?1", [model])?;
+            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, ?3)", params![model, event.0 as i64, bytes])?;
+            tx.commit()
+        };
+        write(&mut self.db).map_err(refused("write", &self.path))
+    }
+
+    /// The last checkpoint of a model.
+    pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
+        let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
+        let read = self.db.query_row(sql, [model], |row| Ok((EventId(row.get::<_, i64>(0)? as u64), row.get(1)?))).optional();
+        read.map_err(refused("read", &self.path))
+    }
+
+    /// Keeps a result under a name.
+    pub(super) fn put_result(&self, name: &str, text: &str) -> Result<()> {
+        let written = self.db.execute("INSERT OR REPLACE INTO result VALUES (?1, ?2)", [name, text]);
+        written.map(|_| ()).map_err(refused("write", &self.path))
+    }
+
+    /// The result of that name.
+    pub(super) fn result(&self, name: &str) -> Result<Option<String>> {
+        let found = self.db.query_row("SELECT text FROM result WHERE name = ?1", [name], |row| row.get(0)).optional();
+        found.map_err(refused("read", &self.path))
+    }
+
+    /// Purges what was computed from these files, and every checkpoint and result, which may have seen them.
+    pub(super) fn purge(&mut self, hashes: &[ContentHash]) -> Result<()> {
+        let write = |db: &mut Connection| {
+            let tx = db.transaction()?;
+            for hash in hashes {
+                let hash = hash.0.to_be_bytes();
+                tx.execute("DELETE FROM feature WHERE hash = ?1", [hash])?;
+                tx.execute("DELETE FROM thumbnail WHERE hash = ?1", [hash])?;
+            }
+            tx.execute("DELETE FROM checkpoint", [])?;
+            tx.execute("DELETE FROM result", [])?;
+            tx.commit()?;
+            db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        };
+        write(&mut self.db).map_err(refused("write", &self.path))
+    }
+}
+
+fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    move |error| Error::io(action, &path)(std::io::Error::other(error))
+}

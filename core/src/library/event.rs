@@ -1,0 +1,208 @@
+//! What can happen to a library, as changes that can be taken back.
+//!
+//! An event is a list of changes, each of which names what was there before and what is there after. Applying the
+//! changes of all events in order gives the library's state; applying an event's inverse gives the state before it. An
+//! undo is an event of its own, whose changes are the inverse of those it takes back, so the log only ever grows.
+
+use serde::{Deserialize, Serialize};
+
+use super::raw_path::RawPath;
+use crate::data::Meta;
+use crate::ids::ItemId;
+
+/// An event's place in the log, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EventId(pub u64);
+
+/// A folder that images were imported from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RootId(pub u32);
+
+/// xxh3-128 of a file's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub u128);
+
+impl std::fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl Serialize for ContentHash {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{:032x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentHash {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u128::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// The bytes behind an image record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Content {
+    /// Their hash.
+    pub hash: ContentHash,
+    /// Width and height in pixels, upright.
+    pub size: (u32, u32),
+    /// Their number.
+    pub bytes: u64,
+    /// Whether they are others than those first imported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+}
+
+/// What folders and file names say of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FolderWord {
+    /// Its class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The object it shows: other images of it are near copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The circumstances of the shot.
+    #[serde(default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+/// What the user said of an image's class. It outranks what its folder says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum UserLabel {
+    /// Nothing: the folder's word holds.
+    #[default]
+    Unsaid,
+    /// It is of this class.
+    Class(String),
+    /// It is of no class, whatever the folder says.
+    NoClass,
+}
+
+/// A caption and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caption {
+    /// The words.
+    pub text: String,
+    /// Whether the user wrote it; otherwise it was read from a file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_user: bool,
+}
+
+/// How a class is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassLook {
+    /// Its place among the classes; the first ten have keys.
+    pub position: u32,
+    /// A colour the user chose: red, green, blue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colour: Option<[u8; 3]>,
+}
+
+/// What was there before and what is there after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Swap<T>(pub T, pub T);
+
+impl<T> Swap<T> {
+    fn inverse(self) -> Self {
+        Self(self.1, self.0)
+    }
+}
+
+/// One thing about one image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Field {
+    /// Its bytes; none before it was imported.
+    Content(Swap<Option<Content>>),
+    /// What its folder and name say.
+    Folder(Swap<FolderWord>),
+    /// What the user said of its class.
+    Label(Swap<UserLabel>),
+    /// Its captions.
+    Captions(Swap<Vec<Caption>>),
+    /// Whether the user removed it.
+    Removed(Swap<bool>),
+}
+
+/// One step from one state to the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    /// Of an image.
+    Image(ItemId, Field),
+    /// Of a class: none is a class that does not exist.
+    Class(String, Swap<Option<ClassLook>>),
+    /// Of the class that a folder's word stands for, where that is not the class of the same name.
+    Alias(String, Swap<Option<String>>),
+    /// Of the place of a root.
+    Root(RootId, Swap<RawPath>),
+}
+
+impl Change {
+    /// The step back.
+    pub fn inverse(self) -> Self {
+        match self {
+            Self::Image(image, field) => Self::Image(
+                image,
+                match field {
+                    Field::Content(swap) => Field::Content(swap.inverse()),
+                    Field::Folder(swap) => Field::Folder(swap.inverse()),
+                    Field::Label(swap) => Field::Label(swap.inverse()),
+                    Field::Captions(swap) => Field::Captions(swap.inverse()),
+                    Field::Removed(swap) => Field::Removed(swap.inverse()),
+                },
+            ),
+            Self::Class(name, swap) => Self::Class(name, swap.inverse()),
+            Self::Alias(word, swap) => Self::Alias(word, swap.inverse()),
+            Self::Root(root, swap) => Self::Root(root, swap.inverse()),
+        }
+    }
+
+    /// The image it is about.
+    pub fn image(&self) -> Option<ItemId> {
+        match self {
+            Self::Image(image, _) => Some(*image),
+            _ => None,
+        }
+    }
+}
+
+/// The inverse of a whole event: each step back, the last first.
+pub fn inverse(changes: Vec<Change>) -> Vec<Change> {
+    changes.into_iter().rev().map(Change::inverse).collect()
+}
+
+/// What an event does to the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The user did something new: what had been undone can no longer be redone.
+    Act,
+    /// The act is taken back.
+    Undo(EventId),
+    /// The act is done again.
+    Redo(EventId),
+    /// Something that undo does not reach.
+    Final,
+}
+
+/// An event as it stands in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its place.
+    pub id: EventId,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    /// The first event of the act it belongs to; long work writes several.
+    pub act: EventId,
+    /// Its part in the history.
+    pub kind: Kind,
+    /// What happened, in words for the history.
+    pub words: String,
+    /// What it changed.
+    pub changes: Vec<Change>,
+}

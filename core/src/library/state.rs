@@ -1,0 +1,266 @@
+//! What a library holds at one moment: images, classes, roots and history. Clones are cheap and never change.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, RootId, UserLabel};
+use crate::error;
+use crate::ids::ItemId;
+
+/// An image as the library knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its identifier, for ever.
+    pub id: ItemId,
+    /// Its bytes; `None` when its import was undone.
+    pub content: Option<Content>,
+    /// What its folder and name say.
+    pub folder: FolderWord,
+    /// What the user said.
+    pub user: UserLabel,
+    /// Its captions.
+    pub captions: Vec<Caption>,
+    /// Whether the user removed it.
+    pub removed: bool,
+    /// Where files with its bytes lie, in order of their paths.
+    pub places: Vec<Place>,
+}
+
+/// A file of an image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The root it lies below.
+    pub root: RootId,
+    /// Its path from there.
+    pub path: PathBuf,
+    /// The hash of its bytes when it was last looked at.
+    pub hash: ContentHash,
+    /// Its length in bytes then.
+    pub bytes: u64,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub modified: i64,
+    /// Whether it was there when it was last looked for.
+    pub here: bool,
+}
+
+impl Image {
+    pub(super) fn new(id: ItemId) -> Self {
+        Self {
+            id,
+            content: None,
+            folder: FolderWord::default(),
+            user: UserLabel::default(),
+            captions: Vec::new(),
+            removed: false,
+            places: Vec::new(),
+        }
+    }
+
+    /// Whether it takes part: imported and not removed.
+    pub fn is_live(&self) -> bool {
+        self.content.is_some() && !self.removed
+    }
+
+    /// Its class: the user's word, or where there is none the folder's.
+    pub fn label(&self) -> Option<&str> {
+        match &self.user {
+            UserLabel::Class(class) => Some(class),
+            UserLabel::NoClass => None,
+            UserLabel::Unsaid => self.folder.label.as_deref(),
+        }
+    }
+
+    /// The place where it is found: the first that is there, or the first.
+    pub fn place(&self) -> Option<&Place> {
+        self.places.iter().find(|place| place.here).or(self.places.first())
+    }
+
+    /// Whether a file of it was there when it was last looked for.
+    pub fn is_here(&self) -> bool {
+        self.places.iter().any(|place| place.here)
+    }
+
+    /// Its path from its root, for people and for models.
+    pub fn name(&self) -> String {
+        self.place().map_or_else(|| format!("#{}", self.id.0), |place| error::display(&place.path))
+    }
+
+    /// The last part of its name.
+    pub fn file_name(&self) -> String {
+        let name = self.place().and_then(|place| place.path.file_name());
+        name.map_or_else(|| format!("#{}", self.id.0), |name| error::display(Path::new(name)))
+    }
+}
+
+/// A folder that images were imported from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// How labels are read, as the command line writes it.
+    pub labels: String,
+    /// Patterns of what is left out.
+    pub exclude: Vec<String>,
+}
+
+/// Something the user did, for the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// Its first event.
+    pub id: EventId,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    /// What it was, in words.
+    pub words: String,
+}
+
+/// What a library holds at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    images: Vec<Arc<Image>>,
+    pub(super) classes: Arc<BTreeMap<String, ClassLook>>,
+    pub(super) aliases: Arc<BTreeMap<String, String>>,
+    pub(super) roots: Arc<BTreeMap<RootId, Root>>,
+    pub(super) done: Arc<Vec<Act>>,
+    pub(super) undone: Arc<Vec<Act>>,
+    pub(super) last: Option<EventId>,
+}
+
+impl State {
+    /// All image records in order of their identifiers, removed ones too.
+    pub fn records(&self) -> &[Arc<Image>] {
+        &self.images
+    }
+
+    /// The images that take part, in order of their identifiers.
+    pub fn images(&self) -> impl Iterator<Item = &Arc<Image>> {
+        self.images.iter().filter(|image| image.is_live())
+    }
+
+    /// The record of that identifier.
+    pub fn image(&self, id: ItemId) -> Option<&Arc<Image>> {
+        self.images.binary_search_by_key(&id, |image| image.id).ok().map(|at| &self.images[at])
+    }
+
+    /// The classes in the order in which they are shown.
+    pub fn classes(&self) -> Vec<(&str, ClassLook)> {
+        let mut classes: Vec<_> = self.classes.iter().map(|(name, look)| (name.as_str(), *look)).collect();
+        classes.sort_by_key(|(_, look)| look.position);
+        classes
+    }
+
+    /// How a class is shown, if it exists.
+    pub fn class(&self, name: &str) -> Option<ClassLook> {
+        self.classes.get(name).copied()
+    }
+
+    /// The roots in the order in which they came.
+    pub fn roots(&self) -> impl Iterator<Item = (RootId, &Root)> {
+        self.roots.iter().map(|(id, root)| (*id, root))
+    }
+
+    /// What the user did and has not taken back, the oldest first.
+    pub fn history(&self) -> &[Act] {
+        &self.done
+    }
+
+    /// What was taken back and can be done again, the last taken back at the end.
+    pub fn future(&self) -> &[Act] {
+        &self.undone
+    }
+
+    /// The last event that made this state: equal for equal states of one library.
+    pub fn last_event(&self) -> Option<EventId> {
+        self.last
+    }
+
+    /// The full path of a place.
+    pub fn full_path(&self, place: &Place) -> PathBuf {
+        self.roots.get(&place.root).map_or_else(|| place.path.clone(), |root| root.path.join(&place.path))
+    }
+
+    /// The full path where an image is found.
+    pub fn path_of(&self, image: &Image) -> Option<PathBuf> {
+        image.place().map(|place| self.full_path(place))
+    }
+
+    /// The record with these bytes, in O(images).
+    pub fn with_hash(&self, hash: ContentHash) -> Option<&Arc<Image>> {
+        self.images.iter().find(|image| image.content.is_some_and(|content| content.hash == hash))
+    }
+
+    /// Changes a record, which is made when it is not there.
+    pub(super) fn edit(&mut self, id: ItemId) -> &mut Image {
+        let at = match self.images.binary_search_by_key(&id, |image| image.id) {
+            Ok(at) => at,
+            Err(at) => {
+                self.images.insert(at, Arc::new(Image::new(id)));
+                at
+            }
+        };
+        Arc::make_mut(&mut self.images[at])
+    }
+
+    pub(super) fn drop_records(&mut self, gone: &std::collections::BTreeSet<ItemId>) {
+        self.images.retain(|image| !gone.contains(&image.id));
+    }
+
+    /// The state after a change.
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Image(id, field) => {
+                let image = self.edit(*id);
+                match field {
+                    Field::Content(swap) => image.content = swap.1,
+                    Field::Folder(swap) => image.folder.clone_from(&swap.1),
+                    Field::Label(swap) => image.user.clone_from(&swap.1),
+                    Field::Captions(swap) => image.captions.clone_from(&swap.1),
+                    Field::Removed(swap) => image.removed = swap.1,
+                }
+            }
+            Change::Class(name, swap) => put(Arc::make_mut(&mut self.classes), name, swap.1),
+            Change::Alias(word, swap) => put(Arc::make_mut(&mut self.aliases), word, swap.1.clone()),
+            Change::Root(id, swap) => {
+                if let Some(root) = Arc::make_mut(&mut self.roots).get_mut(id) {
+                    root.path.clone_from(&swap.1.0);
+                }
+            }
+        }
+    }
+
+    /// Enters an event in the history.
+    pub(super) fn record(&mut self, event: &Event) {
+        self.last = Some(event.id);
+        let (done, undone) = (Arc::make_mut(&mut self.done), Arc::make_mut(&mut self.undone));
+        match event.kind {
+            Kind::Act => {
+                match done.iter_mut().rfind(|act| act.id == event.act) {
+                    Some(act) => act.words.clone_from(&event.words),
+                    None => done.push(Act { id: event.act, at: event.at, words: event.words.clone() }),
+                }
+                undone.clear();
+            }
+            Kind::Undo(act) => move_act(done, undone, act),
+            Kind::Redo(act) => move_act(undone, done, act),
+            Kind::Final => {}
+        }
+    }
+}
+
+fn move_act(from: &mut Vec<Act>, to: &mut Vec<Act>, act: EventId) {
+    if let Some(at) = from.iter().rposition(|other| other.id == act) {
+        to.push(from.remove(at));
+    }
+}
+
+fn put<V>(map: &mut BTreeMap<String, V>, key: &str, value: Option<V>) {
+    match value {
+        Some(value) => {
+            map.insert(key.to_owned(), value);
+        }
+        None => {
+            map.remove(key);
+        }
+    }
+}

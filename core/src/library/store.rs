@@ -1,0 +1,518 @@
+//! `library.db`: the log of events and the tables they lead to, in SQLite.
+//!
+//! The log is what counts; the tables hold the state it leads to, so that opening needs no replay and any SQLite tool
+//! can read a library. Both change in one transaction. An event row carries the xxh3-64 of its own columns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, RootId, UserLabel};
+use super::raw_path::{from_bytes, to_bytes};
+use super::state::{Image, Place, Root, State};
+use crate::data::Meta;
+use crate::envelope::hash64;
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+
+/// The version of the tables.
+const SCHEMA: i64 = 1;
+/// Tells a library from other SQLite files: the letters `TESS`.
+const APPLICATION: i64 = 0x5445_5353;
+
+const TABLES: &str = "
+CREATE TABLE root (
+    id INTEGER PRIMARY KEY, path BLOB NOT NULL, shown TEXT NOT NULL, labels TEXT NOT NULL, exclude TEXT NOT NULL) STRICT;
+CREATE TABLE image (
+    id INTEGER PRIMARY KEY, hash BLOB UNIQUE, width INTEGER, height INTEGER, bytes INTEGER, changed INTEGER,
+    folder_label TEXT, object TEXT, meta TEXT NOT NULL DEFAULT '{}',
+    user_said TEXT NOT NULL DEFAULT 'nothing' CHECK (user_said IN ('nothing', 'class', 'no class')), user_label TEXT,
+    removed INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE caption (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, position INTEGER NOT NULL, text TEXT NOT NULL,
+    by_user INTEGER NOT NULL, PRIMARY KEY (image, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE place (
+    root INTEGER NOT NULL REFERENCES root, path BLOB NOT NULL, shown TEXT NOT NULL,
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, hash BLOB NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
+    here INTEGER NOT NULL, PRIMARY KEY (root, path)) STRICT, WITHOUT ROWID;
+CREATE INDEX place_image ON place (image);
+CREATE TABLE class (name TEXT PRIMARY KEY, position INTEGER NOT NULL, colour INTEGER) STRICT, WITHOUT ROWID;
+CREATE TABLE alias (word TEXT PRIMARY KEY, class TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE forgotten (hash BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE event (
+    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, act INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER NOT NULL,
+    words TEXT NOT NULL, changes TEXT NOT NULL, written_by TEXT NOT NULL, row_hash INTEGER NOT NULL) STRICT;
+CREATE INDEX event_act ON event (act);
+";
+
+/// A connection to `library.db`.
+pub(super) struct Store {
+    db: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the file, which is made when `create` says so.
+    pub(super) fn open(path: &Path, create: bool) -> Result<Self> {
+        if !create && !path.is_file() {
+            return Err(Error::data(path, "a library", "nothing of that name", "import a folder into it first"));
+        }
+        let db = Connection::open(path).map_err(refused("open", path))?;
+        let store = Self { db, path: path.to_owned() };
+        store.prepare(create).map_err(refused("open", path))??;
+        Ok(store)
+    }
+
+    fn prepare(&self, create: bool) -> rusqlite::Result<Result<()>> {
+        let db = &self.db;
+        db.busy_timeout(std::time::Duration::from_secs(5))?;
+        let found: i64 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if found != APPLICATION && !(create && found == 0 && version == 0) {
+            let advice = "name the folder of a library";
+            return Ok(Err(Error::data(&self.path, "a library", "another kind of database", advice)));
+        }
+        if version > SCHEMA {
+            let found = format!("version {version}");
+            return Ok(Err(Error::data(&self.path, format!("a library of version {SCHEMA}"), found, "install a newer Tessera")));
+        }
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", "FULL")?;
+        for (name, value) in [("fullfsync", 1), ("checkpoint_fullfsync", 1), ("foreign_keys", 1), ("cell_size_check", 1)] {
+            db.pragma_update(None, name, value)?;
+        }
+        for (name, value) in [("mmap_size", 0), ("trusted_schema", 0), ("secure_delete", 1)] {
+            db.pragma_update(None, name, value)?;
+        }
+        if version == 0 {
+            let tx = db.unchecked_transaction()?;
+            tx.execute_batch(TABLES)?;
+            tx.pragma_update(None, "application_id", APPLICATION)?;
+            tx.pragma_update(None, "user_version", SCHEMA)?;
+            tx.commit()?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn refused(&self, action: &'static str) -> impl Fn(rusqlite::Error) -> Error {
+        refused(action, &self.path)
+    }
+
+    /// Reads the whole state.
+    pub(super) fn load(&self) -> Result<State> {
+        self.load_inner().map_err(self.refused("read"))?
+    }
+
+    fn load_inner(&self) -> rusqlite::Result<Result<State>> {
+        let mut state = State::default();
+        let mut roots = BTreeMap::new();
+        let mut query = self.db.prepare("SELECT id, path, labels, exclude FROM root")?;
+        for row in query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?)))? {
+            let (id, path, labels, exclude) = row?;
+            let exclude = exclude.lines().map(str::to_owned).collect();
+            roots.insert(RootId(id), Root { path: from_bytes(path), labels, exclude });
+        }
+        state.roots = Arc::new(roots);
+        let mut query = self.db.prepare("SELECT * FROM image ORDER BY id")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (id, image) = match image_of(row) {
+                Ok(parts) => parts,
+                Err(found) => return Ok(Err(self.damaged(&found))),
+            };
+            *state.edit(id) = image;
+        }
+        let mut query = self.db.prepare("SELECT image, text, by_user FROM caption ORDER BY image, position")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            state.edit(ItemId(row.get(0)?)).captions.push(Caption { text: row.get(1)?, by_user: row.get(2)? });
+        }
+        let mut query = self.db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place ORDER BY image, root, path")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let place = Place {
+                root: RootId(row.get(1)?),
+                path: from_bytes(row.get(2)?),
+                hash: ContentHash(u128::from_be_bytes(row.get(3)?)),
+                bytes: row.get::<_, i64>(4)? as u64,
+                modified: row.get(5)?,
+                here: row.get(6)?,
+            };
+            state.edit(ItemId(row.get(0)?)).places.push(place);
+        }
+        let mut classes = BTreeMap::new();
+        let mut query = self.db.prepare("SELECT name, position, colour FROM class")?;
+        for row in query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<u32>>(2)?)))? {
+            let (name, position, colour) = row?;
+            classes.insert(name, ClassLook { position, colour: colour.map(|c| [(c >> 16) as u8, (c >> 8) as u8, c as u8]) });
+        }
+        state.classes = Arc::new(classes);
+        let mut query = self.db.prepare("SELECT word, class FROM alias")?;
+        let aliases: rusqlite::Result<_> = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
+        state.aliases = Arc::new(aliases?);
+        let mut query = self.db.prepare("SELECT id, at, act, kind, target, words FROM event ORDER BY id")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let Some(kind) = kind_of(&row.get::<_, String>(3)?, row.get(4)?) else {
+                return Ok(Err(self.damaged("an event of no known kind")));
+            };
+            let (id, act) = (EventId(row.get::<_, i64>(0)? as u64), EventId(row.get::<_, i64>(2)? as u64));
+            state.record(&Event { id, at: row.get(1)?, act, kind, words: row.get(5)?, changes: Vec::new() });
+        }
+        Ok(Ok(state))
+    }
+
+    fn damaged(&self, found: &str) -> Error {
+        Error::data(&self.path, "a sound library", found, "run `tessera check LIBRARY`, and put back a copy if you have one")
+    }
+
+    /// Writes an event and the state it leads to, and gives the event its place. On disk when this returns.
+    pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Event> {
+        let refused = self.refused("write");
+        let tx = self.db.transaction().map_err(&refused)?;
+        let last: i64 = tx.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get(0)).map_err(&refused)?;
+        let id = EventId(last as u64 + 1);
+        let event = Event { id, at, act: act.unwrap_or(id), kind, words: words.to_owned(), changes };
+        insert(&tx, &event).map_err(&refused)?;
+        for change in &event.changes {
+            project(&tx, change).map_err(&refused)?;
+        }
+        tx.commit().map_err(&refused)?;
+        Ok(event)
+    }
+
+    /// The events after `after`, their changes included, each checked against its hash.
+    pub(super) fn events_after(&self, after: u64) -> Result<Vec<Event>> {
+        self.events("id > ?1", after)
+    }
+
+    /// The events of an act.
+    pub(super) fn events_of(&self, act: EventId) -> Result<Vec<Event>> {
+        self.events("act = ?1", act.0)
+    }
+
+    fn events(&self, filter: &str, value: u64) -> Result<Vec<Event>> {
+        let refused = self.refused("read");
+        let sql = format!("SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event WHERE {filter} ORDER BY id");
+        let mut query = self.db.prepare(&sql).map_err(&refused)?;
+        let mut rows = query.query([value as i64]).map_err(&refused)?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next().map_err(&refused)? {
+            let (id, event) = read_event(row).map_err(&refused)?;
+            events.push(event.ok_or_else(|| self.damaged(&format!("event {id} with other bytes than were written")))?);
+        }
+        Ok(events)
+    }
+
+    /// The events whose rows are not as they were written.
+    pub(super) fn broken_events(&self) -> Result<Vec<i64>> {
+        let refused = self.refused("read");
+        let mut query = self
+            .db
+            .prepare("SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event ORDER BY id")
+            .map_err(&refused)?;
+        let mut rows = query.query([]).map_err(&refused)?;
+        let mut broken = Vec::new();
+        while let Some(row) = rows.next().map_err(&refused)? {
+            match read_event(row) {
+                Ok((_, Some(_))) => {}
+                Ok((id, None)) => broken.push(id),
+                Err(_) => broken.push(row.get(0).unwrap_or(-1)),
+            }
+        }
+        Ok(broken)
+    }
+
+    /// What SQLite itself finds wrong with the file.
+    pub(super) fn integrity(&self) -> Result<Vec<String>> {
+        let refused = self.refused("check");
+        let mut query = self.db.prepare("PRAGMA integrity_check").map_err(&refused)?;
+        let lines: rusqlite::Result<Vec<String>> = query.query_map([], |row| row.get(0)).map_err(&refused)?.collect();
+        Ok(lines.map_err(&refused)?.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// Does `work` in one transaction.
+    pub(super) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        let refused = self.refused("write");
+        let tx = self.db.transaction().map_err(&refused)?;
+        let value = work(&tx).map_err(&refused)?;
+        tx.commit().map_err(&refused)?;
+        Ok(value)
+    }
+
+    /// The root at this path, which is entered when it is new; its settings are brought up to date.
+    pub(super) fn root(&mut self, root: &Root) -> Result<RootId> {
+        let bytes = to_bytes(&root.path);
+        self.write(|tx| {
+            let id: Option<u32> = tx.query_row("SELECT id FROM root WHERE path = ?1", [&bytes], |row| row.get(0)).optional()?;
+            let (labels, exclude) = (&root.labels, root.exclude.join("\n"));
+            if let Some(id) = id {
+                tx.execute("UPDATE root SET labels = ?2, exclude = ?3 WHERE id = ?1", params![id, labels, exclude])?;
+                return Ok(RootId(id));
+            }
+            let sql = "INSERT INTO root (path, shown, labels, exclude) VALUES (?1, ?2, ?3, ?4)";
+            tx.execute(sql, params![bytes, root.path.to_string_lossy(), labels, exclude])?;
+            Ok(RootId(tx.last_insert_rowid() as u32))
+        })
+    }
+
+    /// Whether the user wanted these bytes forgotten.
+    pub(super) fn is_forgotten(&self, hash: ContentHash) -> Result<bool> {
+        let found = self.db.query_row("SELECT 1 FROM forgotten WHERE hash = ?1", [hash_bytes(hash)], |_| Ok(())).optional();
+        Ok(found.map_err(self.refused("read"))?.is_some())
+    }
+
+    /// Purges images: their rows, and their part in every event. What was deleted is overwritten in the file.
+    pub(super) fn purge(&mut self, gone: &BTreeSet<ItemId>, hashes: &[ContentHash], keep_out: bool) -> Result<()> {
+        let events = self.events_after(0)?;
+        self.write(|tx| {
+            for event in events {
+                let changes: Vec<Change> =
+                    event.changes.iter().filter(|change| change.image().is_none_or(|image| !gone.contains(&image))).cloned().collect();
+                if changes.len() < event.changes.len() {
+                    tx.execute("DELETE FROM event WHERE id = ?1", [event.id.0 as i64])?;
+                    // The words may name the image.
+                    let words = if changes.is_empty() { "Something that was forgotten".into() } else { event.words.clone() };
+                    insert(tx, &Event { words, changes, ..event })?;
+                }
+            }
+            for image in gone {
+                tx.execute("DELETE FROM image WHERE id = ?1", [image.0])?;
+            }
+            for hash in hashes.iter().filter(|_| keep_out) {
+                tx.execute("INSERT OR IGNORE INTO forgotten VALUES (?1)", [hash_bytes(*hash)])?;
+            }
+            Ok(())
+        })?;
+        let refused = self.refused("write");
+        self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(refused)
+    }
+
+    /// Lets the user import these bytes again.
+    pub(super) fn unforget(&mut self, hash: ContentHash) -> Result<()> {
+        self.write(|tx| tx.execute("DELETE FROM forgotten WHERE hash = ?1", [hash_bytes(hash)]).map(|_| ()))
+    }
+
+    /// Brings everything into the one file.
+    pub(super) fn settle(&self) {
+        // Best effort: what is in the write-ahead log is safe there too.
+        let _ = self.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+}
+
+/// Enters a place, or what is known of it now.
+pub(super) fn put_place(tx: &Transaction<'_>, image: ItemId, place: &Place) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO place (root, path, shown, image, hash, bytes, modified, here) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT (root, path) DO UPDATE SET image = ?4, hash = ?5, bytes = ?6, modified = ?7, here = ?8";
+    let shown = place.path.to_string_lossy();
+    let (bytes, modified) = (place.bytes as i64, place.modified);
+    tx.execute(sql, params![place.root.0, to_bytes(&place.path), shown, image.0, hash_bytes(place.hash), bytes, modified, place.here])?;
+    Ok(())
+}
+
+/// Takes out a place.
+pub(super) fn drop_place(tx: &Transaction<'_>, root: RootId, path: &Path) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM place WHERE root = ?1 AND path = ?2", params![root.0, to_bytes(path)])?;
+    Ok(())
+}
+
+/// Makes sure that an image has a row.
+pub(super) fn put_image(tx: &Transaction<'_>, image: ItemId) -> rusqlite::Result<()> {
+    tx.execute("INSERT OR IGNORE INTO image (id) VALUES (?1)", [image.0])?;
+    Ok(())
+}
+
+/// The first identifier above all that are in use.
+pub(super) fn next_image(db: &Transaction<'_>) -> rusqlite::Result<u32> {
+    db.query_row("SELECT coalesce(max(id), 0) + 1 FROM image", [], |row| row.get(0))
+}
+
+fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    move |error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt) => {
+            let advice = "run `tessera check LIBRARY`, and put back a copy if you have one";
+            Error::data(&path, "a sound database", error.to_string(), advice)
+        }
+        Some(rusqlite::ErrorCode::DiskFull) => Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::StorageFull, error)),
+        Some(rusqlite::ErrorCode::ReadOnly) => {
+            Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::ReadOnlyFilesystem, error))
+        }
+        _ => Error::io(action, &path)(std::io::Error::other(error)),
+    }
+}
+
+fn hash_bytes(hash: ContentHash) -> [u8; 16] {
+    hash.0.to_be_bytes()
+}
+
+fn kind_name(kind: Kind) -> (&'static str, i64) {
+    match kind {
+        Kind::Act => ("act", 0),
+        Kind::Undo(act) => ("undo", act.0 as i64),
+        Kind::Redo(act) => ("redo", act.0 as i64),
+        Kind::Final => ("final", 0),
+    }
+}
+
+fn kind_of(name: &str, target: i64) -> Option<Kind> {
+    let target = EventId(target as u64);
+    match name {
+        "act" => Some(Kind::Act),
+        "undo" => Some(Kind::Undo(target)),
+        "redo" => Some(Kind::Redo(target)),
+        "final" => Some(Kind::Final),
+        _ => None,
+    }
+}
+
+const WRITTEN_BY: &str = concat!("tessera ", env!("CARGO_PKG_VERSION"));
+
+/// The hash of an event's columns.
+fn row_hash(id: i64, at: i64, act: i64, kind: &str, target: i64, words: &str, changes: &str, written_by: &str) -> i64 {
+    let mut bytes = Vec::with_capacity(words.len() + changes.len() + 96);
+    for number in [id, at, act, target] {
+        bytes.extend(number.to_le_bytes());
+    }
+    for text in [kind, words, changes, written_by] {
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text.as_bytes());
+    }
+    hash64(&bytes) as i64
+}
+
+fn insert(tx: &Transaction<'_>, event: &Event) -> rusqlite::Result<()> {
+    let changes = serde_json::to_string(&event.changes).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let (id, act) = (event.id.0 as i64, event.act.0 as i64);
+    let (kind, target) = kind_name(event.kind);
+    let hash = row_hash(id, event.at, act, kind, target, &event.words, &changes, WRITTEN_BY);
+    let sql = "INSERT INTO event (id, at, act, kind, target, words, changes, written_by, row_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    tx.prepare_cached(sql)?.execute(params![id, event.at, act, kind, target, event.words, changes, WRITTEN_BY, hash])?;
+    Ok(())
+}
+
+/// The event of a row and its identifier; no event when the row is not as it was written.
+fn read_event(row: &Row<'_>) -> rusqlite::Result<(i64, Option<Event>)> {
+    let (id, at, act): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let (kind, target): (String, i64) = (row.get(3)?, row.get(4)?);
+    let (words, changes, written_by): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
+    if row_hash(id, at, act, &kind, target, &words, &changes, &written_by) != row.get::<_, i64>(8)? {
+        return Ok((id, None));
+    }
+    let event = kind_of(&kind, target).zip(serde_json::from_str(&changes).ok()).map(|(kind, changes)| Event {
+        id: EventId(id as u64),
+        at,
+        act: EventId(act as u64),
+        kind,
+        words,
+        changes,
+    });
+    Ok((id, event))
+}
+
+/// Brings the tables to the state after a change.
+fn project(tx: &Transaction<'_>, change: &Change) -> rusqlite::Result<()> {
+    match change {
+        Change::Image(image, field) => {
+            put_image(tx, *image)?;
+            project_field(tx, image.0, field)?;
+        }
+        Change::Class(name, swap) => match swap.1 {
+            Some(look) => {
+                let colour = look.colour.map(|[r, g, b]| u32::from_be_bytes([0, r, g, b]));
+                let sql = "INSERT INTO class VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET position = ?2, colour = ?3";
+                tx.execute(sql, params![name, look.position, colour])?;
+            }
+            None => {
+                tx.execute("DELETE FROM class WHERE name = ?1", [name])?;
+            }
+        },
+        Change::Alias(word, swap) => match &swap.1 {
+            Some(class) => {
+                tx.execute("INSERT INTO alias VALUES (?1, ?2) ON CONFLICT (word) DO UPDATE SET class = ?2", [word, class])?;
+            }
+            None => {
+                tx.execute("DELETE FROM alias WHERE word = ?1", [word])?;
+            }
+        },
+        Change::Root(root, swap) => {
+            let path = &swap.1.0;
+            tx.execute("UPDATE root SET path = ?2, shown = ?3 WHERE id = ?1", params![root.0, to_bytes(path), path.to_string_lossy()])?;
+        }
+    }
+    Ok(())
+}
+
+fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::Result<()> {
+    match field {
+        Field::Content(swap) => {
+            let sql = "UPDATE image SET hash = ?2, width = ?3, height = ?4, bytes = ?5, changed = ?6 WHERE id = ?1";
+            let content = swap.1;
+            tx.prepare_cached(sql)?.execute(params![
+                image,
+                content.map(|c| hash_bytes(c.hash)),
+                content.map(|c| c.size.0),
+                content.map(|c| c.size.1),
+                content.map(|c| c.bytes as i64),
+                content.map(|c| c.changed)
+            ])?;
+        }
+        Field::Folder(swap) => {
+            let FolderWord { label, group, meta } = &swap.1;
+            let meta = serde_json::to_string(meta).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+            let sql = "UPDATE image SET folder_label = ?2, object = ?3, meta = ?4 WHERE id = ?1";
+            tx.prepare_cached(sql)?.execute(params![image, label, group, meta])?;
+        }
+        Field::Label(swap) => {
+            let (said, label) = match &swap.1 {
+                UserLabel::Unsaid => ("nothing", None),
+                UserLabel::Class(class) => ("class", Some(class)),
+                UserLabel::NoClass => ("no class", None),
+            };
+            tx.prepare_cached("UPDATE image SET user_said = ?2, user_label = ?3 WHERE id = ?1")?.execute(params![image, said, label])?;
+        }
+        Field::Captions(swap) => {
+            tx.prepare_cached("DELETE FROM caption WHERE image = ?1")?.execute([image])?;
+            let mut insert = tx.prepare_cached("INSERT INTO caption VALUES (?1, ?2, ?3, ?4)")?;
+            for (position, caption) in swap.1.iter().enumerate() {
+                insert.execute(params![image, position as i64, caption.text, caption.by_user])?;
+            }
+        }
+        Field::Removed(swap) => {
+            tx.prepare_cached("UPDATE image SET removed = ?2 WHERE id = ?1")?.execute(params![image, swap.1])?;
+        }
+    }
+    Ok(())
+}
+
+/// An image record without captions and places, or what is wrong with its row.
+fn image_of(row: &Row<'_>) -> Result<(ItemId, Image), String> {
+    let parse = || -> rusqlite::Result<_> {
+        let id = ItemId(row.get("id")?);
+        let hash: Option<[u8; 16]> = row.get("hash")?;
+        let content = match hash {
+            Some(hash) => Some(Content {
+                hash: ContentHash(u128::from_be_bytes(hash)),
+                size: (row.get("width")?, row.get("height")?),
+                bytes: row.get::<_, i64>("bytes")? as u64,
+                changed: row.get("changed")?,
+            }),
+            None => None,
+        };
+        let meta: String = row.get("meta")?;
+        let said: String = row.get("user_said")?;
+        let label: Option<String> = row.get("user_label")?;
+        Ok((id, content, meta, said, label, row.get("folder_label")?, row.get("object")?, row.get("removed")?))
+    };
+    let (id, content, meta, said, label, folder_label, group, removed) = parse().map_err(|error| error.to_string())?;
+    let meta: Meta = serde_json::from_str(&meta).map_err(|error| format!("image {}: {error}", id.0))?;
+    let user = match (said.as_str(), label) {
+        ("class", Some(class)) => UserLabel::Class(class),
+        ("no class", _) => UserLabel::NoClass,
+        _ => UserLabel::Unsaid,
+    };
+    let folder = FolderWord { label: folder_label, group, meta };
+    Ok((id, Image { content, folder, user, removed, ..Image::new(id) }))
+}
