@@ -60,6 +60,14 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+    /// Another process has a library open.
+    #[error("{}: expected a library that no other program has open, found it in use by {holder}; close that program first", display(path))]
+    Busy {
+        /// The library.
+        path: PathBuf,
+        /// Who has it.
+        holder: String,
+    },
     /// The work was cancelled by whoever asked for it.
     #[error("the work was cancelled")]
     Cancelled,
@@ -85,6 +93,7 @@ impl Error {
             Self::TooLarge { .. } => "too_large",
             Self::Crashed { .. } => "crashed",
             Self::Io { .. } => "io",
+            Self::Busy { .. } => "busy",
             Self::Cancelled => "cancelled",
         }
     }

@@ -7,7 +7,7 @@
 //! 3. [`picture`], [`hamming`]
 //! 4. [`features`], [`data`]
 //! 5. [`ckm`]
-//! 6. [`eval`]
+//! 6. [`eval`], [`library`]
 
 pub mod ckm;
 pub mod data;
@@ -18,6 +18,7 @@ pub mod eval;
 pub mod features;
 pub mod hamming;
 pub mod ids;
+pub mod library;
 pub mod picture;
 pub mod progress;
 pub mod random;

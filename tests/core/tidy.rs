@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 const CORE: &[&[&str]] = &[
     &["error", "random", "ids", "descriptor"],
     &["progress", "envelope"],
-    &["picture", "hamming"],
+    &["picture", "hamming", "text"],
     &["features", "data"],
     &["ckm"],
-    &["eval"],
+    &["eval", "library"],
 ];
 
 /// The floors of `app`.

@@ -3,6 +3,7 @@
 use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
+use super::CkmOptions;
 use super::kernel::LeafKernel;
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
@@ -207,6 +208,61 @@ impl Elements {
         };
         let sets = kinds.iter().map(set).collect::<Result<Vec<_>>>()?;
         Ok(Self { sets, size, scale: Self::scale_of(size, side) })
+    }
+
+    /// The elements as bytes: width, height, then of each kind the number of elements, their positions and features,
+    /// all numbers little-endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend(self.size.0.to_le_bytes());
+        bytes.extend(self.size.1.to_le_bytes());
+        for set in &self.sets {
+            bytes.extend((set.len as u32).to_le_bytes());
+            bytes.extend((0..set.len).flat_map(|i| set.position(i)).flat_map(f32::to_le_bytes));
+            for i in 0..set.len {
+                match &set.values {
+                    Values::Binary(_) => bytes.extend(set.descriptor(i).to_bytes()),
+                    Values::Dense { .. } => bytes.extend(set.row(i).map(|value| value as u8)),
+                }
+            }
+        }
+        bytes
+    }
+
+    /// The elements that [`Elements::to_bytes`] wrote for a machine of the same side and kinds; `None` for other bytes.
+    pub fn from_bytes(bytes: &[u8], options: &CkmOptions) -> Option<Self> {
+        let mut rest = bytes;
+        let mut take = |n: usize| {
+            let (head, tail) = rest.split_at_checked(n)?;
+            rest = tail;
+            Some(head)
+        };
+        let number = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?));
+        let size = (number(take(4)?)?, number(take(4)?)?);
+        let mut sets = Vec::with_capacity(options.kinds.len());
+        for kind in &options.kinds {
+            let n = number(take(4)?)? as usize;
+            let positions: Vec<[f32; 2]> = take(n.checked_mul(8)?)?
+                .as_chunks::<8>()
+                .0
+                .iter()
+                .map(|b| [f32::from_le_bytes([b[0], b[1], b[2], b[3]]), f32::from_le_bytes([b[4], b[5], b[6], b[7]])])
+                .collect();
+            if positions.iter().flatten().any(|value| !value.is_finite()) {
+                return None;
+            }
+            sets.push(match kind.source {
+                Source::Orb(_) => {
+                    let features = take(n.checked_mul(32)?)?;
+                    ElementSet::binary(&positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes))
+                }
+                _ => {
+                    let dimension = kind.source.dimension();
+                    ElementSet::dense(&positions, take(n.checked_mul(dimension)?)?, dimension)
+                }
+            });
+        }
+        rest.is_empty().then(|| Self { sets, size, scale: Self::scale_of(size, options.side) })
     }
 
     /// An image's own pixels in one working pixel when its longer side becomes `side`.

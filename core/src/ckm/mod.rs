@@ -19,6 +19,8 @@ pub mod model;
 pub mod presets;
 pub mod spf;
 
+use std::sync::Arc;
+
 use image::RgbImage;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -80,8 +82,8 @@ pub struct Example {
 pub struct Class {
     /// The class's name.
     pub name: String,
-    /// Its training images, at least one.
-    pub examples: Vec<Example>,
+    /// Its training images, at least one. Machines that are copies of each other share them.
+    pub examples: Vec<Arc<Example>>,
 }
 
 /// What a score leaves out.
@@ -194,7 +196,7 @@ impl Ckm {
 
     /// All training images with their classes.
     pub fn examples(&self) -> impl Iterator<Item = (ClassId, &Example)> {
-        self.classes.iter().zip(0..).flat_map(|(class, c)| class.examples.iter().map(move |example| (ClassId(c), example)))
+        self.classes.iter().zip(0..).flat_map(|(class, c)| class.examples.iter().map(move |example| (ClassId(c), &**example)))
     }
 
     /// The number of training elements.
@@ -212,7 +214,8 @@ impl Ckm {
 
     /// Adds a training image to the class of that name, which begins with its first image; an image already there
     /// under the same identifier is replaced. The elements must be of this machine's kinds. O(images of the class).
-    pub fn add(&mut self, class: &str, example: Example) {
+    pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) {
+        let example = example.into();
         self.remove(example.id);
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
             self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });

@@ -67,14 +67,17 @@ enum Plan {
 
 /// Reads a folder of images.
 pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> Result<Dataset> {
-    let mut walk = walk(root, progress)?;
+    let mut walk = walk(root, &options.exclude, progress)?;
     let files: Vec<Found> = std::mem::take(&mut walk.pictures).into_iter().map(|path| found(root, path)).collect();
-    if files.is_empty() {
+    if files.is_empty() && !(options.unlabelled_too && !walk.skipped.is_empty()) {
         return Err(no_pictures(root, &walk));
     }
     let stems: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
     let mut choice = names::choose(&stems);
-    let plan = plan(root, options.labels, &files, choice.as_ref())?;
+    let plan = match plan(root, options.labels, &files, choice.as_ref()) {
+        Err(_) if options.unlabelled_too && options.labels == Labels::Auto => Plan::Nowhere,
+        plan => plan?,
+    };
     choice = choice.filter(|choice| match plan {
         Plan::Folders { level } => agrees(choice, &files, level),
         Plan::Names => true,
@@ -89,6 +92,10 @@ pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> R
         let name = choice.as_ref().and_then(|choice| choice.pattern.parse(&file.stem));
         match label(file, &plan, name) {
             Ok(item) => labelled.push(item),
+            Err(_) if options.unlabelled_too => {
+                let class = UNLABELLED.to_owned();
+                labelled.push(Labelled { path: file.path.clone(), class, group: None, meta: Meta::default() });
+            }
             Err(detail) => skipped.push(Skipped { path: file.path.clone(), reason: "no_class", detail }),
         }
     }

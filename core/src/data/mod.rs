@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use image::RgbImage;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
@@ -69,24 +70,39 @@ pub enum Source {
 
 /// The circumstances of a shot, each `None` when not known. Angles are as the source counts them: NORB numbers its
 /// elevations 0 to 8 and gives azimuths in tens of degrees, ETH-80 gives both in degrees.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Meta {
     /// The number of the object within its class.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instance: Option<u32>,
     /// How high the camera stood.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elevation: Option<u32>,
     /// From which side the object is seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub azimuth: Option<u32>,
     /// The number of the lighting.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lighting: Option<u32>,
     /// Which camera of a stereo pair took the picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
-    /// The file that is the other half of the stereo pair. A NORB frame needs none: its partner is `index ^ 1`.
+    /// The file that is the other half of the stereo pair; not written down, for it can be found again. A NORB frame
+    /// needs none: its partner is `index ^ 1`.
+    #[serde(skip)]
     pub partner: Option<PathBuf>,
 }
 
+impl Meta {
+    /// Whether nothing is known that is written down.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { partner: self.partner.clone(), ..Self::default() }
+    }
+}
+
 /// One camera of a stereo pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Camera {
     /// The left one.
     #[default]
@@ -109,13 +125,31 @@ pub enum Labels {
     None,
 }
 
+impl Labels {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ClassFolders => "class-folders",
+            Self::NorbNames => "norb-names",
+            Self::None => "none",
+        }
+    }
+}
+
 /// How a set is opened.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     /// Where labels are looked for.
     pub labels: Labels,
     /// Which half of a stereo pair becomes the item.
     pub camera: Camera,
+    /// Patterns of files and folders of images that are left out: `*` stands for any part of a name, `**` for any
+    /// folders. A pattern without `/` is compared with names, one with `/` with paths from the root.
+    pub exclude: Vec<String>,
+    /// Whether pictures without a class are items too, of class [`UNLABELLED`]; otherwise they are skipped, and a folder
+    /// without any class is an error.
+    pub unlabelled_too: bool,
 }
 
 /// How the files of a set were understood.

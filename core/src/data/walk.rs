@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use walkdir::WalkDir;
 
 use super::Skipped;
@@ -35,9 +36,10 @@ pub(super) struct Walk {
 
 /// Looks through `root`, which may be a link. Links to files below it are files; links to folders are not followed, so that
 /// no loop can hold the walk.
-pub(super) fn walk(root: &Path, progress: &Progress) -> Result<Walk> {
+pub(super) fn walk(root: &Path, exclude: &[String], progress: &Progress) -> Result<Walk> {
     progress.begin("Reading folders", 0);
     fs::read_dir(root).map_err(Error::io("read", root))?;
+    let exclude = Exclude::new(exclude)?;
     let mut out = Walk::default();
     let mut entries = WalkDir::new(root).max_depth(DEPTH).into_iter();
     while let Some(entry) = entries.next() {
@@ -56,8 +58,9 @@ pub(super) fn walk(root: &Path, progress: &Progress) -> Result<Walk> {
             continue;
         }
         let name = entry.file_name().as_encoded_bytes();
-        if name.starts_with(b".") || name == b"__MACOSX" {
-            out.hidden += 1;
+        let is_excluded = exclude.takes(root, entry.path());
+        if is_excluded || name.starts_with(b".") || name == b"__MACOSX" {
+            out.hidden += usize::from(!is_excluded);
             if kind.is_dir() {
                 entries.skip_current_dir();
             }
@@ -72,6 +75,35 @@ pub(super) fn walk(root: &Path, progress: &Progress) -> Result<Walk> {
     }
     out.pictures.sort();
     Ok(out)
+}
+
+/// Patterns of what is left out.
+struct Exclude {
+    names: GlobSet,
+    paths: GlobSet,
+}
+
+impl Exclude {
+    fn new(patterns: &[String]) -> Result<Self> {
+        let set = |with_folders: bool| -> Result<GlobSet, globset::Error> {
+            let mut set = GlobSetBuilder::new();
+            for pattern in patterns.iter().map(|pattern| pattern.trim_end_matches('/')).filter(|p| p.contains('/') == with_folders) {
+                set.add(GlobBuilder::new(pattern).literal_separator(true).build()?);
+            }
+            set.build()
+        };
+        let wrong = |error: globset::Error| Error::Option {
+            name: "exclude",
+            found: format!("`{}` ({})", error.glob().unwrap_or_default(), error.kind()),
+            expected: "a pattern such as *.tmp or drafts/**",
+        };
+        Ok(Self { names: set(false).map_err(wrong)?, paths: set(true).map_err(wrong)? })
+    }
+
+    fn takes(&self, root: &Path, path: &Path) -> bool {
+        let relative = path.strip_prefix(root).unwrap_or(path);
+        path.file_name().is_some_and(|name| self.names.is_match(name)) || self.paths.is_match(relative)
+    }
 }
 
 impl Walk {

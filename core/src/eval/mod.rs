@@ -1,6 +1,7 @@
 //! Experiments: train and test on folders of images, with figures.
 
 pub mod recognition;
+pub mod report;
 
 use std::path::PathBuf;
 

@@ -1,18 +1,29 @@
 //! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images and events.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::event::{ContentHash, EventId};
+use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS feature (hash BLOB, version TEXT, bytes BLOB NOT NULL, PRIMARY KEY (hash, version)) STRICT;
-CREATE TABLE IF NOT EXISTS thumbnail (hash BLOB PRIMARY KEY, jpeg BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS thumbnail (hash BLOB PRIMARY KEY, look BLOB NOT NULL, jpeg BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS checkpoint (model TEXT, event INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (model, event)) STRICT;
 CREATE TABLE IF NOT EXISTS result (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
 ";
+
+/// What is kept of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    pub(super) hash: ContentHash,
+    pub(super) elements: Vec<u8>,
+    pub(super) look: Descriptor,
+    pub(super) jpeg: Vec<u8>,
+}
 
 /// A connection to `cache.db`. A file that cannot be used is put aside and begun anew: nothing in it is precious.
 pub struct Cache {
@@ -53,16 +64,16 @@ impl Cache {
     }
 
     /// Keeps what was computed from some files: elements in the given version, and thumbnails.
-    pub(super) fn put(&mut self, version: &str, entries: &[(ContentHash, Vec<u8>, Vec<u8>)]) -> Result<()> {
+    pub(super) fn put(&self, version: &str, entries: &[Cut]) -> Result<()> {
         let refused = refused("write", &self.path);
-        let tx = self.db.transaction().map_err(&refused)?;
-        for (hash, elements, jpeg) in entries {
+        let tx = self.db.unchecked_transaction().map_err(&refused)?;
+        for Cut { hash, elements, look, jpeg } in entries {
             let hash = hash.0.to_be_bytes();
             tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
                 .and_then(|mut insert| insert.execute(params![hash, version, elements]))
                 .map_err(&refused)?;
-            tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")
-                .and_then(|mut insert| insert.execute(params![hash, jpeg]))
+            tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![hash, look.to_bytes(), jpeg]))
                 .map_err(&refused)?;
         }
         tx.commit().map_err(refused)
@@ -85,6 +96,18 @@ impl Cache {
         let read = || {
             let mut query = self.db.prepare_cached("SELECT jpeg FROM thumbnail WHERE hash = ?1")?;
             query.query_row([hash.0.to_be_bytes()], |row| row.get(0)).optional()
+        };
+        read().map_err(refused("read", &self.path))
+    }
+
+    /// The looks of all files.
+    pub(super) fn looks(&self) -> Result<HashMap<ContentHash, Descriptor>> {
+        let read = || -> rusqlite::Result<HashMap<ContentHash, Descriptor>> {
+            let mut query = self.db.prepare("SELECT hash, look FROM thumbnail")?;
+            let look = |row: &rusqlite::Row<'_>| {
+                Ok((ContentHash(u128::from_be_bytes(row.get(0)?)), Descriptor::from_bytes(&row.get::<_, [u8; 32]>(1)?)))
+            };
+            query.query_map([], look)?.collect()
         };
         read().map_err(refused("read", &self.path))
     }

@@ -202,6 +202,12 @@ impl State {
         Arc::make_mut(&mut self.images[at])
     }
 
+    /// The same records and places, with nothing known of any image: what the first event finds.
+    pub(super) fn without_words(&self) -> Self {
+        let blank = |image: &Arc<Image>| Arc::new(Image { places: image.places.clone(), ..Image::new(image.id) });
+        Self { images: self.images.iter().map(blank).collect(), roots: Arc::clone(&self.roots), ..Self::default() }
+    }
+
     pub(super) fn drop_records(&mut self, gone: &std::collections::BTreeSet<ItemId>) {
         self.images.retain(|image| !gone.contains(&image.id));
     }

@@ -3,7 +3,7 @@
 //! The log is what counts; the tables hold the state it leads to, so that opening needs no replay and any SQLite tool
 //! can read a library. Both change in one transaction. An event row carries the xxh3-64 of its own columns.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -258,10 +258,13 @@ impl Store {
         })
     }
 
-    /// Whether the user wanted these bytes forgotten.
-    pub(super) fn is_forgotten(&self, hash: ContentHash) -> Result<bool> {
-        let found = self.db.query_row("SELECT 1 FROM forgotten WHERE hash = ?1", [hash_bytes(hash)], |_| Ok(())).optional();
-        Ok(found.map_err(self.refused("read"))?.is_some())
+    /// The hashes of the bytes that the user wanted forgotten.
+    pub(super) fn forgotten(&self) -> Result<HashSet<ContentHash>> {
+        let read = || -> rusqlite::Result<HashSet<ContentHash>> {
+            let mut query = self.db.prepare("SELECT hash FROM forgotten")?;
+            query.query_map([], |row| Ok(ContentHash(u128::from_be_bytes(row.get(0)?))))?.collect()
+        };
+        read().map_err(self.refused("read"))
     }
 
     /// Purges images: their rows, and their part in every event. What was deleted is overwritten in the file.
@@ -273,9 +276,10 @@ impl Store {
                     event.changes.iter().filter(|change| change.image().is_none_or(|image| !gone.contains(&image))).cloned().collect();
                 if changes.len() < event.changes.len() {
                     tx.execute("DELETE FROM event WHERE id = ?1", [event.id.0 as i64])?;
-                    // The words may name the image.
-                    let words = if changes.is_empty() { "Something that was forgotten".into() } else { event.words.clone() };
-                    insert(tx, &Event { words, changes, ..event })?;
+                    // The words of an event of one image may name it; where others are left they are counted.
+                    if !changes.is_empty() {
+                        insert(tx, &Event { changes, ..event })?;
+                    }
                 }
             }
             for image in gone {

@@ -4,8 +4,10 @@ pub mod blur;
 pub mod colour;
 pub mod decode;
 pub mod hog;
+pub mod look;
 pub mod pyramid;
 pub mod resize;
+pub mod thumbnail;
 
 use image::{GrayImage, Luma, RgbImage};
 

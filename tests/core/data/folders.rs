@@ -132,7 +132,7 @@ fn a_stereo_pair_is_one_item() {
     let files = ["a/car_1_2_3_4_lt.png", "a/car_1_2_3_4_rt.png", "a/car_1_2_3_5_rt.png", "b/car_1_2_3_4_lt.png", "b/car_1_2_3_4_rt.jpg"];
     let dir = folder(&files);
     for camera in [Camera::Left, Camera::Right] {
-        let options = OpenOptions { labels: Labels::NorbNames, camera };
+        let options = OpenOptions { labels: Labels::NorbNames, camera, ..OpenOptions::default() };
         let set = Dataset::open(dir.path(), &options, &Progress::default()).unwrap();
         // Another ending or another folder makes no pair; a lonely half stays.
         assert_eq!((set.items.len(), set.layout.pairs), (4, 1));

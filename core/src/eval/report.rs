@@ -1,0 +1,119 @@
+//! How a recogniser does on its own images, each judged without its object: what a window shows after training.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ckm::Ckm;
+use crate::ckm::confidence::{Calibration, HeldOut};
+use crate::ckm::model::Metrics;
+use crate::descriptor::Descriptor;
+use crate::ids::ItemId;
+
+/// How a recogniser does on its own images.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Names of all classes, in order; rows and columns of `confusion`.
+    pub classes: Vec<String>,
+    /// Images that were judged.
+    pub judged: Vec<Judged>,
+    /// `confusion[true][predicted]`, in images.
+    pub confusion: Vec<Vec<u32>>,
+    /// From margins to confidence.
+    pub calibration: Calibration,
+    /// Training images in all.
+    pub images: usize,
+    /// Training images whose object is not known: near copies of them may have been left in.
+    pub objects_unknown: usize,
+    /// Judged images that have a near copy among those they were judged by, with that copy.
+    pub leaks: Vec<(ItemId, ItemId)>,
+}
+
+/// An image judged by the machine without its object.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The image.
+    pub image: ItemId,
+    /// Its class, as a position in `classes`.
+    pub class: u32,
+    /// The class it was given.
+    pub predicted: u32,
+    /// The probability that this is right.
+    pub confidence: f64,
+}
+
+/// How one class does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClassScore {
+    /// Images of the class that were judged.
+    pub images: u32,
+    /// Of those that were taken for the class, the share that are of it; `None` when none was taken for it.
+    pub precision: Option<f64>,
+    /// Of those that are of the class, the share that were taken for it; `None` when none was judged.
+    pub recall: Option<f64>,
+}
+
+impl Report {
+    /// Sums up what was judged. `fingerprints` are the looks of training images (see [`crate::picture::look`]); images
+    /// without one are taken to have no near copies. O(judged * images) for those.
+    pub fn new(ckm: &Ckm, held_out: &[HeldOut], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Self {
+        let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
+        let calibration = Calibration::fit(held_out);
+        let mut confusion = vec![vec![0; classes.len()]; classes.len()];
+        let mut judged = Vec::with_capacity(held_out.len());
+        for held in held_out {
+            confusion[held.class.index()][held.predicted.index()] += 1;
+            let confidence = calibration.confidence(&held.scores);
+            judged.push(Judged { image: held.id, class: held.class.0, predicted: held.predicted.0, confidence });
+        }
+        Self {
+            classes,
+            confusion,
+            calibration,
+            images: ckm.examples().count(),
+            objects_unknown: ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
+            leaks: leaks(ckm, &judged, fingerprints),
+            judged,
+        }
+    }
+
+    /// The share of judged images that were right; `None` when none was judged.
+    pub fn accuracy(&self) -> Option<f64> {
+        let right = self.judged.iter().filter(|judged| judged.class == judged.predicted).count();
+        (!self.judged.is_empty()).then(|| right as f64 / self.judged.len() as f64)
+    }
+
+    /// Precision and recall of each class.
+    pub fn class_scores(&self) -> Vec<ClassScore> {
+        let share = |part: u32, of: u32| (of > 0).then(|| f64::from(part) / f64::from(of));
+        (0..self.classes.len())
+            .map(|c| {
+                let images: u32 = self.confusion[c].iter().sum();
+                let taken: u32 = self.confusion.iter().map(|row| row[c]).sum();
+                let right = self.confusion[c][c];
+                ClassScore { images, precision: share(right, taken), recall: share(right, images) }
+            })
+            .collect()
+    }
+
+    /// What a model file says of this.
+    pub fn metrics(&self) -> Metrics {
+        Metrics { held_out_accuracy: self.accuracy(), held_out: self.judged.len(), objects_unknown: self.objects_unknown }
+    }
+}
+
+/// Bits of 256 in which two looks of one picture may differ.
+const NEAR: u32 = 12;
+
+/// For each judged image the nearest copy among the images that it was judged by, if there is one.
+fn leaks(ckm: &Ckm, judged: &[Judged], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Vec<(ItemId, ItemId)> {
+    let all: Vec<_> = ckm.examples().filter_map(|(_, example)| Some((example, fingerprints.get(&example.id)?))).collect();
+    let by_id: BTreeMap<ItemId, usize> = all.iter().enumerate().map(|(i, (example, _))| (example.id, i)).collect();
+    let leak = |judged: &Judged| {
+        let (example, look) = all[*by_id.get(&judged.image)?];
+        let is_left_in = |other: &crate::ckm::Example| other.id != example.id && (example.group.is_none() || other.group != example.group);
+        let near = all.iter().filter(|(other, _)| is_left_in(other)).map(|(other, theirs)| (look.hamming(theirs), other.id));
+        near.min().filter(|(distance, _)| *distance <= NEAR).map(|(_, copy)| (example.id, copy))
+    };
+    judged.iter().filter_map(leak).collect()
+}

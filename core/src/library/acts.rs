@@ -1,0 +1,283 @@
+//! What a user says and takes back: labels, captions, classes, removal, undo.
+
+use std::collections::BTreeSet;
+
+use super::event::{Caption, Change, ClassLook, EventId, Field, Kind, Swap, UserLabel, inverse};
+use super::state::{Act, Image, State};
+use super::Library;
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+
+/// Longest class name and caption in characters.
+const LONGEST: (usize, usize) = (200, 10_000);
+
+impl Library {
+    /// Says of images what class they are of, in one act. Returns its event; none when that was said already.
+    /// A class that does not exist yet is made.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for an image that is not there or a name that cannot be one; [`Error::Io`].
+    pub fn label(&mut self, images: &[ItemId], label: &UserLabel) -> Result<Option<EventId>> {
+        let label = &tidy_label(label)?;
+        let mut changes = Vec::new();
+        if let UserLabel::Class(class) = label {
+            changes.extend(self.state.new_classes([class.as_str()]));
+        }
+        for image in self.present(images)? {
+            if image.user != *label {
+                changes.push(Change::Image(image.id, Field::Label(Swap(image.user.clone(), label.clone()))));
+            }
+        }
+        let which = which(&self.state, images);
+        let words = match label {
+            UserLabel::Class(class) => format!("Label {which} as {class}"),
+            UserLabel::NoClass => format!("Take the label off {which}"),
+            UserLabel::Unsaid => format!("Leave the label of {which} to its folder"),
+        };
+        self.commit(None, Kind::Act, &words, changes)
+    }
+
+    /// Replaces the captions of an image. Returns the event; none when they are the same.
+    ///
+    /// # Errors
+    /// As [`Library::label`].
+    pub fn caption(&mut self, image: ItemId, captions: Vec<Caption>) -> Result<Option<EventId>> {
+        let captions = tidy_captions(captions)?;
+        let image = self.present(&[image])?.swap_remove(0);
+        if image.captions == captions {
+            return Ok(None);
+        }
+        let words = format!("Caption {}", image.file_name());
+        let change = Change::Image(image.id, Field::Captions(Swap(image.captions.clone(), captions)));
+        self.commit(None, Kind::Act, &words, vec![change])
+    }
+
+    /// Hides images and their influence (`removed`), or brings them back. Returns the event; none when nothing changed.
+    ///
+    /// # Errors
+    /// As [`Library::label`].
+    pub fn set_removed(&mut self, images: &[ItemId], removed: bool) -> Result<Option<EventId>> {
+        let known = self.known(images)?;
+        let changes = known
+            .iter()
+            .filter(|image| image.removed != removed)
+            .map(|image| Change::Image(image.id, Field::Removed(Swap(image.removed, removed))))
+            .collect();
+        let which = which(&self.state, images);
+        let words = if removed { format!("Remove {which}") } else { format!("Restore {which}") };
+        self.commit(None, Kind::Act, &words, changes)
+    }
+
+    /// Makes a class without images.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when there is one of that name or the name cannot be one; [`Error::Io`].
+    pub fn new_class(&mut self, name: &str) -> Result<Option<EventId>> {
+        let name = tidy_name(name)?;
+        if self.state.class(&name).is_some() {
+            return Err(Error::Option { name: "class", found: format!("`{name}`, which exists"), expected: "a new name" });
+        }
+        let changes = self.state.new_classes([name.as_str()]);
+        self.commit(None, Kind::Act, &format!("New class {name}"), changes)
+    }
+
+    /// Gives a class another name; a name that exists already joins the two. Images whose folder says the old name
+    /// follow, now and in later imports.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when the class is not there or the name cannot be one; [`Error::Io`].
+    pub fn rename_class(&mut self, from: &str, to: &str) -> Result<Option<EventId>> {
+        let to = &tidy_name(to)?;
+        let look = self.look(from)?;
+        if from == to {
+            return Ok(None);
+        }
+        let joins = self.state.class(to).is_some();
+        let mut changes = Vec::new();
+        if !joins {
+            changes.push(Change::Class(to.clone(), Swap(None, Some(look))));
+        }
+        changes.extend(self.relabel(from, &UserLabel::Class(to.clone())));
+        changes.extend(self.realias(from, Some(to)));
+        changes.push(Change::Class(from.to_owned(), Swap(Some(look), None)));
+        let words = if joins { format!("Merge class {from} into {to}") } else { format!("Rename class {from} to {to}") };
+        self.commit(None, Kind::Act, &words, changes)
+    }
+
+    /// Gives a class a colour of the user's, or the usual one.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when the class is not there; [`Error::Io`].
+    pub fn recolour_class(&mut self, class: &str, colour: Option<[u8; 3]>) -> Result<Option<EventId>> {
+        let look = self.look(class)?;
+        if look.colour == colour {
+            return Ok(None);
+        }
+        let change = Change::Class(class.to_owned(), Swap(Some(look), Some(ClassLook { colour, ..look })));
+        self.commit(None, Kind::Act, &format!("Colour class {class}"), vec![change])
+    }
+
+    /// Takes a class away: its images are of no class then.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when the class is not there; [`Error::Io`].
+    pub fn delete_class(&mut self, class: &str) -> Result<Option<EventId>> {
+        let look = self.look(class)?;
+        let mut changes: Vec<Change> = self.relabel(class, &UserLabel::NoClass).collect();
+        changes.extend(self.realias(class, None));
+        changes.push(Change::Class(class.to_owned(), Swap(Some(look), None)));
+        self.commit(None, Kind::Act, &format!("Delete class {class}"), changes)
+    }
+
+    /// Takes back the last act. Returns it with the event; none when there is nothing left to take back.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Data`] when the log is damaged.
+    pub fn undo(&mut self) -> Result<Option<(Act, EventId)>> {
+        let Some(act) = self.state.history().last().cloned() else { return Ok(None) };
+        let changes = self.changes_of(act.id, |kind| kind == Kind::Act)?;
+        self.history_step(act.clone(), Kind::Undo(act.id), &format!("Undo: {}", act.words), inverse(changes))
+    }
+
+    /// Does again what was last taken back. Returns it with the event; none when there is nothing.
+    ///
+    /// # Errors
+    /// As [`Library::undo`].
+    pub fn redo(&mut self) -> Result<Option<(Act, EventId)>> {
+        let Some(act) = self.state.future().last().cloned() else { return Ok(None) };
+        let changes = self.changes_of(act.id, |kind| kind == Kind::Act)?;
+        self.history_step(act.clone(), Kind::Redo(act.id), &format!("Redo: {}", act.words), changes)
+    }
+
+    fn changes_of(&self, act: EventId, is_part: impl Fn(Kind) -> bool) -> Result<Vec<Change>> {
+        Ok(self.store.events_of(act)?.into_iter().filter(|event| is_part(event.kind)).flat_map(|event| event.changes).collect())
+    }
+
+    /// A step in the history is entered even when forgetting has left nothing of its act.
+    fn history_step(&mut self, act: Act, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<(Act, EventId)>> {
+        let event = self.append_and_teach(None, kind, words, changes)?;
+        Ok(Some((act, event)))
+    }
+
+    fn look(&self, class: &str) -> Result<ClassLook> {
+        self.state.class(class).ok_or_else(|| Error::Option {
+            name: "class",
+            found: format!("`{class}`, which does not exist"),
+            expected: "the name of a class of this library",
+        })
+    }
+
+    /// Says of every image of a class, removed ones too, that it is of another.
+    fn relabel(&self, class: &str, to: &UserLabel) -> impl Iterator<Item = Change> {
+        let of_class = self.state.records().iter().filter(|image| image.label() == Some(class));
+        of_class.map(|image| Change::Image(image.id, Field::Label(Swap(image.user.clone(), to.clone())))).collect::<Vec<_>>().into_iter()
+    }
+
+    /// What folders say `class` for, or stood for it, stands for `to` from now on.
+    fn realias(&self, class: &str, to: Option<&String>) -> Vec<Change> {
+        let aliases = &self.state.aliases;
+        let mut words: BTreeSet<&str> = aliases.iter().filter(|(_, target)| *target == class).map(|(word, _)| word.as_str()).collect();
+        words.insert(class);
+        let mut changes: Vec<Change> = words
+            .into_iter()
+            .filter(|word| to.is_none_or(|to| to != word))
+            .map(|word| {
+                let before = aliases.get(word).cloned();
+                // A folder whose class was deleted says nothing.
+                let after = Some(to.cloned().unwrap_or_default());
+                Change::Alias(word.to_owned(), Swap(before, after))
+            })
+            .collect();
+        // A name that is used again stands for itself again.
+        if let Some(to) = to
+            && let Some(before) = aliases.get(to)
+        {
+            changes.push(Change::Alias(to.clone(), Swap(Some(before.clone()), None)));
+        }
+        changes
+    }
+
+    fn known(&self, images: &[ItemId]) -> Result<Vec<Image>> {
+        let unique: BTreeSet<ItemId> = images.iter().copied().collect();
+        let known = |id: ItemId| {
+            self.state.image(id).map(|image| Image::clone(image)).ok_or_else(|| Error::Option {
+                name: "image",
+                found: format!("#{}, which is not there", id.0),
+                expected: "an image of this library",
+            })
+        };
+        unique.into_iter().map(known).collect()
+    }
+
+    fn present(&self, images: &[ItemId]) -> Result<Vec<Image>> {
+        let known = self.known(images)?;
+        match known.iter().find(|image| !image.is_live()) {
+            Some(gone) => Err(Error::Option {
+                name: "image",
+                found: format!("#{}, which was removed", gone.id.0),
+                expected: "an image that is there; restore it first",
+            }),
+            None => Ok(known),
+        }
+    }
+}
+
+impl State {
+    /// The changes that make those classes that do not exist yet, in the order given.
+    pub(super) fn new_classes<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<Change> {
+        let mut position = self.classes.values().map(|look| look.position + 1).max().unwrap_or(0);
+        let mut made = BTreeSet::new();
+        let mut changes = Vec::new();
+        for name in names {
+            if self.class(name).is_none() && made.insert(name) {
+                changes.push(Change::Class(name.to_owned(), Swap(None, Some(ClassLook { position, colour: None }))));
+                if self.aliases.contains_key(name) {
+                    let before = self.aliases.get(name).cloned();
+                    changes.push(Change::Alias(name.to_owned(), Swap(before, None)));
+                }
+                position += 1;
+            }
+        }
+        changes
+    }
+}
+
+/// Images in words: `3 images`, or the name of one.
+fn which(state: &State, images: &[ItemId]) -> String {
+    match images {
+        [one] => state.image(*one).map_or_else(|| format!("#{}", one.0), |image| image.file_name()),
+        _ => format!("{} images", images.len()),
+    }
+}
+
+fn tidy_label(label: &UserLabel) -> Result<UserLabel> {
+    Ok(match label {
+        UserLabel::Class(name) => UserLabel::Class(tidy_name(name)?),
+        other => other.clone(),
+    })
+}
+
+/// A name without blanks around it and control characters in it.
+fn tidy_name(name: &str) -> Result<String> {
+    let tidy: String = name.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if tidy.is_empty() || tidy.chars().count() > LONGEST.0 {
+        let found = if tidy.is_empty() { "empty".to_owned() } else { format!("{} characters long", tidy.chars().count()) };
+        return Err(Error::Option { name: "class", found, expected: "a name of 1 to 200 characters" });
+    }
+    Ok(tidy)
+}
+
+fn tidy_captions(captions: Vec<Caption>) -> Result<Vec<Caption>> {
+    let mut tidy: Vec<Caption> = Vec::with_capacity(captions.len());
+    for caption in captions {
+        let text = caption.text.trim();
+        if text.chars().count() > LONGEST.1 {
+            let found = format!("{} characters long", text.chars().count());
+            return Err(Error::Option { name: "caption", found, expected: "at most 10000 characters" });
+        }
+        if !text.is_empty() && tidy.iter().all(|other| other.text != text) {
+            tidy.push(Caption { text: text.to_owned(), by_user: caption.by_user });
+        }
+    }
+    Ok(tidy)
+}

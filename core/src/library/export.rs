@@ -1,0 +1,76 @@
+//! What is given out of a library: its labels, captions and events as rows, its recogniser as a model.
+
+use std::path::{Path, PathBuf};
+
+use super::event::{Event, UserLabel};
+use super::Library;
+use crate::ckm::confidence::Calibration;
+use crate::ckm::model::{Metrics, Recognizer};
+use crate::ckm::{Ckm, Example};
+use crate::data::tables::Row;
+use crate::error::Result;
+use crate::ids::ItemId;
+
+impl Library {
+    /// A row for each image that is there: its full path, with its label and captions where they are asked for. Images
+    /// without any of what is asked for are left out. Paths that are not text are given with replacement characters.
+    pub fn rows(&self, labels: bool, captions: bool) -> Vec<Row> {
+        let row = |image: &std::sync::Arc<super::state::Image>| {
+            let path = self.state.path_of(image)?.to_string_lossy().into_owned();
+            let label = image.label().filter(|_| labels).map(str::to_owned);
+            let captions: Vec<String> =
+                if captions { image.captions.iter().map(|caption| caption.text.clone()).collect() } else { Vec::new() };
+            (label.is_some() || !captions.is_empty()).then_some(Row { path, label, captions })
+        };
+        self.state.images().filter_map(row).collect()
+    }
+
+    /// Every event, the oldest first.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]; [`crate::Error::Data`] when one is damaged.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.store.events_after(0)
+    }
+
+    /// The recogniser as a model that can be saved and used elsewhere. Its images are named by their paths from the root
+    /// when there is one root, otherwise by their full paths.
+    ///
+    /// # Errors
+    /// As [`Ckm::new`].
+    pub fn model(&self, calibration: Calibration, metrics: Metrics) -> Result<Recognizer> {
+        let roots: Vec<_> = self.state.roots().collect();
+        let only = match roots.as_slice() {
+            [(_, root)] => Some(root.path.clone()),
+            _ => None,
+        };
+        let ckm = self.recogniser.ckm();
+        let mut named = Ckm::new(ckm.options().clone())?;
+        for (class, example) in ckm.examples() {
+            let name = match (&only, self.path(example.id)) {
+                (None, Some(path)) => path.to_string_lossy().into_owned(),
+                _ => example.name.clone(),
+            };
+            named.add(&ckm.classes()[class.index()].name, Example { name, ..Example::clone(example) });
+        }
+        let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Recognizer { ckm: named, calibration, metrics, root })
+    }
+
+    /// Where an image is found.
+    pub fn path(&self, image: ItemId) -> Option<PathBuf> {
+        self.state.image(image).and_then(|image| self.state.path_of(image))
+    }
+
+    /// The image whose file this is.
+    pub fn image_at(&self, path: &Path) -> Option<ItemId> {
+        let path = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()?;
+        let is_it = |image: &&std::sync::Arc<super::state::Image>| image.places.iter().any(|place| self.state.full_path(place) == path);
+        self.state.records().iter().find(is_it).map(|image| image.id)
+    }
+
+    /// Whether the user said what class an image is of.
+    pub fn is_said(&self, image: ItemId) -> bool {
+        self.state.image(image).is_some_and(|image| image.user != UserLabel::Unsaid)
+    }
+}

@@ -1,0 +1,116 @@
+//! The elements of a library's images: from the cache, or cut from the files where the cache has none.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use image::RgbImage;
+use rayon::prelude::*;
+
+use super::cache::{Cache, Cut};
+use super::event::ContentHash;
+use super::state::{Image, State};
+use crate::ckm::CkmOptions;
+use crate::ckm::element::Elements;
+use crate::envelope::hash64;
+use crate::error::{Error, Result};
+use crate::features::brief::PATTERN_VERSION;
+use crate::picture::look::fingerprint;
+use crate::picture::{Decoder, thumbnail};
+use crate::progress::Progress;
+
+/// Where the elements of images come from.
+pub struct Features<'a> {
+    pub(super) cache: &'a Cache,
+    pub(super) decoder: &'a dyn Decoder,
+    pub(super) options: &'a CkmOptions,
+    pub(super) version: &'a str,
+}
+
+/// The name under which elements of a machine with these options are kept.
+pub(super) fn version(options: &CkmOptions) -> String {
+    // What kernels make of elements does not change the elements.
+    let sources: Vec<_> = options.kinds.iter().map(|kind| &kind.source).collect();
+    format!("{:016x}-{PATTERN_VERSION}", hash64(format!("{} {sources:?}", options.side).as_bytes()))
+}
+
+/// Images whose elements are cut at one time.
+const TURN: usize = 64;
+
+impl Features<'_> {
+    /// The elements of each of `images`; `None` where there is neither a kept copy nor a file that still has the bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
+    pub fn of(&self, state: &State, images: &[&Image], progress: &Progress) -> Result<Vec<Option<Elements>>> {
+        let mut all = Vec::with_capacity(images.len());
+        for turn in images.chunks(TURN) {
+            if progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let kept = |image: &&Image| match image.content {
+                Some(content) => self.cache.elements(content.hash, self.version),
+                None => Ok(None),
+            };
+            let kept: Vec<Option<Vec<u8>>> = turn.iter().map(kept).collect::<Result<_>>()?;
+            let found: Vec<(Option<Elements>, Option<Cut>)> = turn
+                .par_iter()
+                .zip(&kept)
+                .map(|(image, kept)| match kept.as_ref().and_then(|bytes| Elements::from_bytes(bytes, self.options)) {
+                    Some(elements) => (Some(elements), None),
+                    None => match self.from_file(state, image) {
+                        Some(cut) => (Elements::from_bytes(&cut.elements, self.options), Some(cut)),
+                        None => (None, None),
+                    },
+                })
+                .collect();
+            let fresh: Vec<Cut> = found.iter().filter_map(|(_, cut)| cut.clone()).collect();
+            if !fresh.is_empty() {
+                self.cache.put(self.version, &fresh)?;
+            }
+            all.extend(found.into_iter().map(|(elements, _)| elements));
+        }
+        Ok(all)
+    }
+
+    fn from_file(&self, state: &State, image: &Image) -> Option<Cut> {
+        let hash = image.content?.hash;
+        image.places.iter().find_map(|place| {
+            let path = state.full_path(place);
+            if hash_file(&path).ok()? != hash {
+                return None;
+            }
+            cut(hash, &self.decoder.decode(&path).ok()?, self.options).ok()
+        })
+    }
+}
+
+/// Cuts a picture into what is kept of it.
+pub(super) fn cut(hash: ContentHash, picture: &RgbImage, options: &CkmOptions) -> Result<Cut> {
+    let elements = Elements::of(picture, options.side, &options.kinds)?;
+    let small = thumbnail::shrink(picture);
+    Ok(Cut { hash, elements: elements.to_bytes(), look: fingerprint(&small), jpeg: thumbnail::encode(&small) })
+}
+
+/// The hash of a file's bytes, read a piece at a time.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Data`] when it is no ordinary file.
+pub fn hash_file(path: &Path) -> Result<ContentHash> {
+    // Opening a pipe or a device could wait for ever, so the kind is asked first.
+    let meta = std::fs::metadata(path).map_err(Error::io("read", path))?;
+    if !meta.is_file() {
+        return Err(Error::data(path, "a file", "something else", "leave it out"));
+    }
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(ContentHash(state.digest128())),
+            Ok(n) => state.update(&buffer[..n]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("read", path)(error)),
+        }
+    }
+}

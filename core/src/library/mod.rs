@@ -1,0 +1,317 @@
+//! A library: a folder that remembers images, labels, captions and everything that was done, and teaches its models.
+//!
+//! `library.db` is precious: roots, images, labels, captions and the log of events. `cache.db` can be made again from
+//! it and from the image files: elements, thumbnails, checkpoints of models. Images stay where they are and are known by
+//! the hash of their bytes, so that files may be moved and renamed.
+//!
+//! Whatever the user does is an [`event`]: it is on disk before the call returns, it reaches every model it concerns
+//! ([`apply`]), and one [`Library::undo`] takes it back everywhere.
+
+pub mod acts;
+pub mod apply;
+pub mod cache;
+pub mod check;
+pub mod event;
+pub mod export;
+pub mod features;
+pub mod forget;
+pub mod import;
+pub mod models;
+pub mod raw_path;
+pub mod relocate;
+pub mod state;
+mod store;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::ckm::CkmOptions;
+use crate::ckm::presets::Preset;
+use crate::descriptor::Descriptor;
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+use crate::picture::Decoder;
+use crate::progress::Progress;
+use apply::{Lesson, Model};
+use cache::Cache;
+use event::{Change, Event, EventId, Kind};
+use features::Features;
+use models::recogniser::Recogniser;
+use models::words::Words;
+use state::State;
+use store::Store;
+
+/// The file that makes a folder a library.
+pub const DATABASE: &str = "library.db";
+/// The file of everything that can be made again.
+pub const CACHE: &str = "cache.db";
+/// The folder of saved models.
+pub const MODELS: &str = "models";
+const LOCK: &str = "lock";
+/// Events after which models are kept again.
+const CHECKPOINT_EVERY: u64 = 500;
+
+/// An open library. One process has it at a time.
+pub struct Library {
+    folder: PathBuf,
+    store: Store,
+    cache: Cache,
+    state: State,
+    recogniser: Recogniser,
+    words: Words,
+    decoder: Arc<dyn Decoder>,
+    version: String,
+    kept_at: Option<EventId>,
+    // Held as long as the library is open; the system frees it with the process, however that ends.
+    _lock: File,
+}
+
+/// What a library was opened with.
+pub struct Opening<'a> {
+    /// Who decodes.
+    pub decoder: Arc<dyn Decoder>,
+    /// How the recogniser is built; the preset for all kinds of elements unless given.
+    pub options: CkmOptions,
+    /// Counts and asks.
+    pub progress: &'a Progress,
+}
+
+impl<'a> Opening<'a> {
+    /// With the usual recogniser.
+    pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
+        Self { decoder, options: Preset::Mixed.options(), progress }
+    }
+}
+
+/// Whether there is a library at `path`.
+pub fn is_library(path: &Path) -> bool {
+    path.join(DATABASE).is_file()
+}
+
+impl Library {
+    /// Opens the library in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process has it, [`Error::Data`] when it is none or damaged, [`Error::Io`],
+    /// [`Error::Cancelled`].
+    ///
+    /// # Complexity
+    /// O(images) for the state and the elements of images with a class, and O(events since the last checkpoint).
+    pub fn open(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
+        if !is_library(folder) {
+            let found = if folder.is_dir() { "a folder without one" } else { "nothing of that name" };
+            let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
+            return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice));
+        }
+        Self::start(folder, opening, false)
+    }
+
+    /// Opens the library in `folder`, or makes one in a folder that is new or empty.
+    ///
+    /// # Errors
+    /// As [`Library::open`]; [`Error::Data`] when the folder holds other things.
+    pub fn open_or_create(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
+        if is_library(folder) {
+            return Self::open(folder, opening);
+        }
+        let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE;
+        if let Ok(entries) = fs::read_dir(folder)
+            && let Some(other) = entries.flatten().find(|entry| !is_ours(&entry.file_name()))
+        {
+            let found = format!("a folder with other things in it, such as `{}`", other.file_name().to_string_lossy());
+            return Err(Error::data(folder, "a new name, an empty folder or a library", found, "choose another name for the library"));
+        }
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        Self::start(folder, opening, true)
+    }
+
+    fn start(folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
+        let lock = lock(folder)?;
+        let store = Store::open(&folder.join(DATABASE), create)?;
+        let cache = Cache::open(&folder.join(CACHE))?;
+        opening.progress.begin("Opening the library", 0);
+        let state = store.load()?;
+        let mut library = Self {
+            folder: folder.to_owned(),
+            store,
+            cache,
+            state,
+            recogniser: Recogniser::new(opening.options.clone())?,
+            words: Words::default(),
+            decoder: Arc::clone(&opening.decoder),
+            version: features::version(&opening.options),
+            kept_at: None,
+            _lock: lock,
+        };
+        library.catch_up(opening.progress)?;
+        Ok(library)
+    }
+
+    /// Brings the models up to date.
+    fn catch_up(&mut self, progress: &Progress) -> Result<()> {
+        let Self { store, cache, state, recogniser, words, decoder, version, .. } = self;
+        let options = recogniser.ckm().options().clone();
+        let features = Features { cache, decoder: &**decoder, options: &options, version };
+        for model in [recogniser as &mut dyn Model, words] {
+            let checkpoint = cache.checkpoint(&model.name())?;
+            apply::catch_up(model, checkpoint, store, state, &features, progress)?;
+        }
+        self.kept_at = self.state.last_event();
+        Ok(())
+    }
+
+    /// The folder of the library.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Everything it holds at this moment. Clones are cheap.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The recogniser as it stands.
+    pub fn recogniser(&self) -> &Recogniser {
+        &self.recogniser
+    }
+
+    /// The index of words as it stands.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// The thumbnail of an image as JPEG; none before its file could be read.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn thumbnail(&self, image: ItemId) -> Result<Option<Vec<u8>>> {
+        match self.state.image(image).and_then(|image| image.content) {
+            Some(content) => self.cache.thumbnail(content.hash),
+            None => Ok(None),
+        }
+    }
+
+    /// The looks of the images that take part, for finding near copies.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn looks(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
+        let looks = self.cache.looks()?;
+        Ok(self.state.images().filter_map(|image| Some((image.id, *looks.get(&image.content?.hash)?))).collect())
+    }
+
+    /// Keeps a result that can be computed again, such as a report on the recogniser.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn keep_result(&self, name: &str, text: &str) -> Result<()> {
+        self.cache.put_result(name, text)
+    }
+
+    /// A result that was kept.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn result(&self, name: &str) -> Result<Option<String>> {
+        self.cache.result(name)
+    }
+
+    /// Writes what happened, on disk when this returns, and teaches the models. Nothing is written when nothing changed.
+    fn commit(&mut self, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<EventId>> {
+        if changes.is_empty() { Ok(None) } else { self.append_and_teach(act, kind, words, changes).map(Some) }
+    }
+
+    fn append_and_teach(&mut self, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<EventId> {
+        let event = self.store.append(now(), act, kind, words, changes)?;
+        let before = std::mem::take(&mut self.state);
+        self.state = apply::step(&before, &event);
+        self.teach(&before, &event)?;
+        Ok(event.id)
+    }
+
+    /// What is durable has happened: a model that cannot follow now is taught again when the library is next opened.
+    fn teach(&mut self, before: &State, event: &Event) -> Result<()> {
+        let Self { cache, state, recogniser, words, decoder, version, .. } = self;
+        let options = recogniser.ckm().options().clone();
+        let features = Features { cache, decoder: &**decoder, options: &options, version };
+        let images = apply::touched(event);
+        // A lesson of a few images is never cut short: a model that saw half of it would be wrong.
+        let progress = Progress::default();
+        let lesson = Lesson { before, after: state, images: &images, features: &features, progress: &progress };
+        for model in [recogniser as &mut dyn Model, words] {
+            model.learn(&lesson)?;
+        }
+        if self.kept_at.is_none_or(|at| event.id.0 >= at.0 + CHECKPOINT_EVERY) {
+            self.keep_models()?;
+        }
+        Ok(())
+    }
+
+    /// Teaches what is known of some images once more.
+    fn teach_again(&mut self, images: &[ItemId]) -> Result<()> {
+        let Self { cache, state, recogniser, words, decoder, version, .. } = self;
+        let options = recogniser.ckm().options().clone();
+        let features = Features { cache, decoder: &**decoder, options: &options, version };
+        let progress = Progress::default();
+        let lesson = Lesson { before: state, after: state, images, features: &features, progress: &progress };
+        [recogniser as &mut dyn Model, words].into_iter().try_for_each(|model| model.learn(&lesson))
+    }
+
+    /// Keeps the models as they stand, so that the next opening is quick.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn keep_models(&mut self) -> Result<()> {
+        let Some(at) = self.state.last_event() else { return Ok(()) };
+        for (name, bytes) in self.checkpoints() {
+            self.cache.put_checkpoint(&name, at, &bytes)?;
+        }
+        self.kept_at = Some(at);
+        Ok(())
+    }
+
+    /// Each model's name and everything it learned, as bytes.
+    pub fn checkpoints(&self) -> Vec<(String, Vec<u8>)> {
+        let models: [&dyn Model; 2] = [&self.recogniser, &self.words];
+        models.into_iter().map(|model| (model.name(), model.checkpoint(&self.state))).collect()
+    }
+
+    /// Keeps the models and brings everything on disk into order.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: the library is closed all the same, and nothing that was acknowledged is lost.
+    pub fn close(mut self) -> Result<()> {
+        let kept = if self.kept_at == self.state.last_event() { Ok(()) } else { self.keep_models() };
+        self.store.settle();
+        kept
+    }
+}
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// Takes the lock of a library, which says for people who has it.
+fn lock(folder: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    let mut file =
+        File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => {
+            let words = format!("process {}\n", std::process::id());
+            // For people; the lock is what counts.
+            let _ = file.set_len(0).and_then(|()| file.write_all(words.as_bytes()));
+            Ok(file)
+        }
+        Err(fs::TryLockError::WouldBlock) => {
+            let holder = fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
+            let holder = if holder.is_empty() { "another program".into() } else { holder };
+            Err(Error::Busy { path: folder.to_owned(), holder })
+        }
+        Err(fs::TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+    }
+}

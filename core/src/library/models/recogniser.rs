@@ -1,0 +1,133 @@
+//! The recogniser of a library: a machine that holds every image with a class, at every moment.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ckm::{Ckm, CkmOptions, Example};
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::library::apply::{Lesson, Model};
+use crate::library::event::ContentHash;
+use crate::library::features;
+use crate::library::state::{Image, State};
+
+/// A machine that follows a library.
+pub struct Recogniser {
+    ckm: Arc<Ckm>,
+    /// Images with a class whose elements could not be had.
+    missing: BTreeSet<ItemId>,
+}
+
+/// What the machine holds of an image.
+#[derive(PartialEq)]
+struct Held<'a> {
+    hash: ContentHash,
+    class: &'a str,
+    group: Option<&'a str>,
+    name: String,
+}
+
+fn held(image: &Image) -> Option<Held<'_>> {
+    let (true, Some(content), Some(class)) = (image.is_live(), image.content, image.label()) else { return None };
+    Some(Held { hash: content.hash, class, group: image.folder.group.as_deref(), name: image.name() })
+}
+
+/// A checkpoint: which images, under which classes. Their elements are in the cache or in their files.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    images: Vec<(ContentHash, String)>,
+}
+
+impl Recogniser {
+    /// A machine that holds nothing yet.
+    ///
+    /// # Errors
+    /// As [`Ckm::new`].
+    pub fn new(options: CkmOptions) -> Result<Self> {
+        Ok(Self { ckm: Arc::new(Ckm::new(options)?), missing: BTreeSet::new() })
+    }
+
+    /// The machine as it stands. Holding on to it costs little, and it never changes.
+    pub fn ckm(&self) -> &Arc<Ckm> {
+        &self.ckm
+    }
+
+    /// Images with a class that it could not learn, because neither their elements nor their files were there.
+    pub fn missing(&self) -> &BTreeSet<ItemId> {
+        &self.missing
+    }
+
+    fn learn_images(&mut self, images: &[ItemId], lesson: &Lesson<'_>) -> Result<()> {
+        let wanted: Vec<&Image> = images.iter().filter_map(|id| lesson.after.image(*id)).map(Arc::as_ref).collect();
+        let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
+        let found = lesson.features.of(lesson.after, &wanted, lesson.progress)?;
+        let ckm = Arc::make_mut(&mut self.ckm);
+        for id in images {
+            ckm.remove(*id);
+            self.missing.remove(id);
+        }
+        for (image, elements) in wanted.into_iter().zip(found) {
+            match (held(image), elements) {
+                (Some(held), Some(elements)) => {
+                    let example = Example { id: image.id, name: held.name, group: held.group.map(str::to_owned), elements };
+                    ckm.add(held.class, example);
+                }
+                _ => {
+                    self.missing.insert(image.id);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Model for Recogniser {
+    fn name(&self) -> String {
+        format!("recogniser-1-{}", features::version(self.ckm.options()))
+    }
+
+    fn clear(&mut self) {
+        let ckm = Ckm::new(self.ckm.options().clone());
+        // The options were checked when the machine was made.
+        if let Ok(ckm) = ckm {
+            self.ckm = Arc::new(ckm);
+        }
+        self.missing.clear();
+    }
+
+    fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
+        let view = |state: &State, id: &ItemId| state.image(*id).cloned();
+        let changed: Vec<ItemId> = lesson
+            .images
+            .iter()
+            .filter(|id| {
+                let (before, after) = (view(lesson.before, id), view(lesson.after, id));
+                before.as_deref().and_then(held) != after.as_deref().and_then(held)
+                    || (self.missing.contains(id) && after.as_deref().and_then(held).is_some())
+            })
+            .copied()
+            .collect();
+        if changed.is_empty() { Ok(()) } else { self.learn_images(&changed, lesson) }
+    }
+
+    fn checkpoint(&self, state: &State) -> Vec<u8> {
+        let kept = |image: &Arc<Image>| held(image).map(|held| (held.hash, held.class.to_owned()));
+        let images = state.images().filter(|image| !self.missing.contains(&image.id)).filter_map(kept).collect();
+        serde_json::to_vec(&Kept { images }).unwrap_or_default()
+    }
+
+    fn restore(&mut self, bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool> {
+        let Ok(kept) = serde_json::from_slice::<Kept>(bytes) else { return Ok(false) };
+        let here: Vec<(ItemId, Held<'_>)> = lesson.after.images().filter_map(|image| held(image).map(|held| (image.id, held))).collect();
+        // Whatever the checkpoint lacks could not be had when it was made, and is looked for again.
+        let known: BTreeSet<(ContentHash, &str)> = here.iter().map(|(_, held)| (held.hash, held.class)).collect();
+        if !kept.images.iter().all(|(hash, class)| known.contains(&(*hash, class.as_str()))) {
+            return Ok(false);
+        }
+        let ids: Vec<ItemId> = here.into_iter().map(|(id, _)| id).collect();
+        self.learn_images(&ids, lesson)?;
+        Ok(true)
+    }
+}
