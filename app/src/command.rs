@@ -1,0 +1,127 @@
+//! Everything that can be asked of an open library, as values: menus, keys, panels and tests all send these.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use image::RgbImage;
+use tessera_core::data::Labels;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::{Caption, UserLabel};
+
+/// Something to be done.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Open whatever lies there: a library, a folder of images (whose library is made if need be), a model, or an image,
+    /// which is recognised.
+    Open(PathBuf),
+    /// Open the built-in sample.
+    OpenSample,
+    /// Close the library.
+    Close,
+    /// Import a folder of images.
+    Import {
+        /// The folder.
+        folder: PathBuf,
+        /// Where labels are looked for.
+        labels: Labels,
+        /// Patterns of what is left out.
+        exclude: Vec<String>,
+    },
+    /// Look at all imported folders again.
+    Rescan,
+    /// Read captions and labels from a file.
+    ReadTable(PathBuf),
+    /// Say what class images are of.
+    Label(Vec<ItemId>, UserLabel),
+    /// Replace the captions of an image.
+    Caption(ItemId, Vec<Caption>),
+    /// Hide images and their influence.
+    Remove(Vec<ItemId>),
+    /// Bring removed images back.
+    Restore(Vec<ItemId>),
+    /// Purge images for good.
+    Forget(Vec<ItemId>),
+    /// Make a class.
+    NewClass(String),
+    /// Rename a class, or join it with another.
+    RenameClass(String, String),
+    /// Choose a class's colour.
+    RecolourClass(String, Option<[u8; 3]>),
+    /// Take a class away.
+    DeleteClass(String),
+    /// Take back the last act.
+    Undo,
+    /// Do it again.
+    Redo,
+    /// Say where a folder went.
+    Relocate(PathBuf, PathBuf),
+    /// Find images by words.
+    Search(String),
+    /// Judge the recogniser on its own images.
+    Train,
+    /// Recognise an image.
+    Recognise(Query),
+    /// Recognise with the library's own recogniser again, not with a model that was loaded.
+    UseLibrary,
+    /// Save the recogniser as a model folder, or as one file when the name ends in `.tessera-model`.
+    SaveModel(PathBuf),
+    /// Load a model and recognise with it.
+    LoadModel(PathBuf),
+    /// Delete a saved model of this library.
+    DeleteModel(PathBuf),
+    /// Write something out.
+    Export(Export, PathBuf),
+    /// Write the explanation on show as a PNG file.
+    ExportPicture(PathBuf),
+    /// Check the library.
+    Check,
+    /// Stop a job.
+    Cancel(JobId),
+    /// Show a file in the system's file manager.
+    Reveal(PathBuf),
+}
+
+/// A job's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub u64);
+
+/// An image to be recognised.
+#[derive(Clone, Debug)]
+pub enum Query {
+    /// A file.
+    File(PathBuf),
+    /// An image of the library, by the recogniser without it and its object.
+    Item(ItemId),
+    /// Pixels from elsewhere, such as the clipboard.
+    Pixels(Arc<RgbImage>),
+}
+
+/// What is written out, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Export {
+    /// Labels.
+    Labels(Format),
+    /// Captions.
+    Captions(Format),
+    /// What the recogniser says of every image, each judged without its object.
+    Predictions(Format),
+    /// The log of events, as JSON lines.
+    Events,
+}
+
+/// The form of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values.
+    Csv,
+    /// One JSON object a line.
+    JsonLines,
+    /// COCO JSON.
+    Coco,
+    /// `image.jpg#0<tab>caption`.
+    Flickr8k,
+    /// A `.txt` file for each image.
+    Sidecar,
+    /// Copies of the images in a folder for each class.
+    ClassFolders,
+}
