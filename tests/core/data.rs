@@ -1,8 +1,9 @@
-//! Folders of images and NORB files are understood as people mean them.
+//! Folders of images, NORB files and tables are understood as people mean them.
 
 mod folders;
 mod names;
 mod norb;
+mod tables;
 
 use std::fs;
 use std::path::{Path, PathBuf};

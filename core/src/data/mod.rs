@@ -4,6 +4,7 @@ mod folders;
 pub mod mat;
 pub mod names;
 pub mod norb;
+pub mod tables;
 pub mod toys;
 mod walk;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::Library;
 use super::event::{Caption, Change, ClassLook, EventId, Field, Kind, Swap, UserLabel, inverse};
 use super::state::{Act, Image, State};
-use super::Library;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 

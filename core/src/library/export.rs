@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::event::{Event, UserLabel};
 use super::Library;
+use super::event::{Event, UserLabel};
 use crate::ckm::confidence::Calibration;
 use crate::ckm::model::{Metrics, Recognizer};
 use crate::ckm::{Ckm, Example};

@@ -53,13 +53,15 @@ impl Features<'_> {
                 None => Ok(None),
             };
             let kept: Vec<Option<Vec<u8>>> = turn.iter().map(kept).collect::<Result<_>>()?;
+            // The connection stays on this thread; cutting and reading bytes is for all.
+            let (decoder, options) = (self.decoder, self.options);
             let found: Vec<(Option<Elements>, Option<Cut>)> = turn
                 .par_iter()
                 .zip(&kept)
-                .map(|(image, kept)| match kept.as_ref().and_then(|bytes| Elements::from_bytes(bytes, self.options)) {
+                .map(|(image, kept)| match kept.as_ref().and_then(|bytes| Elements::from_bytes(bytes, options)) {
                     Some(elements) => (Some(elements), None),
-                    None => match self.from_file(state, image) {
-                        Some(cut) => (Elements::from_bytes(&cut.elements, self.options), Some(cut)),
+                    None => match from_file(state, image, decoder, options) {
+                        Some(cut) => (Elements::from_bytes(&cut.elements, options), Some(cut)),
                         None => (None, None),
                     },
                 })
@@ -72,17 +74,17 @@ impl Features<'_> {
         }
         Ok(all)
     }
+}
 
-    fn from_file(&self, state: &State, image: &Image) -> Option<Cut> {
-        let hash = image.content?.hash;
-        image.places.iter().find_map(|place| {
-            let path = state.full_path(place);
-            if hash_file(&path).ok()? != hash {
-                return None;
-            }
-            cut(hash, &self.decoder.decode(&path).ok()?, self.options).ok()
-        })
-    }
+fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, options: &CkmOptions) -> Option<Cut> {
+    let hash = image.content?.hash;
+    image.places.iter().find_map(|place| {
+        let path = state.full_path(place);
+        if hash_file(&path).ok()? != hash {
+            return None;
+        }
+        cut(hash, &decoder.decode(&path).ok()?, options).ok()
+    })
 }
 
 /// Cuts a picture into what is kept of it.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::event::{ContentHash, EventId, Kind};
 use super::Library;
+use super::event::{ContentHash, EventId, Kind};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -62,4 +62,3 @@ impl Library {
         }
     }
 }
-

@@ -8,8 +8,8 @@ use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
-use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
 use super::cache::Cut;
+use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
 use super::features::{self, hash_file};
 use super::state::{Image, Place, Root, State};
 use super::store::put_place;
@@ -275,7 +275,7 @@ impl Library {
     }
 
     /// Enters places with images; each comes with whichever image had it before.
-    fn put_places(&mut self, places: &[(ItemId, Place, Option<ItemId>)]) -> Result<()> {
+    pub(super) fn put_places(&mut self, places: &[(ItemId, Place, Option<ItemId>)]) -> Result<()> {
         if places.is_empty() {
             return Ok(());
         }
@@ -320,7 +320,11 @@ impl Library {
             };
             let place = Place { root: place_root, path, hash, bytes: file.bytes, modified: file.modified, here: true };
             if let Some(&id) = known.by_hash.get(&hash) {
-                if before == Some(id) { report.unchanged += 1 } else { report.duplicate += 1 }
+                if before == Some(id) {
+                    report.unchanged += 1
+                } else {
+                    report.duplicate += 1
+                }
                 if let Some(image) = self.state.image(id).filter(|image| moved && image.folder != word) {
                     classes.extend(word.label.clone());
                     changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
@@ -334,7 +338,10 @@ impl Library {
             report.imported += 1;
             let former = before.and_then(|id| self.state.image(id));
             let is_only_place = |image: &Image| {
-                image.places.iter().all(|other| (other.root, &other.path) == (place.root, &place.path) || !self.state.full_path(other).exists())
+                image
+                    .places
+                    .iter()
+                    .all(|other| (other.root, &other.path) == (place.root, &place.path) || !self.state.full_path(other).exists())
             };
             if let Some(image) = former.filter(|image| image.content.is_some() && is_only_place(image)) {
                 report.changed += 1;
@@ -429,11 +436,8 @@ impl Library {
     /// [`Error::Io`].
     pub fn read_table(&mut self, table: &Table, name: &str) -> Result<TableRead> {
         let mut read = TableRead::default();
-        let paths: Vec<(ItemId, PathBuf)> = self
-            .state
-            .images()
-            .flat_map(|image| image.places.iter().map(|place| (image.id, self.state.full_path(place))))
-            .collect();
+        let paths: Vec<(ItemId, PathBuf)> =
+            self.state.images().flat_map(|image| image.places.iter().map(|place| (image.id, self.state.full_path(place)))).collect();
         let matcher = Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())));
         let mut captions: BTreeMap<ItemId, Vec<Caption>> = BTreeMap::new();
         let mut labels: BTreeMap<ItemId, String> = BTreeMap::new();

@@ -298,8 +298,7 @@ fn now() -> i64 {
 /// Takes the lock of a library, which says for people who has it.
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
-    let mut file =
-        File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
     match file.try_lock() {
         Ok(()) => {
             let words = format!("process {}\n", std::process::id());

@@ -63,12 +63,12 @@ impl Library {
                 Some((id, root.path.clone(), to))
             })
             .collect();
-        if let Some((other, root)) = self.state.roots().find(|(id, root)| moved.iter().any(|(from, _, to)| from != id && *to == root.path)) {
+        if let Some((other, root)) = self.state.roots().find(|(id, root)| moved.iter().any(|(from, _, to)| from != id && *to == root.path))
+        {
             let found = format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0);
             return Err(Error::Option { name: "NEW", found, expected: "the place that OLD was moved to" });
         }
-        let changes =
-            moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
+        let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
         let words = format!("Relocate {} to {}", error::display(old), error::display(new));
         let event = self.commit(None, Kind::Act, &words, changes)?;
         let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();

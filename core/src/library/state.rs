@@ -208,10 +208,6 @@ impl State {
         Self { images: self.images.iter().map(blank).collect(), roots: Arc::clone(&self.roots), ..Self::default() }
     }
 
-    pub(super) fn drop_records(&mut self, gone: &std::collections::BTreeSet<ItemId>) {
-        self.images.retain(|image| !gone.contains(&image.id));
-    }
-
     /// The state after a change.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {

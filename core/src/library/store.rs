@@ -170,7 +170,7 @@ impl Store {
 
     /// Writes an event and the state it leads to, and gives the event its place. On disk when this returns.
     pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Event> {
-        let refused = self.refused("write");
+        let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let last: i64 = tx.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get(0)).map_err(&refused)?;
         let id = EventId(last as u64 + 1);
@@ -235,7 +235,7 @@ impl Store {
 
     /// Does `work` in one transaction.
     pub(super) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
-        let refused = self.refused("write");
+        let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let value = work(&tx).map_err(&refused)?;
         tx.commit().map_err(&refused)?;
@@ -328,11 +328,6 @@ pub(super) fn put_image(tx: &Transaction<'_>, image: ItemId) -> rusqlite::Result
     Ok(())
 }
 
-/// The first identifier above all that are in use.
-pub(super) fn next_image(db: &Transaction<'_>) -> rusqlite::Result<u32> {
-    db.query_row("SELECT coalesce(max(id), 0) + 1 FROM image", [], |row| row.get(0))
-}
-
 fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.sqlite_error_code() {
@@ -341,9 +336,7 @@ fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Err
             Error::data(&path, "a sound database", error.to_string(), advice)
         }
         Some(rusqlite::ErrorCode::DiskFull) => Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::StorageFull, error)),
-        Some(rusqlite::ErrorCode::ReadOnly) => {
-            Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::ReadOnlyFilesystem, error))
-        }
+        Some(rusqlite::ErrorCode::ReadOnly) => Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::ReadOnlyFilesystem, error)),
         _ => Error::io(action, &path)(std::io::Error::other(error)),
     }
 }
@@ -392,7 +385,8 @@ fn insert(tx: &Transaction<'_>, event: &Event) -> rusqlite::Result<()> {
     let (id, act) = (event.id.0 as i64, event.act.0 as i64);
     let (kind, target) = kind_name(event.kind);
     let hash = row_hash(id, event.at, act, kind, target, &event.words, &changes, WRITTEN_BY);
-    let sql = "INSERT INTO event (id, at, act, kind, target, words, changes, written_by, row_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let sql =
+        "INSERT INTO event (id, at, act, kind, target, words, changes, written_by, row_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     tx.prepare_cached(sql)?.execute(params![id, event.at, act, kind, target, event.words, changes, WRITTEN_BY, hash])?;
     Ok(())
 }
