@@ -69,7 +69,7 @@ enum Plan {
 pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> Result<Dataset> {
     let mut walk = walk(root, &options.exclude, progress)?;
     let files: Vec<Found> = std::mem::take(&mut walk.pictures).into_iter().map(|path| found(root, path)).collect();
-    if files.is_empty() && !(options.unlabelled_too && !walk.skipped.is_empty()) {
+    if files.is_empty() && (walk.skipped.is_empty() || !options.unlabelled_too) {
         return Err(no_pictures(root, &walk));
     }
     let stems: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();

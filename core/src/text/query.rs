@@ -42,7 +42,7 @@ impl Query {
     /// Reads a query that is still being typed: unless a blank or a quote follows it, the last word may go on.
     pub fn typing(text: &str) -> Self {
         let mut query = Self::parse(text);
-        let is_open = text.chars().next_back().is_some_and(char::is_alphanumeric) && text.matches('"').count() % 2 == 0;
+        let is_open = text.chars().next_back().is_some_and(char::is_alphanumeric) && text.matches('"').count().is_multiple_of(2);
         let last_is_wanted = text.split_whitespace().next_back().is_some_and(|piece| !piece.starts_with('-'));
         if is_open && last_is_wanted {
             query.prefix = query.wanted.pop();
