@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
+use tessera_core::ckm::Without;
 use tessera_core::ckm::explain::{Contribution, Explanation};
 use tessera_core::ckm::model::Recognizer;
 use tessera_core::error::display;
@@ -42,7 +43,7 @@ pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Resu
             Ok(answer) => {
                 answered += 1;
                 let wanted = arguments.explain || arguments.draw.is_some();
-                let explanations = if wanted { session.explain(&model, &answer) } else { Vec::new() };
+                let explanations = if wanted { session.explain(&model, &answer, Without::Nothing) } else { Vec::new() };
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };
                 out.answer(|| in_json(&model, &answer, told), || in_words(&model, &answer, told));
                 if let Some(folder) = &arguments.draw {
@@ -69,7 +70,7 @@ fn draw(
     out: &Output,
 ) -> tessera_core::Result<()> {
     let root = arguments.training_images.clone().unwrap_or_else(|| PathBuf::from(&model.root));
-    let drawing = session.draw_explanation(model, answer, explanations, &root);
+    let drawing = session.draw_explanation(model, answer, explanations, &|_, name| root.join(name));
     let stem: String = answer.path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     let file = folder.join(format!("{number:04}-{stem}.png"));
     drawing.picture.save(&file).map_err(|error| Error::io("write", &file)(std::io::Error::other(error)))?;

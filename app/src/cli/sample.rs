@@ -1,7 +1,7 @@
 //! `tessera` without a command: trains on the built-in sample and explains one answer in words.
 
 use anyhow::{Context, Result};
-use tessera_core::ckm::CkmOptions;
+use tessera_core::ckm::{CkmOptions, Without};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let chosen = session.seed() as usize % tray.items.len().max(1);
     let path = tray.items.get(chosen).map(|item| item.path()).context("the sample has no images to try")?;
     let answer = session.recognise(model, path, 0.0)?;
-    let explanations = session.explain(model, &answer);
+    let explanations = session.explain(model, &answer, Without::Nothing);
     let metrics = model.metrics;
     out.answer(
         || {

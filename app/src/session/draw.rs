@@ -1,6 +1,6 @@
 //! Draw an explanation: the query beside the training images that won most of its pieces, matches joined by lines.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
@@ -52,8 +52,15 @@ impl Placed {
 impl Session {
     /// Draws why the first of `explanations` won against the second (or, alone, what it is made of). Each of the training
     /// images that decided it is framed in a colour of its own; circles and lines of that colour join its most decisive
-    /// pieces with those of the query. A training image that is not found below `root` any more stays an empty frame.
-    pub fn draw_explanation(&self, model: &Recognizer, answer: &Answer, explanations: &[Explanation], root: &Path) -> Drawing {
+    /// pieces with those of the query. A training image whose file, as `find` tells it, is not
+    /// there any more stays an empty frame.
+    pub fn draw_explanation(
+        &self,
+        model: &Recognizer,
+        answer: &Answer,
+        explanations: &[Explanation],
+        find: &dyn Fn(ItemId, &str) -> PathBuf,
+    ) -> Drawing {
         let width = MARGIN * (COLUMNS + 2) + QUERY_SIDE + COLUMNS * TILE_SIDE;
         let mut canvas = RgbImage::from_pixel(width, QUERY_SIDE + 2 * MARGIN, BACKGROUND);
         let mut missing = 0;
@@ -62,7 +69,7 @@ impl Session {
             let (column, row) = (tile as u32 % COLUMNS, tile as u32 / COLUMNS);
             let corner = (2 * MARGIN + QUERY_SIDE + column * (TILE_SIDE + MARGIN), MARGIN + row * (TILE_SIDE + MARGIN));
             let colour = COLOURS[tile];
-            let placed = match self.training_picture(root, &image.name) {
+            let placed = match self.picture(&find(image.image, &image.name)) {
                 Ok(picture) => place(&mut canvas, &picture, corner, TILE_SIDE),
                 Err(_) => {
                     missing += 1;

@@ -1,6 +1,7 @@
 //! Experiments with recognisers: train here, test there, or leave objects out.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tessera_core::ckm::confidence;
 use tessera_core::ckm::model::{Metrics, Recognizer};
@@ -84,9 +85,10 @@ impl Session {
                 }
             };
             let recognizer =
-                Recognizer { ckm: learned.ckm, calibration: Default::default(), metrics: Metrics::default(), root: String::new() };
+                Recognizer { ckm: Arc::new(learned.ckm), calibration: Default::default(), metrics: Metrics::default(), root: String::new() };
             let model_bytes = recognizer.weight_bytes()?;
-            Ok(Outcome { learned: Learned { ckm: recognizer.ckm, ..learned }, tested, model_bytes, skipped })
+            let ckm = Arc::unwrap_or_clone(recognizer.ckm);
+            Ok(Outcome { learned: Learned { ckm, ..learned }, tested, model_bytes, skipped })
         })
     }
 

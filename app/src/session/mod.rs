@@ -1,12 +1,20 @@
 //! What a user can do, one file per thing; the command line and the window both act through a [`Session`].
 
+pub mod desk;
 pub mod draw;
 pub mod experiment;
+pub mod export;
 pub mod features;
 pub mod generate;
+pub mod import;
+pub mod library;
+pub mod models;
 pub mod recognise;
 pub mod sample;
+pub mod search;
 pub mod train;
+
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -14,9 +22,10 @@ use tessera_core::picture::{Decoder, InProcess};
 use tessera_core::progress::Progress;
 
 /// What every action needs: who decodes, how many threads work, which seed is used, and the handle to watch and cancel.
+#[derive(Clone)]
 pub struct Session {
-    decoder: Box<dyn Decoder>,
-    pool: ThreadPool,
+    decoder: Arc<dyn Decoder>,
+    pool: Arc<ThreadPool>,
     seed: u64,
     progress: Progress,
 }
@@ -28,7 +37,12 @@ impl Session {
     /// When the system gives no threads.
     pub fn new(threads: usize, seed: u64) -> Result<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("the system gave no threads to work with")?;
-        Ok(Self { decoder: Box::new(InProcess::default()), pool, seed, progress: Progress::default() })
+        Ok(Self { decoder: Arc::new(InProcess::default()), pool: Arc::new(pool), seed, progress: Progress::default() })
+    }
+
+    /// The same session for other work, watched and cancelled by itself.
+    pub fn with_progress(&self, progress: &Progress) -> Self {
+        Self { progress: progress.clone(), ..self.clone() }
     }
 
     /// The seed of everything random.

@@ -34,26 +34,40 @@ impl Session {
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
     pub fn recognise(&self, model: &Recognizer, path: &Path, bar: f64) -> Result<Answer> {
-        let picture = self.decoder.decode(path)?;
+        self.recognise_picture(model, path, self.decoder.decode(path)?, Without::Nothing, bar)
+    }
+
+    /// Recognises pixels by the machine without what is left out; `path` is what they are known by.
+    ///
+    /// # Errors
+    /// None but those of options that the machine's making has refused already.
+    pub fn recognise_picture(
+        &self,
+        model: &Recognizer,
+        path: &Path,
+        picture: RgbImage,
+        without: Without<'_>,
+        bar: f64,
+    ) -> Result<Answer> {
         self.pool.install(|| {
             let elements = model.ckm.elements(&picture)?;
-            let scores = model.ckm.scores(&elements, Without::Nothing);
+            let scores = model.ckm.scores(&elements, without);
             let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
             Ok(Answer { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, unknown: confidence < bar })
         })
     }
 
     /// Why the best class and the runner-up got their scores, in that order.
-    pub fn explain(&self, model: &Recognizer, answer: &Answer) -> Vec<Explanation> {
+    pub fn explain(&self, model: &Recognizer, answer: &Answer, without: Without<'_>) -> Vec<Explanation> {
         let classes: Vec<ClassId> = answer.ranking.iter().take(2).map(|(class, _)| *class).collect();
-        self.pool.install(|| model.ckm.explain(&answer.elements, Without::Nothing, &classes))
+        self.pool.install(|| model.ckm.explain(&answer.elements, without, &classes))
     }
 
-    /// The pixels of a training image, when it still lies where the model was trained or below `root`.
+    /// The pixels of an image file.
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
-    pub fn training_picture(&self, root: &Path, name: &str) -> Result<RgbImage> {
-        self.decoder.decode(&root.join(name))
+    pub fn picture(&self, path: &Path) -> Result<RgbImage> {
+        self.decoder.decode(path)
     }
 }

@@ -1,6 +1,7 @@
 //! Train a recogniser on a folder of images.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tessera_core::Result;
 use tessera_core::ckm::CkmOptions;
@@ -50,7 +51,7 @@ impl Session {
             };
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let calibration = Calibration::fit(&judged);
-            let recognizer = Recognizer { ckm, calibration, metrics, root: root.to_string_lossy().into_owned() };
+            let recognizer = Recognizer { ckm: Arc::new(ckm), calibration, metrics, root: root.to_string_lossy().into_owned() };
             Ok(Trained { recognizer, data, failed, featureless, train_ms_per_image })
         })
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ pub const KIND: &str = "ckm";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recognizer {
     /// The machine.
-    pub ckm: Ckm,
+    pub ckm: Arc<Ckm>,
     /// From margins to confidence.
     pub calibration: Calibration,
     /// What was measured when it was trained.
@@ -103,7 +104,7 @@ impl Recognizer {
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
         read_examples(&mut ckm, &head.classes, head.images, &Reader(&tensors)).map_err(refuse)?;
-        Ok(Self { ckm, calibration: head.calibration, metrics: head.metrics, root: head.root })
+        Ok(Self { ckm: Arc::new(ckm), calibration: head.calibration, metrics: head.metrics, root: head.root })
     }
 }
 

@@ -1,21 +1,26 @@
 //! What is given out of a library: its labels, captions and events as rows, its recogniser as a model.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Library;
+use super::features::Features;
+use super::state::Image;
 use super::event::{Event, UserLabel};
 use crate::ckm::confidence::Calibration;
+use crate::ckm::element::Elements;
 use crate::ckm::model::{Metrics, Recognizer};
 use crate::ckm::{Ckm, Example};
 use crate::data::tables::Row;
 use crate::error::Result;
 use crate::ids::ItemId;
+use crate::progress::Progress;
 
 impl Library {
     /// A row for each image that is there: its full path, with its label and captions where they are asked for. Images
     /// without any of what is asked for are left out. Paths that are not text are given with replacement characters.
     pub fn rows(&self, labels: bool, captions: bool) -> Vec<Row> {
-        let row = |image: &std::sync::Arc<super::state::Image>| {
+        let row = |image: &Arc<Image>| {
             let path = self.state.path_of(image)?.to_string_lossy().into_owned();
             let label = image.label().filter(|_| labels).map(str::to_owned);
             let captions: Vec<String> =
@@ -54,7 +59,19 @@ impl Library {
             named.add(&ckm.classes()[class.index()].name, Example { name, ..Example::clone(example) });
         }
         let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Recognizer { ckm: named, calibration, metrics, root })
+        Ok(Recognizer { ckm: Arc::new(named), calibration, metrics, root })
+    }
+
+    /// The elements of images, of those that have any kept or a file; the recogniser's own need not be asked for here.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn elements_of(&self, images: &[ItemId]) -> Result<Vec<(ItemId, Elements)>> {
+        let records: Vec<&Image> = images.iter().filter_map(|id| self.state.image(*id)).map(Arc::as_ref).collect();
+        let options = self.recogniser.ckm().options();
+        let features = Features { cache: &self.cache, decoder: &*self.decoder, options, version: &self.version };
+        let found = features.of(&self.state, &records, &Progress::default())?;
+        Ok(records.iter().zip(found).filter_map(|(image, elements)| Some((image.id, elements?))).collect())
     }
 
     /// Where an image is found.
@@ -65,7 +82,7 @@ impl Library {
     /// The image whose file this is.
     pub fn image_at(&self, path: &Path) -> Option<ItemId> {
         let path = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()?;
-        let is_it = |image: &&std::sync::Arc<super::state::Image>| image.places.iter().any(|place| self.state.full_path(place) == path);
+        let is_it = |image: &&Arc<Image>| image.places.iter().any(|place| self.state.full_path(place) == path);
         self.state.records().iter().find(is_it).map(|image| image.id)
     }
 

@@ -1,0 +1,248 @@
+//! Give things out of a library: labels, captions, predictions, events, images in class folders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use image::{ImageFormat, RgbImage};
+use serde_json::json;
+use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::data::tables::{self, Row};
+use tessera_core::envelope::replace;
+use tessera_core::library::Library;
+use tessera_core::library::event::Kind;
+use tessera_core::library::import::hold;
+use tessera_core::{Error, Result, random};
+
+use super::Session;
+use crate::command::{Export, Format};
+
+impl Session {
+    /// Writes something out of a library to `to`; with `dry_run` it only counts. Returns how many rows or files.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
+    /// [`Error::Cancelled`].
+    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<usize> {
+        match what {
+            Export::Labels(Format::ClassFolders) => self.export_class_folders(library, to, dry_run),
+            Export::Labels(format) => {
+                let format = table_format(format, true)?;
+                write_rows(format, &hold(library).rows(true, false), to, dry_run)
+            }
+            Export::Captions(format) => {
+                let format = table_format(format, false)?;
+                write_rows(format, &hold(library).rows(false, true), to, dry_run)
+            }
+            Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
+            Export::Events => self.export_events(library, to, dry_run),
+        }
+    }
+
+    /// Copies every labelled image into a folder for its class. Files of one name get numbers.
+    fn export_class_folders(&self, library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
+        let state = hold(library).state().clone();
+        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut copies = Vec::new();
+        for image in state.images().filter(|image| image.is_here()) {
+            let (Some(label), Some(from)) = (image.label(), state.path_of(image)) else { continue };
+            let name = from.file_name().unwrap_or_default().to_owned();
+            let folder = to.join(plain(label));
+            let mut path = folder.join(&name);
+            let (stem, ending) = (Path::new(&name).file_stem().unwrap_or_default(), Path::new(&name).extension());
+            for number in 2.. {
+                if taken.insert(path.clone()) {
+                    break;
+                }
+                let mut other = stem.to_owned();
+                other.push(format!("-{number}"));
+                if let Some(ending) = ending {
+                    other.push(".");
+                    other.push(ending);
+                }
+                path = folder.join(other);
+            }
+            copies.push((from, path));
+        }
+        if dry_run {
+            return Ok(copies.len());
+        }
+        let is_used = fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some());
+        if is_used {
+            return Err(Error::data(to, "a new or empty folder", "a folder with things in it", "choose another name for the copies"));
+        }
+        self.progress.begin("Copying", copies.len() as u64);
+        for (from, path) in &copies {
+            self.progress.step()?;
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+            }
+            fs::copy(from, path).map_err(Error::io("copy", from))?;
+        }
+        Ok(copies.len())
+    }
+
+    /// What the recogniser says of every labelled image without its object, and of every other image.
+    fn export_predictions(&self, library: &Mutex<Library>, format: Format, to: &Path, dry_run: bool) -> Result<usize> {
+        if !matches!(format, Format::Csv | Format::JsonLines) {
+            return Err(wrong_format(format, "csv or jsonl"));
+        }
+        let (state, model, elements) = {
+            let library = hold(library);
+            let model = self.live_recogniser(&library);
+            let unlabelled: Vec<_> = library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).collect();
+            (library.state().clone(), model, library.elements_of(&unlabelled)?)
+        };
+        if dry_run {
+            return Ok(model.ckm.examples().count() + elements.len());
+        }
+        let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
+        let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
+        let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
+        let mut rows = Vec::new();
+        for held in &judged {
+            rows.push((held.id, Some(name(held.class)), name(held.predicted), calibration.confidence(&held.scores)));
+        }
+        for (id, elements) in &elements {
+            let scores = self.pool.install(|| model.ckm.scores(elements, tessera_core::ckm::Without::Nothing));
+            if let Some((class, _)) = scores.ranking().first() {
+                rows.push((*id, None, name(*class), calibration.confidence(&scores)));
+            }
+        }
+        rows.sort_by_key(|row| row.0);
+        let path = |id| state.image(id).and_then(|image| state.path_of(image)).unwrap_or_default().to_string_lossy().into_owned();
+        let text = match format {
+            Format::JsonLines => {
+                let line = |(id, label, predicted, confidence): &(_, Option<String>, String, f64)| {
+                    json!({"path": path(*id), "label": label, "predicted": predicted, "confidence": confidence}).to_string() + "\n"
+                };
+                rows.iter().map(line).collect::<String>().into_bytes()
+            }
+            _ => {
+                let mut csv = csv::Writer::from_writer(Vec::new());
+                let refused = |error: csv::Error| Error::io("write", to)(std::io::Error::other(error));
+                csv.write_record(["path", "label", "predicted", "confidence"]).map_err(refused)?;
+                for (id, label, predicted, confidence) in &rows {
+                    let label = label.clone().unwrap_or_default();
+                    csv.write_record([&path(*id), &label, predicted, &format!("{confidence:.4}")]).map_err(refused)?;
+                }
+                csv.into_inner().map_err(|error| Error::io("write", to)(std::io::Error::other(error.to_string())))?
+            }
+        };
+        write_new(to, &text)?;
+        Ok(rows.len())
+    }
+
+    fn export_events(&self, library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
+        let events = hold(library).events()?;
+        if dry_run {
+            return Ok(events.len());
+        }
+        let mut text = String::new();
+        for event in &events {
+            let (kind, target) = match event.kind {
+                Kind::Act => ("act", None),
+                Kind::Undo(act) => ("undo", Some(act)),
+                Kind::Redo(act) => ("redo", Some(act)),
+                Kind::Final => ("final", None),
+            };
+            let line = json!({"event": event.id, "at_ms": event.at, "act": event.act, "kind": kind, "target": target,
+                "words": event.words, "changes": event.changes});
+            text.push_str(&line.to_string());
+            text.push('\n');
+        }
+        write_new(to, text.as_bytes())?;
+        Ok(events.len())
+    }
+}
+
+/// Writes a picture as a PNG file.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn save_png(picture: &RgbImage, to: &Path) -> Result<()> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, ImageFormat::Png).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))?;
+    replace(to, bytes.get_ref())
+}
+
+fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) -> Result<usize> {
+    if dry_run {
+        return Ok(rows.len());
+    }
+    if format != tables::Format::Sidecar {
+        check_new(to)?;
+    }
+    let relative;
+    let rows = if format == tables::Format::Sidecar {
+        relative = below_common_folder(rows);
+        &relative
+    } else {
+        rows
+    };
+    tables::write(format, rows, to)
+}
+
+/// The rows with their paths from the folder that all of them share.
+fn below_common_folder(rows: &[Row]) -> Vec<Row> {
+    let mut parents = rows.iter().filter_map(|row| Path::new(&row.path).parent());
+    let Some(first) = parents.next() else { return Vec::new() };
+    let common = parents.fold(first, |common, parent| common.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(common));
+    let below = |row: &Row| {
+        let path = Path::new(&row.path).strip_prefix(common).map_or_else(|_| row.path.clone(), |path| path.to_string_lossy().into_owned());
+        Row { path, ..row.clone() }
+    };
+    rows.iter().map(below).collect()
+}
+
+fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
+    Ok(match format {
+        Format::Csv => tables::Format::Csv,
+        Format::JsonLines => tables::Format::JsonLines,
+        Format::Coco => tables::Format::Coco,
+        Format::Flickr8k if !labels => tables::Format::Flickr8k,
+        Format::Sidecar if !labels => tables::Format::Sidecar,
+        _ => return Err(wrong_format(format, if labels { "csv, jsonl, coco or class-folders" } else { "csv, jsonl, coco, flickr8k or sidecar" })),
+    })
+}
+
+impl Format {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::Coco => "coco",
+            Self::Flickr8k => "flickr8k",
+            Self::Sidecar => "sidecar",
+            Self::ClassFolders => "class-folders",
+        }
+    }
+}
+
+fn wrong_format(format: Format, expected: &'static str) -> Error {
+    Error::Option { name: "format", found: format.name().into(), expected }
+}
+
+/// Refuses to write over a file that is not an earlier export.
+fn check_new(to: &Path) -> Result<()> {
+    let is_image = fs::read(to).is_ok_and(|bytes| image::guess_format(&bytes).is_ok() || bytes.starts_with(b"SQLite"));
+    if to.is_dir() || is_image {
+        let found = if to.is_dir() { "a folder" } else { "a file of another kind" };
+        return Err(Error::data(to, "a new file or an older export", found, "choose another name"));
+    }
+    Ok(())
+}
+
+fn write_new(to: &Path, bytes: &[u8]) -> Result<()> {
+    check_new(to)?;
+    replace(to, bytes)
+}
+
+/// A class's name as the name of a folder.
+fn plain(class: &str) -> String {
+    let name: String = class.chars().map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c }).collect();
+    if name.trim_matches('.').is_empty() { "_".into() } else { name }
+}

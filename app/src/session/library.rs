@@ -1,0 +1,80 @@
+//! Open libraries, and tell what lies at a path.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tessera_core::envelope::{self, hash_hex};
+use tessera_core::library::{self, Library, Opening};
+use tessera_core::{Error, Result};
+
+use super::Session;
+
+/// The ending of a library's folder.
+pub const ENDING: &str = "tessera";
+/// The ending of a model in one file.
+pub const MODEL_ENDING: &str = "tessera-model";
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A library.
+    Library,
+    /// A model, as a folder or as one file.
+    Model,
+    /// Another folder.
+    Folder,
+    /// A file.
+    File,
+    /// Nothing.
+    Nothing,
+}
+
+/// What lies at `path`: a library has a `library.db`, a model a manifest.
+pub fn what_is(path: &Path) -> Target {
+    if library::is_library(path) {
+        Target::Library
+    } else if envelope::is_model(path) || (path.is_file() && path.extension().is_some_and(|ending| ending == MODEL_ENDING)) {
+        Target::Model
+    } else if path.is_dir() {
+        Target::Folder
+    } else if path.exists() {
+        Target::File
+    } else {
+        Target::Nothing
+    }
+}
+
+impl Session {
+    /// Opens a library.
+    ///
+    /// # Errors
+    /// As [`Library::open`].
+    pub fn open_library(&self, folder: &Path) -> Result<Library> {
+        self.pool.install(|| Library::open(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
+    }
+
+    /// Opens a library, or makes one in a new or empty folder.
+    ///
+    /// # Errors
+    /// As [`Library::open_or_create`].
+    pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
+        self.pool.install(|| Library::open_or_create(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
+    }
+
+    /// Where the library of a plain folder of images lies: in the user's data folder, under a name made of the folder's.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the folder is not there.
+    pub fn library_of(&self, folder: &Path) -> Result<PathBuf> {
+        let full = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+        let name = full.file_name().unwrap_or_default().to_string_lossy().chars().take(60).collect::<String>();
+        let hash = hash_hex(full.as_os_str().as_encoded_bytes());
+        Ok(libraries().join(format!("{name}-{}.{ENDING}", &hash[..8])))
+    }
+}
+
+/// The folder of libraries that were made for plain folders.
+fn libraries() -> PathBuf {
+    dirs::data_dir().unwrap_or_else(std::env::temp_dir).join("tessera").join("libraries")
+}

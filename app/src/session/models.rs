@@ -1,0 +1,207 @@
+//! The recogniser of a library: judged, saved, loaded, shared as one file.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::envelope::{self, MANIFEST};
+use tessera_core::eval::report::Report;
+use tessera_core::library::import::hold;
+use tessera_core::library::{Library, MODELS};
+use tessera_core::{Error, Result, random};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::Session;
+use super::library::MODEL_ENDING;
+
+/// The name under which a library keeps its last report.
+const REPORT: &str = "report";
+/// Images judged, at most and at least, and comparisons of an image with an image that judging may cost in all.
+const JUDGED: (usize, usize) = (400, 40);
+const COMPARISONS: usize = 1_600_000;
+
+impl Session {
+    /// Judges the recogniser of a library on its own images, each without its object, and keeps the report.
+    ///
+    /// # Errors
+    /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
+    pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
+        let (ckm, looks, folder) = {
+            let library = hold(library);
+            (Arc::clone(library.recogniser().ckm()), library.looks()?, library.folder().to_owned())
+        };
+        if ckm.classes().len() < 2 {
+            let found = match ckm.classes() {
+                [] => "no labelled image".to_owned(),
+                classes => format!("only images of `{}`", classes[0].name),
+            };
+            return Err(Error::data(&folder, "images of two classes or more", found, "label some images of another class"));
+        }
+        let images = ckm.examples().count();
+        let limit = (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0);
+        let report = self.pool.install(|| -> Result<Report> {
+            let held_out = confidence::held_out(&ckm, limit, &mut random::seeded(self.seed), &self.progress)?;
+            Ok(Report::new(&ckm, &held_out, &looks))
+        })?;
+        // A report that cannot be kept is still worth showing.
+        let _ = serde_json::to_string(&report).map(|text| hold(library).keep_result(REPORT, &text));
+        Ok(report)
+    }
+
+    /// The last report on a library's recogniser, if there is one that can be read.
+    pub fn last_report(&self, library: &Library) -> Option<Report> {
+        serde_json::from_str(&library.result(REPORT).ok()??).ok()
+    }
+
+    /// The recogniser of a library as it stands, with what the last report says of its confidence. Costs nothing.
+    pub fn live_recogniser(&self, library: &Library) -> Recognizer {
+        let report = self.last_report(library);
+        let (calibration, metrics) =
+            report.map_or((Calibration::default(), Metrics::default()), |report| (report.calibration, report.metrics()));
+        Recognizer { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
+    }
+
+    /// The recogniser of a library as a model to be saved: its images are named so that they can be found from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Library::model`].
+    pub fn model(&self, library: &Library) -> Result<Recognizer> {
+        let live = self.live_recogniser(library);
+        library.model(live.calibration, live.metrics)
+    }
+
+    /// Saves a model as a folder, or as one file where the name ends in `.tessera-model`. Returns the bytes written.
+    ///
+    /// # Errors
+    /// As [`Recognizer::save`]; [`Error::Data`] when another kind of file is in the way.
+    pub fn save_model(&self, model: &Recognizer, to: &Path) -> Result<u64> {
+        if to.extension().is_none_or(|ending| ending != MODEL_ENDING) {
+            return model.save(to);
+        }
+        if to.is_dir() || (to.is_file() && ZipArchive::new(open(to)?).is_err()) {
+            let found = if to.is_dir() { "a folder" } else { "another file" };
+            return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
+        }
+        let mut beside = to.as_os_str().to_owned();
+        beside.push(".unpacked");
+        let folder = PathBuf::from(beside);
+        let packed = model.save(&folder).and_then(|_| pack(&folder)).and_then(|bytes| {
+            envelope::replace(to, &bytes)?;
+            Ok(bytes.len() as u64)
+        });
+        let _ = fs::remove_dir_all(&folder);
+        packed
+    }
+
+    /// Loads a model that was saved as a folder or as one file.
+    ///
+    /// # Errors
+    /// As [`Recognizer::load`].
+    pub fn load_model(&self, path: &Path) -> Result<Recognizer> {
+        if !path.is_file() {
+            return Recognizer::load(path);
+        }
+        let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", path))?;
+        unpack(path, folder.path())?;
+        Recognizer::load(folder.path()).map_err(|error| rename(error, path))
+    }
+
+    /// The folder in which a library keeps a saved model of that name.
+    pub fn model_folder(&self, library: &Path, name: &str) -> PathBuf {
+        library.join(MODELS).join(name)
+    }
+
+    /// The models saved with a library: name, folder, bytes.
+    pub fn saved_models(&self, library: &Path) -> Vec<(String, PathBuf, u64)> {
+        let Ok(entries) = fs::read_dir(library.join(MODELS)) else { return Vec::new() };
+        let mut models: Vec<(String, PathBuf, u64)> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| envelope::is_model(path))
+            .map(|path| {
+                let bytes = fs::read_dir(&path).into_iter().flatten().flatten().filter_map(|part| part.metadata().ok()).map(|m| m.len()).sum();
+                (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), path, bytes)
+            })
+            .collect();
+        models.sort();
+        models
+    }
+
+    /// Deletes a saved model: its own files, and the folder when nothing else is in it.
+    ///
+    /// # Errors
+    /// [`Error::Data`] when it is no model; [`Error::Io`].
+    pub fn delete_model(&self, folder: &Path) -> Result<()> {
+        if !envelope::is_model(folder) {
+            return Err(Error::data(folder, "a saved model", "something else", "name the folder of a model"));
+        }
+        let list = fs::read_dir(folder).map_err(Error::io("list", folder))?;
+        for path in list.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name == MANIFEST || name.starts_with("weights-") {
+                fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+            }
+        }
+        // Other things in it are not ours to delete.
+        let _ = fs::remove_dir(folder);
+        Ok(())
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(Error::io("open", path))
+}
+
+/// The files of a model folder as one archive, stored without compression: their bytes are all but random.
+fn pack(folder: &Path) -> Result<Vec<u8>> {
+    let broken = |error: zip::result::ZipError| Error::io("pack", folder)(std::io::Error::other(error));
+    let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let list = fs::read_dir(folder).map_err(Error::io("list", folder))?;
+    let mut paths: Vec<PathBuf> = list.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
+        archive.start_file(path.file_name().unwrap_or_default().to_string_lossy(), stored).map_err(broken)?;
+        archive.write_all(&bytes).map_err(Error::io("pack", &path))?;
+    }
+    Ok(archive.finish().map_err(broken)?.into_inner())
+}
+
+/// Takes the manifest and the weights out of an archive. Nothing else in it is looked at, and no more is written than the
+/// archive is long.
+fn unpack(file: &Path, to: &Path) -> Result<()> {
+    let refuse = |found: String| Error::data(file, "a model in one file", found, "copy it again from its source");
+    let length = fs::metadata(file).map_err(Error::io("read", file))?.len();
+    let mut archive = ZipArchive::new(open(file)?).map_err(|error| refuse(error.to_string()))?;
+    let mut found = 0;
+    for i in 0..archive.len().min(16) {
+        let mut entry = archive.by_index(i).map_err(|error| refuse(error.to_string()))?;
+        let name = entry.name().to_owned();
+        let is_plain = !name.contains(['/', '\\']) && (name == MANIFEST || name.starts_with("weights-"));
+        if !is_plain || entry.compression() != CompressionMethod::Stored || entry.size() > length {
+            return Err(refuse(format!("an archive with `{name}` in it")));
+        }
+        let mut bytes = Vec::new();
+        entry.by_ref().take(length).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
+        let path = to.join(&name);
+        fs::write(&path, bytes).map_err(Error::io("write", &path))?;
+        found += 1;
+    }
+    if found == 0 { Err(refuse("an archive without one".into())) } else { Ok(()) }
+}
+
+/// An error about an unpacked part, told of the archive that the user knows.
+fn rename(error: Error, archive: &Path) -> Error {
+    match error {
+        Error::Data { expected, found, advice, path } => {
+            let part = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Error::Data { path: archive.to_owned(), expected, found: format!("{found} (in {part})"), advice }
+        }
+        other => other,
+    }
+}
