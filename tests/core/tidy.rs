@@ -14,7 +14,7 @@ const CORE: &[&[&str]] = &[
 ];
 
 /// The floors of `app`.
-const APP: &[&[&str]] = &[&["session"], &["cli"]];
+const APP: &[&[&str]] = &[&["settings", "command", "job"], &["session"], &["cli", "gui"]];
 
 /// Packages that must be used by the program itself, not only by its tests.
 const USED: &[&str] = &["image", "imageproc", "rayon", "ron"];

@@ -1,8 +1,8 @@
 //! `tessera` without a command: trains on the built-in sample and explains one answer in words.
 
 use anyhow::{Context, Result};
-use tessera_core::ckm::{CkmOptions, Without};
 use tessera_core::ckm::presets::Preset;
+use tessera_core::ckm::{CkmOptions, Without};
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
 

@@ -81,7 +81,7 @@ impl Session {
                 let rect = Rect::at((corner.0 + inset) as i32, (corner.1 + inset) as i32);
                 draw_hollow_rect_mut(&mut canvas, rect.of_size(TILE_SIDE - 2 * inset, TILE_SIDE - 2 * inset), colour);
             }
-            for (contribution, matched) in pieces.iter().take(MATCHES) {
+            for (contribution, matched, _) in pieces.iter().take(MATCHES) {
                 let (from, to) = (query.at(contribution.position), placed.at(matched.position));
                 draw_line_segment_mut(&mut canvas, from, to, colour);
                 for (end, radius) in [(from, 7), (to, 5)] {
@@ -95,11 +95,11 @@ impl Session {
     }
 }
 
-/// A piece of the query and the training element it was matched with.
-type Piece<'a> = (&'a Contribution, &'a Match);
+/// A piece of the query, the training element it was matched with, and the lead it gave.
+pub(super) type Piece<'a> = (&'a Contribution, &'a Match, f64);
 
 /// The training images that decided most, with their pieces, each list the most decisive first.
-fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<Piece<'_>>)> {
+pub(super) fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<Piece<'_>>)> {
     let pieces = match explanations {
         [] => Vec::new(),
         [only] => only.contributions.iter().map(|c| (c, c.value)).collect(),
@@ -111,9 +111,9 @@ fn winners(explanations: &[Explanation]) -> Vec<(&Match, Vec<Piece<'_>>)> {
         match images.iter_mut().find(|(id, ..)| *id == matched.image) {
             Some((_, sum, pieces)) => {
                 *sum += lead;
-                pieces.push((contribution, matched));
+                pieces.push((contribution, matched, lead));
             }
-            None => images.push((matched.image, lead, vec![(contribution, matched)])),
+            None => images.push((matched.image, lead, vec![(contribution, matched, lead)])),
         }
     }
     images.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -84,8 +84,12 @@ impl Session {
                     (learned, tested, data.skipped)
                 }
             };
-            let recognizer =
-                Recognizer { ckm: Arc::new(learned.ckm), calibration: Default::default(), metrics: Metrics::default(), root: String::new() };
+            let recognizer = Recognizer {
+                ckm: Arc::new(learned.ckm),
+                calibration: Default::default(),
+                metrics: Metrics::default(),
+                root: String::new(),
+            };
             let model_bytes = recognizer.weight_bytes()?;
             let ckm = Arc::unwrap_or_clone(recognizer.ckm);
             Ok(Outcome { learned: Learned { ckm, ..learned }, tested, model_bytes, skipped })

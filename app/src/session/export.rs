@@ -204,7 +204,12 @@ fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
         Format::Coco => tables::Format::Coco,
         Format::Flickr8k if !labels => tables::Format::Flickr8k,
         Format::Sidecar if !labels => tables::Format::Sidecar,
-        _ => return Err(wrong_format(format, if labels { "csv, jsonl, coco or class-folders" } else { "csv, jsonl, coco, flickr8k or sidecar" })),
+        _ => {
+            return Err(wrong_format(
+                format,
+                if labels { "csv, jsonl, coco or class-folders" } else { "csv, jsonl, coco, flickr8k or sidecar" },
+            ));
+        }
     })
 }
 

@@ -5,10 +5,13 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use serde::{Deserialize, Serialize};
+
 use tessera_core::ckm::confidence::{self, Calibration};
 use tessera_core::ckm::model::{Metrics, Recognizer};
 use tessera_core::envelope::{self, MANIFEST};
 use tessera_core::eval::report::Report;
+use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::{Library, MODELS};
 use tessera_core::{Error, Result, random};
@@ -24,15 +27,23 @@ const REPORT: &str = "report";
 const JUDGED: (usize, usize) = (400, 40);
 const COMPARISONS: usize = 1_600_000;
 
+/// A report as a library keeps it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    event: Option<EventId>,
+    report: Report,
+}
+
 impl Session {
     /// Judges the recogniser of a library on its own images, each without its object, and keeps the report.
     ///
     /// # Errors
     /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
     pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
-        let (ckm, looks, folder) = {
+        let (ckm, looks, folder, at) = {
             let library = hold(library);
-            (Arc::clone(library.recogniser().ckm()), library.looks()?, library.folder().to_owned())
+            let ckm = Arc::clone(library.recogniser().ckm());
+            (ckm, library.looks()?, library.folder().to_owned(), library.state().last_event())
         };
         if ckm.classes().len() < 2 {
             let found = match ckm.classes() {
@@ -47,21 +58,23 @@ impl Session {
             let held_out = confidence::held_out(&ckm, limit, &mut random::seeded(self.seed), &self.progress)?;
             Ok(Report::new(&ckm, &held_out, &looks))
         })?;
+        let kept = Kept { event: at, report };
         // A report that cannot be kept is still worth showing.
-        let _ = serde_json::to_string(&report).map(|text| hold(library).keep_result(REPORT, &text));
-        Ok(report)
+        let _ = serde_json::to_string(&kept).map(|text| hold(library).keep_result(REPORT, &text));
+        Ok(kept.report)
     }
 
-    /// The last report on a library's recogniser, if there is one that can be read.
-    pub fn last_report(&self, library: &Library) -> Option<Report> {
-        serde_json::from_str(&library.result(REPORT).ok()??).ok()
+    /// The last report on a library's recogniser with the event after which it was made, if there is one that can be read.
+    pub fn last_report(&self, library: &Library) -> Option<(Option<EventId>, Report)> {
+        let kept: Kept = serde_json::from_str(&library.result(REPORT).ok()??).ok()?;
+        Some((kept.event, kept.report))
     }
 
     /// The recogniser of a library as it stands, with what the last report says of its confidence. Costs nothing.
     pub fn live_recogniser(&self, library: &Library) -> Recognizer {
         let report = self.last_report(library);
         let (calibration, metrics) =
-            report.map_or((Calibration::default(), Metrics::default()), |report| (report.calibration, report.metrics()));
+            report.map_or((Calibration::default(), Metrics::default()), |(_, report)| (report.calibration, report.metrics()));
         Recognizer { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
     }
 
@@ -123,7 +136,8 @@ impl Session {
             .map(|entry| entry.path())
             .filter(|path| envelope::is_model(path))
             .map(|path| {
-                let bytes = fs::read_dir(&path).into_iter().flatten().flatten().filter_map(|part| part.metadata().ok()).map(|m| m.len()).sum();
+                let bytes =
+                    fs::read_dir(&path).into_iter().flatten().flatten().filter_map(|part| part.metadata().ok()).map(|m| m.len()).sum();
                 (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), path, bytes)
             })
             .collect();
@@ -181,7 +195,7 @@ fn unpack(file: &Path, to: &Path) -> Result<()> {
     let mut found = 0;
     for i in 0..archive.len().min(16) {
         let mut entry = archive.by_index(i).map_err(|error| refuse(error.to_string()))?;
-        let name = entry.name().to_owned();
+        let name = entry.name().map_err(|error| refuse(error.to_string()))?.into_owned();
         let is_plain = !name.contains(['/', '\\']) && (name == MANIFEST || name.starts_with("weights-"));
         if !is_plain || entry.compression() != CompressionMethod::Stored || entry.size() > length {
             return Err(refuse(format!("an archive with `{name}` in it")));

@@ -41,14 +41,7 @@ impl Session {
     ///
     /// # Errors
     /// None but those of options that the machine's making has refused already.
-    pub fn recognise_picture(
-        &self,
-        model: &Recognizer,
-        path: &Path,
-        picture: RgbImage,
-        without: Without<'_>,
-        bar: f64,
-    ) -> Result<Answer> {
+    pub fn recognise_picture(&self, model: &Recognizer, path: &Path, picture: RgbImage, without: Without<'_>, bar: f64) -> Result<Answer> {
         self.pool.install(|| {
             let elements = model.ckm.elements(&picture)?;
             let scores = model.ckm.scores(&elements, without);

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Library;
+use super::event::{Event, UserLabel};
 use super::features::Features;
 use super::state::Image;
-use super::event::{Event, UserLabel};
 use crate::ckm::confidence::Calibration;
 use crate::ckm::element::Elements;
 use crate::ckm::model::{Metrics, Recognizer};

@@ -70,8 +70,10 @@ pub struct Recognition {
     pub item: Option<ItemId>,
     /// Its file, if it is one.
     pub path: Option<PathBuf>,
-    /// Its pixels.
+    /// Its pixels, shrunk where it is large.
     pub picture: Arc<RgbImage>,
+    /// Width and height in its own pixels.
+    pub size: (u32, u32),
     /// Who answered: the library, or a loaded model's name.
     pub by: String,
     /// Whether the image, or its whole object, was left out of the machine that answered.
@@ -144,7 +146,7 @@ pub struct Tile {
     pub name: String,
     /// Its class.
     pub label: String,
-    /// Its pixels; none when its file is not there.
+    /// Its pixels, shrunk where it is large; none when its file is not there.
     pub picture: Option<Arc<RgbImage>>,
     /// Width and height in its own pixels.
     pub size: (u32, u32),

@@ -1,0 +1,168 @@
+//! What a desk does at once: labels, captions, classes, undo, search.
+
+use std::sync::Arc;
+
+use tessera_core::Result;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+use tessera_core::library::import::hold;
+use tessera_core::text::Query as Words;
+
+use super::super::Session;
+use super::view::{Hits, Notice, SavedModel, Tone};
+use super::{Desk, Message, done, note, problem};
+use crate::command::{Command, Query};
+
+impl Desk {
+    /// Starts what is asked for.
+    pub fn run(&mut self, command: Command) {
+        match command {
+            Command::Label(images, label) => self.act(move |library| library.label(&images, &label)),
+            Command::Caption(image, captions) => self.act(move |library| library.caption(image, captions)),
+            Command::Remove(images) => self.act(move |library| library.set_removed(&images, true)),
+            Command::Restore(images) => self.act(move |library| library.set_removed(&images, false)),
+            Command::NewClass(name) => self.act(move |library| library.new_class(&name)),
+            Command::RenameClass(from, to) => self.act(move |library| library.rename_class(&from, &to)),
+            Command::RecolourClass(class, colour) => self.act(move |library| library.recolour_class(&class, colour)),
+            Command::DeleteClass(class) => self.act(move |library| library.delete_class(&class)),
+            Command::Undo => {
+                self.history(|library| Ok(library.undo()?.map(|(act, _)| format!("Undone: {}", act.words))), "Nothing to undo")
+            }
+            Command::Redo => {
+                self.history(|library| Ok(library.redo()?.map(|(act, _)| format!("Done again: {}", act.words))), "Nothing to redo")
+            }
+            Command::Search(text) => self.search(text),
+            Command::Recognise(query) => {
+                self.recognition = None;
+                self.recognise(query);
+            }
+            Command::UseLibrary => {
+                self.loaded = None;
+                self.recognise_again();
+            }
+            Command::DeleteModel(path) => self.delete_model(path),
+            Command::Check => self.check(),
+            Command::Cancel(id) => {
+                if let Some(job) = self.jobs.get(&id) {
+                    job.cancel();
+                }
+            }
+            Command::Reveal(path) => self.short(move || match opener::reveal(&path) {
+                Ok(()) => Message::Nothing,
+                Err(error) => problem(format!("{}: no file manager could show it ({error}); its path can be copied", path.display())),
+            }),
+            Command::Close => {
+                self.jobs.clear();
+                self.close();
+            }
+            long => self.run_long(long),
+        }
+    }
+
+    /// Does something with the library in its turn.
+    pub(super) fn with_library(&mut self, task: impl FnOnce(&Session, &mut Library) -> Message + Send + 'static) {
+        let Some(open) = &self.open else {
+            return self.tell(note("Open a folder or a library first"));
+        };
+        let (library, session) = (Arc::clone(&open.library), self.session.clone());
+        self.short(move || task(&session, &mut hold(&library)));
+    }
+
+    /// An act that can be taken back.
+    fn act(&mut self, act: impl FnOnce(&mut Library) -> Result<Option<EventId>> + Send + 'static) {
+        self.with_library(|_, library| {
+            let outcome = act(library);
+            let state = Message::State(library.state().clone());
+            match outcome {
+                Ok(None) => Message::Nothing,
+                Ok(Some(_)) => {
+                    let words = library.state().history().last().map(|act| act.words.clone()).unwrap_or_default();
+                    Message::Several(vec![state, Message::Notice(Notice { words, tone: Tone::Done, undo: true })])
+                }
+                // What became durable before the error is shown.
+                Err(error) => Message::Several(vec![state, problem(error.to_string())]),
+            }
+        });
+    }
+
+    fn history(&mut self, step: impl FnOnce(&mut Library) -> Result<Option<String>> + Send + 'static, nothing: &'static str) {
+        self.with_library(move |_, library| {
+            let outcome = step(library);
+            let state = Message::State(library.state().clone());
+            match outcome {
+                Ok(Some(words)) => Message::Several(vec![state, Message::Notice(done(words))]),
+                Ok(None) => Message::Notice(note(nothing)),
+                Err(error) => Message::Several(vec![state, problem(error.to_string())]),
+            }
+        });
+    }
+
+    /// Searches for words; an empty search shows nothing.
+    pub(super) fn search(&mut self, text: String) {
+        self.searched += 1;
+        let number = self.searched;
+        if text.trim().is_empty() {
+            self.hits = None;
+            return;
+        }
+        let limit = self.hit_limit;
+        self.with_library(move |session, library| {
+            let query = Words::typing(&text);
+            let hits = session.search(library, &query, limit);
+            let unknown = session.unknown_words(library, &query);
+            Message::Hits(number, Hits { query: text, hits, memories: library.words().memories(), unknown })
+        });
+    }
+
+    pub(super) fn recognise(&mut self, query: Query) {
+        let answerer = match (&self.loaded, &self.open) {
+            (Some((name, model)), _) => super::recognition::Answerer::Model(Arc::clone(model), name.clone()),
+            (None, Some(open)) => super::recognition::Answerer::Library(Arc::clone(&open.library)),
+            (None, None) => return self.tell(note("Open a folder, a library or a model first")),
+        };
+        self.asked = Some(query.clone());
+        self.job("Recognising", true, move |session| {
+            super::recognition::recognise(session, &answerer, &query).map(|answer| Message::Recognised(Box::new(answer)))
+        });
+    }
+
+    fn delete_model(&mut self, path: std::path::PathBuf) {
+        self.with_library(move |session, library| match session.delete_model(&path) {
+            Ok(()) => Message::Several(vec![models(session, library), Message::Notice(done(format!("Deleted {}", path.display())))]),
+            Err(error) => problem(error.to_string()),
+        });
+    }
+
+    fn check(&mut self) {
+        self.with_library(|_, library| match library.check() {
+            Ok(problems) if problems.is_empty() => Message::Notice(done("Checked: everything is as it should be")),
+            Ok(problems) => Message::Several(problems.into_iter().map(problem).collect()),
+            Err(error) => problem(error.to_string()),
+        });
+    }
+
+    /// Closes the library once everything asked for before is done.
+    pub(super) fn close(&mut self) {
+        self.forget_answers();
+        if let Some(open) = self.open.take() {
+            let library = open.library;
+            self.short(move || match Arc::try_unwrap(library).map(|library| library.into_inner()) {
+                Ok(Ok(library)) => match library.close() {
+                    Ok(()) => Message::Nothing,
+                    Err(error) => problem(error.to_string()),
+                },
+                // A job still has it, and closes it by dropping it.
+                _ => Message::Nothing,
+            });
+        }
+    }
+}
+
+/// The models saved with a library.
+pub(super) fn models(session: &Session, library: &Library) -> Message {
+    Message::Models(saved_models(session, library.folder()))
+}
+
+pub(super) fn saved_models(session: &Session, folder: &std::path::Path) -> Vec<SavedModel> {
+    session.saved_models(folder).into_iter().map(|(name, path, bytes)| SavedModel { path, name, bytes }).collect()
+}

@@ -1,0 +1,235 @@
+//! What a desk does on threads of their own: opening, importing, judging, saving, exporting, forgetting.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tessera_core::data::Labels;
+use tessera_core::error::display;
+use tessera_core::library::Library;
+use tessera_core::library::import::{ImportOptions, Imported, hold};
+use tessera_core::{Error, Result};
+
+use super::super::Session;
+use super::super::library::{Target, what_is};
+use super::act::{models, saved_models};
+use super::view::{Notice, Tone};
+use super::{Desk, Message, Opened, done, note, problem};
+use crate::command::{Command, Export, Query};
+
+/// Failed files told one by one; the rest are counted.
+const TOLD: usize = 20;
+
+impl Desk {
+    pub(super) fn run_long(&mut self, command: Command) {
+        match command {
+            Command::Open(path) => self.open(path),
+            Command::OpenSample => {
+                self.close();
+                self.job("Opening the sample", true, |session| {
+                    let sample = session.sample()?;
+                    let mut opened = open_folder(session, &sample.train)?;
+                    opened.name = "Sample".into();
+                    opened.tray = images_in(session, &sample.try_these);
+                    Ok(Message::Opened(Box::new(opened)))
+                });
+            }
+            Command::Import { folder, labels, exclude } => {
+                let options = ImportOptions { labels, exclude };
+                self.library_job(&format!("Import {}", display(&folder)), move |session, library| {
+                    let report = session.import(library, &folder, &options)?;
+                    Ok(imported(library, &report, &folder))
+                });
+            }
+            Command::Rescan => self.rescan(),
+            Command::ReadTable(path) => self.library_job("Reading captions", move |session, library| read_table(session, library, &path)),
+            Command::Forget(images) => self.library_job("Forgetting", move |session, library| {
+                hold(library).forget(&images, session.progress())?;
+                let library = hold(library);
+                let words = format!("Forgot {}; this cannot be taken back", count(images.len(), "image"));
+                Ok(Message::Several(vec![Message::State(library.state().clone()), models(session, &library), Message::Notice(done(words))]))
+            }),
+            Command::Relocate(old, new) => self.library_job("Relocating", move |session, library| {
+                let moved = session.relocate(library, &old, &new)?;
+                let words = format!("Relocated to {}: {} found, {} missing", display(&new), moved.found, moved.missing);
+                Ok(Message::Several(vec![state(library), Message::Notice(done(words))]))
+            }),
+            Command::Train => self.library_job("Judging the recogniser", |session, library| {
+                let report = session.judge(library)?;
+                let at = session.last_report(&hold(library)).and_then(|(at, _)| at);
+                Ok(Message::Judged(at, Arc::new(report)))
+            }),
+            Command::SaveModel(to) => self.library_job("Saving the model", move |session, library| {
+                let model = session.model(&hold(library))?;
+                let bytes = session.save_model(&model, &to)?;
+                let words = format!("Saved the model in {} ({:.1} MB)", display(&to), bytes as f64 / 1e6);
+                Ok(Message::Several(vec![models(session, &hold(library)), Message::Notice(done(words))]))
+            }),
+            Command::LoadModel(path) => self.job("Loading the model", true, move |session| {
+                let model = session.load_model(&path)?;
+                Ok(Message::Loaded(display(Path::new(path.file_name().unwrap_or_default())), Arc::new(model)))
+            }),
+            Command::Export(what, to) => self.library_job("Exporting", move |session, library| {
+                let written = session.export(library, what, &to, false)?;
+                let what = match what {
+                    Export::Labels(_) => "label",
+                    Export::Captions(_) => "captioned image",
+                    Export::Predictions(_) => "prediction",
+                    Export::Events => "event",
+                };
+                Ok(Message::Notice(done(format!("Wrote {} to {}", count(written, what), display(&to)))))
+            }),
+            Command::ExportPicture(to) => {
+                let Some(drawn) = self.drawn.clone() else { return self.tell(note("Recognise an image first")) };
+                self.job("Drawing the explanation", true, move |session| {
+                    let find = |id, name: &str| drawn.find(id, name);
+                    let drawing = session.draw_explanation(&drawn.model, &drawn.answer, &drawn.explanations, &find);
+                    super::super::export::save_png(&drawing.picture, &to)?;
+                    Ok(Message::Notice(done(format!("Wrote the explanation to {}", display(&to)))))
+                });
+            }
+            // Every other command is short and was done already.
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, path: PathBuf) {
+        match what_is(&path) {
+            Target::Nothing => {
+                let words = format!("{}: expected a folder, a library, a model or an image, found nothing; check the name", display(&path));
+                self.tell(Notice { words, tone: Tone::Problem, undo: false });
+            }
+            Target::Model => self.run_long(Command::LoadModel(path)),
+            Target::File if is_table(&path) => self.run_long(Command::ReadTable(path)),
+            Target::File => self.run(Command::Recognise(Query::File(path))),
+            Target::Library => {
+                self.close();
+                self.job("Opening the library", true, move |session| Ok(Message::Opened(Box::new(open_library(session, &path)?))));
+            }
+            Target::Folder => {
+                self.close();
+                self.job("Opening the folder", true, move |session| Ok(Message::Opened(Box::new(open_folder(session, &path)?))));
+            }
+        }
+    }
+
+    fn rescan(&mut self) {
+        let Some(state) = self.state() else { return self.tell(note("Open a folder or a library first")) };
+        let roots: Vec<(PathBuf, ImportOptions)> = state
+            .roots()
+            .map(|(_, root)| (root.path.clone(), ImportOptions { labels: labels_of(&root.labels), exclude: root.exclude.clone() }))
+            .collect();
+        self.library_job("Import again", move |session, library| {
+            let mut messages = Vec::new();
+            for (root, options) in roots {
+                match session.import(library, &root, &options) {
+                    Ok(report) => messages.push(imported(library, &report, &root)),
+                    Err(Error::Cancelled) => return Err(Error::Cancelled),
+                    // A folder that is away now comes back another time.
+                    Err(error) => messages.push(problem(format!("{error}; its images stay in the library"))),
+                }
+            }
+            Ok(Message::Several(messages))
+        });
+    }
+
+    fn library_job(&mut self, name: &str, work: impl FnOnce(&Session, &Mutex<Library>) -> Result<Message> + Send + 'static) {
+        let Some(open) = &self.open else {
+            return self.tell(note("Open a folder or a library first"));
+        };
+        let library = Arc::clone(&open.library);
+        self.job(name, false, move |session| match work(session, &library) {
+            Err(Error::Cancelled) => Ok(Message::Several(vec![state(&library), Message::Notice(note("Stopped; what was done stays"))])),
+            outcome => outcome,
+        });
+    }
+}
+
+fn state(library: &Mutex<Library>) -> Message {
+    Message::State(hold(library).state().clone())
+}
+
+fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
+    let library = session.open_library(folder)?;
+    let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(opened(session, folder.to_owned(), name, library, None))
+}
+
+/// The library of a plain folder, which is made and filled when there is none yet.
+fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
+    let place = session.library_of(folder)?;
+    let library = session.open_or_create_library(&place)?;
+    let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let then = Command::Import { folder, labels: Labels::Auto, exclude: Vec::new() };
+    Ok(opened(session, place, name, library, Some(then)))
+}
+
+fn opened(session: &Session, folder: PathBuf, name: String, library: Library, then: Option<Command>) -> Opened {
+    let report = session.last_report(&library);
+    let models = saved_models(session, &folder);
+    Opened { folder, name, library, report, models, tray: Vec::new(), then }
+}
+
+fn images_in(session: &Session, folder: &Path) -> Vec<PathBuf> {
+    let options = tessera_core::data::OpenOptions { labels: Labels::None, ..Default::default() };
+    let data = tessera_core::data::Dataset::open(folder, &options, session.progress());
+    data.map(|data| data.items.iter().map(|item| item.path().to_owned()).collect()).unwrap_or_default()
+}
+
+fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Message {
+    let mut words = format!("{}: {} imported", display(folder), count(report.imported, "image"));
+    for (n, what) in [
+        (report.unchanged, "unchanged"),
+        (report.duplicate, "duplicate"),
+        (report.unsupported, "of formats that cannot be read"),
+        (report.failed.len(), "failed"),
+        (report.missing, "missing"),
+    ] {
+        if n > 0 {
+            words.push_str(&format!(", {n} {what}"));
+        }
+    }
+    if report.cancelled {
+        words.push_str("; stopped, what was done stays");
+    } else if !report.layout.is_empty() {
+        words.push_str(&format!(" ({})", report.layout));
+    }
+    let mut messages = vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo: report.imported > 0 })];
+    messages.extend(report.failed.iter().take(TOLD).map(|failed| problem(failed.detail.clone())));
+    if report.failed.len() > TOLD {
+        messages.push(problem(format!("{} more files failed", report.failed.len() - TOLD)));
+    }
+    Message::Several(messages)
+}
+
+fn read_table(session: &Session, library: &Mutex<Library>, path: &Path) -> Result<Message> {
+    let table = session.read_table(path)?;
+    let read = session.take_table(library, &table, path)?;
+    let mut words = format!("{}: {} and {} added", display(path), count(read.captions, "caption"), count(read.labels, "label"));
+    for (n, what) in [
+        (read.unmatched.len(), "names without an image"),
+        (read.ambiguous.len(), "names that several images have"),
+        (read.kept, "labels kept as you gave them"),
+        (table.n_problems, "lines that could not be read"),
+    ] {
+        if n > 0 {
+            words.push_str(&format!(", {n} {what}"));
+        }
+    }
+    Ok(Message::Several(vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo: read.captions + read.labels > 0 })]))
+}
+
+/// Whether a file is one of captions or labels, by its ending.
+fn is_table(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    ["csv", "tsv", "json", "jsonl", "txt"].contains(&ending.as_str())
+}
+
+/// The way of labelling of that name on the command line.
+fn labels_of(name: &str) -> Labels {
+    [Labels::ClassFolders, Labels::NorbNames, Labels::None].into_iter().find(|labels| labels.name() == name).unwrap_or_default()
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

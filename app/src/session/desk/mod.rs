@@ -1,0 +1,443 @@
+//! A desk: one open library, worked at by someone who never waits.
+//!
+//! [`Desk::run`] starts what is asked for and returns at once; [`Desk::poll`] takes in what has been done since. Everything
+//! that is shown is plain data that the desk holds itself, so that looking at it never waits for a file or a lock. Short
+//! tasks go through one thread in the order in which they were asked for; long ones are jobs of their own.
+
+mod act;
+mod long;
+mod recognition;
+mod thumbnails;
+pub mod view;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use image::RgbImage;
+use tessera_core::ckm::model::Recognizer;
+use tessera_core::eval::report::Report;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::EventId;
+use tessera_core::library::state::State;
+use tessera_core::library::{CACHE, Library};
+
+use super::Session;
+use crate::command::{Command, JobId, Query};
+use crate::job::Job;
+use recognition::Drawn;
+use thumbnails::Thumbnails;
+pub use thumbnails::{Fetched, Wanted};
+use view::{Hits, JobView, Notice, Recognition, SavedModel, Tone};
+use worker::Worker;
+
+/// What wakes whoever shows the desk.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// An open library and everything that is going on with it.
+pub struct Desk {
+    session: Session,
+    wake: Wake,
+    worker: Worker,
+    send: Sender<Message>,
+    messages: Receiver<Message>,
+    open: Option<Open>,
+    jobs: BTreeMap<JobId, Job<Message>>,
+    next_job: u64,
+    /// The search asked for last; answers to earlier ones are stale.
+    searched: u64,
+    hits: Option<Hits>,
+    loaded: Option<(String, Arc<Recognizer>)>,
+    recognition: Option<Arc<Recognition>>,
+    drawn: Option<Drawn>,
+    asked: Option<Query>,
+    picture: Option<(ItemId, Arc<RgbImage>)>,
+    notices: Vec<Notice>,
+    log: Vec<Notice>,
+    refreshed: Instant,
+    hit_limit: usize,
+}
+
+/// A library that is open.
+struct Open {
+    folder: PathBuf,
+    name: String,
+    library: Arc<Mutex<Library>>,
+    state: State,
+    report: Option<(Option<EventId>, Arc<Report>)>,
+    models: Vec<SavedModel>,
+    tray: Vec<PathBuf>,
+    thumbnails: Thumbnails,
+    tried_to_judge: bool,
+}
+
+/// What comes back from the threads.
+enum Message {
+    Nothing,
+    Notice(Notice),
+    Opened(Box<Opened>),
+    State(State),
+    Hits(u64, Hits),
+    Recognised(Box<(Recognition, Drawn)>),
+    Loaded(String, Arc<Recognizer>),
+    Models(Vec<SavedModel>),
+    Judged(Option<EventId>, Arc<Report>),
+    Picture(ItemId, Arc<RgbImage>),
+    Several(Vec<Message>),
+}
+
+struct Opened {
+    folder: PathBuf,
+    name: String,
+    library: Library,
+    report: Option<(Option<EventId>, Report)>,
+    models: Vec<SavedModel>,
+    tray: Vec<PathBuf>,
+    then: Option<Command>,
+}
+
+/// Lines that the log keeps.
+const LOG: usize = 500;
+/// How often an import shows what it has done so far.
+const REFRESH: Duration = Duration::from_millis(700);
+
+impl Desk {
+    /// A desk without a library. `wake` is called from other threads when there is something to poll.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(session: Session, wake: Wake) -> anyhow::Result<Self> {
+        let (send, messages) = mpsc::channel();
+        let (complain, woken) = (send.clone(), Arc::clone(&wake));
+        let worker = Worker::new("library", move |words| {
+            let _ = complain.send(problem(words));
+            woken();
+        })?;
+        Ok(Self {
+            session,
+            wake,
+            worker,
+            send,
+            messages,
+            open: None,
+            jobs: BTreeMap::new(),
+            next_job: 0,
+            searched: 0,
+            hits: None,
+            loaded: None,
+            recognition: None,
+            drawn: None,
+            asked: None,
+            picture: None,
+            notices: Vec::new(),
+            log: Vec::new(),
+            refreshed: Instant::now(),
+            hit_limit: 100,
+        })
+    }
+
+    /// The folder of the open library.
+    pub fn folder(&self) -> Option<&Path> {
+        self.open.as_ref().map(|open| open.folder.as_path())
+    }
+
+    /// The name of the open library.
+    pub fn name(&self) -> Option<&str> {
+        self.open.as_ref().map(|open| open.name.as_str())
+    }
+
+    /// What the open library holds.
+    pub fn state(&self) -> Option<&State> {
+        self.open.as_ref().map(|open| &open.state)
+    }
+
+    /// The last report on the recogniser, and whether the library has changed since.
+    pub fn report(&self) -> Option<(&Arc<Report>, bool)> {
+        let open = self.open.as_ref()?;
+        open.report.as_ref().map(|(at, report)| (report, *at != open.state.last_event()))
+    }
+
+    /// The answer to the last search.
+    pub fn hits(&self) -> Option<&Hits> {
+        self.hits.as_ref()
+    }
+
+    /// The image that was recognised last.
+    pub fn recognition(&self) -> Option<&Arc<Recognition>> {
+        self.recognition.as_ref()
+    }
+
+    /// The model that answers in place of the library's own recogniser.
+    pub fn loaded_model(&self) -> Option<&str> {
+        self.loaded.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    /// The models saved with the library.
+    pub fn models(&self) -> &[SavedModel] {
+        self.open.as_ref().map_or(&[], |open| &open.models)
+    }
+
+    /// Images to try the recogniser on, which come with the sample.
+    pub fn tray(&self) -> &[PathBuf] {
+        self.open.as_ref().map_or(&[], |open| &open.tray)
+    }
+
+    /// The picture asked for with [`Desk::want_picture`], once it is there.
+    pub fn picture(&self) -> Option<(ItemId, &Arc<RgbImage>)> {
+        self.picture.as_ref().map(|(id, picture)| (*id, picture))
+    }
+
+    /// Jobs under way, the oldest first.
+    pub fn jobs(&self) -> Vec<JobView> {
+        let view = |(id, job): (&JobId, &Job<Message>)| JobView {
+            id: *id,
+            name: job.name().to_owned(),
+            snapshot: job.snapshot(),
+            elapsed: job.elapsed(),
+            stopping: job.is_cancelled(),
+        };
+        self.jobs.iter().map(view).collect()
+    }
+
+    /// Says how many hits a search gives at most.
+    pub fn set_hit_limit(&mut self, hits: usize) {
+        self.hit_limit = hits.max(1);
+    }
+
+    /// Whether anything is under way that would be lost by leaving.
+    pub fn is_busy(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
+    /// What happened since this was last asked.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Everything that happened, the oldest first.
+    pub fn log(&self) -> &[Notice] {
+        &self.log
+    }
+
+    /// Says which thumbnails are wanted now, the most wanted last.
+    pub fn want_thumbnails(&self, wanted: Vec<Wanted>) {
+        if let Some(open) = &self.open {
+            open.thumbnails.want(wanted);
+        }
+    }
+
+    /// The thumbnails that came since this was last asked.
+    pub fn take_thumbnails(&self) -> Vec<Fetched> {
+        self.open.as_ref().map(|open| open.thumbnails.take()).unwrap_or_default()
+    }
+
+    /// Asks for the pixels of an image; they are there some polls later.
+    pub fn want_picture(&mut self, image: ItemId) {
+        if self.picture.as_ref().is_some_and(|(id, _)| *id == image) {
+            return;
+        }
+        let Some(path) = self.state().and_then(|state| state.path_of(state.image(image)?)) else { return };
+        let session = self.session.clone();
+        self.short(move || match session.picture(&path) {
+            Ok(picture) => Message::Picture(image, Arc::new(picture)),
+            Err(error) => problem(error.to_string()),
+        });
+    }
+
+    /// Takes in what was done since the last time. Returns whether anything changed. Never waits.
+    pub fn poll(&mut self) -> bool {
+        let mut news: Vec<Message> = self.messages.try_iter().collect();
+        let mut ended = Vec::new();
+        for (id, job) in &self.jobs {
+            if let Some(outcome) = job.poll() {
+                ended.push(*id);
+                news.push(outcome.unwrap_or_else(|words| problem(format!("{}: {words}", job.name()))));
+            }
+        }
+        for id in ended {
+            self.jobs.remove(&id);
+        }
+        let changed = !news.is_empty();
+        for message in news {
+            self.take_in(message);
+        }
+        if self.open.is_some() && self.is_importing() && self.refreshed.elapsed() > REFRESH {
+            self.refreshed = Instant::now();
+            self.with_library(|_, library| Message::State(library.state().clone()));
+        }
+        changed
+    }
+
+    fn is_importing(&self) -> bool {
+        self.jobs.values().any(|job| job.name().starts_with("Import"))
+    }
+
+    fn take_in(&mut self, message: Message) {
+        match message {
+            Message::Nothing => {}
+            Message::Several(messages) => messages.into_iter().for_each(|message| self.take_in(message)),
+            Message::Notice(notice) => self.tell(notice),
+            Message::Opened(opened) => self.opened(*opened),
+            Message::State(state) => self.changed(state),
+            Message::Hits(number, hits) => {
+                if number == self.searched {
+                    self.hits = Some(hits);
+                }
+            }
+            Message::Recognised(answer) => {
+                let (mut recognition, drawn) = *answer;
+                if let Some(last) = &self.recognition
+                    && last.name == recognition.name
+                    && last.by == recognition.by
+                    && last.scores != recognition.scores
+                {
+                    recognition.before = Some(last.scores.clone());
+                }
+                self.recognition = Some(Arc::new(recognition));
+                self.drawn = Some(drawn);
+            }
+            Message::Loaded(name, model) => {
+                self.tell(done(format!("Recognising with {name}")));
+                self.loaded = Some((name, model));
+                self.recognise_again();
+            }
+            Message::Models(models) => {
+                if let Some(open) = &mut self.open {
+                    open.models = models;
+                }
+            }
+            Message::Judged(at, report) => {
+                if let Some(open) = &mut self.open {
+                    open.report = Some((at, report));
+                }
+                self.recognise_again();
+            }
+            Message::Picture(id, picture) => self.picture = Some((id, picture)),
+        }
+    }
+
+    fn opened(&mut self, opened: Opened) {
+        let Opened { folder, name, library, report, models, tray, then } = opened;
+        self.forget_answers();
+        let state = library.state().clone();
+        let thumbnails = Thumbnails::new(&self.session, &folder.join(CACHE), &self.wake);
+        self.open = Some(Open {
+            folder,
+            name,
+            library: Arc::new(Mutex::new(library)),
+            state,
+            report: report.map(|(at, report)| (at, Arc::new(report))),
+            models,
+            tray,
+            thumbnails,
+            tried_to_judge: false,
+        });
+        match then {
+            Some(command) => self.run(command),
+            None => self.judge_if_due(),
+        }
+    }
+
+    fn forget_answers(&mut self) {
+        (self.hits, self.recognition, self.drawn, self.asked, self.picture) = (None, None, None, None, None);
+        self.loaded = None;
+        self.searched += 1;
+    }
+
+    fn changed(&mut self, state: State) {
+        let Some(open) = &mut self.open else { return };
+        let is_new = open.state.last_event() != state.last_event();
+        open.state = state;
+        if is_new {
+            if let Some(hits) = &self.hits {
+                let query = hits.query.clone();
+                self.search(query);
+            }
+            if !self.is_importing() {
+                self.recognise_again();
+            }
+            self.judge_if_due();
+        }
+    }
+
+    /// What was recognised by the library is recognised anew when the library has changed.
+    fn recognise_again(&mut self) {
+        if let Some(query) = self.asked.clone() {
+            self.recognise(query);
+        }
+    }
+
+    /// A library that has two classes and no report is judged, once, without being asked.
+    fn judge_if_due(&mut self) {
+        let is_importing = self.is_importing();
+        let Some(open) = &mut self.open else { return };
+        let of_class = |class: &str| open.state.images().any(|image| image.label() == Some(class));
+        if open.report.is_none() && !open.tried_to_judge && !is_importing {
+            let classes = open.state.classes().into_iter().filter(|(name, _)| of_class(name)).take(2).count();
+            if classes == 2 {
+                open.tried_to_judge = true;
+                self.run(Command::Train);
+            }
+        }
+    }
+
+    fn tell(&mut self, notice: Notice) {
+        if self.log.len() >= LOG {
+            self.log.remove(0);
+        }
+        self.log.push(notice.clone());
+        self.notices.push(notice);
+    }
+
+    /// Has a task done in its turn, without the library.
+    fn short(&self, task: impl FnOnce() -> Message + Send + 'static) {
+        let (send, wake) = (self.send.clone(), Arc::clone(&self.wake));
+        self.worker.run(move || {
+            // Nobody listens when the desk is gone.
+            let _ = send.send(task());
+            wake();
+        });
+    }
+
+    /// Starts a job. One of the same name that is still running is left to it, unless it is replaced.
+    fn job(&mut self, name: &str, replace: bool, work: impl FnOnce(&Session) -> tessera_core::Result<Message> + Send + 'static) {
+        let running = self.jobs.iter().find(|(_, job)| job.name() == name).map(|(id, _)| *id);
+        match running {
+            Some(id) if replace => {
+                self.jobs.remove(&id);
+            }
+            Some(_) => return self.tell(note(format!("{name}: already under way"))),
+            None => {}
+        }
+        let (session, wake) = (self.session.clone(), Arc::clone(&self.wake));
+        let woken = Arc::clone(&wake);
+        let job =
+            Job::spawn(name, move || woken(), move |progress| work(&session.with_progress(progress)).map_err(|error| error.to_string()));
+        self.next_job += 1;
+        self.jobs.insert(JobId(self.next_job), job);
+        wake();
+    }
+}
+
+impl Drop for Desk {
+    /// Jobs are cancelled, and the library is closed by its own thread.
+    fn drop(&mut self) {
+        self.jobs.clear();
+        self.close();
+    }
+}
+
+fn done(words: impl Into<String>) -> Notice {
+    Notice { words: words.into(), tone: Tone::Done, undo: false }
+}
+
+fn note(words: impl Into<String>) -> Notice {
+    Notice { words: words.into(), tone: Tone::Note, undo: false }
+}
+
+fn problem(words: impl Into<String>) -> Message {
+    Message::Notice(Notice { words: words.into(), tone: Tone::Problem, undo: false })
+}

@@ -1,0 +1,182 @@
+//! Recognise one image for the desk: the answer with everything that is shown of its reasons.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use image::RgbImage;
+use tessera_core::ckm::Without;
+use tessera_core::ckm::explain::{Contribution, Explanation};
+use tessera_core::ckm::model::Recognizer;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::import::hold;
+use tessera_core::library::state::State;
+use tessera_core::picture::resize;
+use tessera_core::{Error, Result};
+
+use super::super::Session;
+use super::super::draw::winners;
+use super::super::recognise::Answer;
+use super::view::{LeftOut, Piece, Reasons, Recognition, Row, Tile};
+use crate::command::Query;
+
+/// Pieces that are numbered on the pictures, in all.
+const PIECES: usize = 20;
+/// The longer side to which pictures are brought for showing.
+const SHOWN: u32 = 1024;
+
+/// Who answers.
+pub(super) enum Answerer {
+    /// The library that is open.
+    Library(Arc<Mutex<Library>>),
+    /// A model that was loaded, and its name.
+    Model(Arc<Recognizer>, String),
+}
+
+/// What is kept of an answer to draw it again.
+#[derive(Clone)]
+pub(super) struct Drawn {
+    pub(super) model: Recognizer,
+    pub(super) answer: Arc<Answer>,
+    pub(super) explanations: Arc<Vec<Explanation>>,
+    pub(super) state: Option<State>,
+}
+
+impl Drawn {
+    /// Where a training image lies.
+    pub(super) fn find(&self, id: ItemId, name: &str) -> PathBuf {
+        let of_library = self.state.as_ref().and_then(|state| state.path_of(state.image(id)?));
+        of_library.unwrap_or_else(|| Path::new(&self.model.root).join(name))
+    }
+}
+
+/// What a kind of element is called.
+pub(super) fn kind_name(source: &str) -> &'static str {
+    match source {
+        "orb" => "corner",
+        "hog" => "gradient block",
+        _ => "colour square",
+    }
+}
+
+/// Recognises an image.
+///
+/// # Errors
+/// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare it with.
+pub(super) fn recognise(session: &Session, answerer: &Answerer, query: &Query) -> Result<(Recognition, Drawn)> {
+    let (model, state, by) = match answerer {
+        Answerer::Library(library) => {
+            let library = hold(library);
+            (session.live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
+        }
+        Answerer::Model(model, name) => (Recognizer::clone(model), None, name.clone()),
+    };
+    let item = match (query, &state) {
+        (Query::Item(id), _) => Some(*id),
+        (Query::File(path), Some(state)) => {
+            state.images().find(|image| state.path_of(image).as_deref() == Some(path)).map(|image| image.id)
+        }
+        _ => None,
+    };
+    let path = match (query, &state) {
+        (Query::File(path), _) => Some(path.clone()),
+        (Query::Item(id), Some(state)) => state.image(*id).and_then(|image| state.path_of(image)),
+        _ => None,
+    };
+    let picture = match (query, &path) {
+        (Query::Pixels(pixels), _) => RgbImage::clone(pixels),
+        (_, Some(path)) => session.picture(path)?,
+        _ => return Err(Error::Option { name: "image", found: "one without a file".into(), expected: "an image whose file is there" }),
+    };
+    let name = path.as_deref().map_or_else(|| "Pasted image".to_owned(), tessera_core::error::display);
+    // An image that was learned would be compared with itself.
+    let example = item.and_then(|id| model.ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example.clone());
+    let without = example.as_ref().map_or(Without::Nothing, |example| example.without_itself());
+    let answer = session.recognise_picture(&model, Path::new(&name), picture, without, 0.0)?;
+    if answer.ranking.is_empty() {
+        let found = if model.ckm.classes().is_empty() { "no labelled image yet" } else { "no other object of any class" };
+        let advice = "label images of two classes, or import folders that are classes";
+        return Err(Error::data(Path::new(&name), "labelled images to compare it with", found, advice));
+    }
+    let explanations = session.explain(&model, &answer, without);
+    let drawn = Drawn { model, answer: Arc::new(answer), explanations: Arc::new(explanations), state };
+    let left_out = match without {
+        Without::Nothing => LeftOut::Nothing,
+        Without::Image(_) => LeftOut::Image,
+        Without::Group(group) => LeftOut::Object(group.to_owned()),
+    };
+    Ok((view(session, &drawn, name, item, path, by, left_out), drawn))
+}
+
+fn view(
+    session: &Session,
+    drawn: &Drawn,
+    name: String,
+    item: Option<ItemId>,
+    path: Option<PathBuf>,
+    by: String,
+    left_out: LeftOut,
+) -> Recognition {
+    let (model, answer) = (&drawn.model, &drawn.answer);
+    let class = |id: tessera_core::ids::ClassId| model.ckm.classes()[id.index()].name.clone();
+    let mut reasons = drawn.explanations.iter().map(|explanation| Reasons {
+        class: class(explanation.class),
+        score: explanation.score,
+        contributions: explanation.contributions.iter().map(|c| row(model, c)).collect(),
+    });
+    let (best, second) = (reasons.next(), reasons.next());
+    let mut tiles = Vec::new();
+    let mut pieces = Vec::new();
+    for (matched, won) in winners(&drawn.explanations) {
+        let found = model.ckm.examples().find(|(_, example)| example.id == matched.image);
+        let Some((label, example)) = found else { continue };
+        let lead = won.iter().map(|(.., lead)| lead).sum();
+        for (contribution, matched, lead) in &won {
+            pieces.push(Piece { tile: tiles.len(), query: contribution.position, position: matched.position, lead: *lead });
+        }
+        let of_library = drawn.state.as_ref().and_then(|state| state.image(matched.image)).map(|image| image.id);
+        let picture = session.picture(&drawn.find(matched.image, &matched.name)).ok().map(|picture| Arc::new(shown(picture)));
+        tiles.push(Tile { item: of_library, name: matched.name.clone(), label: class(label), picture, size: example.elements.size, lead });
+    }
+    pieces.sort_by(|a, b| b.lead.total_cmp(&a.lead));
+    pieces.truncate(PIECES);
+    Recognition {
+        name,
+        item,
+        path,
+        picture: Arc::new(shown(answer.picture.clone())),
+        size: answer.picture.dimensions(),
+        by,
+        left_out,
+        scores: answer.ranking.iter().map(|(id, score)| (class(*id), *score)).collect(),
+        before: None,
+        confidence: answer.confidence,
+        calibrated: model.calibration.n > 0,
+        best,
+        second,
+        tiles,
+        pieces,
+    }
+}
+
+fn row(model: &Recognizer, c: &Contribution) -> Row {
+    Row {
+        kind: kind_name(model.ckm.options().kinds[c.kind].source.name()),
+        query: c.position,
+        matched: c.matched.as_ref().map(|m| (m.image, m.name.clone(), m.position)),
+        likeness: c.likeness,
+        nearness: c.nearness,
+        bonus: c.bonus,
+        value: c.value,
+    }
+}
+
+/// A picture no larger than is shown.
+pub(super) fn shown(picture: RgbImage) -> RgbImage {
+    let (width, height) = picture.dimensions();
+    if width.max(height) <= SHOWN {
+        return picture;
+    }
+    let (width, height) = resize::fit(width, height, SHOWN);
+    resize::resize_rgb(&picture, width, height)
+}

@@ -1,0 +1,165 @@
+//! What is remembered between runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tessera_core::{Result, envelope};
+
+/// What is remembered between runs. Each field has a meaning of its own; a missing or wrong one becomes the usual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Light, dark, or as the system has it.
+    pub theme: Theme,
+    /// Size of everything in the window, 1 is usual.
+    pub scale: f32,
+    /// Side of a thumbnail in the grid, in points.
+    pub thumbnail_side: f32,
+    /// Confidence below which an image counts as unknown, in 0..=1.
+    pub unknown_below: f64,
+    /// Hits of a search.
+    pub hits: usize,
+    /// Threads to work with; 0: all.
+    pub threads: usize,
+    /// Memory for thumbnails in the window, in megabytes.
+    pub thumbnail_megabytes: usize,
+    /// What was opened lately, the last first.
+    pub recents: Vec<PathBuf>,
+}
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Dark letters on light.
+    Light,
+    /// Light letters on dark.
+    Dark,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theme: Theme::System,
+            scale: 1.0,
+            thumbnail_side: 128.0,
+            unknown_below: 0.0,
+            hits: 100,
+            threads: 0,
+            thumbnail_megabytes: 96,
+            recents: Vec::new(),
+        }
+    }
+}
+
+/// Recents kept.
+const RECENTS: usize = 12;
+/// A settings file is small; anything longer is not one.
+const LONGEST: u64 = 1 << 20;
+
+impl Settings {
+    /// The file in which the user's settings lie.
+    pub fn place() -> Option<PathBuf> {
+        dirs::config_dir().map(|folder| folder.join("tessera").join("settings.ron"))
+    }
+
+    /// Reads settings; each thing that is wrong with the file is told in a sentence, and the rest of it holds.
+    pub fn load(path: &Path) -> (Self, Vec<String>) {
+        let usual = Self::default();
+        let text = match fs::metadata(path) {
+            Err(_) => return (usual, Vec::new()),
+            Ok(meta) if meta.len() > LONGEST => {
+                return (
+                    usual,
+                    vec![format!("{}: expected settings, found a file that is too long; the usual settings are used", path.display())],
+                );
+            }
+            Ok(_) => match fs::read_to_string(path) {
+                Ok(text) => text,
+                Err(error) => return (usual, vec![format!("{}: cannot be read ({error}); the usual settings are used", path.display())]),
+            },
+        };
+        let map = match ron::from_str::<ron::Map>(&text) {
+            Ok(map) => map,
+            Err(error) => {
+                return (usual, vec![format!("{}: expected settings in RON, found {error}; the usual settings are used", path.display())]);
+            }
+        };
+        let mut settings = usual;
+        let mut problems = Vec::new();
+        for (name, value) in map.iter() {
+            let ron::Value::String(name) = name else { continue };
+            if let Err(expected) = settings.take(name, value) {
+                problems.push(format!("{}: `{name}` {expected}; the usual value is used", path.display()));
+            }
+        }
+        (settings, problems)
+    }
+
+    fn take(&mut self, name: &str, value: &ron::Value) -> Result<(), String> {
+        fn read<T: serde::de::DeserializeOwned>(value: &ron::Value, what: &str) -> Result<T, String> {
+            value.clone().into_rust().map_err(|_| format!("must be {what}"))
+        }
+        fn within<T: PartialOrd>(value: T, low: T, high: T, what: &str) -> Result<T, String> {
+            if value >= low && value <= high { Ok(value) } else { Err(format!("must be {what}")) }
+        }
+        match name {
+            "theme" => {
+                self.theme = match read::<String>(value, "\"System\", \"Light\" or \"Dark\"")?.as_str() {
+                    "System" => Theme::System,
+                    "Light" => Theme::Light,
+                    "Dark" => Theme::Dark,
+                    _ => return Err("must be \"System\", \"Light\" or \"Dark\"".into()),
+                }
+            }
+            "scale" => self.scale = within(read(value, "a number")?, 0.5, 3.0, "0.5 to 3")?,
+            "thumbnail_side" => self.thumbnail_side = within(read(value, "a number")?, 64.0, 256.0, "64 to 256")?,
+            "unknown_below" => self.unknown_below = within(read(value, "a number")?, 0.0, 1.0, "0 to 1")?,
+            "hits" => self.hits = within(read(value, "a whole number")?, 1, 10_000, "1 to 10000")?,
+            "threads" => self.threads = within(read(value, "a whole number")?, 0, 1024, "0 to 1024")?,
+            "thumbnail_megabytes" => self.thumbnail_megabytes = within(read(value, "a whole number")?, 16, 4096, "16 to 4096")?,
+            "recents" => self.recents = read::<Vec<PathBuf>>(value, "a list of paths")?.into_iter().take(RECENTS).collect(),
+            _ => return Err("is no setting of this version".into()),
+        }
+        Ok(())
+    }
+
+    /// Writes the settings, all or nothing.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`].
+    pub fn save(&self, path: &Path) -> Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(tessera_core::Error::io("create", folder))?;
+        }
+        envelope::replace(path, self.to_ron().as_bytes())
+    }
+
+    /// The settings as a RON map, one setting a line.
+    fn to_ron(&self) -> String {
+        let text = |value: &str| ron::to_string(value).unwrap_or_else(|_| "\"\"".into());
+        // A path that is not text cannot be opened by name from here, so it is not remembered.
+        let recents: Vec<String> = self.recents.iter().filter_map(|path| path.to_str()).map(text).collect();
+        format!(
+            "{{\n    \"theme\": \"{:?}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
+             \"threads\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
+            self.theme,
+            self.scale,
+            self.thumbnail_side,
+            self.unknown_below,
+            self.hits,
+            self.threads,
+            self.thumbnail_megabytes,
+            recents.join(", ")
+        )
+    }
+
+    /// Remembers what was opened.
+    pub fn remember(&mut self, path: &Path) {
+        self.recents.retain(|recent| recent != path);
+        self.recents.insert(0, path.to_owned());
+        self.recents.truncate(RECENTS);
+    }
+}
