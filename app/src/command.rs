@@ -14,6 +14,8 @@ pub enum Command {
     /// Open whatever lies there: a library, a folder of images (whose library is made if need be), a model, or an image,
     /// which is recognised.
     Open(PathBuf),
+    /// As [`Command::Open`], but a folder of images joins the library that is open.
+    Add(PathBuf),
     /// Open the built-in sample.
     OpenSample,
     /// Close the library.

@@ -2,6 +2,8 @@
 
 pub mod cli;
 pub mod command;
+#[cfg(feature = "window")]
+pub mod gui;
 pub mod job;
 pub mod session;
 pub mod settings;

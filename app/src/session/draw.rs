@@ -24,8 +24,8 @@ const TILES: usize = 6;
 /// Matches drawn in each of them.
 const MATCHES: usize = 5;
 
-/// Colours that differ in hue and are of like lightness.
-const COLOURS: [Rgb<u8>; TILES] =
+/// The colours of the training images, which differ in hue and are of like lightness.
+pub const COLOURS: [Rgb<u8>; TILES] =
     [Rgb([214, 62, 62]), Rgb([35, 120, 200]), Rgb([40, 150, 80]), Rgb([205, 120, 20]), Rgb([140, 80, 190]), Rgb([20, 150, 160])];
 
 /// A drawn explanation.

@@ -22,7 +22,14 @@ const TOLD: usize = 20;
 impl Desk {
     pub(super) fn run_long(&mut self, command: Command) {
         match command {
-            Command::Open(path) => self.open(path),
+            Command::Open(path) => self.short(move || {
+                let target = what_is(&path);
+                Message::Found(path, target, false)
+            }),
+            Command::Add(path) => self.short(move || {
+                let target = what_is(&path);
+                Message::Found(path, target, true)
+            }),
             Command::OpenSample => {
                 self.close();
                 self.job("Opening the sample", true, |session| {
@@ -92,8 +99,9 @@ impl Desk {
         }
     }
 
-    fn open(&mut self, path: PathBuf) {
-        match what_is(&path) {
+    /// Opens what was found at a path.
+    pub(super) fn open_target(&mut self, path: PathBuf, target: Target, joins: bool) {
+        match target {
             Target::Nothing => {
                 let words = format!("{}: expected a folder, a library, a model or an image, found nothing; check the name", display(&path));
                 self.tell(Notice { words, tone: Tone::Problem, undo: false });
@@ -101,6 +109,9 @@ impl Desk {
             Target::Model => self.run_long(Command::LoadModel(path)),
             Target::File if is_table(&path) => self.run_long(Command::ReadTable(path)),
             Target::File => self.run(Command::Recognise(Query::File(path))),
+            Target::Folder if joins && self.open.is_some() => {
+                self.run_long(Command::Import { folder: path, labels: Labels::Auto, exclude: Vec::new() });
+            }
             Target::Library => {
                 self.close();
                 self.job("Opening the library", true, move |session| Ok(Message::Opened(Box::new(open_library(session, &path)?))));
@@ -151,7 +162,7 @@ fn state(library: &Mutex<Library>) -> Message {
 fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     let library = session.open_library(folder)?;
     let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(opened(session, folder.to_owned(), name, library, None))
+    Ok(opened(session, folder.to_owned(), folder.to_owned(), name, library, None))
 }
 
 /// The library of a plain folder, which is made and filled when there is none yet.
@@ -160,14 +171,14 @@ fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
     let library = session.open_or_create_library(&place)?;
     let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let then = Command::Import { folder, labels: Labels::Auto, exclude: Vec::new() };
-    Ok(opened(session, place, name, library, Some(then)))
+    let then = Command::Import { folder: folder.clone(), labels: Labels::Auto, exclude: Vec::new() };
+    Ok(opened(session, place, folder, name, library, Some(then)))
 }
 
-fn opened(session: &Session, folder: PathBuf, name: String, library: Library, then: Option<Command>) -> Opened {
+fn opened(session: &Session, folder: PathBuf, source: PathBuf, name: String, library: Library, then: Option<Command>) -> Opened {
     let report = session.last_report(&library);
     let models = saved_models(session, &folder);
-    Opened { folder, name, library, report, models, tray: Vec::new(), then }
+    Opened { folder, source, name, library, report, models, tray: Vec::new(), then }
 }
 
 fn images_in(session: &Session, folder: &Path) -> Vec<PathBuf> {

@@ -11,7 +11,7 @@ mod thumbnails;
 pub mod view;
 mod worker;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -26,12 +26,14 @@ use tessera_core::library::state::State;
 use tessera_core::library::{CACHE, Library};
 
 use super::Session;
+use super::library::Target;
 use crate::command::{Command, JobId, Query};
 use crate::job::Job;
+use crate::settings::Settings;
 use recognition::Drawn;
 use thumbnails::Thumbnails;
 pub use thumbnails::{Fetched, Wanted};
-use view::{Hits, JobView, Notice, Recognition, SavedModel, Tone};
+use view::{Entry, Hits, JobView, Notice, Recognition, SavedModel, Tone};
 use worker::Worker;
 
 /// What wakes whoever shows the desk.
@@ -59,11 +61,14 @@ pub struct Desk {
     log: Vec<Notice>,
     refreshed: Instant,
     hit_limit: usize,
+    there: HashMap<PathBuf, bool>,
+    listing: Option<(PathBuf, Vec<Entry>)>,
 }
 
 /// A library that is open.
 struct Open {
     folder: PathBuf,
+    source: PathBuf,
     name: String,
     library: Arc<Mutex<Library>>,
     state: State,
@@ -77,6 +82,9 @@ struct Open {
 /// What comes back from the threads.
 enum Message {
     Nothing,
+    Found(PathBuf, Target, bool),
+    There(Vec<(PathBuf, bool)>),
+    Listing(PathBuf, Vec<Entry>),
     Notice(Notice),
     Opened(Box<Opened>),
     State(State),
@@ -91,6 +99,8 @@ enum Message {
 
 struct Opened {
     folder: PathBuf,
+    /// What the user named.
+    source: PathBuf,
     name: String,
     library: Library,
     report: Option<(Option<EventId>, Report)>,
@@ -99,6 +109,8 @@ struct Opened {
     then: Option<Command>,
 }
 
+/// Entries of a folder that are listed.
+const LISTED: usize = 2000;
 /// Lines that the log keeps.
 const LOG: usize = 500;
 /// How often an import shows what it has done so far.
@@ -136,12 +148,56 @@ impl Desk {
             log: Vec::new(),
             refreshed: Instant::now(),
             hit_limit: 100,
+            there: HashMap::new(),
+            listing: None,
         })
     }
 
     /// The folder of the open library.
     pub fn folder(&self) -> Option<&Path> {
         self.open.as_ref().map(|open| open.folder.as_path())
+    }
+
+    /// What the user named to open it: a library, or a folder of images.
+    pub fn source(&self) -> Option<&Path> {
+        self.open.as_ref().map(|open| open.source.as_path())
+    }
+
+    /// Asks which of some paths are there.
+    pub fn look_for(&self, paths: Vec<PathBuf>) {
+        self.short(move || {
+            let there = |path: PathBuf| {
+                let is_there = path.exists();
+                (path, is_there)
+            };
+            Message::There(paths.into_iter().map(there).collect())
+        });
+    }
+
+    /// Whether a path is there, as far as it is known.
+    pub fn is_there(&self, path: &Path) -> Option<bool> {
+        self.there.get(path).copied()
+    }
+
+    /// Asks what is in a folder; an answer replaces the one before.
+    pub fn list_folder(&self, folder: PathBuf) {
+        self.short(move || {
+            let mut entries: Vec<Entry> = std::fs::read_dir(&folder)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+                .take(LISTED)
+                .map(|entry| Entry { is_folder: entry.path().is_dir(), path: entry.path() })
+                .collect();
+            entries.sort_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.path.cmp(&b.path)));
+            Message::Listing(folder, entries)
+        });
+    }
+
+    /// What is in the folder asked for last, once it is known.
+    pub fn listing(&self) -> Option<(&Path, &[Entry])> {
+        self.listing.as_ref().map(|(folder, entries)| (folder.as_path(), entries.as_slice()))
     }
 
     /// The name of the open library.
@@ -247,6 +303,14 @@ impl Desk {
         });
     }
 
+    /// Writes settings in its turn.
+    pub fn save_settings(&self, settings: Settings, place: PathBuf) {
+        self.short(move || match settings.save(&place) {
+            Ok(()) => Message::Nothing,
+            Err(error) => problem(error.to_string()),
+        });
+    }
+
     /// Takes in what was done since the last time. Returns whether anything changed. Never waits.
     pub fn poll(&mut self) -> bool {
         let mut news: Vec<Message> = self.messages.try_iter().collect();
@@ -278,6 +342,9 @@ impl Desk {
     fn take_in(&mut self, message: Message) {
         match message {
             Message::Nothing => {}
+            Message::Found(path, target, joins) => self.open_target(path, target, joins),
+            Message::There(paths) => self.there.extend(paths),
+            Message::Listing(folder, entries) => self.listing = Some((folder, entries)),
             Message::Several(messages) => messages.into_iter().for_each(|message| self.take_in(message)),
             Message::Notice(notice) => self.tell(notice),
             Message::Opened(opened) => self.opened(*opened),
@@ -320,12 +387,13 @@ impl Desk {
     }
 
     fn opened(&mut self, opened: Opened) {
-        let Opened { folder, name, library, report, models, tray, then } = opened;
+        let Opened { folder, source, name, library, report, models, tray, then } = opened;
         self.forget_answers();
         let state = library.state().clone();
         let thumbnails = Thumbnails::new(&self.session, &folder.join(CACHE), &self.wake);
         self.open = Some(Open {
             folder,
+            source,
             name,
             library: Arc::new(Mutex::new(library)),
             state,

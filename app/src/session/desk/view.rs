@@ -177,3 +177,12 @@ pub struct SavedModel {
     /// Its size in bytes.
     pub bytes: u64,
 }
+
+/// Something in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+}

@@ -1,0 +1,242 @@
+//! Everything that a menu, a key or the palette can ask for, with its words and its key.
+
+use egui::{Context, Key, KeyboardShortcut, Modifiers};
+
+/// Something a user can ask for without saying more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Choose what to open.
+    Open,
+    /// Choose a folder to add.
+    AddFolder,
+    /// Open the sample.
+    Sample,
+    /// Close the library.
+    Close,
+    /// Look at all folders again.
+    Rescan,
+    /// Choose a file of captions or labels.
+    ReadTable,
+    /// Leave.
+    Quit,
+    /// Take back.
+    Undo,
+    /// Do again.
+    Redo,
+    /// Select everything shown.
+    SelectAll,
+    /// Select nothing.
+    SelectNone,
+    /// Select what is not selected.
+    Invert,
+    /// Remove what is selected.
+    Remove,
+    /// Bring back what is selected.
+    Restore,
+    /// Purge what is selected.
+    Forget,
+    /// Write into the search box.
+    Find,
+    /// Recognise what is selected.
+    Recognise,
+    /// Choose an image to recognise.
+    RecogniseFile,
+    /// Judge the recogniser.
+    Train,
+    /// Save the recogniser.
+    SaveModel,
+    /// Load a model.
+    LoadModel,
+    /// Open the viewer.
+    View,
+    /// Show the file in the file manager.
+    Reveal,
+    /// Copy the path.
+    CopyPath,
+    /// The pages.
+    Browse,
+    /// The page of recognition.
+    ShowRecognise,
+    /// The page of training.
+    ShowTrain,
+    /// The page of models.
+    ShowModels,
+    /// The settings.
+    Settings,
+    /// The history.
+    History,
+    /// The log.
+    Log,
+    /// Check the library.
+    Check,
+    /// All actions by their words.
+    Palette,
+    /// All keys.
+    Keys,
+    /// What this is.
+    About,
+    /// Larger thumbnails.
+    Larger,
+    /// Smaller thumbnails.
+    Smaller,
+    /// The whole screen.
+    FullScreen,
+}
+
+impl Action {
+    /// All of them, in the order of menus and palette.
+    pub const ALL: [Self; 38] = [
+        Self::Open,
+        Self::AddFolder,
+        Self::Sample,
+        Self::ReadTable,
+        Self::Rescan,
+        Self::Check,
+        Self::Close,
+        Self::Quit,
+        Self::Undo,
+        Self::Redo,
+        Self::SelectAll,
+        Self::SelectNone,
+        Self::Invert,
+        Self::Remove,
+        Self::Restore,
+        Self::Forget,
+        Self::Find,
+        Self::Recognise,
+        Self::RecogniseFile,
+        Self::Train,
+        Self::SaveModel,
+        Self::LoadModel,
+        Self::View,
+        Self::Reveal,
+        Self::CopyPath,
+        Self::Browse,
+        Self::ShowRecognise,
+        Self::ShowTrain,
+        Self::ShowModels,
+        Self::Settings,
+        Self::History,
+        Self::Log,
+        Self::Palette,
+        Self::Keys,
+        Self::About,
+        Self::Larger,
+        Self::Smaller,
+        Self::FullScreen,
+    ];
+
+    /// Its words in a menu, and what it does in a sentence.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Open => ("Open…", "Open a folder of images, a library, a model or an image"),
+            Self::AddFolder => ("Add folder…", "Import another folder of images into this library"),
+            Self::Sample => ("Open the sample", "A small world of toys to try everything on"),
+            Self::Close => ("Close library", "Everything is saved already"),
+            Self::Rescan => ("Look for new images", "Look at all imported folders again"),
+            Self::ReadTable => ("Read captions or labels…", "From CSV, TSV, JSON lines, COCO JSON or Flickr8k token files"),
+            Self::Quit => ("Quit", "Everything is saved already"),
+            Self::Undo => ("Undo", "Take back the last act, everywhere"),
+            Self::Redo => ("Redo", "Do again what was taken back"),
+            Self::SelectAll => ("Select all", "Everything that is shown"),
+            Self::SelectNone => ("Select none", "Nothing"),
+            Self::Invert => ("Invert selection", "What is not selected, of what is shown"),
+            Self::Remove => ("Remove", "Hide the selected images and their influence; can be undone"),
+            Self::Restore => ("Restore", "Bring removed images back"),
+            Self::Forget => ("Forget for good…", "Purge the selected images from the library and from all it learned; cannot be undone"),
+            Self::Find => ("Search", "Find images by captions, classes and names"),
+            Self::Recognise => ("Recognise", "Ask the recogniser what the selected image shows, and why"),
+            Self::RecogniseFile => ("Recognise an image…", "Choose an image from anywhere"),
+            Self::Train => ("Judge the recogniser", "Measure how often it is right on objects that it has not seen"),
+            Self::SaveModel => ("Save model as…", "Save what was learned, to be used elsewhere"),
+            Self::LoadModel => ("Load model…", "Recognise with a model from elsewhere"),
+            Self::View => ("View", "Look at the selected image"),
+            Self::Reveal => ("Show in file manager", "Open the folder of the selected image"),
+            Self::CopyPath => ("Copy path", "Of the selected images"),
+            Self::Browse => ("Browse", "All images"),
+            Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),
+            Self::ShowTrain => ("Train", "How good the recogniser is, and what it confuses"),
+            Self::ShowModels => ("Models", "Saved models"),
+            Self::Settings => ("Settings", "How the window looks and works"),
+            Self::History => ("History", "Everything that was done, to be taken back step by step"),
+            Self::Log => ("Log", "What happened since the window was opened"),
+            Self::Check => ("Check library", "Make sure that the library is sound"),
+            Self::Palette => ("Commands", "Everything that can be done, by its words"),
+            Self::Keys => ("Keyboard", "All keys"),
+            Self::About => ("About", "What this is and what it is made of"),
+            Self::Larger => ("Larger thumbnails", ""),
+            Self::Smaller => ("Smaller thumbnails", ""),
+            Self::FullScreen => ("Full screen", ""),
+        }
+    }
+
+    /// Its keys, the first of which is shown.
+    pub fn shortcuts(self) -> &'static [KeyboardShortcut] {
+        const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
+            KeyboardShortcut::new(modifiers, key)
+        }
+        const CTRL: Modifiers = Modifiers::COMMAND;
+        const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+        const NONE: Modifiers = Modifiers::NONE;
+        match self {
+            Self::Open => const { &[key(CTRL, Key::O)] },
+            Self::AddFolder => const { &[key(CTRL_SHIFT, Key::O)] },
+            Self::Rescan => const { &[key(NONE, Key::F5)] },
+            Self::Close => const { &[key(CTRL, Key::W)] },
+            Self::Quit => const { &[key(CTRL, Key::Q)] },
+            Self::Redo => const { &[key(CTRL_SHIFT, Key::Z), key(CTRL, Key::Y)] },
+            Self::Undo => const { &[key(CTRL, Key::Z)] },
+            Self::SelectNone => const { &[key(CTRL_SHIFT, Key::A)] },
+            Self::SelectAll => const { &[key(CTRL, Key::A)] },
+            Self::Invert => const { &[key(CTRL, Key::I)] },
+            Self::Remove => const { &[key(NONE, Key::Delete)] },
+            Self::Find => const { &[key(CTRL, Key::F), key(NONE, Key::Slash)] },
+            Self::Recognise => const { &[key(NONE, Key::E)] },
+            Self::Train => const { &[key(CTRL, Key::T)] },
+            Self::SaveModel => const { &[key(CTRL_SHIFT, Key::S), key(CTRL, Key::S)] },
+            Self::View => const { &[key(NONE, Key::Enter)] },
+            Self::Browse => const { &[key(CTRL, Key::Num1)] },
+            Self::ShowRecognise => const { &[key(CTRL, Key::Num2)] },
+            Self::ShowTrain => const { &[key(CTRL, Key::Num3)] },
+            Self::ShowModels => const { &[key(CTRL, Key::Num4)] },
+            Self::Settings => const { &[key(CTRL, Key::Comma)] },
+            Self::History => const { &[key(CTRL, Key::H)] },
+            Self::Palette => const { &[key(CTRL, Key::K), key(CTRL, Key::P)] },
+            Self::Keys => const { &[key(NONE, Key::Questionmark), key(Modifiers::SHIFT, Key::Questionmark), key(NONE, Key::F1)] },
+            Self::Larger => const { &[key(CTRL, Key::Plus), key(CTRL, Key::Equals)] },
+            Self::Smaller => const { &[key(CTRL, Key::Minus)] },
+            Self::FullScreen => const { &[key(NONE, Key::F11)] },
+            _ => &[],
+        }
+    }
+
+    /// Whether its key is dead while someone writes.
+    fn is_bare(shortcut: &KeyboardShortcut) -> bool {
+        !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11)
+    }
+
+    /// The actions whose keys were pressed; those of single letters are dead while a text field has the keyboard.
+    pub fn pressed(ctx: &Context) -> Vec<Self> {
+        let writes = ctx.egui_wants_keyboard_input();
+        let mut found = Vec::new();
+        // The shortcuts with more keys come first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
+        let mut all: Vec<(Self, &KeyboardShortcut)> =
+            Self::ALL.into_iter().flat_map(|action| action.shortcuts().iter().map(move |shortcut| (action, shortcut))).collect();
+        all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
+        for (action, shortcut) in all {
+            let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];
+            if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) {
+                continue;
+            }
+            if ctx.input_mut(|input| input.consume_shortcut(shortcut)) && !found.contains(&action) {
+                found.push(action);
+            }
+        }
+        found
+    }
+
+    /// Its first key in words.
+    pub fn key_words(self, ctx: &Context) -> String {
+        self.shortcuts().first().map(|shortcut| ctx.format_shortcut(shortcut)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,156 @@
+//! Asking for a path: a field to type it into, and the system's own dialog where there is one.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+
+use crate::command::Export;
+
+/// What a path is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be opened, whatever it is.
+    Open,
+    /// A folder to be imported.
+    AddFolder,
+    /// A file of captions or labels.
+    ReadTable,
+    /// An image to be recognised.
+    Recognise,
+    /// A model to be loaded.
+    LoadModel,
+    /// Where the recogniser is saved.
+    SaveModel,
+    /// Where something is written.
+    Export(Export),
+    /// Where the drawn explanation is written.
+    ExportPicture,
+}
+
+impl Purpose {
+    /// What is asked, in words.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Open => ("Open", "A folder of images, a library, a model or an image"),
+            Self::AddFolder => ("Add folder", "A folder of images"),
+            Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
+            Self::Recognise => ("Recognise an image", "An image file"),
+            Self::LoadModel => ("Load model", "A model's folder, or a .tessera-model file"),
+            Self::SaveModel => ("Save model", "A new folder, or a file name that ends in .tessera-model"),
+            Self::Export(_) => ("Export", "A new file or folder"),
+            Self::ExportPicture => ("Save explanation", "A file name that ends in .png"),
+        }
+    }
+
+    /// Whether it is about something new.
+    pub fn is_new(self) -> bool {
+        matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture)
+    }
+
+    fn wants_folder(self) -> bool {
+        matches!(self, Self::Open | Self::AddFolder)
+    }
+}
+
+/// The system's dialogs, or what stands for them in tests.
+pub trait Dialogs {
+    /// Whether there are any.
+    fn are_there(&self) -> bool;
+    /// Asks for a path; the answer comes some polls later. `wake` is called when it is there.
+    fn ask(&mut self, purpose: Purpose, wake: Box<dyn FnOnce() + Send>);
+    /// The answer, once; `None` inside is a dialog that was closed.
+    fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)>;
+    /// Whether one is open.
+    fn is_open(&self) -> bool;
+    /// Waits no longer for the one that is open.
+    fn give_up(&mut self);
+}
+
+/// The dialogs of the system, through its portal or zenity.
+#[derive(Default)]
+pub struct Native {
+    open: Option<(Purpose, Receiver<Option<PathBuf>>)>,
+}
+
+impl Dialogs for Native {
+    fn are_there(&self) -> bool {
+        if !cfg!(target_os = "linux") {
+            return true;
+        }
+        let has_bus = std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        has_bus || std::env::split_paths(&path).any(|folder| folder.join("zenity").is_file())
+    }
+
+    fn ask(&mut self, purpose: Purpose, wake: Box<dyn FnOnce() + Send>) {
+        if self.open.is_some() {
+            return;
+        }
+        let (send, receive) = mpsc::channel();
+        let asked = thread::Builder::new().name("dialog".into()).spawn(move || {
+            let dialog = rfd::FileDialog::new().set_title(purpose.words().0);
+            let answer = match purpose {
+                _ if purpose.wants_folder() => dialog.pick_folder(),
+                _ if purpose.is_new() => dialog.save_file(),
+                _ => dialog.pick_file(),
+            };
+            // Nobody waits after the dialog was given up.
+            let _ = send.send(answer);
+            wake();
+        });
+        if asked.is_ok() {
+            self.open = Some((purpose, receive));
+        }
+    }
+
+    fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)> {
+        let (purpose, answer) = self.open.as_ref()?;
+        let answer = match answer.try_recv() {
+            Ok(path) => path.filter(|path| !path.as_os_str().is_empty()),
+            Err(TryRecvError::Empty) => return None,
+            Err(TryRecvError::Disconnected) => None,
+        };
+        let purpose = *purpose;
+        self.open = None;
+        Some((purpose, answer))
+    }
+
+    fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    fn give_up(&mut self) {
+        self.open = None;
+    }
+}
+
+/// Dialogs that answer by a script: for tests.
+#[derive(Default)]
+pub struct Scripted {
+    /// The answers, the first first.
+    pub answers: std::collections::VecDeque<Option<PathBuf>>,
+    asked: Option<Purpose>,
+}
+
+impl Dialogs for Scripted {
+    fn are_there(&self) -> bool {
+        true
+    }
+
+    fn ask(&mut self, purpose: Purpose, wake: Box<dyn FnOnce() + Send>) {
+        self.asked = Some(purpose);
+        wake();
+    }
+
+    fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)> {
+        self.asked.take().map(|purpose| (purpose, self.answers.pop_front().flatten()))
+    }
+
+    fn is_open(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    fn give_up(&mut self) {
+        self.asked = None;
+    }
+}

@@ -1,0 +1,217 @@
+//! Which images are shown, in which order, and how many there are of each kind.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use tessera_core::eval::report::Report;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::RootId;
+use tessera_core::library::state::{Image, State};
+
+/// Something images have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// They lie below a folder of a root.
+    Folder(RootId, PathBuf),
+    /// They are of a class.
+    Class(String),
+    /// They are of no class.
+    Untagged,
+    /// They have no caption.
+    Uncaptioned,
+    /// The recogniser took them for another class.
+    Mispredicted,
+    /// Of one class, and taken for another.
+    Confused(String, String),
+    /// They have a near copy among the images that they were judged by.
+    Leaks,
+    /// Their files are not there.
+    Missing,
+    /// Their files have other contents than when they were imported.
+    Changed,
+    /// They were removed.
+    Removed,
+    /// Some particular images, with a word for what they are.
+    These(String, Vec<ItemId>),
+}
+
+impl Scope {
+    /// What it is, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Folder(_, path) if path.as_os_str().is_empty() => "this root".into(),
+            Self::Folder(_, path) => format!("in {}", tessera_core::error::display(path)),
+            Self::Class(name) => name.clone(),
+            Self::Untagged => "no label".into(),
+            Self::Uncaptioned => "no caption".into(),
+            Self::Mispredicted => "mispredicted".into(),
+            Self::Confused(truth, given) => format!("{truth}, taken for {given}"),
+            Self::Leaks => "near copies across the split".into(),
+            Self::Missing => "file missing".into(),
+            Self::Changed => "file changed".into(),
+            Self::Removed => "removed".into(),
+            Self::These(words, _) => words.clone(),
+        }
+    }
+}
+
+/// The order of the images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// By path.
+    #[default]
+    Name,
+    /// The last imported first.
+    Newest,
+    /// By class, then path.
+    Class,
+    /// Those the recogniser is least sure of first.
+    Doubtful,
+}
+
+impl Sort {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Name, Self::Newest, Self::Class, Self::Doubtful];
+
+    /// What it is, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Name => "Name",
+            Self::Newest => "Newest first",
+            Self::Class => "Class",
+            Self::Doubtful => "Least sure first",
+        }
+    }
+}
+
+/// What the recogniser said of an image without its object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The class it gave.
+    pub class: String,
+    /// The probability that this is right.
+    pub confidence: f64,
+    /// Whether it is not the class that the image has now.
+    pub wrong: bool,
+}
+
+/// How many images there are of each kind, and what was predicted.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    /// Images that take part.
+    pub images: usize,
+    /// Of each class.
+    pub classes: HashMap<String, usize>,
+    /// Of no class.
+    pub untagged: usize,
+    /// Without a caption.
+    pub uncaptioned: usize,
+    /// Taken for another class.
+    pub mispredicted: usize,
+    /// With a near copy across the split.
+    pub leaks: usize,
+    /// Without a file.
+    pub missing: usize,
+    /// With other contents than at first.
+    pub changed: usize,
+    /// Removed by the user.
+    pub removed: usize,
+    /// In each folder, those inside it too.
+    pub folders: BTreeMap<(RootId, PathBuf), usize>,
+    /// What was said of each image that was judged.
+    pub predictions: HashMap<ItemId, Prediction>,
+    leaky: Vec<ItemId>,
+}
+
+impl Census {
+    /// Counts everything once. O(images).
+    pub fn new(state: &State, report: Option<&Report>) -> Self {
+        let mut census = Self::default();
+        if let Some(report) = report {
+            for judged in &report.judged {
+                let class = report.classes.get(judged.predicted as usize).cloned().unwrap_or_default();
+                let now = state.image(judged.image).and_then(|image| image.label());
+                let wrong = now.is_some_and(|now| now != class);
+                census.predictions.insert(judged.image, Prediction { class, confidence: judged.confidence, wrong });
+            }
+            census.leaky = report.leaks.iter().flat_map(|(a, b)| [*a, *b]).collect();
+            census.leaky.sort_unstable();
+            census.leaky.dedup();
+        }
+        for image in state.records() {
+            if image.removed && image.content.is_some() {
+                census.removed += 1;
+            }
+            if !image.is_live() {
+                continue;
+            }
+            census.images += 1;
+            match image.label() {
+                Some(label) => *census.classes.entry(label.to_owned()).or_default() += 1,
+                None => census.untagged += 1,
+            }
+            census.uncaptioned += usize::from(image.captions.is_empty());
+            census.missing += usize::from(!image.is_here());
+            census.changed += usize::from(image.content.is_some_and(|content| content.changed));
+            census.mispredicted += usize::from(census.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong));
+            census.leaks += usize::from(census.leaky.binary_search(&image.id).is_ok());
+            if let Some(place) = image.place() {
+                for folder in place.path.ancestors().skip(1) {
+                    *census.folders.entry((place.root, folder.to_owned())).or_default() += 1;
+                }
+            }
+        }
+        census
+    }
+
+    /// Whether an image is of a kind.
+    pub fn fits(&self, image: &Image, scope: &Scope) -> bool {
+        match scope {
+            Scope::Folder(root, folder) => image.places.iter().any(|place| place.root == *root && place.path.starts_with(folder)),
+            Scope::Class(name) => image.label() == Some(name),
+            Scope::Untagged => image.label().is_none(),
+            Scope::Uncaptioned => image.captions.is_empty(),
+            Scope::Mispredicted => self.predictions.get(&image.id).is_some_and(|prediction| prediction.wrong),
+            Scope::Confused(truth, given) => {
+                image.label() == Some(truth) && self.predictions.get(&image.id).is_some_and(|prediction| prediction.class == *given)
+            }
+            Scope::Leaks => self.leaky.binary_search(&image.id).is_ok(),
+            Scope::Missing => !image.is_here(),
+            Scope::Changed => image.content.is_some_and(|content| content.changed),
+            Scope::Removed => image.removed,
+            Scope::These(_, ids) => ids.contains(&image.id),
+        }
+    }
+}
+
+/// The images that fit all of some scopes, in order. O(images * log images).
+pub fn list(state: &State, census: &Census, scopes: &[Scope], sort: Sort) -> Vec<ItemId> {
+    let removed = scopes.contains(&Scope::Removed);
+    let is_meant = |image: &Image| image.content.is_some() && image.removed == removed;
+    let mut images: Vec<&Image> = state
+        .records()
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|image| is_meant(image) && scopes.iter().all(|scope| census.fits(image, scope)))
+        .collect();
+    let path = |image: &Image| image.place().map(|place| (place.root, place.path.clone()));
+    let sure = |image: &Image| census.predictions.get(&image.id).map_or(2.0, |prediction| prediction.confidence);
+    match sort {
+        Sort::Name => images.sort_by_cached_key(|image| path(image)),
+        Sort::Newest => images.sort_by_key(|image| std::cmp::Reverse(image.id)),
+        Sort::Class => images.sort_by_cached_key(|image| (image.label().is_none(), image.label().map(str::to_owned), path(image))),
+        Sort::Doubtful => images.sort_by(|a, b| sure(a).total_cmp(&sure(b)).then(a.id.cmp(&b.id))),
+    }
+    images.into_iter().map(|image| image.id).collect()
+}
+
+/// The folders directly inside a folder, in order.
+pub fn folders_in<'a>(census: &'a Census, root: RootId, folder: &'a Path) -> impl Iterator<Item = (&'a Path, usize)> {
+    let from = (root, folder.to_owned());
+    census
+        .folders
+        .range(from..)
+        .take_while(move |((other, path), _)| *other == root && path.starts_with(folder))
+        .filter(move |((_, path), _)| path.parent() == Some(folder) && path.as_path() != folder)
+        .map(|((_, path), count)| (path.as_path(), *count))
+}

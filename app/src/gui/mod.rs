@@ -1,0 +1,413 @@
+//! The window: the only module that knows egui.
+//!
+//! Painting changes nothing but how the window stands; what is asked for is gathered and done in `logic`, by the desk.
+//! No file, lock or decoder is touched on the thread that paints.
+
+pub mod actions;
+pub mod dialogs;
+pub mod listing;
+mod panels;
+pub mod selection;
+pub mod textures;
+pub mod theme;
+pub mod view;
+pub mod widgets;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::{Context, ViewportCommand};
+
+use crate::command::{Command, Query};
+use crate::session::Session;
+use crate::session::desk::view::{Notice, Tone};
+use crate::session::desk::{Desk, Wanted};
+use crate::settings::Settings;
+use actions::Action;
+use dialogs::{Dialogs, Native, Purpose};
+use textures::Textures;
+use view::{Asks, Modal, Page, Panel, Pictures, Toast, View};
+
+/// The window.
+pub struct App {
+    desk: Desk,
+    settings: Settings,
+    settings_place: Option<PathBuf>,
+    saved: Settings,
+    dialogs: Box<dyn Dialogs>,
+    view: View,
+    textures: Textures,
+    pictures: Pictures,
+    asks: Asks,
+    wanted: Vec<u128>,
+    asked_for: Vec<PathBuf>,
+}
+
+/// How long a short notice stays.
+const TOAST: Duration = Duration::from_secs(5);
+/// How often the progress of jobs is painted.
+const TICK: Duration = Duration::from_millis(150);
+
+impl App {
+    /// A window on a session. Settings are read from and written to `settings_place`.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(ctx: &Context, session: Session, settings_place: Option<PathBuf>, dialogs: Box<dyn Dialogs>) -> anyhow::Result<Self> {
+        let (settings, problems) = settings_place.as_deref().map_or_else(Default::default, Settings::load);
+        let woken = ctx.clone();
+        let desk = Desk::new(session, Arc::new(move || woken.request_repaint()))?;
+        theme::apply(ctx, settings.theme, settings.scale);
+        let mut app = Self {
+            desk,
+            textures: Textures::new(settings.thumbnail_megabytes << 20),
+            saved: settings.clone(),
+            settings,
+            settings_place,
+            dialogs,
+            view: View::default(),
+            pictures: Pictures::default(),
+            asks: Asks::default(),
+            wanted: Vec::new(),
+            asked_for: Vec::new(),
+        };
+        for words in problems {
+            app.toast(Notice { words, tone: Tone::Problem, undo: false });
+        }
+        Ok(app)
+    }
+
+    /// Opens something, as when it was named on the command line.
+    pub fn open(&mut self, path: PathBuf) {
+        self.run(Command::Open(path));
+    }
+
+    /// The library and what goes on.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// How the window stands.
+    pub fn view_mut(&mut self) -> &mut View {
+        &mut self.view
+    }
+
+    fn toast(&mut self, notice: Notice) {
+        self.view.toasts.push(Toast { notice, since: Instant::now() });
+        let surplus = self.view.toasts.len().saturating_sub(6);
+        self.view.toasts.drain(..surplus);
+    }
+
+    fn run(&mut self, command: Command) {
+        match &command {
+            Command::Recognise(_) => {
+                self.view.page = Page::Recognise;
+                (self.view.piece, self.view.tile, self.view.runner_up, self.view.viewer) = (None, None, false, None);
+            }
+            Command::Close | Command::OpenSample => {
+                self.view.page = Page::Browse;
+                self.view.scopes.clear();
+                self.view.search.clear();
+                self.textures.clear();
+            }
+            _ => {}
+        }
+        self.desk.run(command);
+    }
+
+    /// What has been asked for is done, what has been done is taken in.
+    pub fn logic(&mut self, ctx: &Context) {
+        if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
+            self.asks.actions.extend(Action::pressed(ctx));
+        }
+        self.take_dropped(ctx);
+        if let Some((purpose, path)) = self.dialogs.poll()
+            && let Some(path) = path
+        {
+            self.view.modal = None;
+            self.chose(purpose, path);
+        }
+        let before = self.desk.source().map(Path::to_owned);
+        self.desk.poll();
+        let source = self.desk.source().map(Path::to_owned);
+        if source != before {
+            self.textures.clear();
+            if let Some(source) = source.filter(|_| self.desk.tray().is_empty()) {
+                self.settings.remember(&source);
+            }
+        }
+        if self.desk.source().is_none() && self.asked_for != self.settings.recents {
+            self.asked_for.clone_from(&self.settings.recents);
+            self.desk.look_for(self.asked_for.clone());
+        }
+        for notice in self.desk.take_notices() {
+            self.toast(notice);
+        }
+        let Asks { commands, actions, path } = std::mem::take(&mut self.asks);
+        if let Some(purpose) = path {
+            self.view.open(Modal::Path(purpose));
+        }
+        for action in actions {
+            self.act(ctx, action);
+        }
+        for command in commands {
+            self.run(command);
+        }
+        if self.view.search != self.view.searched {
+            self.view.searched.clone_from(&self.view.search);
+            self.run(Command::Search(self.view.search.clone()));
+        }
+        self.view.update(&self.desk);
+        self.fetch(ctx);
+        self.leave(ctx);
+        self.save_settings(ctx);
+        let now = Instant::now();
+        self.view.toasts.retain(|toast| toast.notice.tone == Tone::Problem || now - toast.since < TOAST);
+        if self.view.toasts.iter().any(|toast| toast.notice.tone != Tone::Problem) {
+            ctx.request_repaint_after(Duration::from_millis(500));
+        }
+        if self.desk.is_busy() {
+            ctx.request_repaint_after(TICK);
+        }
+    }
+
+    /// Thumbnails: asks for those that the last frame missed, and takes in those that came.
+    fn fetch(&mut self, ctx: &Context) {
+        for (hash, picture) in self.desk.take_thumbnails() {
+            self.textures.put(hash.0, picture);
+        }
+        let wanted = self.textures.wanted().to_vec();
+        if wanted != self.wanted {
+            if let Some(state) = self.desk.state() {
+                let list = wanted.iter().rev().map(|hash| {
+                    let hash = tessera_core::library::event::ContentHash(*hash);
+                    let path = state.with_hash(hash).and_then(|image| state.path_of(image));
+                    Wanted { hash, path }
+                });
+                self.desk.want_thumbnails(list.collect());
+            }
+            self.wanted = wanted;
+        }
+        if self.textures.begin(ctx) {
+            ctx.request_repaint();
+        }
+        self.pictures.begin(ctx, &self.desk);
+    }
+
+    /// Files dropped on the window are opened; folders join a library that is open.
+    fn take_dropped(&mut self, ctx: &Context) {
+        let (dropped, pasted) = ctx.input(|input| {
+            let pasted = input.events.iter().find_map(|event| match event {
+                egui::Event::PasteImage(image) => Some(Arc::clone(image)),
+                _ => None,
+            });
+            (input.raw.dropped_files.clone(), pasted)
+        });
+        if let Some(image) = pasted {
+            let bytes = image.pixels.iter().flat_map(|pixel| {
+                let [r, g, b, _] = pixel.to_array();
+                [r, g, b]
+            });
+            if let Some(picture) = image::RgbImage::from_raw(image.size[0] as u32, image.size[1] as u32, bytes.collect()) {
+                self.asks.commands.push(Command::Recognise(Query::Pixels(Arc::new(picture))));
+            }
+        }
+        self.asks.commands.extend(dropped.iter().map(|file| Command::Add(file.path().to_owned())));
+    }
+
+    /// A path was chosen.
+    fn chose(&mut self, purpose: Purpose, path: PathBuf) {
+        self.asks.commands.push(match purpose {
+            Purpose::Open => Command::Open(path),
+            Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new() },
+            Purpose::ReadTable => Command::ReadTable(path),
+            Purpose::Recognise => Command::Recognise(Query::File(path)),
+            Purpose::LoadModel => Command::LoadModel(path),
+            Purpose::SaveModel => Command::SaveModel(path),
+            Purpose::Export(what) => Command::Export(what, path),
+            Purpose::ExportPicture => Command::ExportPicture(path),
+        });
+    }
+
+    fn act(&mut self, ctx: &Context, action: Action) {
+        let has_library = self.desk.state().is_some();
+        let selected = self.view.selection.ids();
+        let list = self.view.list();
+        match action {
+            Action::Open => self.view.open(Modal::Path(Purpose::Open)),
+            Action::AddFolder => self.view.open(Modal::Path(if has_library { Purpose::AddFolder } else { Purpose::Open })),
+            Action::Sample => self.asks.commands.push(Command::OpenSample),
+            Action::ReadTable => self.view.open(Modal::Path(Purpose::ReadTable)),
+            Action::RecogniseFile => self.view.open(Modal::Path(Purpose::Recognise)),
+            Action::LoadModel => self.view.open(Modal::Path(Purpose::LoadModel)),
+            Action::SaveModel => self.view.open(Modal::Path(Purpose::SaveModel)),
+            Action::Close => self.asks.commands.push(Command::Close),
+            Action::Rescan => self.asks.commands.push(Command::Rescan),
+            Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Action::Undo => self.asks.commands.push(Command::Undo),
+            Action::Redo => self.asks.commands.push(Command::Redo),
+            Action::SelectAll => self.view.selection.set(list.iter().copied()),
+            Action::SelectNone => self.view.selection.clear(),
+            Action::Invert => self.view.selection.invert(&list),
+            Action::Remove if !selected.is_empty() => self.asks.commands.push(Command::Remove(selected)),
+            Action::Restore if !selected.is_empty() => self.asks.commands.push(Command::Restore(selected)),
+            Action::Forget if !selected.is_empty() => self.view.open(Modal::Forget(selected)),
+            Action::Find => {
+                self.view.page = Page::Browse;
+                self.view.focus_search = true;
+            }
+            Action::Recognise => {
+                if let Some(id) = self.view.selection.one() {
+                    self.asks.commands.push(Command::Recognise(Query::Item(id)));
+                }
+            }
+            Action::Train => {
+                self.view.page = Page::Train;
+                self.asks.commands.push(Command::Train);
+            }
+            Action::View if !selected.is_empty() => self.view.viewer = Some(view::Viewer::default()),
+            Action::Reveal => {
+                let path = self.view.selection.one().and_then(|id| self.desk.state().and_then(|state| state.path_of(state.image(id)?)));
+                self.asks.commands.extend(path.map(Command::Reveal));
+            }
+            Action::CopyPath => {
+                if let Some(state) = self.desk.state() {
+                    let paths = selected.iter().filter_map(|id| state.path_of(state.image(*id)?));
+                    let text: Vec<String> = paths.map(|path| path.to_string_lossy().into_owned()).collect();
+                    if !text.is_empty() {
+                        ctx.copy_text(text.join("\n"));
+                        self.toast(Notice { words: "Copied".into(), tone: Tone::Done, undo: false });
+                    }
+                }
+            }
+            Action::Browse => self.view.page = Page::Browse,
+            Action::ShowRecognise => self.view.page = Page::Recognise,
+            Action::ShowTrain => self.view.page = Page::Train,
+            Action::ShowModels => self.view.page = Page::Models,
+            Action::Settings => self.view.open(Modal::Settings),
+            Action::History => self.view.open(Modal::History),
+            Action::Log => self.view.open(Modal::Log),
+            Action::Check => self.asks.commands.push(Command::Check),
+            Action::Palette => self.view.open(Modal::Palette),
+            Action::Keys => self.view.open(Modal::Keys),
+            Action::About => self.view.open(Modal::About),
+            Action::Larger => self.settings.thumbnail_side = (self.settings.thumbnail_side * 1.25).min(*widgets::grid::SIDES.end()),
+            Action::Smaller => self.settings.thumbnail_side = (self.settings.thumbnail_side / 1.25).max(*widgets::grid::SIDES.start()),
+            Action::FullScreen => {
+                let is_full = ctx.input(|input| input.viewport().fullscreen.unwrap_or(false));
+                ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
+            }
+            Action::Remove | Action::Restore | Action::Forget | Action::View => {}
+        }
+    }
+
+    /// Leaving while something goes on is asked once.
+    fn leave(&mut self, ctx: &Context) {
+        if ctx.input(|input| input.viewport().close_requested()) && self.desk.is_busy() && !self.view.leave {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.view.open(Modal::Quit);
+        }
+        if self.view.leave && self.view.modal == Some(Modal::Quit) {
+            self.view.modal = None;
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
+    }
+
+    /// Settings that changed take effect and are written, by another thread.
+    fn save_settings(&mut self, ctx: &Context) {
+        // While a slider is dragged its value changes with every frame.
+        if self.settings == self.saved || ctx.egui_is_using_pointer() {
+            return;
+        }
+        theme::apply(ctx, self.settings.theme, self.settings.scale);
+        self.desk.set_hit_limit(self.settings.hits);
+        self.saved = self.settings.clone();
+        if let Some(place) = &self.settings_place {
+            self.desk.save_settings(self.settings.clone(), place.clone());
+        }
+    }
+
+    /// Paints everything.
+    pub fn ui(&mut self, ui: &mut egui::Ui) {
+        let Self { desk, settings, view, textures, pictures, asks, dialogs, .. } = self;
+        let dialogs_state = (dialogs.are_there(), dialogs.is_open());
+        let mut panel = Panel { desk, view, textures, pictures, settings, asks, dialogs: dialogs_state };
+        let request = panels::window_ui(ui, &mut panel);
+        match request {
+            Some(panels::Request::Native(purpose)) => {
+                let ctx = ui.ctx().clone();
+                self.dialogs.ask(purpose, Box::new(move || ctx.request_repaint()));
+            }
+            Some(panels::Request::GiveUp) => self.dialogs.give_up(),
+            Some(panels::Request::Chose(purpose, path)) => self.chose(purpose, path),
+            None => {}
+        }
+        if let Some(id) = self.view.selection.one().filter(|_| self.view.viewer.is_some()) {
+            self.desk.want_picture(id);
+        }
+        if let Some(folder) = self.view.listed.take() {
+            self.desk.list_folder(folder);
+        }
+        if !(self.asks.commands.is_empty() && self.asks.actions.is_empty() && self.asks.path.is_none()) {
+            ui.ctx().request_repaint();
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &Context, _: &mut eframe::Frame) {
+        App::logic(self, ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        App::ui(self, ui);
+    }
+}
+
+/// Opens the window and waits until it is closed.
+///
+/// # Errors
+/// When there is no screen, or what is needed to paint on it is missing; the words say which package to install.
+pub fn run(session: Session, open: Option<PathBuf>) -> anyhow::Result<()> {
+    let icon = eframe::icon_data::from_png_bytes(include_bytes!("../../../assets/icon.png")).unwrap_or_default();
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Tessera")
+        .with_app_id("tessera")
+        .with_icon(icon)
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([760.0, 480.0]);
+    let options = eframe::NativeOptions { viewport, ..Default::default() };
+    let start = move |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, Box<dyn std::error::Error + Send + Sync>> {
+        let mut app = App::new(&creation.egui_ctx, session, Settings::place(), Box::new(Native::default()))?;
+        if let Some(path) = open {
+            app.open(path);
+        }
+        Ok(Box::new(app))
+    };
+    // Some libraries that paint panic where a package is missing; the words are the same then.
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| eframe::run_native("Tessera", options, Box::new(start))));
+    match outcome {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => anyhow::bail!("cannot open a window: {error}; {WAY_OUT}"),
+        Err(panic) => anyhow::bail!("cannot open a window: {}; {WAY_OUT}", crate::job::last_words(&*panic)),
+    }
+}
+
+const WAY_OUT: &str =
+    "run it on a desktop with OpenGL, install the packages that the README lists, or use the command line (`tessera --help`)";
+
+/// Whether there is a screen to open a window on.
+pub fn has_screen() -> bool {
+    !cfg!(target_os = "linux")
+        || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
+}
+
+/// A path as it was typed: `~` is the user's own folder.
+fn typed_path(text: &str) -> PathBuf {
+    let text = text.trim();
+    match (text.strip_prefix('~'), dirs::home_dir()) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+        _ => Path::new(text).to_owned(),
+    }
+}

@@ -1,0 +1,121 @@
+//! The bar at the bottom: jobs under way, what is held; and notices that come and go.
+
+use egui::{Align, Align2, Context, Frame, Layout, Margin, RichText, Ui, vec2};
+
+use super::super::actions::Action;
+use super::super::theme;
+use super::super::view::{Modal, Panel};
+use super::browse::count;
+use super::inspector::bytes;
+use crate::command::Command;
+use crate::session::desk::view::{JobView, Tone};
+
+pub(super) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Nothing leaves this computer").small().weak()).on_hover_text("Tessera has no network code");
+        if panel.state().is_some() {
+            ui.separator();
+            let words = format!("{}, {} on screen", count(panel.view.census.images, "image"), bytes(panel.textures.bytes() as u64));
+            ui.label(RichText::new(words).small().weak())
+                .on_hover_text("Memory that thumbnails take on the graphics card; the limit is in the settings");
+        }
+        if ui.small_button("Log").on_hover_text(Action::Log.words().1).clicked() {
+            panel.view.open(Modal::Log);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            for job in panel.desk.jobs() {
+                job_ui(ui, panel, &job);
+            }
+        });
+    });
+}
+
+fn job_ui(ui: &mut Ui, panel: &mut Panel<'_>, job: &JobView) {
+    let words = if job.stopping { "Stopping…" } else { "Stop" };
+    if ui.add_enabled(!job.stopping, egui::Button::new(words).small()).on_hover_text("What was done till then stays").clicked() {
+        panel.ask(Command::Cancel(job.id));
+    }
+    let (done, total) = (job.snapshot.done, job.snapshot.total);
+    if total > 0 {
+        let share = (done as f32 / total as f32).clamp(0.0, 1.0);
+        ui.add(egui::ProgressBar::new(share).desired_width(110.0).desired_height(10.0));
+    } else {
+        ui.add(egui::Spinner::new().size(13.0));
+    }
+    let text = egui::Label::new(RichText::new(job_words(job)).small()).truncate();
+    ui.add(text).on_hover_text(&job.name);
+}
+
+/// A job in words: what it does, how far it is, how fast, how long it will take.
+pub(super) fn job_words(job: &JobView) -> String {
+    let (done, total) = (job.snapshot.done, job.snapshot.total);
+    let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
+    if total == 0 {
+        return if done == 0 { stage.to_owned() } else { format!("{stage} {done}") };
+    }
+    let seconds = job.elapsed.as_secs_f64();
+    let rate = done as f64 / seconds.max(0.1);
+    let left =
+        if done > 0 && done < total && seconds > 2.0 { format!(", {} left", time((total - done) as f64 / rate)) } else { String::new() };
+    let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{left}") } else { String::new() };
+    format!("{stage}: {done} of {total}{rate}")
+}
+
+/// Seconds in words.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// Notices at the bottom right: short ones go by themselves, problems stay until they are closed.
+pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
+    if panel.view.toasts.is_empty() {
+        return;
+    }
+    let mut closed = None;
+    egui::Area::new(egui::Id::unique("toasts")).anchor(Align2::RIGHT_BOTTOM, vec2(-14.0, -44.0)).order(egui::Order::Foreground).show(
+        ctx,
+        |ui| {
+            ui.with_layout(Layout::bottom_up(Align::Max), |ui| {
+                for (i, toast) in panel.view.toasts.iter().enumerate().rev() {
+                    let colour = match toast.notice.tone {
+                        Tone::Done => theme::good(ui),
+                        Tone::Note => theme::accent(ui),
+                        Tone::Problem => ui.visuals().error_fg_color,
+                    };
+                    let frame = Frame::new()
+                        .fill(ui.visuals().window_fill)
+                        .stroke(egui::Stroke::new(1.0, colour))
+                        .corner_radius(egui::CornerRadius::same(8))
+                        .shadow(ui.visuals().popup_shadow)
+                        .inner_margin(Margin::symmetric(12, 8));
+                    frame.show(ui, |ui| {
+                        ui.set_max_width(420.0);
+                        ui.with_layout(Layout::left_to_right(Align::Min), |ui| {
+                            ui.scope(|ui| {
+                                ui.set_max_width(300.0);
+                                ui.add(egui::Label::new(RichText::new(&toast.notice.words)).wrap());
+                            });
+                            if toast.notice.undo && ui.small_button("Undo").clicked() {
+                                panel.asks.commands.push(Command::Undo);
+                                closed = Some(i);
+                            }
+                            if toast.notice.tone == Tone::Problem && ui.small_button("Copy").clicked() {
+                                ui.copy_text(toast.notice.words.clone());
+                            }
+                            if ui.small_button("×").on_hover_text("Close").clicked() {
+                                closed = Some(i);
+                            }
+                        });
+                    });
+                }
+            });
+        },
+    );
+    if let Some(i) = closed {
+        panel.view.toasts.remove(i);
+    }
+}

@@ -1,0 +1,74 @@
+//! Saved models: made, loaded, given away, deleted.
+
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::error::display;
+
+use super::super::actions::Action;
+use super::super::theme;
+use super::super::view::Panel;
+use super::super::widgets::{card_ui, line, main_button};
+use super::browse::count;
+use super::inspector::bytes;
+use crate::command::Command;
+
+pub(super) fn models_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        card_ui(ui, "This library's recogniser", |ui| {
+            let labelled: usize = panel.view.census.classes.values().sum();
+            ui.label(format!("{} of {} classes, always up to date.", count(labelled, "image"), panel.view.census.classes.len()));
+            if panel.desk.loaded_model().is_none() {
+                ui.colored_label(theme::good(ui), "Answers come from it.");
+            } else if ui.button("Recognise with it again").clicked() {
+                panel.ask(Command::UseLibrary);
+            }
+            ui.horizontal_wrapped(|ui| {
+                if main_button(ui, "Save in this library").on_hover_text("Under today's state, to compare with later").clicked() {
+                    let place = save_place(panel);
+                    if let Some(place) = place {
+                        panel.ask(Command::SaveModel(place));
+                    }
+                }
+                if ui.button("Save elsewhere…").on_hover_text("As a folder, or as one file when the name ends in .tessera-model").clicked()
+                {
+                    panel.act(Action::SaveModel);
+                }
+                if ui.button("Load a model…").on_hover_text(Action::LoadModel.words().1).clicked() {
+                    panel.act(Action::LoadModel);
+                }
+            });
+            ui.label(
+                RichText::new("A model holds pieces of the training images and their names, not the images themselves.").small().weak(),
+            );
+        });
+        ui.add_space(8.0);
+        let models = panel.desk.models().to_vec();
+        card_ui(ui, "Saved with this library", |ui| {
+            if models.is_empty() {
+                ui.label(RichText::new("None yet.").weak());
+            }
+            for model in models {
+                ui.horizontal(|ui| {
+                    ui.label(RichText::new(&model.name).strong());
+                    ui.label(RichText::new(bytes(model.bytes)).weak());
+                    if ui.button("Load").on_hover_text("Recognise with it").clicked() {
+                        panel.ask(Command::LoadModel(model.path.clone()));
+                    }
+                    if ui.button("Show folder").clicked() {
+                        panel.ask(Command::Reveal(model.path.clone()));
+                    }
+                    if ui.button("Delete").on_hover_text("Deletes the saved copy; the library goes on").clicked() {
+                        panel.ask(Command::DeleteModel(model.path.clone()));
+                    }
+                    line(ui, RichText::new(display(&model.path)).small().weak());
+                });
+            }
+        });
+    });
+}
+
+/// A name that is free, in the library's folder of models.
+fn save_place(panel: &Panel<'_>) -> Option<std::path::PathBuf> {
+    let folder = panel.desk.folder()?.join(tessera_core::library::MODELS);
+    let is_taken = |name: &str| panel.desk.models().iter().any(|model| model.name == name);
+    (1..).map(|n| format!("model-{n}")).find(|name| !is_taken(name)).map(|name| folder.join(name))
+}

@@ -1,0 +1,230 @@
+//! One image, its class, how sure that is, and the pieces of training images that made the score.
+
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::error::display;
+use tessera_core::library::event::UserLabel;
+
+use super::super::actions::Action;
+use super::super::dialogs::Purpose;
+use super::super::view::{Panel, Viewer};
+use super::super::widgets::bars::{Bar, bars_ui, confidence_ui};
+use super::super::widgets::pieces::{contributions_ui, pieces_ui};
+use super::super::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::command::{Command, Query};
+use crate::session::desk::view::{LeftOut, Recognition};
+
+pub(super) fn recognise_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    head_ui(ui, panel);
+    let Some(recognition) = panel.desk.recognition().cloned() else {
+        empty_ui(ui, panel);
+        return;
+    };
+    ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
+        let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
+        ui.horizontal_top(|ui| {
+            ui.vertical(|ui| {
+                ui.set_width(left);
+                answer_ui(ui, panel, &recognition);
+            });
+            ui.vertical(|ui| {
+                ui.set_width(ui.available_width());
+                reasons_ui(ui, panel, &recognition);
+            });
+        });
+    });
+}
+
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Choose an image…").clicked() {
+            panel.act(Action::RecogniseFile);
+        }
+        ui.label(RichText::new("or drop one here, or paste one (Ctrl+V)").weak());
+        if let Some(model) = panel.desk.loaded_model() {
+            let words = format!("answers come from {model}  ×");
+            let colour = ui.visuals().selection.bg_fill;
+            if chip_ui(ui, &words, colour, "Press to recognise with this library again").clicked() {
+                panel.ask(Command::UseLibrary);
+            }
+        }
+        if panel.desk.recognition().is_some() && ui.button("Save explanation as PNG…").clicked() {
+            panel.asks.path = Some(Purpose::ExportPicture);
+        }
+    });
+    let tray: Vec<_> = panel.desk.tray().to_vec();
+    if !tray.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("Try these:").strong()).on_hover_text("Toys that it has never seen");
+            let current = panel.desk.recognition().and_then(|recognition| recognition.path.clone());
+            for path in tray {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let is_here = current.as_ref() == Some(&path);
+                if ui.selectable_label(is_here, RichText::new(name).small()).clicked() {
+                    panel.ask(Command::Recognise(Query::File(path)));
+                }
+            }
+        });
+    }
+    ui.separator();
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    if panel.desk.jobs().iter().any(|job| job.name == "Recognising") {
+        nothing_ui(ui, "Looking at it", "");
+        return;
+    }
+    nothing_ui(ui, "No image yet", "Choose, drop or paste an image, or press E on a selected one in Browse");
+    ui.vertical_centered(|ui| {
+        if let Some(path) = panel.desk.tray().first().cloned()
+            && main_button(ui, "Recognise a toy it has never seen").clicked()
+        {
+            panel.ask(Command::Recognise(Query::File(path)));
+        }
+    });
+}
+
+fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+    let bar = panel.settings.unknown_below;
+    let is_unknown = recognition.calibrated && recognition.confidence < bar;
+    card_ui(ui, "", |ui| {
+        let (best, _) = &recognition.scores[0];
+        let words = if is_unknown { "Unknown".to_owned() } else { best.clone() };
+        ui.add(egui::Label::new(RichText::new(words).size(26.0).strong()).truncate());
+        if is_unknown {
+            ui.label(RichText::new(format!("nearest: {best}")).weak());
+        }
+        line(ui, RichText::new(&recognition.name).weak())
+            .on_hover_text(recognition.path.as_deref().map_or_else(|| recognition.name.clone(), display));
+        let without = match &recognition.left_out {
+            LeftOut::Nothing => String::new(),
+            LeftOut::Image => "It is a training image: it was left out for this answer.".into(),
+            LeftOut::Object(group) => format!("It is a training image: all views of {group} were left out for this answer."),
+        };
+        if !without.is_empty() {
+            ui.label(RichText::new(without).small().weak());
+        }
+        ui.add_space(4.0);
+        if recognition.calibrated {
+            ui.label(format!("{:.0} % sure", 100.0 * recognition.confidence))
+                .on_hover_text("How often an answer with such a lead was right on objects that it had not seen");
+            if let Some(moved) = confidence_ui(ui, recognition.confidence, bar) {
+                panel.settings.unknown_below = moved;
+            }
+            ui.label(RichText::new(format!("unknown below {:.0} %", 100.0 * bar)).small().weak());
+        } else {
+            ui.label(RichText::new("How sure this is cannot be said before the recogniser was judged.").small().weak());
+            if panel.state().is_some() && ui.button("Judge it now").clicked() {
+                panel.ask(Command::Train);
+            }
+        }
+    });
+    ui.add_space(6.0);
+    card_ui(ui, "All classes", |ui| {
+        let bars: Vec<Bar<'_>> = recognition
+            .scores
+            .iter()
+            .map(|(name, score)| Bar {
+                name,
+                score: *score,
+                before: recognition.before.as_ref().and_then(|list| list.iter().find(|(other, _)| other == name)).map(|(_, score)| *score),
+                colour: panel.colour(name),
+            })
+            .collect();
+        ScrollArea::vertical().id_salt("bars").max_height(330.0).show(ui, |ui| bars_ui(ui, &bars));
+        if recognition.before.is_some() {
+            ui.label(RichText::new("The marks show the scores before the last change.").small().weak());
+        }
+    });
+    if let (Some(id), Some(state)) = (recognition.item, panel.state()) {
+        let truth = state.image(id).and_then(|image| image.label()).map(str::to_owned);
+        ui.add_space(6.0);
+        ui.horizontal_wrapped(|ui| {
+            match truth {
+                Some(truth) => ui.label(format!("Its label: {truth}")),
+                None => ui.label("It has no label."),
+            };
+            let best = recognition.scores[0].0.clone();
+            if ui.button(format!("Label it {best}")).clicked() {
+                panel.ask(Command::Label(vec![id], UserLabel::Class(best)));
+            }
+        });
+    }
+}
+
+fn reasons_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+    let (Some(best), second) = (&recognition.best, &recognition.second) else { return };
+    let heading = match second {
+        Some(second) => format!("Why {} and not {}", best.class, second.class),
+        None => format!("Why {}", best.class),
+    };
+    card_ui(ui, &heading, |ui| {
+        let words =
+            "Numbered pieces of this image were matched with pieces of training images; those that gave the largest lead are shown.";
+        ui.label(RichText::new(words).small().weak());
+        let pictures = panel.pictures;
+        let done = pieces_ui(ui, recognition, panel.view.piece, panel.view.tile, |tile| pictures.piece(tile));
+        panel.view.piece = done.hovered;
+        if let Some(tile) = done.pressed {
+            panel.view.tile = if panel.view.tile == Some(tile) { None } else { Some(tile) };
+        }
+        if let Some(tile) = panel.view.tile.and_then(|tile| recognition.tiles.get(tile)).cloned() {
+            correct_ui(ui, panel, &tile.name, tile.item, &tile.label);
+        }
+        if let Some(piece) = panel.view.piece.and_then(|i| recognition.pieces.get(i).map(|piece| (i, piece))) {
+            let (i, piece) = piece;
+            ui.label(format!("Piece {}: {:+.3} for {}, from {}", i + 1, piece.lead, best.class, recognition.tiles[piece.tile].name));
+        } else {
+            ui.label(RichText::new("Point at a number to follow it; press a training image to correct its label.").small().weak());
+        }
+    });
+    ui.add_space(6.0);
+    card_ui(ui, "Everything the score is the sum of", |ui| {
+        if let Some(second) = second {
+            ui.horizontal(|ui| {
+                ui.selectable_value(&mut panel.view.runner_up, false, &best.class);
+                ui.selectable_value(&mut panel.view.runner_up, true, format!("{} (runner-up)", second.class));
+            });
+        }
+        let shown = match second {
+            Some(second) if panel.view.runner_up => second,
+            _ => best,
+        };
+        if let Some(id) = contributions_ui(ui, shown, if panel.view.runner_up { "second" } else { "best" })
+            && panel.state().is_some_and(|state| state.image(id).is_some())
+            && panel.desk.loaded_model().is_none()
+        {
+            panel.view.selection.set([id]);
+            panel.view.viewer = Some(Viewer::default());
+        }
+    });
+}
+
+/// A training image whose label may be wrong.
+fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, name: &str, item: Option<tessera_core::ids::ItemId>, label: &str) {
+    ui.horizontal_wrapped(|ui| {
+        let Some(id) = item.filter(|_| panel.desk.loaded_model().is_none()) else {
+            ui.label(RichText::new(format!("{name} belongs to a model from elsewhere: its label cannot be changed here")).weak());
+            return;
+        };
+        ui.label(RichText::new(name).strong());
+        ui.label("is labelled");
+        let colour = panel.colour(label);
+        chip_ui(ui, label, colour, "");
+        let classes: Vec<String> =
+            panel.state().map(|s| s.classes().into_iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default();
+        egui::ComboBox::from_id_salt("correct").selected_text("Correct to…").show_ui(ui, |ui| {
+            for class in classes.iter().filter(|class| *class != label) {
+                if ui.selectable_label(false, class).clicked() {
+                    panel.ask(Command::Label(vec![id], UserLabel::Class(class.clone())));
+                }
+            }
+        });
+        if ui.button("Remove").on_hover_text("Hide it and its influence; can be undone").clicked() {
+            panel.ask(Command::Remove(vec![id]));
+        }
+        if ui.button("View").clicked() {
+            panel.view.selection.set([id]);
+            panel.view.viewer = Some(Viewer::default());
+        }
+    });
+}

@@ -1,0 +1,139 @@
+//! The bar on top: menus, pages, search.
+
+use egui::{Align, Id, Key, Layout, RichText, TextEdit, Ui};
+
+use super::super::actions::Action;
+use super::super::dialogs::Purpose;
+use super::super::theme;
+use super::super::view::{Page, Panel};
+use crate::command::{Export, Format};
+
+pub(super) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.horizontal(|ui| {
+        menus_ui(ui, panel);
+        if panel.state().is_none() {
+            return;
+        }
+        ui.separator();
+        for (page, action) in Page::ALL {
+            let (words, hover) = action.words();
+            let is_here = panel.view.page == page && panel.view.viewer.is_none();
+            let text = if is_here { RichText::new(words).strong() } else { RichText::new(words) };
+            let hover = format!("{hover} ({})", action.key_words(ui.ctx()));
+            if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
+                panel.view.page = page;
+                panel.view.viewer = None;
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| search_ui(ui, panel));
+    });
+}
+
+fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    if !panel.view.search.is_empty() && ui.button("×").on_hover_text("Clear the search (Esc)").clicked() {
+        panel.view.search.clear();
+    }
+    let id = Id::unique("search");
+    let hint = format!("Search captions, classes, names ({})", Action::Find.key_words(ui.ctx()));
+    let width = ui.available_width().min(360.0);
+    let edit = TextEdit::singleline(&mut panel.view.search).id(id).hint_text(hint).desired_width(width).char_limit(500);
+    let response = ui.add(edit);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
+    if panel.view.focus_search {
+        panel.view.focus_search = false;
+        response.request_focus();
+    }
+    if response.changed() {
+        (panel.view.page, panel.view.viewer) = (Page::Browse, None);
+    }
+    if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape))
+        || response.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape))
+    {
+        panel.view.search.clear();
+        ui.memory_mut(|memory| memory.surrender_focus(id));
+    }
+}
+
+fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let has = panel.state().is_some();
+    ui.menu_button("File", |ui| {
+        items(ui, panel, &[(Action::Open, true), (Action::Sample, true), (Action::AddFolder, has), (Action::Rescan, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::ReadTable, has)]);
+        ui.add_enabled_ui(has, |ui| ui.menu_button("Export", |ui| export_ui(ui, panel)));
+        ui.separator();
+        items(ui, panel, &[(Action::Check, has), (Action::Close, has), (Action::Settings, true), (Action::Quit, true)]);
+    });
+    ui.menu_button("Edit", |ui| {
+        let (undo, redo) = panel.state().map_or((None, None), |state| {
+            (state.history().last().map(|act| act.words.clone()), state.future().last().map(|act| act.words.clone()))
+        });
+        for (action, act) in [(Action::Undo, undo), (Action::Redo, redo)] {
+            let words = act.as_ref().map_or_else(|| action.words().0.to_owned(), |act| format!("{}: {act}", action.words().0));
+            let button = egui::Button::new(words).shortcut_text(action.key_words(ui.ctx()));
+            if ui.add_enabled(act.is_some(), button).clicked() {
+                panel.act(action);
+                ui.close();
+            }
+        }
+        items(ui, panel, &[(Action::History, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::SelectAll, has), (Action::SelectNone, has), (Action::Invert, has)]);
+        ui.separator();
+        let some = !panel.view.selection.is_empty();
+        items(ui, panel, &[(Action::Remove, some), (Action::Restore, some), (Action::Forget, some), (Action::CopyPath, some)]);
+    });
+    ui.menu_button("Recogniser", |ui| {
+        let some = !panel.view.selection.is_empty();
+        items(ui, panel, &[(Action::Recognise, some), (Action::RecogniseFile, true), (Action::Train, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::SaveModel, has), (Action::LoadModel, true)]);
+    });
+    ui.menu_button("View", |ui| {
+        items(ui, panel, &[(Action::Browse, has), (Action::ShowRecognise, has), (Action::ShowTrain, has), (Action::ShowModels, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::Larger, has), (Action::Smaller, has), (Action::FullScreen, true)]);
+    });
+    ui.menu_button("Help", |ui| {
+        items(ui, panel, &[(Action::Keys, true), (Action::Palette, true), (Action::Log, true), (Action::About, true)]);
+    });
+    if let Some(name) = panel.desk.name() {
+        ui.label(RichText::new(name).strong().color(theme::accent(ui)));
+    }
+}
+
+fn items(ui: &mut Ui, panel: &mut Panel<'_>, actions: &[(Action, bool)]) {
+    for (action, enabled) in actions {
+        let (words, hover) = action.words();
+        let button = egui::Button::new(words).shortcut_text(action.key_words(ui.ctx()));
+        let response = ui.add_enabled(*enabled, button);
+        let response = if hover.is_empty() { response } else { response.on_hover_text(hover) };
+        if response.clicked() {
+            panel.act(*action);
+            ui.close();
+        }
+    }
+}
+
+fn export_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let kinds = [
+        ("Labels as CSV…", Export::Labels(Format::Csv)),
+        ("Labels as JSON lines…", Export::Labels(Format::JsonLines)),
+        ("Labels as COCO JSON…", Export::Labels(Format::Coco)),
+        ("Copies in a folder for each class…", Export::Labels(Format::ClassFolders)),
+        ("Captions as CSV…", Export::Captions(Format::Csv)),
+        ("Captions as JSON lines…", Export::Captions(Format::JsonLines)),
+        ("Captions as COCO JSON…", Export::Captions(Format::Coco)),
+        ("Captions as a Flickr8k token file…", Export::Captions(Format::Flickr8k)),
+        ("Captions as a .txt for each image…", Export::Captions(Format::Sidecar)),
+        ("Predictions as CSV…", Export::Predictions(Format::Csv)),
+        ("Predictions as JSON lines…", Export::Predictions(Format::JsonLines)),
+        ("Events as JSON lines…", Export::Events),
+    ];
+    for (words, what) in kinds {
+        if ui.button(words).clicked() {
+            panel.asks.path = Some(Purpose::Export(what));
+            ui.close();
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! One image by itself: zoom, pan, next and previous.
+
+use egui::{Key, Modifiers, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
+
+use super::super::actions::Action;
+use super::super::selection::Pick;
+use super::super::theme;
+use super::super::view::Panel;
+use super::super::widgets::{WHOLE, fitted};
+use super::tree::label_keys;
+
+pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    label_keys(ui, panel);
+    let list: Vec<_> = match panel.desk.hits() {
+        Some(hits) => hits.hits.iter().map(|hit| hit.image).collect(),
+        None => panel.view.list().to_vec(),
+    };
+    keys(ui, panel, &list);
+    let Some(id) = panel.view.selection.one() else {
+        panel.view.viewer = None;
+        return;
+    };
+    let Some(image) = panel.state().and_then(|state| state.image(id).cloned()) else { return };
+    let place = list.iter().position(|other| *other == id);
+    ui.horizontal(|ui| {
+        if ui.button("← Back").on_hover_text("Esc").clicked() {
+            panel.view.viewer = None;
+        }
+        for (words, by) in [("‹", -1), ("›", 1)] {
+            if ui.button(words).on_hover_text(if by < 0 { "Previous (Left)" } else { "Next (Right)" }).clicked() {
+                panel.view.selection.step(&list, by, Pick::Alone);
+            }
+        }
+        if let Some(place) = place {
+            ui.label(RichText::new(format!("{} of {}", place + 1, list.len())).weak());
+        }
+        if let Some(label) = image.label() {
+            let colour = panel.colour(label);
+            super::super::widgets::chip_ui(ui, label, colour, "Keys 1 to 9 label it");
+        }
+        ui.label(RichText::new(image.file_name()).strong());
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            for action in [Action::Recognise, Action::CopyPath, Action::Reveal] {
+                if ui.button(action.words().0).on_hover_text(action.words().1).clicked() {
+                    panel.act(action);
+                }
+            }
+            for (words, zoom, hover) in [("100 %", Some(1.0), "Key 0"), ("Fit", None, "Key F")] {
+                if ui.button(words).on_hover_text(hover).clicked()
+                    && let Some(viewer) = &mut panel.view.viewer
+                {
+                    (viewer.zoom, viewer.offset) = (zoom, Vec2::ZERO);
+                }
+            }
+        });
+    });
+    let caption = image.captions.first().map(|caption| caption.text.clone());
+    let (rect, response) =
+        ui.allocate_exact_size(ui.available_size() - vec2(0.0, if caption.is_some() { 26.0 } else { 0.0 }), Sense::click_and_drag());
+    ui.painter().rect_filled(rect, egui::CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("Picture of {}", image.file_name())));
+    let size = image.content.map_or((1, 1), |content| content.size);
+    let fit = fitted(size, rect.shrink(4.0)).width() / size.0.max(1) as f32;
+    let fit = fit.min(8.0);
+    let Some(viewer) = &mut panel.view.viewer else { return };
+    let before = viewer.zoom.unwrap_or(fit);
+    let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+    let factor = if response.hovered() { pinch * (scroll * 0.004).exp() } else { 1.0 };
+    if (factor - 1.0).abs() > 1e-4 {
+        let zoom = (before * factor).clamp(fit.min(1.0) * 0.5, 32.0);
+        // The point under the pointer stays where it is.
+        if let Some(pointer) = response.hover_pos() {
+            let from_middle = pointer - rect.center() - viewer.offset;
+            viewer.offset += from_middle * (1.0 - zoom / before);
+        }
+        viewer.zoom = Some(zoom);
+    }
+    if response.dragged() {
+        viewer.offset += response.drag_delta();
+    }
+    if response.double_clicked() {
+        viewer.zoom = if viewer.zoom.is_none() { Some(1.0) } else { None };
+        viewer.offset = Vec2::ZERO;
+    }
+    let zoom = viewer.zoom.unwrap_or(fit);
+    let shown = vec2(size.0 as f32, size.1 as f32) * zoom;
+    let room = ((shown - rect.size()) / 2.0).max(Vec2::ZERO);
+    viewer.offset = viewer.offset.clamp(-room, room);
+    let target = Rect::from_center_size(rect.center() + viewer.offset, shown);
+    let painter = ui.painter_at(rect);
+    let texture = panel.pictures.viewed(id).map(egui::TextureHandle::id);
+    let texture = texture.or_else(|| image.content.and_then(|content| panel.textures.get(content.hash.0)).map(egui::TextureHandle::id));
+    match texture {
+        Some(texture) => {
+            painter.image(texture, target, WHOLE, egui::Color32::WHITE);
+        }
+        None => {
+            let words = if image.is_here() { "one moment" } else { "its file is not there now" };
+            painter.text(
+                rect.center(),
+                egui::Align2::CENTER_CENTER,
+                words,
+                egui::FontId::proportional(15.0),
+                ui.visuals().weak_text_color(),
+            );
+        }
+    }
+    let words = format!("{:.0} %   {} × {}", 100.0 * zoom, size.0, size.1);
+    let at = pos2(rect.right() - 10.0, rect.bottom() - 8.0);
+    painter.text(at, egui::Align2::RIGHT_BOTTOM, words, egui::FontId::proportional(12.0), ui.visuals().text_color());
+    if let Some(caption) = caption {
+        ui.add(egui::Label::new(caption).truncate());
+    }
+}
+
+fn keys(ui: &Ui, panel: &mut Panel<'_>, list: &[tessera_core::ids::ItemId]) {
+    if panel.view.modal.is_some() || ui.ctx().egui_wants_keyboard_input() {
+        return;
+    }
+    let Some(viewer) = &mut panel.view.viewer else { return };
+    let mut step = 0;
+    let mut leave = false;
+    ui.input_mut(|input| {
+        let mut pressed = |key| input.consume_key(Modifiers::NONE, key);
+        step = isize::from(pressed(Key::ArrowRight) || pressed(Key::PageDown) || pressed(Key::Space))
+            - isize::from(pressed(Key::ArrowLeft) || pressed(Key::PageUp));
+        if pressed(Key::Home) {
+            step = -(list.len() as isize);
+        }
+        if pressed(Key::End) {
+            step = list.len() as isize;
+        }
+        leave = pressed(Key::Escape);
+        if pressed(Key::F) {
+            (viewer.zoom, viewer.offset) = (None, Vec2::ZERO);
+        }
+        if pressed(Key::Plus) || pressed(Key::Equals) {
+            viewer.zoom = Some(viewer.zoom.unwrap_or(1.0) * 1.25);
+        }
+        if pressed(Key::Minus) {
+            viewer.zoom = Some(viewer.zoom.unwrap_or(1.0) / 1.25);
+        }
+    });
+    if step != 0 {
+        panel.view.selection.step(list, step, Pick::Alone);
+    }
+    if leave {
+        panel.view.viewer = None;
+    }
+}

@@ -1,0 +1,129 @@
+//! Which images are selected, and what clicks and keys do to that.
+
+use std::collections::BTreeSet;
+
+use tessera_core::ids::ItemId;
+
+/// A selection in a list of images.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    chosen: BTreeSet<ItemId>,
+    /// Where a range begins.
+    anchor: Option<ItemId>,
+    /// Where the keyboard is.
+    cursor: Option<ItemId>,
+}
+
+/// How an image is picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// It alone.
+    Alone,
+    /// It as well, or no longer.
+    Toggle,
+    /// Everything from where the last pick was.
+    Range,
+}
+
+impl Pick {
+    /// What the keys held down mean for a click.
+    pub fn of(modifiers: egui::Modifiers) -> Self {
+        if modifiers.shift {
+            Self::Range
+        } else if modifiers.command {
+            Self::Toggle
+        } else {
+            Self::Alone
+        }
+    }
+}
+
+impl Selection {
+    /// The images, in order of their identifiers.
+    pub fn ids(&self) -> Vec<ItemId> {
+        self.chosen.iter().copied().collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.chosen.is_empty()
+    }
+
+    /// Whether an image is one of them.
+    pub fn contains(&self, id: ItemId) -> bool {
+        self.chosen.contains(&id)
+    }
+
+    /// Where the keyboard is.
+    pub fn cursor(&self) -> Option<ItemId> {
+        self.cursor
+    }
+
+    /// The image that is shown by itself: the one under the keyboard if it is selected.
+    pub fn one(&self) -> Option<ItemId> {
+        self.cursor.filter(|id| self.contains(*id)).or_else(|| self.chosen.first().copied())
+    }
+
+    /// Picks an image of a list.
+    pub fn pick(&mut self, list: &[ItemId], id: ItemId, pick: Pick) {
+        match pick {
+            Pick::Alone => {
+                self.chosen = BTreeSet::from([id]);
+                self.anchor = Some(id);
+            }
+            Pick::Toggle => {
+                if !self.chosen.remove(&id) {
+                    self.chosen.insert(id);
+                }
+                self.anchor = Some(id);
+            }
+            Pick::Range => {
+                let at = |id: ItemId| list.iter().position(|other| *other == id);
+                let (Some(from), Some(to)) = (self.anchor.and_then(at).or(Some(0)), at(id)) else { return };
+                self.chosen = list[from.min(to)..=from.max(to)].iter().copied().collect();
+            }
+        }
+        self.cursor = Some(id);
+    }
+
+    /// Moves the keyboard by some places in a list, and picks what is there.
+    pub fn step(&mut self, list: &[ItemId], by: isize, pick: Pick) -> Option<usize> {
+        let last = list.len().checked_sub(1)?;
+        let now = self.cursor.and_then(|id| list.iter().position(|other| *other == id));
+        let to = now.map_or(0, |now| now.saturating_add_signed(by).min(last));
+        self.pick(list, list[to], if pick == Pick::Toggle { Pick::Alone } else { pick });
+        Some(to)
+    }
+
+    /// Selects these.
+    pub fn set(&mut self, ids: impl IntoIterator<Item = ItemId>) {
+        self.chosen = ids.into_iter().collect();
+        if !self.cursor.is_some_and(|id| self.chosen.contains(&id)) {
+            self.cursor = self.chosen.first().copied();
+        }
+        self.anchor = self.cursor;
+    }
+
+    /// Selects what is not, of a list.
+    pub fn invert(&mut self, list: &[ItemId]) {
+        let others: Vec<ItemId> = list.iter().copied().filter(|id| !self.chosen.contains(id)).collect();
+        self.set(others);
+    }
+
+    /// Selects nothing.
+    pub fn clear(&mut self) {
+        self.chosen.clear();
+    }
+
+    /// Keeps only what is still there.
+    pub fn retain(&mut self, is_there: impl Fn(ItemId) -> bool) {
+        self.chosen.retain(|id| is_there(*id));
+        self.cursor = self.cursor.filter(|id| is_there(*id));
+        self.anchor = self.anchor.filter(|id| is_there(*id));
+    }
+}

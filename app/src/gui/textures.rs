@@ -1,0 +1,114 @@
+//! Thumbnails on the graphics card: what was shown last stays, the rest makes room.
+
+use std::collections::{HashMap, HashSet};
+
+use egui::{ColorImage, Context, TextureHandle, TextureOptions};
+use image::RgbImage;
+
+/// Thumbnails by the hash of their file.
+pub struct Textures {
+    held: HashMap<u128, Held>,
+    /// Files without a thumbnail.
+    broken: HashSet<u128>,
+    /// What was asked for in this frame and is not there.
+    wanted: Vec<u128>,
+    waiting: Vec<(u128, RgbImage)>,
+    frame: u64,
+    bytes: usize,
+    limit: usize,
+}
+
+struct Held {
+    texture: TextureHandle,
+    bytes: usize,
+    shown: u64,
+}
+
+/// Thumbnails that are put on the card in one frame; more would make it late.
+const UPLOADS: usize = 16;
+
+/// A picture for the graphics card.
+pub fn colour_image(picture: &RgbImage) -> ColorImage {
+    ColorImage::from_rgb([picture.width() as usize, picture.height() as usize], picture.as_raw())
+}
+
+impl Textures {
+    /// Room for `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { held: HashMap::new(), broken: HashSet::new(), wanted: Vec::new(), waiting: Vec::new(), frame: 0, bytes: 0, limit }
+    }
+
+    /// The thumbnail of a file; when it is not there, it is wanted.
+    pub fn get(&mut self, hash: u128) -> Option<&TextureHandle> {
+        match self.held.get_mut(&hash) {
+            Some(held) => {
+                held.shown = self.frame;
+                Some(&held.texture)
+            }
+            None => {
+                if !self.broken.contains(&hash) {
+                    self.wanted.push(hash);
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether it is known that there is no thumbnail of a file.
+    pub fn is_broken(&self, hash: u128) -> bool {
+        self.broken.contains(&hash)
+    }
+
+    /// Takes in what was fetched.
+    pub fn put(&mut self, hash: u128, picture: Option<RgbImage>) {
+        match picture {
+            Some(picture) => self.waiting.push((hash, picture)),
+            None => {
+                self.broken.insert(hash);
+            }
+        }
+    }
+
+    /// Begins a frame: puts some of what was fetched on the card, and makes room. Returns whether more is waiting.
+    pub fn begin(&mut self, ctx: &Context) -> bool {
+        self.frame += 1;
+        self.wanted.clear();
+        for (hash, picture) in self.waiting.split_off(self.waiting.len().saturating_sub(UPLOADS)) {
+            let bytes = picture.as_raw().len() / 3 * 4;
+            let texture = ctx.load_texture("thumbnail", colour_image(&picture), TextureOptions::LINEAR);
+            if let Some(old) = self.held.insert(hash, Held { texture, bytes, shown: self.frame }) {
+                self.bytes -= old.bytes;
+            }
+            self.bytes += bytes;
+        }
+        if self.bytes > self.limit {
+            let mut oldest: Vec<(u64, u128)> = self.held.iter().map(|(hash, held)| (held.shown, *hash)).collect();
+            oldest.sort_unstable();
+            // What is on the screen stays even when that is more than fits.
+            for (_, hash) in oldest.into_iter().take_while(|(shown, _)| *shown + 2 < self.frame) {
+                if self.bytes <= self.limit * 9 / 10 {
+                    break;
+                }
+                if let Some(held) = self.held.remove(&hash) {
+                    self.bytes -= held.bytes;
+                }
+            }
+        }
+        !self.waiting.is_empty()
+    }
+
+    /// What was asked for in this frame and is not there.
+    pub fn wanted(&self) -> &[u128] {
+        &self.wanted
+    }
+
+    /// Bytes on the card.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Drops everything.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.limit);
+    }
+}

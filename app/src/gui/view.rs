@@ -1,0 +1,309 @@
+//! How the window stands: page, filter, selection, drafts. Nothing here is lost when it is.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use egui::TextureHandle;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::EventId;
+use tessera_core::library::state::State;
+
+use super::actions::Action;
+use super::dialogs::Purpose;
+use super::listing::{Census, Scope, Sort, list};
+use super::selection::Selection;
+use super::textures::{Textures, colour_image};
+use crate::command::Command;
+use crate::session::desk::Desk;
+use crate::session::desk::view::{Notice, Recognition};
+use crate::settings::Settings;
+
+/// A page of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// All images.
+    #[default]
+    Browse,
+    /// One image, its class and the reasons.
+    Recognise,
+    /// How good the recogniser is.
+    Train,
+    /// Saved models.
+    Models,
+}
+
+impl Page {
+    /// All of them with their actions.
+    pub const ALL: [(Self, Action); 4] = [
+        (Self::Browse, Action::Browse),
+        (Self::Recognise, Action::ShowRecognise),
+        (Self::Train, Action::ShowTrain),
+        (Self::Models, Action::ShowModels),
+    ];
+}
+
+/// A window in front of all others.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Modal {
+    /// A path is asked for.
+    Path(Purpose),
+    /// All commands by their words.
+    Palette,
+    /// All keys.
+    Keys,
+    /// What this is.
+    About,
+    /// The settings.
+    Settings,
+    /// The history.
+    History,
+    /// The log.
+    Log,
+    /// The name of a new class, or a new name of one that is there.
+    ClassName(Option<String>),
+    /// A class is to be deleted.
+    DeleteClass(String),
+    /// A class's colour.
+    Colour(String, [u8; 3]),
+    /// Images are to be forgotten.
+    Forget(Vec<ItemId>),
+    /// The window is to be closed while something is going on.
+    Quit,
+}
+
+/// A notice on the screen.
+pub struct Toast {
+    /// What it says.
+    pub notice: Notice,
+    /// When it came.
+    pub since: Instant,
+}
+
+/// What was asked for while painting.
+#[derive(Default)]
+pub struct Asks {
+    /// To be done by the desk.
+    pub commands: Vec<Command>,
+    /// To be done by the window.
+    pub actions: Vec<Action>,
+    /// A path is wanted.
+    pub path: Option<Purpose>,
+}
+
+/// The image that is looked at by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Viewer {
+    /// Points for one pixel of the picture; none fits it into the window.
+    pub zoom: Option<f32>,
+    /// Where the picture's middle is, in points from the window's middle.
+    pub offset: egui::Vec2,
+}
+
+/// Textures of large pictures: those of the recognition, and the one that is viewed.
+#[derive(Default)]
+pub struct Pictures {
+    recognition: Option<Arc<Recognition>>,
+    query: Option<TextureHandle>,
+    tiles: Vec<Option<TextureHandle>>,
+    viewed: Option<(ItemId, TextureHandle)>,
+}
+
+impl Pictures {
+    /// Puts the pictures that are shown on the graphics card.
+    pub fn begin(&mut self, ctx: &egui::Context, desk: &Desk) {
+        let now = desk.recognition();
+        let is_new = match (now, &self.recognition) {
+            (Some(now), Some(held)) => !Arc::ptr_eq(now, held),
+            (None, None) => false,
+            _ => true,
+        };
+        if is_new {
+            let load = |picture: &Arc<image::RgbImage>| ctx.load_texture("piece", colour_image(picture), egui::TextureOptions::LINEAR);
+            self.query = now.map(|recognition| load(&recognition.picture));
+            let tiles = now.map(|recognition| recognition.tiles.iter().map(|tile| tile.picture.as_ref().map(load)).collect());
+            self.tiles = tiles.unwrap_or_default();
+            self.recognition = now.cloned();
+        }
+        match desk.picture() {
+            Some((id, picture)) if self.viewed.as_ref().is_none_or(|(held, _)| *held != id) => {
+                let side = ctx.input(|input| input.max_texture_side) as u32;
+                let image = if picture.width().max(picture.height()) > side {
+                    let (width, height) = tessera_core::picture::resize::fit(picture.width(), picture.height(), side);
+                    colour_image(&tessera_core::picture::resize::resize_rgb(picture, width, height))
+                } else {
+                    colour_image(picture)
+                };
+                let options = egui::TextureOptions { magnification: egui::TextureFilter::Nearest, ..egui::TextureOptions::LINEAR };
+                self.viewed = Some((id, ctx.load_texture("viewed", image, options)));
+            }
+            None => self.viewed = None,
+            _ => {}
+        }
+    }
+
+    /// The texture of the query, or of a tile.
+    pub fn piece(&self, tile: Option<usize>) -> Option<egui::TextureId> {
+        match tile {
+            None => self.query.as_ref().map(TextureHandle::id),
+            Some(tile) => self.tiles.get(tile).and_then(Option::as_ref).map(TextureHandle::id),
+        }
+    }
+
+    /// The texture of the image that is viewed, once it is there.
+    pub fn viewed(&self, id: ItemId) -> Option<&TextureHandle> {
+        self.viewed.as_ref().filter(|(held, _)| *held == id).map(|(_, texture)| texture)
+    }
+}
+
+/// The captions being written.
+#[derive(Default)]
+pub struct CaptionDrafts {
+    /// Whose they are.
+    pub image: Option<ItemId>,
+    /// The caption under edit and its text.
+    pub editing: Option<(usize, String)>,
+    /// A new one.
+    pub fresh: String,
+}
+
+/// How the window stands.
+#[derive(Default)]
+pub struct View {
+    /// The page.
+    pub page: Page,
+    /// What all shown images have in common.
+    pub scopes: Vec<Scope>,
+    /// Their order.
+    pub sort: Sort,
+    /// What is in the search box.
+    pub search: String,
+    /// The search that was asked for last.
+    pub searched: String,
+    /// Whether the search box is to have the keyboard.
+    pub focus_search: bool,
+    /// The images selected.
+    pub selection: Selection,
+    /// The image viewed by itself.
+    pub viewer: Option<Viewer>,
+    /// The window in front.
+    pub modal: Option<Modal>,
+    /// What is typed into it.
+    pub typed: String,
+    /// Whether what is typed was just begun.
+    pub typed_is_new: bool,
+    /// The entry chosen in it.
+    pub chosen: usize,
+    /// Notices on the screen.
+    pub toasts: Vec<Toast>,
+    /// Captions being written.
+    pub captions: CaptionDrafts,
+    /// The piece under the pointer.
+    pub piece: Option<usize>,
+    /// The training image whose label is being corrected.
+    pub tile: Option<usize>,
+    /// Whether the runner-up's contributions are shown.
+    pub runner_up: bool,
+    /// Whether the window may close though something is going on.
+    pub leave: bool,
+    /// How many images there are of each kind.
+    pub census: Arc<Census>,
+    list: Arc<Vec<ItemId>>,
+    made_for: Option<(Option<EventId>, usize, bool, Vec<Scope>, Sort)>,
+    /// A folder whose entries are wanted.
+    pub listed: Option<PathBuf>,
+}
+
+impl View {
+    /// The images shown, in order; worked out anew only when something changed.
+    pub fn list(&self) -> Arc<Vec<ItemId>> {
+        Arc::clone(&self.list)
+    }
+
+    /// Brings counts and list up to date.
+    pub fn update(&mut self, desk: &Desk) {
+        let Some(state) = desk.state() else {
+            if self.made_for.take().is_some() {
+                (self.census, self.list) = (Arc::default(), Arc::default());
+                self.selection.clear();
+                self.scopes.clear();
+                self.viewer = None;
+            }
+            return;
+        };
+        let report = desk.report();
+        let report_key = report.map_or(0, |(report, _)| Arc::as_ptr(report) as usize);
+        let places: bool = state.images().any(|image| !image.is_here());
+        let key = (state.last_event(), report_key, places, self.scopes.clone(), self.sort);
+        if self.made_for.as_ref() == Some(&key) {
+            return;
+        }
+        let same_data = self.made_for.as_ref().is_some_and(|old| (old.0, old.1, old.2) == (key.0, key.1, key.2));
+        if !same_data {
+            self.census = Arc::new(Census::new(state, report.map(|(report, _)| &**report)));
+        }
+        self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
+        self.selection.retain(|id| state.image(id).is_some());
+        self.made_for = Some(key);
+    }
+
+    /// Shows images of one kind on the first page.
+    pub fn show(&mut self, scope: Scope) {
+        self.scopes = vec![scope];
+        self.page = Page::Browse;
+        self.search.clear();
+        self.viewer = None;
+    }
+
+    /// Opens a window in front.
+    pub fn open(&mut self, modal: Modal) {
+        self.typed = match &modal {
+            Modal::ClassName(Some(name)) => name.clone(),
+            _ => String::new(),
+        };
+        self.typed_is_new = true;
+        self.chosen = 0;
+        self.modal = Some(modal);
+    }
+}
+
+/// Everything a panel may look at, and where it puts what it is asked for.
+pub struct Panel<'a> {
+    /// The library and what goes on.
+    pub desk: &'a Desk,
+    /// How the window stands.
+    pub view: &'a mut View,
+    /// Thumbnails.
+    pub textures: &'a mut Textures,
+    /// Large pictures.
+    pub pictures: &'a Pictures,
+    /// What is remembered.
+    pub settings: &'a mut Settings,
+    /// What is asked for.
+    pub asks: &'a mut Asks,
+    /// Whether the system has dialogs of its own, and whether one is open.
+    pub dialogs: (bool, bool),
+}
+
+impl Panel<'_> {
+    /// What the library holds.
+    pub fn state(&self) -> Option<&State> {
+        self.desk.state()
+    }
+
+    /// Asks the desk for something.
+    pub fn ask(&mut self, command: Command) {
+        self.asks.commands.push(command);
+    }
+
+    /// Asks the window for something.
+    pub fn act(&mut self, action: Action) {
+        self.asks.actions.push(action);
+    }
+
+    /// The colour of a class.
+    pub fn colour(&self, class: &str) -> egui::Color32 {
+        let look = self.state().and_then(|state| state.class(class)).unwrap_or_default();
+        super::theme::class(look.position, look.colour)
+    }
+}

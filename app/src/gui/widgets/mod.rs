@@ -1,0 +1,73 @@
+//! Parts of the window that know egui and plain data, but no library.
+
+pub mod bars;
+pub mod confusion;
+pub mod grid;
+pub mod pieces;
+
+use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
+
+use super::theme;
+
+/// A card: a framed part of a page with a heading.
+pub fn card_ui<R>(ui: &mut Ui, heading: &str, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    Frame::new()
+        .fill(theme::card(ui))
+        .stroke(ui.visuals().window_stroke)
+        .corner_radius(CornerRadius::same(theme::ROUNDING))
+        .inner_margin(Margin::same(12))
+        .show(ui, |ui| {
+            if !heading.is_empty() {
+                ui.label(RichText::new(heading).strong().size(15.0));
+                ui.add_space(4.0);
+            }
+            contents(ui)
+        })
+        .inner
+}
+
+/// The button that should be pressed next.
+pub fn main_button(ui: &mut Ui, words: &str) -> Response {
+    let text = RichText::new(words).color(theme::on_accent(ui));
+    ui.add(egui::Button::new(text).fill(theme::accent(ui)))
+}
+
+/// A text on one line, cut short where it does not fit; the whole on hover.
+pub fn line(ui: &mut Ui, text: impl Into<RichText>) -> Response {
+    ui.add(egui::Label::new(text.into()).truncate())
+}
+
+/// A chip: a coloured spot and words, that can be pressed.
+pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Response {
+    let galley = ui.painter().layout_no_wrap(words.to_owned(), egui::TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
+    let (rect, response) = ui.allocate_exact_size(galley.size() + Vec2::new(14.0, 6.0), Sense::click());
+    if ui.is_rect_visible(rect) {
+        ui.painter().rect_filled(rect, CornerRadius::same(9), colour);
+        if response.has_focus() || response.hovered() {
+            ui.painter().rect_stroke(rect, CornerRadius::same(9), theme::focus(ui), egui::StrokeKind::Outside);
+        }
+        ui.painter().galley(rect.center() - galley.size() / 2.0, galley, theme::text_on(colour));
+    }
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
+    if hover.is_empty() { response } else { response.on_hover_text(hover) }
+}
+
+/// What is shown where there is nothing: what this place is for, and what to do.
+pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
+    ui.add_space((ui.available_height() * 0.3).min(160.0));
+    ui.vertical_centered(|ui| {
+        ui.label(RichText::new(heading).size(18.0));
+        ui.add_space(4.0);
+        ui.label(RichText::new(words).weak());
+    });
+}
+
+/// The largest rectangle of some proportions inside another, in its middle.
+pub fn fitted(size: (u32, u32), inside: Rect) -> Rect {
+    let size = Vec2::new(size.0.max(1) as f32, size.1.max(1) as f32);
+    let scale = (inside.width() / size.x).min(inside.height() / size.y);
+    Rect::from_center_size(inside.center(), size * scale)
+}
+
+/// All of a texture.
+pub const WHOLE: Rect = Rect { min: egui::pos2(0.0, 0.0), max: egui::pos2(1.0, 1.0) };
