@@ -4,7 +4,7 @@
 //!
 //! 1. [`error`], [`random`], [`ids`], [`descriptor`]
 //! 2. [`progress`], [`envelope`]
-//! 3. [`picture`], [`hamming`]
+//! 3. [`picture`], [`hamming`], [`text`]
 //! 4. [`features`], [`data`]
 //! 5. [`ckm`]
 //! 6. [`eval`]
@@ -21,5 +21,6 @@ pub mod ids;
 pub mod picture;
 pub mod progress;
 pub mod random;
+pub mod text;
 
 pub use error::{Error, Result};

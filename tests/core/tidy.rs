@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const CORE: &[&[&str]] = &[
     &["error", "random", "ids", "descriptor"],
     &["progress", "envelope"],
-    &["picture", "hamming"],
+    &["picture", "hamming", "text"],
     &["features", "data"],
     &["ckm"],
     &["eval"],

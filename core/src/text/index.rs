@@ -1,0 +1,132 @@
+//! Texts and, for each word, the texts that have it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::tokens::words;
+use crate::ids::ItemId;
+
+/// One of the texts of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextKey {
+    /// The item.
+    pub item: ItemId,
+    /// Which of its texts.
+    pub part: u32,
+}
+
+/// An inverted index that grows and shrinks; [`TextIndex::search`] asks it.
+///
+/// It answers as an index would that was made anew from the texts it has now, in whatever order they came and went.
+#[derive(Clone, Debug, Default)]
+pub struct TextIndex {
+    pub(super) texts: BTreeMap<TextKey, Text>,
+    pub(super) vocabulary: BTreeMap<Arc<str>, WordId>,
+    /// By [`WordId`]. The slots in `vacant` belong to words that no text has any more; new words take them.
+    pub(super) words: Vec<Word>,
+    vacant: Vec<WordId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct WordId(u32);
+
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    text: String,
+    pub(super) sequence: Vec<WordId>,
+    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not depend on the past.
+    pub(super) counts: Vec<(WordId, u32)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub(super) word: Arc<str>,
+    pub(super) texts: BTreeSet<TextKey>,
+}
+
+impl WordId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl TextIndex {
+    /// Puts `text` in the place of whatever was at `key`. O(w log(index)) for w words going and coming.
+    pub fn insert(&mut self, key: TextKey, text: &str) {
+        self.remove(key);
+        let sequence: Vec<WordId> = words(text).map(|word| self.id_of(word)).collect();
+        let mut sorted = sequence.clone();
+        sorted.sort_unstable_by(|a, b| self.words[a.index()].word.cmp(&self.words[b.index()].word));
+        let counts: Vec<(WordId, u32)> = sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+        for (id, _) in &counts {
+            self.words[id.index()].texts.insert(key);
+        }
+        self.texts.insert(key, Text { text: text.to_owned(), sequence, counts });
+    }
+
+    /// Takes out the text at `key`; whether there was one. O(w log(index)) for its w words.
+    pub fn remove(&mut self, key: TextKey) -> bool {
+        let Some(text) = self.texts.remove(&key) else { return false };
+        for (id, _) in text.counts {
+            let word = &mut self.words[id.index()];
+            word.texts.remove(&key);
+            if word.texts.is_empty() {
+                self.vocabulary.remove(&word.word);
+                word.word = Arc::default();
+                self.vacant.push(id);
+            }
+        }
+        if self.vocabulary.is_empty() {
+            self.words = Vec::new();
+            self.vacant = Vec::new();
+        }
+        true
+    }
+
+    /// The number of texts.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there are no texts.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// All texts as they were put in, in the order of their keys.
+    pub fn texts(&self) -> impl Iterator<Item = (TextKey, &str)> {
+        self.texts.iter().map(|(&key, text)| (key, text.text.as_str()))
+    }
+
+    /// The number of different words in all texts.
+    pub fn n_words(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Whether a text has `word`, in capitals or not; `false` for what is not exactly one word.
+    pub fn contains_word(&self, word: &str) -> bool {
+        let mut parts = words(word);
+        parts.next().is_some_and(|word| self.vocabulary.contains_key(word.as_str())) && parts.next().is_none()
+    }
+
+    /// The id of a word, given to it now if it is new.
+    fn id_of(&mut self, word: String) -> WordId {
+        if let Some(&id) = self.vocabulary.get(word.as_str()) {
+            return id;
+        }
+        let word: Arc<str> = word.into();
+        let entry = Word { word: word.clone(), texts: BTreeSet::new() };
+        let id = match self.vacant.pop() {
+            Some(id) => {
+                self.words[id.index()] = entry;
+                id
+            }
+            None => {
+                self.words.push(entry);
+                WordId(self.words.len() as u32 - 1)
+            }
+        };
+        self.vocabulary.insert(word, id);
+        id
+    }
+}
