@@ -8,5 +8,6 @@ mod hamming;
 mod model;
 mod picture;
 mod scenes;
+mod text;
 mod tidy;
 mod toys;

@@ -45,6 +45,6 @@ impl Session {
 
     /// The words of a query that no text of the library has.
     pub fn unknown_words(&self, library: &Library, query: &Query) -> Vec<String> {
-        query.wanted.iter().filter(|word| !library.words().knows(word)).cloned().collect()
+        query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
     }
 }

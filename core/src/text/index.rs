@@ -1,59 +1,86 @@
-//! An exact index of words: tf-idf and the cosine, over an inverted index that grows and shrinks with every text.
-//!
-//! A text is a vector with one dimension for each word: `(1 + ln count) * idf`, where `idf = ln((1 + n) / (1 + n_with)) + 1`
-//! for `n` texts of which `n_with` have the word (G. Salton and C. Buckley, *Term-weighting approaches in automatic text
-//! retrieval*, 1988; the ones smooth the logarithm). A hit's score is the cosine between its vector and the query's.
-//! Everything is reckoned with the counts of the moment, so an index is a function of the texts in it, whatever came and
-//! went before.
+//! Texts and, for each word, the texts that have it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::query::Query;
 use super::tokens::words;
 use crate::ids::ItemId;
 
-/// A text: an item may have several.
+/// One of the texts of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextKey {
-    /// Whose text it is.
+    /// The item.
     pub item: ItemId,
     /// Which of its texts.
     pub part: u32,
 }
 
-/// A text that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    /// The text.
-    pub key: TextKey,
-    /// The cosine between its vector and the query's, above 0 and at most 1.
-    pub score: f64,
-    /// The words of the query, or their completions, that it has, in order of the alphabet.
-    pub words: Vec<String>,
+/// An inverted index that grows and shrinks; [`TextIndex::search`] asks it.
+///
+/// It answers as an index would that was made anew from the texts it has now, in whatever order they came and went.
+#[derive(Clone, Debug, Default)]
+pub struct TextIndex {
+    pub(super) texts: BTreeMap<TextKey, Text>,
+    pub(super) vocabulary: BTreeMap<Arc<str>, WordId>,
+    /// By [`WordId`]. The slots in `vacant` belong to words that no text has any more; new words take them.
+    pub(super) words: Vec<Word>,
+    vacant: Vec<WordId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct WordId(u32);
+
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    text: String,
+    pub(super) sequence: Vec<WordId>,
+    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not depend on the past.
+    pub(super) counts: Vec<(WordId, u32)>,
 }
 
 #[derive(Clone, Debug)]
-struct Text {
-    text: String,
-    /// Its words with their counts, in order of the alphabet.
-    counts: Vec<(String, u32)>,
+pub(super) struct Word {
+    pub(super) word: Arc<str>,
+    pub(super) texts: BTreeSet<TextKey>,
 }
 
-/// An index of texts.
-#[derive(Clone, Debug, Default)]
-pub struct TextIndex {
-    texts: BTreeMap<TextKey, Text>,
-    /// Of each word the texts that have it, and how often.
-    postings: BTreeMap<String, BTreeMap<TextKey, u32>>,
+impl WordId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
 }
-
-/// Completions of a word being typed that are looked at.
-const COMPLETIONS: usize = 64;
 
 impl TextIndex {
-    /// An index without texts.
-    pub fn new() -> Self {
-        Self::default()
+    /// Puts `text` in the place of whatever was at `key`. O(w log(index)) for w words going and coming.
+    pub fn insert(&mut self, key: TextKey, text: &str) {
+        self.remove(key);
+        let sequence: Vec<WordId> = words(text).map(|word| self.id_of(word)).collect();
+        let mut sorted = sequence.clone();
+        sorted.sort_unstable_by(|a, b| self.words[a.index()].word.cmp(&self.words[b.index()].word));
+        let counts: Vec<(WordId, u32)> = sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+        for (id, _) in &counts {
+            self.words[id.index()].texts.insert(key);
+        }
+        self.texts.insert(key, Text { text: text.to_owned(), sequence, counts });
+    }
+
+    /// Takes out the text at `key`; whether there was one. O(w log(index)) for its w words.
+    pub fn remove(&mut self, key: TextKey) -> bool {
+        let Some(text) = self.texts.remove(&key) else { return false };
+        for (id, _) in text.counts {
+            let word = &mut self.words[id.index()];
+            word.texts.remove(&key);
+            if word.texts.is_empty() {
+                self.vocabulary.remove(&word.word);
+                word.word = Arc::default();
+                self.vacant.push(id);
+            }
+        }
+        if self.vocabulary.is_empty() {
+            self.words = Vec::new();
+            self.vacant = Vec::new();
+        }
+        true
     }
 
     /// The number of texts.
@@ -66,36 +93,9 @@ impl TextIndex {
         self.texts.is_empty()
     }
 
-    /// Enters a text, in place of the one that had its key. O(words * log texts).
-    pub fn insert(&mut self, key: TextKey, text: &str) {
-        self.remove(key);
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for word in words(text) {
-            *counts.entry(word).or_default() += 1;
-        }
-        for (word, &count) in &counts {
-            self.postings.entry(word.clone()).or_default().insert(key, count);
-        }
-        self.texts.insert(key, Text { text: text.to_owned(), counts: counts.into_iter().collect() });
-    }
-
-    /// Takes out a text. Returns whether it was there. O(words * log texts).
-    pub fn remove(&mut self, key: TextKey) -> bool {
-        let Some(text) = self.texts.remove(&key) else { return false };
-        for (word, _) in &text.counts {
-            if let Some(posting) = self.postings.get_mut(word) {
-                posting.remove(&key);
-                if posting.is_empty() {
-                    self.postings.remove(word);
-                }
-            }
-        }
-        true
-    }
-
-    /// All texts in order of their keys.
+    /// All texts as they were put in, in the order of their keys.
     pub fn texts(&self) -> impl Iterator<Item = (TextKey, &str)> {
-        self.texts.iter().map(|(key, text)| (*key, text.text.as_str()))
+        self.texts.iter().map(|(&key, text)| (key, text.text.as_str()))
     }
 
     /// The text of that key.
@@ -103,108 +103,35 @@ impl TextIndex {
         self.texts.get(&key).map(|text| text.text.as_str())
     }
 
-    /// Whether any text has this word, in lower case.
+    /// The number of different words in all texts.
+    pub fn n_words(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Whether a text has `word`, in capitals or not; `false` for what is not exactly one word.
     pub fn contains_word(&self, word: &str) -> bool {
-        self.postings.contains_key(word)
+        let mut parts = words(word);
+        parts.next().is_some_and(|word| self.vocabulary.contains_key(word.as_str())) && parts.next().is_none()
     }
 
-    /// The `k` texts that fit best, the best first; ties go by key. A text must have a word of the query to be found, all
-    /// its phrases, and none of the words it must not have. A word being typed stands for its best-fitting completion.
-    ///
-    /// # Complexity
-    /// O(postings of the query's words + candidates * words of a text).
-    pub fn search(&self, query: &Query, k: usize) -> Vec<Hit> {
-        let mut wanted: BTreeMap<&str, u32> = BTreeMap::new();
-        for word in &query.wanted {
-            *wanted.entry(word).or_default() += 1;
+    /// The id of a word, given to it now if it is new.
+    fn id_of(&mut self, word: String) -> WordId {
+        if let Some(&id) = self.vocabulary.get(word.as_str()) {
+            return id;
         }
-        let completions: Vec<&str> = match &query.prefix {
-            Some(prefix) => self.completions(prefix),
-            None => Vec::new(),
-        };
-        let mut candidates: BTreeSet<TextKey> = BTreeSet::new();
-        for word in wanted.keys().chain(&completions) {
-            candidates.extend(self.postings.get(*word).into_iter().flat_map(BTreeMap::keys));
-        }
-        let mut idf: HashMap<&str, f64> = HashMap::new();
-        let mut hits: Vec<Hit> = candidates
-            .into_iter()
-            .filter(|key| !query.unwanted.iter().any(|word| self.has(word, *key)))
-            .filter_map(|key| Some((key, self.texts.get(&key)?)))
-            .filter(|(_, text)| query.phrases.iter().all(|phrase| has_phrase(&text.text, phrase)))
-            .filter_map(|(key, text)| self.hit(key, text, &wanted, &completions, &mut idf))
-            .collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
-        hits.truncate(k);
-        hits
-    }
-
-    fn has(&self, word: &str, key: TextKey) -> bool {
-        self.postings.get(word).is_some_and(|posting| posting.contains_key(&key))
-    }
-
-    /// Words that begin with `prefix`, those that most texts have first.
-    fn completions(&self, prefix: &str) -> Vec<&str> {
-        let range = self.postings.range(prefix.to_owned()..).take_while(|(word, _)| word.starts_with(prefix));
-        let mut found: Vec<(&str, usize)> = range.map(|(word, posting)| (word.as_str(), posting.len())).collect();
-        // The word as it stands comes first, whatever its completions are.
-        found.sort_by_key(|(word, texts)| (*word != prefix, std::cmp::Reverse(*texts), *word));
-        found.into_iter().take(COMPLETIONS).map(|(word, _)| word).collect()
-    }
-
-    fn hit<'a>(
-        &'a self,
-        key: TextKey,
-        text: &'a Text,
-        wanted: &BTreeMap<&'a str, u32>,
-        completions: &[&'a str],
-        idf: &mut HashMap<&'a str, f64>,
-    ) -> Option<Hit> {
-        let mut idf = |word: &'a str| *idf.entry(word).or_insert_with(|| self.idf(word));
-        let weight = |count: u32| 1.0 + f64::from(count).ln();
-        let (mut squares, mut own) = (0.0, BTreeMap::new());
-        for (word, count) in &text.counts {
-            let value = weight(*count) * idf(word);
-            squares += value * value;
-            own.insert(word.as_str(), value);
-        }
-        let (mut dot, mut asked) = (0.0, 0.0);
-        let mut matched = BTreeSet::new();
-        for (word, count) in wanted {
-            let value = weight(*count) * idf(word);
-            asked += value * value;
-            if let Some(theirs) = own.get(word) {
-                dot += value * theirs;
-                matched.insert((*word).to_owned());
+        let word: Arc<str> = word.into();
+        let entry = Word { word: word.clone(), texts: BTreeSet::new() };
+        let id = match self.vacant.pop() {
+            Some(id) => {
+                self.words[id.index()] = entry;
+                id
             }
-        }
-        let mut completed = Vec::new();
-        for word in completions.iter().filter(|word| own.contains_key(*word)) {
-            completed.push((*word, idf(word)));
-        }
-        let cosine = |dot: f64, asked: f64| if dot > 0.0 { dot / (squares * asked).sqrt() } else { 0.0 };
-        // A completion is one more word of the query; which one is up to the text.
-        let best = completed
-            .into_iter()
-            .map(|(word, value)| (cosine(dot + value * own[word], asked + value * value), word))
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
-        let score = match best {
-            Some((score, word)) => {
-                matched.insert(word.to_owned());
-                score
+            None => {
+                self.words.push(entry);
+                WordId(self.words.len() as u32 - 1)
             }
-            None => cosine(dot, asked),
         };
-        (score > 0.0).then(|| Hit { key, score: score.min(1.0), words: matched.into_iter().collect() })
+        self.vocabulary.insert(word, id);
+        id
     }
-
-    fn idf(&self, word: &str) -> f64 {
-        let with = self.postings.get(word).map_or(0, BTreeMap::len);
-        ((1.0 + self.len() as f64) / (1.0 + with as f64)).ln() + 1.0
-    }
-}
-
-fn has_phrase(text: &str, phrase: &[String]) -> bool {
-    let words: Vec<String> = words(text).collect();
-    words.windows(phrase.len()).any(|part| part == phrase)
 }

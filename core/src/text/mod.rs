@@ -1,9 +1,23 @@
-//! Words: what texts are cut into, what a user asks for, and an exact index of who has which.
+//! Finding texts by their words: names of files, captions, tags.
+//!
+//! ```
+//! use tessera_core::ids::ItemId;
+//! use tessera_core::text::{Query, TextIndex, TextKey};
+//!
+//! let mut index = TextIndex::default();
+//! index.insert(TextKey { item: ItemId(0), part: 0 }, "red_truck-07.jpg");
+//! index.insert(TextKey { item: ItemId(1), part: 0 }, "A red boat");
+//! let hits = index.search(&Query::parse("red -boat"), 10);
+//! assert_eq!(hits.len(), 1);
+//! assert_eq!(hits[0].words, ["red"]);
+//! ```
 
-pub mod index;
-pub mod query;
-pub mod tokens;
+mod index;
+mod query;
+mod search;
+mod tokens;
 
-pub use index::{Hit, TextIndex, TextKey};
+pub use index::{TextIndex, TextKey};
 pub use query::Query;
+pub use search::Hit;
 pub use tokens::words;

@@ -1,57 +1,71 @@
-//! What a user asks for in words: `red truck -boat "left side"`.
+//! What a user asks for, from the text they type.
 
-use super::tokens::words;
+use super::tokens::{ends_in_a_word, words};
 
-/// A search in words.
+const QUOTES: [char; 4] = ['"', '“', '”', '„'];
+
+/// What a text should have and must not have; all words as [`words`] gives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words that a text should have; the more, the better it fits.
-    pub wanted: Vec<String>,
-    /// The start of a word that is still being typed.
-    pub prefix: Option<String>,
-    /// Words that a text must not have.
-    pub unwanted: Vec<String>,
-    /// Words that a text must have side by side, in this order.
+    /// Words wanted: the more of them a text has, the better.
+    pub words: Vec<String>,
+    /// Phrases, each of which a text must have: these words next to each other, in this order. They count as wanted too.
     pub phrases: Vec<Vec<String>>,
+    /// Phrases, often of one word, none of which a text may have.
+    pub unwanted: Vec<Vec<String>>,
+    /// The beginning of one more word wanted.
+    pub prefix: Option<String>,
 }
 
 impl Query {
-    /// Reads a query: words, `-word` for what must not be there, `"words in quotes"` for what must stand together. A
-    /// quote that is not closed goes to the end. Any text is a query.
+    /// Reads `red truck -boat "left side"`: words wanted, words not wanted, words in a row.
+    ///
+    /// `-"left side"` and `-left_side` do not want these words in a row. A quote that is never closed quotes nothing,
+    /// but after a dash reaches to the end. A dash alone means nothing, a dash inside a word parts two words.
     pub fn parse(text: &str) -> Self {
-        let mut query = Self::default();
-        for (i, part) in text.split('"').enumerate() {
-            if i % 2 == 1 {
-                let phrase: Vec<String> = words(part).collect();
-                query.wanted.extend(phrase.iter().cloned());
-                if phrase.len() > 1 {
-                    query.phrases.push(phrase);
-                }
-                continue;
-            }
-            for piece in part.split_whitespace() {
-                match piece.strip_prefix('-') {
-                    Some(unwanted) => query.unwanted.extend(words(unwanted)),
-                    None => query.wanted.extend(words(piece)),
-                }
-            }
-        }
-        query
+        read(text, false)
     }
 
-    /// Reads a query that is still being typed: unless a blank or a quote follows it, the last word may go on.
+    /// As [`Query::parse`], for a text that is still being typed: a wanted word at its very end may be unfinished.
     pub fn typing(text: &str) -> Self {
-        let mut query = Self::parse(text);
-        let is_open = text.chars().next_back().is_some_and(char::is_alphanumeric) && text.matches('"').count().is_multiple_of(2);
-        let last_is_wanted = text.split_whitespace().next_back().is_some_and(|piece| !piece.starts_with('-'));
-        if is_open && last_is_wanted {
-            query.prefix = query.wanted.pop();
-        }
-        query
+        read(text, true)
     }
 
-    /// Whether nothing is asked for.
+    /// Whether nothing is wanted, so that nothing is found.
     pub fn is_empty(&self) -> bool {
-        self.wanted.is_empty() && self.prefix.is_none()
+        self.words.is_empty() && self.phrases.is_empty() && self.prefix.is_none()
     }
+}
+
+fn read(text: &str, typing: bool) -> Query {
+    let mut query = Query::default();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let bare = rest.trim_start_matches('-');
+        let unwanted = bare.len() < rest.len();
+        let list = if unwanted { &mut query.unwanted } else { &mut query.phrases };
+        if let Some(quoted) = bare.strip_prefix(QUOTES) {
+            let (inside, after) = match quoted.split_once(QUOTES) {
+                Some(parts) => parts,
+                None if unwanted => (quoted, ""),
+                None => ("", quoted),
+            };
+            list.push(words(inside).collect());
+            rest = after.trim_start();
+            continue;
+        }
+        let (term, after) = bare.split_at(bare.find(|c: char| c.is_whitespace() || QUOTES.contains(&c)).unwrap_or(bare.len()));
+        if unwanted {
+            list.push(words(term).collect());
+        } else {
+            query.words.extend(words(term));
+            if typing && after.is_empty() && ends_in_a_word(term) {
+                query.prefix = query.words.pop();
+            }
+        }
+        rest = after.trim_start();
+    }
+    query.phrases.retain(|phrase| !phrase.is_empty());
+    query.unwanted.retain(|phrase| !phrase.is_empty());
+    query
 }

@@ -7,8 +7,7 @@ use crate::ids::ItemId;
 use crate::library::apply::{Lesson, Model};
 use crate::library::event::ContentHash;
 use crate::library::state::{Image, State};
-use crate::text::index::{TextIndex, TextKey};
-use crate::text::query::Query;
+use crate::text::{Query, TextIndex, TextKey};
 
 /// An index of words that follows a library.
 #[derive(Default)]
@@ -71,7 +70,7 @@ impl Words {
             }
             at.insert(hit.key.item, found.len());
             let caption = if hit.key.part > 0 { self.index.text(hit.key).map(str::to_owned) } else { None };
-            found.push(Found { image: hit.key.item, score: hit.score, caption, words: hit.words });
+            found.push(Found { image: hit.key.item, score: f64::from(hit.score), caption, words: hit.words });
         }
         found.truncate(k);
         found
@@ -84,7 +83,7 @@ impl Model for Words {
     }
 
     fn clear(&mut self) {
-        self.index = TextIndex::new();
+        self.index = TextIndex::default();
     }
 
     fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
