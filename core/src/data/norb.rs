@@ -9,7 +9,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ const CAMERAS: u32 = 2;
 const MAX_SIDE: u32 = 4096;
 /// The suffix of an optional text file beside a triple: the names of its categories, one a line, in the order of their numbers.
 pub const NAMES: &str = "-names.txt";
+/// Most bytes of that file.
+const MAX_NAMES: u64 = 64 << 10;
 const SUFFIXES: [&str; 3] = ["-dat.mat", "-cat.mat", "-info.mat"];
 
 /// A NORB set in memory. Pair `p` has the frames `2 p` (left camera) and `2 p + 1` (right camera).
@@ -254,14 +256,23 @@ pub(super) fn ambiguous(folder: &Path, dats: &[PathBuf]) -> Error {
 /// The names in the file beside `dat`, or the usual ones when there is none.
 fn names_beside(dat: &Path) -> Result<Vec<String>> {
     let path = with(&dat.with_file_name(prefix_of(dat)), NAMES);
-    if !path.exists() {
-        return Ok(CATEGORIES.map(str::to_owned).to_vec());
+    let refuse = |found: String| Err(Error::data(&path, "the names of six categories, one a line", found, "mend the file or delete it"));
+    let meta = match fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CATEGORIES.map(str::to_owned).to_vec()),
+        meta => meta.map_err(Error::io("read", &path))?,
+    };
+    if !meta.is_file() {
+        return refuse("something that is not a file".into());
     }
-    let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    if meta.len() > MAX_NAMES {
+        return refuse(format!("{} bytes", meta.len()));
+    }
+    let Ok(text) = String::from_utf8(fs::read(&path).map_err(Error::io("read", &path))?) else {
+        return refuse("bytes that are not text".into());
+    };
     let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
     if names.len() != CATEGORIES.len() || names.iter().any(String::is_empty) {
-        let found = format!("{} lines", names.len());
-        return Err(Error::data(&path, "the names of six categories, one a line", found, "mend the file or delete it"));
+        return refuse(format!("{} lines", names.len()));
     }
     Ok(names)
 }
