@@ -167,6 +167,7 @@ fn wrong_options_and_full_folders_are_refused() {
         (ToyOptions { jpeg_quality: 0, ..SMALL }, "jpeg_quality"),
         (ToyOptions { format: ToyFormat::Mat, ..ToyOptions::sample() }, "format"),
         (ToyOptions { instances: 2, ..ToyOptions::sample() }, "instances"),
+        (ToyOptions { instances: 1000, views: 972, side: 96, format: ToyFormat::Mat, ..SMALL }, "instances"),
         (ToyOptions { format: ToyFormat::NorbNames, faults: Faults { corrupt: 1, ..Faults::default() }, ..SMALL }, "faults"),
         (ToyOptions { faults: Faults { corrupt: 5, ..Faults::default() }, ..SMALL }, "faults"),
     ] {
