@@ -186,6 +186,40 @@ fn wrong_options_and_full_folders_are_refused() {
 }
 
 #[test]
+fn sets_that_norb_files_can_hold_are_not_refused() {
+    let largest = ToyOptions { instances: 682, views: 1, side: 1024, format: ToyFormat::Mat, ..SMALL };
+    largest.check().unwrap();
+    ToyOptions { instances: 683, ..largest }.check().unwrap_err();
+    ToyOptions { instances: 1000, views: 972, side: 1024, format: ToyFormat::Folders, ..SMALL }.check().unwrap();
+}
+
+#[test]
+fn the_first_failure_stops_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let progress = Progress::default();
+    let options = ToyOptions { views: 300, stereo: true, ..SMALL };
+    let error = thread::scope(|scope| {
+        scope.spawn(|| {
+            while progress.snapshot().done < 70 {
+                thread::yield_now();
+            }
+            // Another program may write into the folder meanwhile.
+            let truck = folder.path().join("truck");
+            while truck.exists() {
+                let _ = fs::remove_dir_all(&truck);
+            }
+        });
+        generate(&options, folder.path(), &progress).unwrap_err()
+    });
+    assert!(matches!(&error, Error::Io { path, .. } if path.starts_with(folder.path().join("truck"))), "{error}");
+    let snapshot = progress.snapshot();
+    assert!(snapshot.done < snapshot.total / 2, "{} of {}", snapshot.done, snapshot.total);
+    let written = files(folder.path());
+    let listed: BTreeSet<String> = lines(&written, "captions.tsv").iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect();
+    assert!(written.keys().filter(|name| name.ends_with(".jpg")).all(|name| listed.contains(name)));
+}
+
+#[test]
 fn cancelling_keeps_what_was_painted() {
     for format in [ToyFormat::Folders, ToyFormat::Mat] {
         let folder = tempfile::tempdir().unwrap();
