@@ -138,9 +138,20 @@ fn found(root: &Path, path: PathBuf) -> Found {
 fn folders_of(root: &Path, path: &Path) -> impl Iterator<Item = String> {
     let between = path.strip_prefix(root).ok().and_then(Path::parent).unwrap_or(Path::new(""));
     between.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        Component::Normal(name) => Some(text(name)),
         _ => None,
     })
+}
+
+/// A name as text, so that different names stay different: bytes that are none become `\xE9` and the like, and so does a
+/// backslash that would look like one of these.
+fn text(name: &OsStr) -> String {
+    let mut out = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        out.push_str(&chunk.valid().replace("\\x", "\\x5Cx"));
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\x{byte:02X}")));
+    }
+    out
 }
 
 fn is_split(folder: &str) -> bool {

@@ -255,9 +255,18 @@ mod unix {
         fs::create_dir(odd.parent().unwrap()).unwrap();
         image::RgbImage::new(2, 2).save_with_format(&odd, image::ImageFormat::Png).unwrap();
         let set = open(dir.path(), Labels::Auto);
-        assert_eq!(set.classes, ["caf\u{FFFD}", "dog"]);
+        assert_eq!(set.classes, ["caf\\xE9", "dog"]);
         assert_eq!((set.items[0].path(), set.items[0].name().as_str()), (odd.as_path(), "\u{FFFD}\\n.png"));
         assert_eq!(set.picture(0, &InProcess::default()).unwrap().dimensions(), (2, 2));
+    }
+
+    #[test]
+    fn folders_that_are_not_text_stay_apart() {
+        let dir = folder(&["caf\\xE9/1.png", "a\\b/1.png"]);
+        for name in [b"caf\xE9", b"caf\xE8"] {
+            touch(&dir.path().join(OsStr::from_bytes(name)).join("1.png"));
+        }
+        assert_eq!(open(dir.path(), Labels::Auto).classes, ["a\\b", "caf\\x5CxE9", "caf\\xE8", "caf\\xE9"]);
     }
 
     #[test]
