@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use super::names::{self, Choice, Name};
+use super::names::{self, Choice, Name, Pattern};
 use super::walk::{Walk, walk};
 use super::{Camera, ClassesFrom, Dataset, Item, Labels, Layout, Meta, OpenOptions, Skipped, Source, UNLABELLED};
 use super::{count, group_name, preview};
@@ -48,6 +48,14 @@ struct Found {
     stem: String,
 }
 
+impl Found {
+    /// What the name tells; a word that cameras write is a category where the folder bears the same name.
+    fn name(&self, pattern: &Pattern) -> Option<Name> {
+        let is_folder = |category: &str| self.folders.last().is_some_and(|folder| folder.name.to_lowercase() == category);
+        pattern.read(&self.stem, is_folder)
+    }
+}
+
 struct Folder {
     name: String,
     /// Whether it lies directly in a split.
@@ -72,8 +80,7 @@ pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> R
     if files.is_empty() {
         return Err(no_pictures(root, &walk));
     }
-    let stems: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
-    let mut choice = names::choose(&stems);
+    let mut choice = names::choose_by(&files, Found::name);
     let plan = plan(root, options.labels, &files, choice.as_ref())?;
     choice = choice.filter(|choice| match plan {
         Plan::Folders { level } => agrees(choice, &files, level),
@@ -81,13 +88,18 @@ pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> R
         Plan::Nowhere => choice.is_convincing(),
     });
 
+    let class_folders: BTreeSet<&str> = match plan {
+        Plan::Folders { level } => files.iter().filter_map(|file| file.folders.get(level)).map(|folder| folder.name.as_str()).collect(),
+        _ => BTreeSet::new(),
+    };
+
     let mut skipped = walk.skipped;
     let mut labelled = Vec::with_capacity(files.len());
     let mut splits = BTreeSet::new();
     for file in &files {
         splits.extend(folders_of(root, &file.path).filter(|name| is_split(name)));
-        let name = choice.as_ref().and_then(|choice| choice.pattern.parse(&file.stem));
-        match label(file, &plan, name) {
+        let name = choice.as_ref().and_then(|choice| file.name(choice.pattern));
+        match label(file, &plan, &class_folders, name) {
             Ok(item) => labelled.push(item),
             Err(detail) => skipped.push(Skipped { path: file.path.clone(), reason: "no_class", detail }),
         }
@@ -199,7 +211,7 @@ fn class_level(files: &[Found]) -> usize {
 
 /// Whether the names speak of the classes that the folders at this level show, four times of five.
 fn agrees(choice: &Choice, files: &[Found], level: usize) -> bool {
-    let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, choice.pattern.parse(&file.stem)?)));
+    let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, file.name(choice.pattern)?)));
     let n_same = parsed.filter(|(folder, name)| is_same_class(&name.category, &folder.name)).count();
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
     choice.fits_most() && n_same > 0 && n_same * 5 >= n_in_folders * 4
@@ -219,7 +231,7 @@ struct Labelled {
 }
 
 /// The item of a file, or why it has no class.
-fn label(file: &Found, plan: &Plan, name: Option<Name>) -> Result<Labelled, String> {
+fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option<Name>) -> Result<Labelled, String> {
     let item = |class: &str, instance: Option<String>, meta| Labelled {
         path: file.path.clone(),
         class: class.to_owned(),
@@ -235,7 +247,10 @@ fn label(file: &Found, plan: &Plan, name: Option<Name>) -> Result<Labelled, Stri
                 let meta = Meta { instance: inner.as_ref().and_then(|inner| inner.parse().ok()), ..Meta::default() };
                 Ok(item(&folder.name, inner, meta))
             }
-            (None, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
+            (None, Some(name)) => {
+                let same = class_folders.iter().find(|folder| is_same_class(&name.category, folder));
+                Ok(item(same.copied().unwrap_or(&name.category), instance(&name), name.meta))
+            }
             (None, None) => Err("lies beside the folders that are the classes, not in one of them".into()),
         },
         (Plan::Names, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
