@@ -263,7 +263,8 @@ fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option
 }
 
 /// Makes one item of the two halves of each stereo pair, and counts the pairs. `l` and `r` name cameras only where
-/// the pattern says so: elsewhere they may be sizes.
+/// the pattern says so: elsewhere they may be sizes. `left` and `right` may be what a picture shows, unless most pictures of
+/// a folder come in pairs.
 fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
     let mut halves: BTreeMap<_, Vec<(Camera, usize)>> = BTreeMap::new();
     for (i, item) in items.iter().enumerate() {
@@ -275,11 +276,20 @@ fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
             halves.entry(key).or_default().push((camera, i));
         }
     }
+    let mut folders: BTreeMap<Option<PathBuf>, (usize, usize)> = BTreeMap::new();
+    for item in items.iter() {
+        folders.entry(item.path.parent().map(Path::to_owned)).or_default().0 += 1;
+    }
+    halves.retain(|_, pair| matches!(pair[..], [(first, _), (second, _)] if first != second));
+    for (folder, ..) in halves.keys() {
+        folders.entry(folder.clone()).or_default().1 += 2;
+    }
+    let is_paired = |folder: &Option<PathBuf>| folders.get(folder).is_some_and(|(of, in_pairs)| in_pairs * 2 > *of);
     let mut dropped = BTreeSet::new();
-    for mut pair in halves.into_values() {
+    for ((folder, _, kind, _), mut pair) in halves {
         pair.sort_by_key(|(camera, _)| *camera != wanted);
-        if let [(first, keep), (second, other)] = pair[..]
-            && first != second
+        if let [(first, keep), (_, other)] = pair[..]
+            && (kind < 4 || items[keep].meta.camera.is_some() || is_paired(&folder))
         {
             let partner = items[other].path.clone();
             let meta = &mut items[keep].meta;
