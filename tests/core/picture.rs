@@ -244,6 +244,12 @@ fn a_codec_that_panics_is_an_error() {
 }
 
 #[test]
+fn the_largest_file_of_the_largest_picture_has_room() {
+    let Limits { pixels, file_bytes, codec_bytes, total_bytes, .. } = Limits::default();
+    assert!(codec_bytes >= 12 * pixels && file_bytes + codec_bytes <= total_bytes);
+}
+
+#[test]
 fn pictures_wait_for_room_and_all_are_decoded() {
     let pictures =
         [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Tiff, ImageFormat::Gif].map(|format| encode(scene(2, 64, 48), format));
