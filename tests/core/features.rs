@@ -1,11 +1,16 @@
 //! Features against slow and obvious versions of their steps, and against turned pictures.
 
+use std::collections::BTreeSet;
+
 use image::{GrayImage, Luma, imageops};
 use imageproc::corners::corners_fast9;
 use proptest::prelude::*;
+use tessera_core::descriptor::Descriptor;
+use tessera_core::features::brief::{PATTERN_VERSION, Pattern};
 use tessera_core::features::fast::{self, CIRCLE, Corner};
 use tessera_core::features::orientation::Disc;
-use tessera_core::features::{OrbOptions, detect, harris};
+use tessera_core::features::{Features, OrbOptions, detect, harris};
+use tessera_core::picture::blur::gaussian_7x7;
 use tessera_core::picture::pyramid::{Bordered, pyramid};
 
 use crate::scenes::{grey_scene, noise};
@@ -186,6 +191,93 @@ fn wrong_options_are_refused_in_words() {
         assert!(error.starts_with("option `") && error.contains("must be"), "{error}");
     }
     OrbOptions::default().check().unwrap();
+}
+
+#[test]
+fn options_out_of_range_are_taken_as_the_nearest() {
+    let picture = grey_scene(2, 120, 100);
+    let base = OrbOptions { edge: 4, ..OrbOptions::default() };
+    let pairs = [
+        (OrbOptions { patch: 0, ..base.clone() }, OrbOptions { patch: 7, ..base.clone() }),
+        (OrbOptions { patch: 301, ..base.clone() }, OrbOptions { patch: 127, ..base.clone() }),
+        (OrbOptions { patch: 40, ..base.clone() }, OrbOptions { patch: 39, ..base.clone() }),
+        (OrbOptions { levels: 0, ..base.clone() }, OrbOptions { levels: 1, ..base.clone() }),
+        (OrbOptions { levels: usize::MAX, ..base.clone() }, OrbOptions { levels: 16, ..base.clone() }),
+        (OrbOptions { scale: 0.5, ..base.clone() }, OrbOptions { scale: 1.0 + f32::EPSILON, ..base.clone() }),
+        (OrbOptions { scale: f32::NAN, ..base.clone() }, OrbOptions { scale: 1.0 + f32::EPSILON, ..base.clone() }),
+        (OrbOptions { scale: f32::INFINITY, ..base.clone() }, OrbOptions { scale: 2.0, ..base.clone() }),
+        (OrbOptions { edge: usize::MAX, ..base.clone() }, OrbOptions { edge: 1024, ..base.clone() }),
+        (OrbOptions { threshold: 0, ..base.clone() }, OrbOptions { threshold: 1, ..base.clone() }),
+        (OrbOptions { threshold: 255, ..base.clone() }, OrbOptions { threshold: 254, ..base.clone() }),
+        (OrbOptions { spread: usize::MAX, ..base.clone() }, OrbOptions { spread: 1000, ..base.clone() }),
+        (OrbOptions { area: f32::NAN, ..base.clone() }, OrbOptions { area: 0.0, ..base.clone() }),
+        (OrbOptions { area: -3.0, ..base.clone() }, OrbOptions { area: 0.0, ..base.clone() }),
+    ];
+    for (wrong, nearest) in pairs {
+        assert!(wrong.check().is_err() && nearest.check().is_ok(), "{wrong:?}");
+        assert_eq!(detect(&picture, &wrong), detect(&picture, &nearest), "{wrong:?}");
+    }
+    assert!(!detect(&picture, &base).keypoints.is_empty());
+}
+
+/// Pixels that no library draws.
+fn hatched(seed: u32) -> Bordered {
+    let mixed = |x: u32, y: u32| (x * x * 7 + y * y * 13 + x * y * seed) % 251;
+    Bordered::new(&GrayImage::from_fn(64, 64, |x, y| Luma([mixed(x, y) as u8])), 24)
+}
+
+/// Models on disk hold descriptors: whoever changes these must change the version with them.
+#[test]
+fn the_pattern_and_its_descriptors_belong_to_their_version() {
+    let points = format!("{:?}", Pattern::new(41));
+    let descriptor = Pattern::new(41).describe(&gaussian_7x7(&hatched(3)), 32, 32, (0.6, 0.8));
+    let found = (PATTERN_VERSION, xxhash_rust::xxh3::xxh3_64(points.as_bytes()), descriptor.to_string());
+    assert_eq!(found, (1, 12_081_898_054_623_098_994, "0e9d249953a120d94b3bcbda8098ba4b04f85daaf338cf4f568fb4af77b509de".to_owned()));
+}
+
+#[test]
+fn descriptors_of_different_scenes_differ() {
+    let described = |seed: u64| {
+        let Features { descriptors, .. } = detect(&grey_scene(seed, 160, 120), &OrbOptions::default());
+        descriptors
+    };
+    let (ours, others) = (described(5), described(6));
+    assert!(ours.len() > 20 && others.len() > 20);
+    assert_eq!(ours, described(5));
+    let nearest = |one: &Descriptor| others.iter().map(|other| one.hamming(other)).min().unwrap();
+    let mean = ours.iter().map(nearest).sum::<u32>() as f64 / ours.len() as f64;
+    assert!(mean > 40.0, "{mean} bits apart");
+    let turned = |direction| Pattern::new(41).describe(&gaussian_7x7(&hatched(3)), 32, 32, direction);
+    assert!(turned((1.0, 0.0)).hamming(&turned((0.0, 1.0))) > 40);
+}
+
+#[test]
+fn features_spread_over_more_cells_than_the_densest() {
+    // Noise in one corner is stronger than the faint scene around it.
+    let (mut picture, dense) = (grey_scene(9, 256, 256), noise(10, 64, 64));
+    picture.pixels_mut().for_each(|pixel| pixel.0[0] = 96 + pixel.0[0] / 4);
+    imageops::replace(&mut picture, &dense, 0, 0);
+    let cells = |spread: usize| {
+        let options = OrbOptions { count: 60, area: 0.0, levels: 1, threshold: 5, spread, ..OrbOptions::default() };
+        let found = detect(&picture, &options).keypoints;
+        assert_eq!(found.len(), 60);
+        found.iter().map(|k| (k.x as u32 / 32, k.y as u32 / 32)).collect::<BTreeSet<_>>().len()
+    };
+    assert!(cells(5) > cells(0) + 5, "{} cells, and {} without a limit", cells(5), cells(0));
+}
+
+#[test]
+fn upright_patches_are_described_as_they_stand() {
+    let picture = grey_scene(7, 160, 120);
+    let options = OrbOptions { levels: 1, ..OrbOptions::default() };
+    let (turned, upright) = (detect(&picture, &options), detect(&picture, &OrbOptions { upright: true, ..options.clone() }));
+    assert!(upright.keypoints.iter().all(|k| k.angle == 0.0) && turned.keypoints.iter().any(|k| k.angle.abs() > 1.0));
+    let smooth = gaussian_7x7(&Bordered::new(&picture, 24));
+    let pattern = Pattern::new(options.patch);
+    for (keypoint, descriptor) in upright.keypoints.iter().zip(&upright.descriptors) {
+        assert_eq!(*descriptor, pattern.describe(&smooth, keypoint.x as usize, keypoint.y as usize, (1.0, 0.0)));
+    }
+    assert_ne!(turned.descriptors, upright.descriptors);
 }
 
 #[test]

@@ -3,12 +3,14 @@
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
+use std::thread;
 
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage, Rgba, RgbaImage, imageops};
 use proptest::prelude::*;
 use tessera_core::Error;
 use tessera_core::picture::blur::gaussian_7x7;
 use tessera_core::picture::colour::{ColourOptions, colour_layout, lab};
+use tessera_core::picture::decode::is_decoding;
 use tessera_core::picture::hog::{self, HogOptions, dense_hog};
 use tessera_core::picture::pyramid::Bordered;
 use tessera_core::picture::resize::{fit, resize_grey, resize_rgb};
@@ -137,6 +139,131 @@ fn limits_hold() {
     }
 }
 
+/// A TIFF of these entries (tag, type, values; those of type 3 are short) with `data` at byte 8.
+fn tiff(data: &[u8], entries: &[(u16, u16, &[u32])]) -> Vec<u8> {
+    let mut bytes = b"II*\0\0\0\0\0".to_vec();
+    bytes.extend(data);
+    let mut list = (entries.len() as u16).to_le_bytes().to_vec();
+    for (tag, kind, values) in entries {
+        let mut packed: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()[..if *kind == 3 { 2 } else { 4 }].to_vec()).collect();
+        if packed.len() > 4 {
+            let at = bytes.len() as u32;
+            bytes.append(&mut packed);
+            packed.extend(at.to_le_bytes());
+        }
+        packed.resize(4, 0);
+        list.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
+        list.extend((values.len() as u32).to_le_bytes());
+        list.extend(packed);
+    }
+    let at = bytes.len() as u32;
+    bytes[4..8].copy_from_slice(&at.to_le_bytes());
+    bytes.extend(list);
+    bytes.extend([0; 4]);
+    bytes
+}
+
+/// A TIFF whose rows are all alike, black and packed.
+fn large_tiff(width: u32, height: u32) -> Vec<u8> {
+    let runs = (0..3 * width).step_by(128).map(|start| (3 * width - start).min(128));
+    let row: Vec<u8> = runs.flat_map(|run| [(257 - run) as u8, 0]).collect();
+    let (offsets, lengths) = (vec![8; height as usize], vec![row.len() as u32; height as usize]);
+    tiff(
+        &row,
+        &[
+            (256, 4, &[width]),
+            (257, 4, &[height]),
+            (258, 3, &[8, 8, 8]),
+            (259, 3, &[32773]),
+            (262, 3, &[2]),
+            (273, 4, &offsets),
+            (277, 3, &[3]),
+            (278, 4, &[1]),
+            (279, 4, &lengths),
+        ],
+    )
+}
+
+#[test]
+fn the_largest_tiffs_are_decoded() {
+    let picture = InProcess::default().decode_bytes(Path::new("x"), &large_tiff(10_000, 9_000)).unwrap();
+    assert_eq!(picture.dimensions(), (10_000, 9_000));
+}
+
+#[test]
+fn unreadable_exif_does_not_refuse_a_picture() {
+    let beyond = [1; 4];
+    let mut bytes = tiff(
+        &[9; 12],
+        &[
+            (256, 4, &[2]),
+            (257, 4, &[2]),
+            (258, 3, &[8, 8, 8]),
+            (259, 3, &[1]),
+            (262, 3, &[2]),
+            (273, 4, &[8]),
+            (274, 4, &beyond),
+            (277, 3, &[3]),
+            (278, 4, &[2]),
+            (279, 4, &[12]),
+        ],
+    );
+    let decode = |bytes: &[u8]| InProcess::default().decode_bytes(Path::new("x"), bytes);
+    assert_eq!(decode(&bytes).unwrap().as_raw(), &[9; 12]);
+    // The values of the orientation are said to lie beyond the end of the file.
+    let entry = bytes.windows(4).position(|at| at == [18, 1, 4, 0]).unwrap();
+    bytes[entry + 8..entry + 12].copy_from_slice(&1_000_000_u32.to_le_bytes());
+    assert_eq!(decode(&bytes).unwrap().as_raw(), &[9; 12]);
+}
+
+/// The codec asks too much of the lower tiles of all planes but the first.
+#[test]
+fn a_codec_that_panics_is_an_error() {
+    let offsets = [8; 12];
+    let bytes = tiff(
+        &[9; 256],
+        &[
+            (256, 4, &[20]),
+            (257, 4, &[20]),
+            (258, 3, &[8, 8, 8]),
+            (259, 3, &[1]),
+            (262, 3, &[2]),
+            (277, 3, &[3]),
+            (284, 3, &[2]),
+            (322, 4, &[16]),
+            (323, 4, &[16]),
+            (324, 4, &offsets),
+            (325, 4, &[256; 12]),
+        ],
+    );
+    let decoder = InProcess::default();
+    let error = decoder.decode_bytes(Path::new("planes.tif"), &bytes).unwrap_err();
+    assert!(matches!(&error, Error::Crashed { path, .. } if path == Path::new("planes.tif")), "{error}");
+    assert!(!is_decoding());
+    assert!(decoder.decode_bytes(Path::new("x"), &encode(scene(1, 8, 8), ImageFormat::Png)).is_ok());
+}
+
+#[test]
+fn the_largest_file_of_the_largest_picture_has_room() {
+    let Limits { pixels, file_bytes, codec_bytes, total_bytes, .. } = Limits::default();
+    assert!(codec_bytes >= 12 * pixels && file_bytes + codec_bytes <= total_bytes);
+}
+
+#[test]
+fn pictures_wait_for_room_and_all_are_decoded() {
+    let pictures =
+        [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Tiff, ImageFormat::Gif].map(|format| encode(scene(2, 64, 48), format));
+    for total_bytes in [1, 4000, 60_000] {
+        let decoder = InProcess::new(Limits { total_bytes, ..Limits::default() });
+        let decoded: usize = thread::scope(|scope| {
+            let work = || pictures.iter().filter(|bytes| decoder.decode_bytes(Path::new("x"), bytes).is_ok()).count();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(decoded, 16, "with {total_bytes} bytes");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -166,6 +293,19 @@ proptest! {
     }
 
     #[test]
+    fn resizing_wide_pictures_keeps_the_range(seed: u64, width in 1u32..70_000, to_width in 1u32..70) {
+        let picture = noise(seed, width, 1);
+        let mean = |p: &GrayImage| p.as_raw().iter().map(|&v| f64::from(v)).sum::<f64>() / p.len() as f64;
+        let resized = resize_grey(&picture, to_width, 1);
+        if to_width <= width {
+            prop_assert!((mean(&picture) - mean(&resized)).abs() < 4.0, "{} became {}", mean(&picture), mean(&resized));
+        }
+        let level = picture.as_raw()[0];
+        let flat = resize_grey(&GrayImage::from_pixel(width, 1, Luma([level])), to_width, 1);
+        prop_assert!(flat.as_raw().iter().all(|&v| v == level), "{} became {:?}", level, flat.as_raw());
+    }
+
+    #[test]
     fn a_border_mirrors_its_picture(seed: u64, width in 1u32..12, height in 1u32..12, border in 0usize..20) {
         let picture = noise(seed, width, height);
         let bordered = Bordered::new(&picture, border);
@@ -188,6 +328,14 @@ fn halving_is_the_mean_of_four() {
         let sum: u32 =
             [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(dx, dy)| u32::from(picture.get_pixel(2 * x + dx, 2 * y + dy).0[0])).iter().sum();
         assert!((f64::from(value.0[0]) - f64::from(sum) / 4.0).abs() <= 0.51);
+    }
+}
+
+#[test]
+fn shrinking_a_lot_keeps_a_level() {
+    for (width, height) in [(201, 1), (1, 201), (65_535, 1), (20_000, 3)] {
+        let flat = GrayImage::from_pixel(width, height, Luma([200]));
+        assert_eq!(resize_grey(&flat, 1, 1).as_raw(), &[200], "{width} x {height}");
     }
 }
 

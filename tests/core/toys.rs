@@ -167,6 +167,7 @@ fn wrong_options_and_full_folders_are_refused() {
         (ToyOptions { jpeg_quality: 0, ..SMALL }, "jpeg_quality"),
         (ToyOptions { format: ToyFormat::Mat, ..ToyOptions::sample() }, "format"),
         (ToyOptions { instances: 2, ..ToyOptions::sample() }, "instances"),
+        (ToyOptions { instances: 1000, views: 972, side: 96, format: ToyFormat::Mat, ..SMALL }, "instances"),
         (ToyOptions { format: ToyFormat::NorbNames, faults: Faults { corrupt: 1, ..Faults::default() }, ..SMALL }, "faults"),
         (ToyOptions { faults: Faults { corrupt: 5, ..Faults::default() }, ..SMALL }, "faults"),
     ] {
@@ -182,6 +183,40 @@ fn wrong_options_and_full_folders_are_refused() {
         assert!(matches!(error, Error::Data { .. }), "{error}");
     }
     assert_eq!(files(folder.path()).len(), 1);
+}
+
+#[test]
+fn sets_that_norb_files_can_hold_are_not_refused() {
+    let largest = ToyOptions { instances: 682, views: 1, side: 1024, format: ToyFormat::Mat, ..SMALL };
+    largest.check().unwrap();
+    ToyOptions { instances: 683, ..largest }.check().unwrap_err();
+    ToyOptions { instances: 1000, views: 972, side: 1024, format: ToyFormat::Folders, ..SMALL }.check().unwrap();
+}
+
+#[test]
+fn the_first_failure_stops_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let progress = Progress::default();
+    let options = ToyOptions { views: 300, stereo: true, ..SMALL };
+    let error = thread::scope(|scope| {
+        scope.spawn(|| {
+            while progress.snapshot().done < 70 {
+                thread::yield_now();
+            }
+            // Another program may write into the folder meanwhile.
+            let truck = folder.path().join("truck");
+            while truck.exists() {
+                let _ = fs::remove_dir_all(&truck);
+            }
+        });
+        generate(&options, folder.path(), &progress).unwrap_err()
+    });
+    assert!(matches!(&error, Error::Io { path, .. } if path.starts_with(folder.path().join("truck"))), "{error}");
+    let snapshot = progress.snapshot();
+    assert!(snapshot.done < snapshot.total / 2, "{} of {}", snapshot.done, snapshot.total);
+    let written = files(folder.path());
+    let listed: BTreeSet<String> = lines(&written, "captions.tsv").iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect();
+    assert!(written.keys().filter(|name| name.ends_with(".jpg")).all(|name| listed.contains(name)));
 }
 
 #[test]

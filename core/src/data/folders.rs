@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use super::names::{self, Choice, Name};
+use super::names::{self, Choice, Name, Pattern};
 use super::walk::{Walk, walk};
 use super::{Camera, ClassesFrom, Dataset, Item, Labels, Layout, Meta, OpenOptions, Skipped, Source, UNLABELLED};
 use super::{count, group_name, preview};
@@ -48,6 +48,14 @@ struct Found {
     stem: String,
 }
 
+impl Found {
+    /// What the name tells; a word that cameras write is a category where the folder bears the same name.
+    fn name(&self, pattern: &Pattern) -> Option<Name> {
+        let is_folder = |category: &str| self.folders.last().is_some_and(|folder| folder.name.to_lowercase() == category);
+        pattern.read(&self.stem, is_folder)
+    }
+}
+
 struct Folder {
     name: String,
     /// Whether it lies directly in a split.
@@ -72,8 +80,7 @@ pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> R
     if files.is_empty() && (walk.skipped.is_empty() || !options.unlabelled_too) {
         return Err(no_pictures(root, &walk));
     }
-    let stems: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
-    let mut choice = names::choose(&stems);
+    let mut choice = names::choose_by(&files, Found::name);
     let plan = match plan(root, options.labels, &files, choice.as_ref()) {
         Err(_) if options.unlabelled_too && options.labels == Labels::Auto => Plan::Nowhere,
         plan => plan?,
@@ -84,13 +91,18 @@ pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> R
         Plan::Nowhere => choice.is_convincing(),
     });
 
+    let class_folders: BTreeSet<&str> = match plan {
+        Plan::Folders { level } => files.iter().filter_map(|file| file.folders.get(level)).map(|folder| folder.name.as_str()).collect(),
+        _ => BTreeSet::new(),
+    };
+
     let mut skipped = walk.skipped;
     let mut labelled = Vec::with_capacity(files.len());
     let mut splits = BTreeSet::new();
     for file in &files {
         splits.extend(folders_of(root, &file.path).filter(|name| is_split(name)));
-        let name = choice.as_ref().and_then(|choice| choice.pattern.parse(&file.stem));
-        match label(file, &plan, name) {
+        let name = choice.as_ref().and_then(|choice| file.name(choice.pattern));
+        match label(file, &plan, &class_folders, name) {
             Ok(item) => labelled.push(item),
             Err(_) if options.unlabelled_too => {
                 let class = UNLABELLED.to_owned();
@@ -145,9 +157,20 @@ fn found(root: &Path, path: PathBuf) -> Found {
 fn folders_of(root: &Path, path: &Path) -> impl Iterator<Item = String> {
     let between = path.strip_prefix(root).ok().and_then(Path::parent).unwrap_or(Path::new(""));
     between.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        Component::Normal(name) => Some(text(name)),
         _ => None,
     })
+}
+
+/// A name as text, so that different names stay different: bytes that are none become `\xE9` and the like, and so does a
+/// backslash that would look like one of these.
+fn text(name: &OsStr) -> String {
+    let mut out = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        out.push_str(&chunk.valid().replace("\\x", "\\x5Cx"));
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\x{byte:02X}")));
+    }
+    out
 }
 
 fn is_split(folder: &str) -> bool {
@@ -195,7 +218,7 @@ fn class_level(files: &[Found]) -> usize {
 
 /// Whether the names speak of the classes that the folders at this level show, four times of five.
 fn agrees(choice: &Choice, files: &[Found], level: usize) -> bool {
-    let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, choice.pattern.parse(&file.stem)?)));
+    let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, file.name(choice.pattern)?)));
     let n_same = parsed.filter(|(folder, name)| is_same_class(&name.category, &folder.name)).count();
     let n_in_folders = files.iter().filter(|file| !file.folders.is_empty()).count();
     choice.fits_most() && n_same > 0 && n_same * 5 >= n_in_folders * 4
@@ -215,7 +238,7 @@ struct Labelled {
 }
 
 /// The item of a file, or why it has no class.
-fn label(file: &Found, plan: &Plan, name: Option<Name>) -> Result<Labelled, String> {
+fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option<Name>) -> Result<Labelled, String> {
     let item = |class: &str, instance: Option<String>, meta| Labelled {
         path: file.path.clone(),
         class: class.to_owned(),
@@ -231,7 +254,10 @@ fn label(file: &Found, plan: &Plan, name: Option<Name>) -> Result<Labelled, Stri
                 let meta = Meta { instance: inner.as_ref().and_then(|inner| inner.parse().ok()), ..Meta::default() };
                 Ok(item(&folder.name, inner, meta))
             }
-            (None, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
+            (None, Some(name)) => {
+                let same = class_folders.iter().find(|folder| is_same_class(&name.category, folder));
+                Ok(item(same.copied().unwrap_or(&name.category), instance(&name), name.meta))
+            }
             (None, None) => Err("lies beside the folders that are the classes, not in one of them".into()),
         },
         (Plan::Names, Some(name)) => Ok(item(&name.category, instance(&name), name.meta)),
@@ -244,7 +270,8 @@ fn label(file: &Found, plan: &Plan, name: Option<Name>) -> Result<Labelled, Stri
 }
 
 /// Makes one item of the two halves of each stereo pair, and counts the pairs. `l` and `r` name cameras only where
-/// the pattern says so: elsewhere they may be sizes.
+/// the pattern says so: elsewhere they may be sizes. `left` and `right` may be what a picture shows, unless most pictures of
+/// a folder come in pairs.
 fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
     let mut halves: BTreeMap<_, Vec<(Camera, usize)>> = BTreeMap::new();
     for (i, item) in items.iter().enumerate() {
@@ -256,11 +283,20 @@ fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
             halves.entry(key).or_default().push((camera, i));
         }
     }
+    let mut folders: BTreeMap<Option<PathBuf>, (usize, usize)> = BTreeMap::new();
+    for item in items.iter() {
+        folders.entry(item.path.parent().map(Path::to_owned)).or_default().0 += 1;
+    }
+    halves.retain(|_, pair| matches!(pair[..], [(first, _), (second, _)] if first != second));
+    for (folder, ..) in halves.keys() {
+        folders.entry(folder.clone()).or_default().1 += 2;
+    }
+    let is_paired = |folder: &Option<PathBuf>| folders.get(folder).is_some_and(|(of, in_pairs)| in_pairs * 2 > *of);
     let mut dropped = BTreeSet::new();
-    for mut pair in halves.into_values() {
+    for ((folder, _, kind, _), mut pair) in halves {
         pair.sort_by_key(|(camera, _)| *camera != wanted);
-        if let [(first, keep), (second, other)] = pair[..]
-            && first != second
+        if let [(first, keep), (_, other)] = pair[..]
+            && (kind < 4 || items[keep].meta.camera.is_some() || is_paired(&folder))
         {
             let partner = items[other].path.clone();
             let meta = &mut items[keep].meta;

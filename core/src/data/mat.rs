@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 /// Most bytes that the elements of one matrix may take, so that a frame's number fits into `u32`.
-const MAX_BYTES: u64 = u32::MAX as u64;
+pub(super) const MAX_BYTES: u64 = u32::MAX as u64;
 /// Most dimensions of a matrix.
 const MAX_DIMS: u32 = 8;
 /// Bytes between two looks at the cancel flag.

@@ -78,7 +78,7 @@ pub static PATTERNS: [Pattern; 7] = {
     ]
 };
 
-/// Words that cameras, telephones and scanners begin names with. They are no category.
+/// Words that cameras, telephones and scanners begin names with. They are no category, unless a folder has that name.
 const NO_CATEGORY: [&str; 33] = [
     "cam",
     "camera",
@@ -145,6 +145,11 @@ impl Pattern {
     /// # Complexity
     /// Linear in the length of the name.
     pub fn parse(&self, stem: &str) -> Option<Name> {
+        self.read(stem, |_| false)
+    }
+
+    /// As [`Pattern::parse`], but a category of which `is_class` is true may begin with a word that cameras write.
+    pub(super) fn read(&self, stem: &str, is_class: impl Fn(&str) -> bool) -> Option<Name> {
         let mut tokens = Vec::new();
         let mut at = 0;
         for token in stem.split(SEPARATORS) {
@@ -170,11 +175,12 @@ impl Pattern {
             Field::Instance.read(&last[word.len()..], &mut meta)?;
             last = word;
         }
-        let starts_well = first.chars().next()?.is_alphabetic() && !NO_CATEGORY.contains(&first_word(first).as_str());
-        if !starts_well || !last.contains(char::is_alphabetic) {
+        if !first.chars().next()?.is_alphabetic() || !last.contains(char::is_alphabetic) {
             return None;
         }
-        Some(Name { category: stem[start..last_at + last.len()].to_lowercase(), meta })
+        let category = stem[start..last_at + last.len()].to_lowercase();
+        let is_category = !NO_CATEGORY.contains(&first_word(first).as_str()) || is_class(&category);
+        is_category.then_some(Name { category, meta })
     }
 
     /// Whether chance cannot write such names: they end in a camera.
@@ -235,12 +241,17 @@ pub(super) fn split_camera(stem: &str) -> Option<(&str, Camera, usize)> {
 /// # Complexity
 /// Linear in the names, for each pattern.
 pub fn choose(stems: &[&str]) -> Option<Choice> {
+    choose_by(stems, |stem, pattern| pattern.parse(stem))
+}
+
+/// As [`choose`], for whatever has a name.
+pub(super) fn choose_by<T>(named: &[T], parse: impl Fn(&T, &Pattern) -> Option<Name>) -> Option<Choice> {
     let mut best: Option<Choice> = None;
     for pattern in &PATTERNS {
-        let names: Vec<Name> = stems.iter().filter_map(|stem| pattern.parse(stem)).collect();
+        let names: Vec<Name> = named.iter().filter_map(|one| parse(one, pattern)).collect();
         if names.len() > best.as_ref().map_or(0, |choice| choice.fits) {
             let n_categories = names.iter().map(|name| &name.category).collect::<BTreeSet<_>>().len();
-            best = Some(Choice { pattern, fits: names.len(), of: stems.len(), n_categories });
+            best = Some(Choice { pattern, fits: names.len(), of: named.len(), n_categories });
         }
     }
     best

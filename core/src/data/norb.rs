@@ -9,13 +9,13 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use image::{GrayImage, RgbImage};
 
-use super::mat::{Element, Header, Matrix, broken};
+use super::mat::{Element, Header, MAX_BYTES, Matrix, broken};
 use super::{Camera, ClassesFrom, Dataset, Item, Labels, Layout, Meta, OpenOptions, Source, UNLABELLED, count, group_name, preview};
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
@@ -29,6 +29,8 @@ const CAMERAS: u32 = 2;
 const MAX_SIDE: u32 = 4096;
 /// The suffix of an optional text file beside a triple: the names of its categories, one a line, in the order of their numbers.
 pub const NAMES: &str = "-names.txt";
+/// Most bytes of that file.
+const MAX_NAMES: u64 = 64 << 10;
 const SUFFIXES: [&str; 3] = ["-dat.mat", "-cat.mat", "-info.mat"];
 
 /// A NORB set in memory. Pair `p` has the frames `2 p` (left camera) and `2 p + 1` (right camera).
@@ -254,14 +256,23 @@ pub(super) fn ambiguous(folder: &Path, dats: &[PathBuf]) -> Error {
 /// The names in the file beside `dat`, or the usual ones when there is none.
 fn names_beside(dat: &Path) -> Result<Vec<String>> {
     let path = with(&dat.with_file_name(prefix_of(dat)), NAMES);
-    if !path.exists() {
-        return Ok(CATEGORIES.map(str::to_owned).to_vec());
+    let refuse = |found: String| Err(Error::data(&path, "the names of six categories, one a line", found, "mend the file or delete it"));
+    let meta = match fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CATEGORIES.map(str::to_owned).to_vec()),
+        meta => meta.map_err(Error::io("read", &path))?,
+    };
+    if !meta.is_file() {
+        return refuse("something that is not a file".into());
     }
-    let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    if meta.len() > MAX_NAMES {
+        return refuse(format!("{} bytes", meta.len()));
+    }
+    let Ok(text) = String::from_utf8(fs::read(&path).map_err(Error::io("read", &path))?) else {
+        return refuse("bytes that are not text".into());
+    };
     let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
     if names.len() != CATEGORIES.len() || names.iter().any(String::is_empty) {
-        let found = format!("{} lines", names.len());
-        return Err(Error::data(&path, "the names of six categories, one a line", found, "mend the file or delete it"));
+        return refuse(format!("{} lines", names.len()));
     }
     Ok(names)
 }
@@ -313,9 +324,13 @@ impl NorbWriter {
     /// Begins the files `prefix-dat.mat`, `prefix-cat.mat` and `prefix-info.mat`; such files are overwritten.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Data`] for frames without pixels or larger than [`NorbSet::open`] reads; [`Error::Io`].
     pub fn create(prefix: &Path, width: u32, height: u32) -> Result<Self> {
         let path = with(prefix, SUFFIXES[0]);
+        if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
+            let expected = format!("frames of 1 x 1 to {MAX_SIDE} x {MAX_SIDE}");
+            return Err(Error::data(&path, expected, format!("{width} x {height}"), "give frames of such a size"));
+        }
         let mut dat = BufWriter::new(File::create(&path).map_err(Error::io("create", &path))?);
         let header = Header { element: Element::U8, dims: vec![0, CAMERAS, height, width] };
         header.write(&mut dat).map_err(Error::io("write", &path))?;
@@ -325,7 +340,8 @@ impl NorbWriter {
     /// Appends a pair; `info` holds 4 or 10 numbers, as many in every pair.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Data`] when the pair does not fit to the set, which then stays as it was.
+    /// [`Error::Io`]; [`Error::Data`] when the pair does not fit to the set or makes it too large to be read, and the set then
+    /// stays as it was.
     pub fn push(&mut self, category: u8, info: &[i32], left: &GrayImage, right: &GrayImage) -> Result<()> {
         let path = with(&self.prefix, SUFFIXES[0]);
         let refuse = |expected: String, found: String| Err(Error::data(&path, expected, found, "give every pair the same form"));
@@ -339,6 +355,11 @@ impl NorbWriter {
         let fits = matches!(info.len(), 4 | 10) && info.len() * self.categories.len() == self.info.len();
         if !fits {
             return refuse("4 or 10 numbers, as many in every pair".into(), info.len().to_string());
+        }
+        let n_pairs = self.categories.len() as u64 + 1;
+        if n_bytes(n_pairs, self.width, self.height).max(4 * info.len() as u64 * n_pairs) > MAX_BYTES {
+            let found = format!("pair {n_pairs} of {} x {}", self.width, self.height);
+            return Err(Error::data(&path, format!("at most {MAX_BYTES} bytes"), found, "begin another set"));
         }
         for frame in [left, right] {
             self.dat.write_all(frame).map_err(Error::io("write", &path))?;
@@ -367,6 +388,11 @@ impl NorbWriter {
         self.dat.flush().map_err(Error::io("write", &path))?;
         Ok(path)
     }
+}
+
+/// The bytes of the frames of a set.
+pub(super) fn n_bytes(n_pairs: u64, width: u32, height: u32) -> u64 {
+    n_pairs * u64::from(CAMERAS) * u64::from(width) * u64::from(height)
 }
 
 fn integers(path: &Path, dims: &[u32], values: &[i32]) -> Result<()> {

@@ -73,6 +73,21 @@ impl OrbOptions {
         }
         Ok(())
     }
+
+    /// The nearest options that pass [`OrbOptions::check`].
+    fn allowed(&self) -> Self {
+        Self {
+            count: self.count,
+            area: if self.area > 0.0 { self.area.min(f32::MAX) } else { 0.0 },
+            levels: self.levels.clamp(1, 16),
+            scale: if self.scale > 1.0 { self.scale.min(2.0) } else { 1.0 + f32::EPSILON },
+            edge: self.edge.min(1024),
+            threshold: self.threshold.clamp(1, 254),
+            patch: (self.patch.clamp(7, 127) - 1) | 1,
+            spread: self.spread.min(1000),
+            upright: self.upright,
+        }
+    }
 }
 
 /// Keypoints and their descriptors, position by position.
@@ -92,7 +107,8 @@ const FAIR_PART: usize = 4;
 /// Each level's share of `count` is proportional to its width; what a level cannot fill goes to the others, finest
 /// first. Options out of range (see [`OrbOptions::check`]) are taken as the nearest allowed. O(pixels + count).
 pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
-    let radius = (options.patch.clamp(7, 127) - 1) / 2;
+    let options = &options.allowed();
+    let radius = (options.patch - 1) / 2;
     let levels = pyramid(picture, options.levels, options.scale, 2 * options.edge as u32 + 1, radius as usize + 4);
     let mut found: Vec<Vec<(Corner, f32)>> = levels.iter().map(|level| ranked(level, options)).collect();
     let available: Vec<usize> = found.iter().map(Vec::len).collect();

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage};
 
 use crate::error::{Error, Result};
@@ -27,7 +28,8 @@ pub trait Decoder: Send + Sync {
     fn decode(&self, path: &Path) -> Result<RgbImage>;
 }
 
-/// What a picture may claim. The codecs' own allocation limit alone does not hold: peaks of twice that were seen.
+/// What a picture may claim. By default the largest picture of 8 bits a channel fits, also as a TIFF, which is held twice while
+/// it is decoded, beside one of its strips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Pixels on one side.
@@ -36,15 +38,17 @@ pub struct Limits {
     pub pixels: u64,
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Bytes a codec may ask for.
+    /// Bytes a codec may ask for, those of the pixels it gives among them. Not every codec keeps to it.
     pub codec_bytes: u64,
-    /// Bytes that all pictures being decoded at one time may need, reckoned at twelve bytes a pixel.
+    /// Bytes that all pictures being decoded at one time may need, reckoned at the length of the file and twelve bytes a
+    /// pixel, or twice what the file has for a pixel if that is more. One picture alone may need more.
     pub total_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { side: 65_535, pixels: 100_000_000, file_bytes: 1 << 30, codec_bytes: 512 << 20, total_bytes: 2 << 30 }
+        let pixels = 100_000_000;
+        Self { side: 65_535, pixels, file_bytes: 512 << 20, codec_bytes: pixels * BYTES_PER_PIXEL, total_bytes: 2 << 30 }
     }
 }
 
@@ -84,7 +88,7 @@ impl InProcess {
     /// # Errors
     /// As [`Decoder::decode`].
     pub fn decode_bytes(&self, name: &Path, bytes: &[u8]) -> Result<RgbImage> {
-        self.contained(name, || self.read(name, Cursor::new(bytes)))
+        self.contained(name, || self.read(name, Cursor::new(bytes), bytes.len() as u64))
     }
 
     fn contained(&self, path: &Path, work: impl FnOnce() -> Result<RgbImage>) -> Result<RgbImage> {
@@ -97,7 +101,26 @@ impl InProcess {
         })
     }
 
-    fn read(&self, path: &Path, source: impl BufRead + Seek) -> Result<RgbImage> {
+    /// Reads a picture from a source of `length` bytes. Some codecs read all of these to tell the size of the picture, so room
+    /// for them comes first.
+    fn read(&self, path: &Path, mut source: impl BufRead + Seek, length: u64) -> Result<RgbImage> {
+        let mut needed = length;
+        loop {
+            let mut reserved = self.reserve(needed);
+            source.rewind().map_err(Error::io("read", path))?;
+            let (decoder, limits) = self.open(path, &mut source)?;
+            let (width, height) = decoder.dimensions();
+            let per_pixel = BYTES_PER_PIXEL.max(2 * u64::from(decoder.color_type().bytes_per_pixel()));
+            needed = length.saturating_add((u64::from(width) * u64::from(height)).saturating_mul(per_pixel));
+            // Waiting with room in hand could wait for ever: without room for the pixels, all is given back first.
+            if reserved.grow(needed) {
+                return decode(decoder, limits).map_err(|error| refusal(path, error));
+            }
+        }
+    }
+
+    /// A decoder that has read as much as tells the size of the picture, and what it may still ask for.
+    fn open<'a>(&self, path: &Path, source: impl BufRead + Seek + 'a) -> Result<(impl ImageDecoder + 'a, image::Limits)> {
         let broken = |error: ImageError| refusal(path, error);
         let mut reader = ImageReader::new(source).with_guessed_format().map_err(Error::io("read", path))?;
         let Some(format) = reader.format() else {
@@ -114,7 +137,7 @@ impl InProcess {
         limits.max_image_height = Some(self.limits.side);
         limits.max_alloc = Some(self.limits.codec_bytes);
         reader.limits(limits.clone());
-        let mut decoder = reader.into_decoder().map_err(broken)?;
+        let decoder = reader.into_decoder().map_err(broken)?;
         let (width, height) = decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         if width > self.limits.side || height > self.limits.side || pixels > self.limits.pixels {
@@ -124,29 +147,48 @@ impl InProcess {
                 found: format!("{width} x {height}"),
             });
         }
-        let _reserved = self.reserve(pixels * BYTES_PER_PIXEL);
         limits.reserve(decoder.total_bytes()).map_err(broken)?;
-        decoder.set_limits(limits).map_err(broken)?;
-        let orientation = decoder.orientation().map_err(broken)?;
-        let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
-        picture.apply_orientation(orientation);
-        Ok(if picture.color().has_alpha() { on_white(picture) } else { picture.into_rgb8() })
+        Ok((decoder, limits))
     }
 
     /// Waits until `bytes` fit into the budget; one picture alone is always let in.
     fn reserve(&self, bytes: u64) -> Reservation<'_> {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        while *reserved > 0 && *reserved + bytes > self.limits.total_bytes {
+        while *reserved > 0 && reserved.saturating_add(bytes) > self.limits.total_bytes {
             reserved = self.freed.wait(reserved).unwrap_or_else(PoisonError::into_inner);
         }
-        *reserved += bytes;
+        *reserved = reserved.saturating_add(bytes);
         Reservation { owner: self, bytes }
     }
+}
+
+fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbImage, ImageError> {
+    decoder.set_limits(limits)?;
+    // A picture is whole without its EXIF block.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut picture = DynamicImage::from_decoder(decoder)?;
+    picture.apply_orientation(orientation);
+    Ok(if picture.color().has_alpha() { on_white(picture) } else { picture.into_rgb8() })
 }
 
 struct Reservation<'a> {
     owner: &'a InProcess,
     bytes: u64,
+}
+
+impl Reservation<'_> {
+    /// Grows to `bytes` if there is room, without waiting.
+    fn grow(&mut self, bytes: u64) -> bool {
+        let mut reserved = self.owner.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = *reserved - self.bytes;
+        if bytes > self.bytes {
+            if others > 0 && others.saturating_add(bytes) > self.owner.limits.total_bytes {
+                return false;
+            }
+            (*reserved, self.bytes) = (others.saturating_add(bytes), bytes);
+        }
+        true
+    }
 }
 
 impl Drop for Reservation<'_> {
@@ -174,7 +216,7 @@ impl Decoder for InProcess {
             return Err(not_a_picture(path, "an empty file"));
         }
         let file = File::open(path).map_err(Error::io("open", path))?;
-        self.contained(path, || self.read(path, BufReader::new(file)))
+        self.contained(path, || self.read(path, BufReader::new(file), meta.len()))
     }
 }
 

@@ -118,13 +118,14 @@ impl Taps {
             let start = (left.floor() as usize).min(from as usize - n_taps);
             let covered = (start..start + n_taps).map(|j| (right.min(j as f64 + 1.0) - left.max(j as f64)).max(0.0));
             let total: f64 = covered.clone().sum();
-            let mut weights: Vec<u16> = covered.map(|c| (c / total * f64::from(ONE) + 0.5) as u16).collect();
-            let missing = ONE as i32 - weights.iter().map(|&w| i32::from(w)).sum::<i32>();
-            if let Some(largest) = weights.iter_mut().max_by_key(|w| **w) {
-                *largest = (i32::from(*largest) + missing) as u16;
-            }
+            // Rounding the sums, not the weights, leaves no error over and no weight below zero.
+            let (mut sum, mut before) = (0.0, 0);
+            taps.weights.extend(covered.map(|c| {
+                sum += c;
+                let upto = (sum / total * f64::from(ONE) + 0.5) as u16;
+                upto - std::mem::replace(&mut before, upto)
+            }));
             taps.starts.push(start as u32);
-            taps.weights.extend(weights);
         }
         taps
     }

@@ -158,6 +158,45 @@ fn pairs_need_no_other_pattern() {
 }
 
 #[test]
+fn left_and_right_may_be_what_a_picture_shows() {
+    let mut files = ["signs/turn_left.png", "signs/turn_right.png", "signs/stop.png", "signs/yield.png"].to_vec();
+    let signs = folder(&files);
+    let set = open(signs.path(), Labels::Auto);
+    assert_eq!((set.items.len(), set.layout.pairs), (4, 0));
+    // Elsewhere most pictures are pairs.
+    files.extend(["mug/1_left.png", "mug/1_right.png", "mug/2_left.png", "mug/2_right.png", "mug/3_left.png"]);
+    let set = open(folder(&files).path(), Labels::Auto);
+    assert_eq!((set.items.len(), set.layout.pairs), (7, 2));
+    // A pattern that ends in a camera leaves no doubt.
+    let named = folder(&["car_1_2_3_4_left.png", "car_1_2_3_4_right.png", "car_1_2_3_5_left.png", "car_1_2_3_6_left.png"]);
+    assert_eq!(open(named.path(), Labels::Auto).layout.pairs, 1);
+}
+
+#[test]
+fn words_that_cameras_write_may_be_classes() {
+    let dir = folder(&["camera/camera_3_066_117.png", "camera/camera_3_066_118.png", "cup/IMG_1_2_3.png", "cup/cup_1_066_117.png"]);
+    let only = folder(&["camera/camera_3_066_117.png", "camera/camera_4_066_117.png"]);
+    let set = open(only.path(), Labels::Auto);
+    assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["camera/03", "camera/04"]);
+    assert_eq!(open(dir.path(), Labels::Auto).layout.pattern, None, "three of four are too few");
+    fs::remove_file(dir.path().join("cup/IMG_1_2_3.png")).unwrap();
+    touch(&dir.path().join("cup/cup_2_066_117.png"));
+    let set = open(dir.path(), Labels::Auto);
+    assert_eq!((set.groups()["camera/03"].len(), set.groups().len()), (2, 3));
+    let photos = folder(&["photos/photo_1_2_3.jpg", "photos/photo_1_2_4.jpg", "dog/a.jpg"]);
+    assert_eq!(open(photos.path(), Labels::Auto).layout.pattern, None);
+}
+
+#[test]
+fn a_file_beside_the_folders_has_the_class_of_theirs() {
+    let inside = (0..8).map(|i| format!("Trucks/truck_1_0_{i}.png"));
+    let files: Vec<String> = inside.chain(["truck_2_0_0.png", "bus_1_0_0.png"].map(str::to_owned)).collect();
+    let set = open(folder(&files.iter().map(String::as_str).collect::<Vec<_>>()).path(), Labels::Auto);
+    assert_eq!(set.classes, ["Trucks", "bus"]);
+    assert_eq!(set.groups().keys().copied().collect::<Vec<_>>(), ["Trucks/01", "Trucks/02", "bus/01"]);
+}
+
+#[test]
 fn what_is_no_picture_is_passed_over_or_listed() {
     let dir = folder(&[
         "cat/1.png",
@@ -255,9 +294,18 @@ mod unix {
         fs::create_dir(odd.parent().unwrap()).unwrap();
         image::RgbImage::new(2, 2).save_with_format(&odd, image::ImageFormat::Png).unwrap();
         let set = open(dir.path(), Labels::Auto);
-        assert_eq!(set.classes, ["caf\u{FFFD}", "dog"]);
+        assert_eq!(set.classes, ["caf\\xE9", "dog"]);
         assert_eq!((set.items[0].path(), set.items[0].name().as_str()), (odd.as_path(), "\u{FFFD}\\n.png"));
         assert_eq!(set.picture(0, &InProcess::default()).unwrap().dimensions(), (2, 2));
+    }
+
+    #[test]
+    fn folders_that_are_not_text_stay_apart() {
+        let dir = folder(&["caf\\xE9/1.png", "a\\b/1.png"]);
+        for name in [b"caf\xE9", b"caf\xE8"] {
+            touch(&dir.path().join(OsStr::from_bytes(name)).join("1.png"));
+        }
+        assert_eq!(open(dir.path(), Labels::Auto).classes, ["a\\b", "caf\\x5CxE9", "caf\\xE8", "caf\\xE9"]);
     }
 
     #[test]

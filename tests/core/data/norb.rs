@@ -223,6 +223,52 @@ fn the_writer_refuses_pairs_that_do_not_fit() {
 }
 
 #[test]
+fn the_writer_refuses_frames_that_cannot_be_read() {
+    let dir = folder(&[]);
+    for (width, height) in [(0, 3), (3, 0), (4097, 1), (1, u32::MAX)] {
+        assert_eq!(NorbWriter::create(&dir.path().join("mini"), width, height).unwrap_err().reason(), "data");
+    }
+    assert!(fs::read_dir(dir.path()).unwrap().next().is_none());
+    let widest = GrayImage::new(4096, 1);
+    let mut writer = NorbWriter::create(&dir.path().join("wide"), 4096, 1).unwrap();
+    writer.push(0, &[0; 4], &widest, &widest).unwrap();
+    assert_eq!(read(&writer.finish().unwrap()).unwrap().width(), 4096);
+}
+
+#[test]
+fn the_names_of_the_categories_are_a_small_file_of_text() {
+    let dir = folder(&[]);
+    let dat = write(&dir.path().join("mini"), 6, 4);
+    let path = dir.path().join("mini-names.txt");
+    fs::write(&path, "a\nb\nc\nd\ne\nf\n").unwrap();
+    assert_eq!(read(&dat).unwrap().category_name(1), "b");
+    for (bytes, found) in [
+        (b"a\nb\nc\nd\ne\n\xFF\n".to_vec(), "bytes that are not text"),
+        (vec![b'\n'; 70_000], "70000 bytes"),
+        (b"a\nb".to_vec(), "2 lines"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        let error = read(&dat).unwrap_err();
+        assert!(error.reason() == "data" && error.to_string().contains(&format!("found {found};")), "{error}");
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(read(&dat).unwrap_err().reason(), "data");
+    fs::remove_dir(&path).unwrap();
+    assert_eq!(read(&dat).unwrap().category_name(1), CATEGORIES[1]);
+}
+
+/// A link that leads round in a circle is there, but cannot be asked what it is.
+#[test]
+#[cfg(unix)]
+fn only_a_missing_list_of_names_is_none() {
+    let dir = folder(&[]);
+    let dat = write(&dir.path().join("mini"), 6, 4);
+    std::os::unix::fs::symlink("mini-names.txt", dir.path().join("mini-names.txt")).unwrap();
+    assert_eq!(read(&dat).unwrap_err().reason(), "io");
+}
+
+#[test]
 fn reading_stops_when_asked() {
     let dir = folder(&[]);
     let dat = write(&dir.path().join("mini"), 6, 4);

@@ -20,6 +20,8 @@ mod write;
 
 use image::RgbImage;
 
+use super::mat::MAX_BYTES;
+use super::norb;
 use crate::error::{Error, Result};
 use math::{Dice, Purpose};
 
@@ -181,6 +183,11 @@ impl ToyOptions {
         }
         if self.sample && self.instances < 3 {
             return refuse("instances", self.instances.to_string(), "3 or more for the sample");
+        }
+        let n_pairs = u64::from(write::n_train(self) * self.views) * Category::ALL.len() as u64;
+        if self.format == ToyFormat::Mat && norb::n_bytes(n_pairs, self.side, self.side) > MAX_BYTES {
+            let found = format!("{} with {} views at {} pixels", self.instances, self.views, self.side);
+            return refuse("instances", found, "few enough for one file of NORB, at most 4294967295 bytes");
         }
         let Faults { wrong_labels, near_duplicates, corrupt } = self.faults;
         let faults = u64::from(wrong_labels) + u64::from(near_duplicates) + u64::from(corrupt);

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, RgbImage, imageops};
@@ -81,8 +82,8 @@ struct Written {
 ///
 /// # Errors
 /// [`Error::Option`] for options that cannot be met, [`Error::Data`] when the folder is not empty or not a folder,
-/// [`Error::Io`] when it cannot be written, [`Error::Cancelled`]; what was written by then stays and is whole, lists
-/// included.
+/// [`Error::Io`] for the first file that cannot be written, after which no more are begun, [`Error::Cancelled`]; what was
+/// written by then stays and is whole, lists included.
 pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<ToyReport> {
     options.check()?;
     claim(to)?;
@@ -95,11 +96,19 @@ pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<
         let folder = to.join(folder);
         fs::create_dir_all(&folder).map_err(Error::io("create", folder))?;
     }
+    let failed = AtomicBool::new(false);
     let outcomes: Vec<Result<Vec<Written>>> = jobs
         .par_iter()
         .map(|job| {
+            if failed.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
             progress.step()?;
-            write(options, to, job)
+            write(options, to, job).map_err(|error| {
+                discard(to, job);
+                // Only the first failure is told.
+                if failed.swap(true, Ordering::Relaxed) { Error::Cancelled } else { error }
+            })
         })
         .collect();
     let mut report = ToyReport::default();
@@ -150,8 +159,19 @@ fn claim(to: &Path) -> Result<()> {
     }
 }
 
+/// Writes a file, whole or not at all.
 pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).map_err(Error::io("write", path))
+    fs::write(path, bytes).map_err(|error| {
+        let _ = fs::remove_file(path);
+        Error::io("write", path)(error)
+    })
+}
+
+/// Removes the files of a job that failed: one eye without the other is not in the lists.
+fn discard(to: &Path, job: &Job) {
+    for ending in ["_lt.jpg", "_rt.jpg", ".jpg"] {
+        let _ = fs::remove_file(to.join(format!("{}{ending}", job.stem)));
+    }
 }
 
 /// How many instances, from the first, are for training in the formats that say so.
