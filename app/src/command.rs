@@ -28,6 +28,8 @@ pub enum Command {
         labels: Labels,
         /// Patterns of what is left out.
         exclude: Vec<String>,
+        /// A file of captions or labels that is read afterwards.
+        table: Option<PathBuf>,
     },
     /// Look at all imported folders again.
     Rescan,

@@ -220,7 +220,7 @@ impl App {
     fn chose(&mut self, purpose: Purpose, path: PathBuf) {
         self.asks.commands.push(match purpose {
             Purpose::Open => Command::Open(path),
-            Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new() },
+            Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new(), table: None },
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(Query::File(path)),
             Purpose::LoadModel => Command::LoadModel(path),

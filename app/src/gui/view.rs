@@ -1,6 +1,6 @@
 //! How the window stands: page, filter, selection, drafts. Nothing here is lost when it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use super::selection::Selection;
 use super::textures::{Textures, colour_image};
 use crate::command::Command;
 use crate::session::desk::Desk;
-use crate::session::desk::view::{Notice, Recognition};
+use crate::session::desk::view::{Notice, Recognition, Tried};
 use crate::settings::Settings;
 
 /// A page of the window.
@@ -106,7 +106,10 @@ pub struct Pictures {
     recognition: Option<Arc<Recognition>>,
     query: Option<TextureHandle>,
     tiles: Vec<Option<TextureHandle>>,
-    viewed: Option<(ItemId, TextureHandle)>,
+    /// Smooth, and with hard pixels for looking closely.
+    viewed: Option<(ItemId, [TextureHandle; 2])>,
+    tray: Vec<TextureHandle>,
+    tray_of: Option<PathBuf>,
 }
 
 impl Pictures {
@@ -134,12 +137,23 @@ impl Pictures {
                 } else {
                     colour_image(picture)
                 };
-                let options = egui::TextureOptions { magnification: egui::TextureFilter::Nearest, ..egui::TextureOptions::LINEAR };
-                self.viewed = Some((id, ctx.load_texture("viewed", image, options)));
+                let hard = egui::TextureOptions { magnification: egui::TextureFilter::Nearest, ..egui::TextureOptions::LINEAR };
+                let load = |options| ctx.load_texture("viewed", image.clone(), options);
+                self.viewed = Some((id, [load(egui::TextureOptions::LINEAR), load(hard)]));
             }
             None => self.viewed = None,
             _ => {}
         }
+        if self.tray_of.as_deref() != desk.source() {
+            self.tray_of = desk.source().map(Path::to_owned);
+            let load = |tried: &Tried| ctx.load_texture("tray", colour_image(&tried.thumbnail), egui::TextureOptions::LINEAR);
+            self.tray = desk.tray().iter().map(load).collect();
+        }
+    }
+
+    /// The pictures of the images to try.
+    pub fn tray(&self) -> &[TextureHandle] {
+        &self.tray
     }
 
     /// The texture of the query, or of a tile.
@@ -150,9 +164,9 @@ impl Pictures {
         }
     }
 
-    /// The texture of the image that is viewed, once it is there.
-    pub fn viewed(&self, id: ItemId) -> Option<&TextureHandle> {
-        self.viewed.as_ref().filter(|(held, _)| *held == id).map(|(_, texture)| texture)
+    /// The texture of the image that is viewed at some zoom, once it is there.
+    pub fn viewed(&self, id: ItemId, zoom: f32) -> Option<&TextureHandle> {
+        self.viewed.as_ref().filter(|(held, _)| *held == id).map(|(_, textures)| &textures[usize::from(zoom > 8.0)])
     }
 }
 

@@ -99,15 +99,11 @@ impl Session {
             let found = if to.is_dir() { "a folder" } else { "another file" };
             return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
         }
-        let mut beside = to.as_os_str().to_owned();
-        beside.push(".unpacked");
-        let folder = PathBuf::from(beside);
-        let packed = model.save(&folder).and_then(|_| pack(&folder)).and_then(|bytes| {
-            envelope::replace(to, &bytes)?;
-            Ok(bytes.len() as u64)
-        });
-        let _ = fs::remove_dir_all(&folder);
-        packed
+        let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", to))?;
+        model.save(folder.path())?;
+        let bytes = pack(folder.path())?;
+        envelope::replace(to, &bytes)?;
+        Ok(bytes.len() as u64)
     }
 
     /// Loads a model that was saved as a folder or as one file.

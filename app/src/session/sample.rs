@@ -17,6 +17,8 @@ pub struct Sample {
     pub train: PathBuf,
     /// Images of objects that are not among them.
     pub try_these: PathBuf,
+    /// A table of captions of both.
+    pub captions: PathBuf,
 }
 
 impl Session {
@@ -31,7 +33,11 @@ impl Session {
         for folder in dirs::data_dir().into_iter().chain([std::env::temp_dir()]).map(|folder| folder.join(&name)) {
             last = unpack(&SAMPLE, &folder);
             if last.is_ok() {
-                return Ok(Sample { train: folder.join("train"), try_these: folder.join("try-these") });
+                return Ok(Sample {
+                    train: folder.join("train"),
+                    try_these: folder.join("try-these"),
+                    captions: folder.join("captions.tsv"),
+                });
             }
         }
         last.map(|()| unreachable!("the list of folders is not empty"))

@@ -79,43 +79,45 @@ pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
     egui::Area::new(egui::Id::unique("toasts")).anchor(Align2::RIGHT_BOTTOM, vec2(-14.0, -44.0)).order(egui::Order::Foreground).show(
         ctx,
         |ui| {
-            ui.with_layout(Layout::bottom_up(Align::Max), |ui| {
-                for (i, toast) in panel.view.toasts.iter().enumerate().rev() {
-                    let colour = match toast.notice.tone {
-                        Tone::Done => theme::good(ui),
-                        Tone::Note => theme::accent(ui),
-                        Tone::Problem => ui.visuals().error_fg_color,
-                    };
-                    let frame = Frame::new()
-                        .fill(ui.visuals().window_fill)
-                        .stroke(egui::Stroke::new(1.0, colour))
-                        .corner_radius(egui::CornerRadius::same(8))
-                        .shadow(ui.visuals().popup_shadow)
-                        .inner_margin(Margin::symmetric(12, 8));
-                    frame.show(ui, |ui| {
-                        ui.set_max_width(420.0);
-                        ui.with_layout(Layout::left_to_right(Align::Min), |ui| {
-                            ui.scope(|ui| {
-                                ui.set_max_width(300.0);
-                                ui.add(egui::Label::new(RichText::new(&toast.notice.words)).wrap());
-                            });
-                            if toast.notice.undo && ui.small_button("Undo").clicked() {
-                                panel.asks.commands.push(Command::Undo);
-                                closed = Some(i);
-                            }
-                            if toast.notice.tone == Tone::Problem && ui.small_button("Copy").clicked() {
-                                ui.copy_text(toast.notice.words.clone());
-                            }
-                            if ui.small_button("×").on_hover_text("Close").clicked() {
-                                closed = Some(i);
-                            }
-                        });
+            ui.set_width(380.0);
+            for (i, toast) in panel.view.toasts.iter().enumerate() {
+                let colour = match toast.notice.tone {
+                    Tone::Done => theme::good(ui),
+                    Tone::Note => theme::accent(ui),
+                    Tone::Problem => ui.visuals().error_fg_color,
+                };
+                let frame = Frame::new()
+                    .fill(ui.visuals().window_fill)
+                    .stroke(egui::Stroke::new(1.0, colour))
+                    .corner_radius(egui::CornerRadius::same(8))
+                    .shadow(ui.visuals().popup_shadow)
+                    .inner_margin(Margin::symmetric(12, 8));
+                frame.show(ui, |ui| {
+                    ui.set_width(354.0);
+                    ui.add(egui::Label::new(shortened(&toast.notice.words)).wrap()).on_hover_text(&toast.notice.words);
+                    ui.horizontal(|ui| {
+                        if toast.notice.undo && ui.small_button("Undo").clicked() {
+                            panel.asks.commands.push(Command::Undo);
+                            closed = Some(i);
+                        }
+                        if toast.notice.tone == Tone::Problem && ui.small_button("Copy").clicked() {
+                            ui.copy_text(toast.notice.words.clone());
+                        }
+                        if ui.small_button("Close").clicked() {
+                            closed = Some(i);
+                        }
                     });
-                }
-            });
+                });
+            }
         },
     );
     if let Some(i) = closed {
         panel.view.toasts.remove(i);
     }
+}
+
+/// The beginning of a long sentence; the whole is in the log.
+fn shortened(words: &str) -> String {
+    const LONGEST: usize = 240;
+    if words.chars().count() <= LONGEST { words.to_owned() } else { words.chars().take(LONGEST).chain("…".chars()).collect() }
 }

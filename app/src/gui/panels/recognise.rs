@@ -53,16 +53,26 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
     let tray: Vec<_> = panel.desk.tray().to_vec();
     if !tray.is_empty() {
-        ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new("Try these:").strong()).on_hover_text("Toys that it has never seen");
-            let current = panel.desk.recognition().and_then(|recognition| recognition.path.clone());
-            for path in tray {
-                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let is_here = current.as_ref() == Some(&path);
-                if ui.selectable_label(is_here, RichText::new(name).small()).clicked() {
-                    panel.ask(Command::Recognise(Query::File(path)));
+        ScrollArea::horizontal().id_salt("tray").show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Try these").strong()).on_hover_text("Toys that it has never seen");
+                let current = panel.desk.recognition().and_then(|recognition| recognition.path.clone());
+                let pictures = panel.pictures;
+                for (tried, texture) in tray.into_iter().zip(pictures.tray()) {
+                    let (rect, response) = ui.allocate_exact_size(egui::vec2(52.0, 52.0), egui::Sense::click());
+                    ui.painter().image(texture.id(), rect.shrink(2.0), super::super::widgets::WHOLE, egui::Color32::WHITE);
+                    let is_here = current.as_ref() == Some(&tried.path);
+                    if is_here || response.hovered() || response.has_focus() {
+                        let stroke = super::super::theme::focus(ui);
+                        ui.painter().rect_stroke(rect, egui::CornerRadius::same(3), stroke, egui::StrokeKind::Inside);
+                    }
+                    let name = tried.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_here, format!("Try {name}")));
+                    if response.on_hover_text(name).clicked() {
+                        panel.ask(Command::Recognise(Query::File(tried.path)));
+                    }
                 }
-            }
+            });
         });
     }
     ui.separator();
@@ -75,10 +85,10 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
     nothing_ui(ui, "No image yet", "Choose, drop or paste an image, or press E on a selected one in Browse");
     ui.vertical_centered(|ui| {
-        if let Some(path) = panel.desk.tray().first().cloned()
+        if let Some(tried) = panel.desk.tray().first().cloned()
             && main_button(ui, "Recognise a toy it has never seen").clicked()
         {
-            panel.ask(Command::Recognise(Query::File(path)));
+            panel.ask(Command::Recognise(Query::File(tried.path)));
         }
     });
 }
@@ -93,8 +103,8 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         if is_unknown {
             ui.label(RichText::new(format!("nearest: {best}")).weak());
         }
-        line(ui, RichText::new(&recognition.name).weak())
-            .on_hover_text(recognition.path.as_deref().map_or_else(|| recognition.name.clone(), display));
+        let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
+        line(ui, RichText::new(name.unwrap_or_else(|| recognition.name.clone())).weak()).on_hover_text(&recognition.name);
         let without = match &recognition.left_out {
             LeftOut::Nothing => String::new(),
             LeftOut::Image => "It is a training image: it was left out for this answer.".into(),

@@ -88,7 +88,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     viewer.offset = viewer.offset.clamp(-room, room);
     let target = Rect::from_center_size(rect.center() + viewer.offset, shown);
     let painter = ui.painter_at(rect);
-    let texture = panel.pictures.viewed(id).map(egui::TextureHandle::id);
+    let texture = panel.pictures.viewed(id, zoom).map(egui::TextureHandle::id);
     let texture = texture.or_else(|| image.content.and_then(|content| panel.textures.get(content.hash.0)).map(egui::TextureHandle::id));
     match texture {
         Some(texture) => {

@@ -52,6 +52,8 @@ pub fn grid_ui(
     let gap = 6.0;
     let width = ui.available_width() - ui.spacing().scroll.bar_width - 4.0;
     let columns = (((width + gap) / (size.x + gap)).floor() as usize).max(1);
+    // What is left of the width is shared out, so that the grid reaches from side to side.
+    let size = vec2(((width + gap) / columns as f32 - gap).floor().max(size.x.min(width)), size.y);
     let rows = list.len().div_ceil(columns);
     let scrolled_to = keys(ui, list, selection, columns, &mut done);
     wheel(ui, side, &mut done);

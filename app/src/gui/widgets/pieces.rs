@@ -55,7 +55,9 @@ pub fn pieces_ui(
         let frame = Rect::from_min_size(min, vec2(side, side - if rows > 1.0 { 20.0 } else { 0.0 }));
         places.push(picture_ui(ui, frame, tile.size, picture(Some(i)), Some(theme::tile(i))));
         let words = format!("{} · {} ({:+.2})", tile.label, tile.name, tile.lead);
-        let galley = one_line(ui, &words, frame.width(), ui.visuals().text_color());
+        let file = tile.name.rsplit(['/', '\\']).next().unwrap_or(&tile.name);
+        let below = format!("{:+.2}  {}  {file}", tile.lead, tile.label);
+        let galley = one_line(ui, &below, frame.width(), ui.visuals().text_color());
         ui.painter().galley(frame.left_bottom() + vec2(2.0, 3.0), galley, ui.visuals().text_color());
         let response = ui.interact(frame, ui.scope_id().with(("tile", i)), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Training image {}", tile.name)));

@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex};
 use tessera_core::data::Labels;
 use tessera_core::error::display;
 use tessera_core::library::Library;
-use tessera_core::library::import::{ImportOptions, Imported, hold};
+use tessera_core::library::import::{FailedFile, ImportOptions, Imported, hold};
+use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::super::library::{Target, what_is};
 use super::act::{models, saved_models};
-use super::view::{Notice, Tone};
+use super::view::{Notice, Tone, Tried};
 use super::{Desk, Message, Opened, done, note, problem};
 use crate::command::{Command, Export, Query};
 
-/// Failed files told one by one; the rest are counted.
-const TOLD: usize = 20;
+/// Failed files that are told one by one in the log.
+const TOLD: usize = 200;
 
 impl Desk {
     pub(super) fn run_long(&mut self, command: Command) {
@@ -36,15 +37,23 @@ impl Desk {
                     let sample = session.sample()?;
                     let mut opened = open_folder(session, &sample.train)?;
                     opened.name = "Sample".into();
+                    if let Some(Command::Import { table, .. }) = &mut opened.then {
+                        *table = Some(sample.captions);
+                    }
                     opened.tray = images_in(session, &sample.try_these);
                     Ok(Message::Opened(Box::new(opened)))
                 });
             }
-            Command::Import { folder, labels, exclude } => {
+            Command::Import { folder, labels, exclude, table } => {
                 let options = ImportOptions { labels, exclude };
                 self.library_job(&format!("Import {}", display(&folder)), move |session, library| {
                     let report = session.import(library, &folder, &options)?;
-                    Ok(imported(library, &report, &folder))
+                    let mut messages = vec![imported(library, &report, &folder)];
+                    let is_new = report.imported > 0 || hold(library).words().memories() == 0;
+                    if let Some(table) = table.or_else(|| captions_in(&folder)).filter(|_| is_new) {
+                        messages.push(read_table(session, library, &table).unwrap_or_else(|error| problem(error.to_string())));
+                    }
+                    Ok(Message::Several(messages))
                 });
             }
             Command::Rescan => self.rescan(),
@@ -110,7 +119,7 @@ impl Desk {
             Target::File if is_table(&path) => self.run_long(Command::ReadTable(path)),
             Target::File => self.run(Command::Recognise(Query::File(path))),
             Target::Folder if joins && self.open.is_some() => {
-                self.run_long(Command::Import { folder: path, labels: Labels::Auto, exclude: Vec::new() });
+                self.run_long(Command::Import { folder: path, labels: Labels::Auto, exclude: Vec::new(), table: None });
             }
             Target::Library => {
                 self.close();
@@ -171,7 +180,7 @@ fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
     let library = session.open_or_create_library(&place)?;
     let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let then = Command::Import { folder: folder.clone(), labels: Labels::Auto, exclude: Vec::new() };
+    let then = Command::Import { folder: folder.clone(), labels: Labels::Auto, exclude: Vec::new(), table: None };
     Ok(opened(session, place, folder, name, library, Some(then)))
 }
 
@@ -181,10 +190,13 @@ fn opened(session: &Session, folder: PathBuf, source: PathBuf, name: String, lib
     Opened { folder, source, name, library, report, models, tray: Vec::new(), then }
 }
 
-fn images_in(session: &Session, folder: &Path) -> Vec<PathBuf> {
+/// The images to try, with small pictures of them.
+fn images_in(session: &Session, folder: &Path) -> Vec<Tried> {
     let options = tessera_core::data::OpenOptions { labels: Labels::None, ..Default::default() };
     let data = tessera_core::data::Dataset::open(folder, &options, session.progress());
-    data.map(|data| data.items.iter().map(|item| item.path().to_owned()).collect()).unwrap_or_default()
+    let paths = data.map(|data| data.items.iter().map(|item| item.path().to_owned()).collect::<Vec<_>>()).unwrap_or_default();
+    let tried = |path: PathBuf| Some(Tried { thumbnail: Arc::new(thumbnail::shrink(&session.picture(&path).ok()?)), path });
+    paths.into_iter().filter_map(tried).collect()
 }
 
 fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Message {
@@ -193,7 +205,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Messa
         (report.unchanged, "unchanged"),
         (report.duplicate, "duplicate"),
         (report.unsupported, "of formats that cannot be read"),
-        (report.failed.len(), "failed"),
+        (report.failed.len(), "failed (the log says why)"),
         (report.missing, "missing"),
     ] {
         if n > 0 {
@@ -206,10 +218,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Messa
         words.push_str(&format!(" ({})", report.layout));
     }
     let mut messages = vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo: report.imported > 0 })];
-    messages.extend(report.failed.iter().take(TOLD).map(|failed| problem(failed.detail.clone())));
-    if report.failed.len() > TOLD {
-        messages.push(problem(format!("{} more files failed", report.failed.len() - TOLD)));
-    }
+    let failed = |failed: &FailedFile| Message::Logged(Notice { words: failed.detail.clone(), tone: Tone::Problem, undo: false });
+    messages.extend(report.failed.iter().take(TOLD).map(failed));
     Message::Several(messages)
 }
 
@@ -228,6 +238,11 @@ fn read_table(session: &Session, library: &Mutex<Library>, path: &Path) -> Resul
         }
     }
     Ok(Message::Several(vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo: read.captions + read.labels > 0 })]))
+}
+
+/// A file of captions that lies in a folder of images under a name that tells.
+fn captions_in(folder: &Path) -> Option<PathBuf> {
+    ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}"))).find(|path| path.is_file())
 }
 
 /// Whether a file is one of captions or labels, by its ending.

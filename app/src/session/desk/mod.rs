@@ -33,7 +33,7 @@ use crate::settings::Settings;
 use recognition::Drawn;
 use thumbnails::Thumbnails;
 pub use thumbnails::{Fetched, Wanted};
-use view::{Entry, Hits, JobView, Notice, Recognition, SavedModel, Tone};
+use view::{Entry, Hits, JobView, Notice, Recognition, SavedModel, Tone, Tried};
 use worker::Worker;
 
 /// What wakes whoever shows the desk.
@@ -74,7 +74,7 @@ struct Open {
     state: State,
     report: Option<(Option<EventId>, Arc<Report>)>,
     models: Vec<SavedModel>,
-    tray: Vec<PathBuf>,
+    tray: Vec<Tried>,
     thumbnails: Thumbnails,
     tried_to_judge: bool,
 }
@@ -82,6 +82,8 @@ struct Open {
 /// What comes back from the threads.
 enum Message {
     Nothing,
+    /// Worth keeping in the log, not worth interrupting for.
+    Logged(Notice),
     Found(PathBuf, Target, bool),
     There(Vec<(PathBuf, bool)>),
     Listing(PathBuf, Vec<Entry>),
@@ -105,7 +107,7 @@ struct Opened {
     library: Library,
     report: Option<(Option<EventId>, Report)>,
     models: Vec<SavedModel>,
-    tray: Vec<PathBuf>,
+    tray: Vec<Tried>,
     then: Option<Command>,
 }
 
@@ -237,7 +239,7 @@ impl Desk {
     }
 
     /// Images to try the recogniser on, which come with the sample.
-    pub fn tray(&self) -> &[PathBuf] {
+    pub fn tray(&self) -> &[Tried] {
         self.open.as_ref().map_or(&[], |open| &open.tray)
     }
 
@@ -328,6 +330,9 @@ impl Desk {
         for message in news {
             self.take_in(message);
         }
+        if changed {
+            self.judge_if_due();
+        }
         if self.open.is_some() && self.is_importing() && self.refreshed.elapsed() > REFRESH {
             self.refreshed = Instant::now();
             self.with_library(|_, library| Message::State(library.state().clone()));
@@ -342,6 +347,7 @@ impl Desk {
     fn take_in(&mut self, message: Message) {
         match message {
             Message::Nothing => {}
+            Message::Logged(notice) => self.log_line(notice),
             Message::Found(path, target, joins) => self.open_target(path, target, joins),
             Message::There(paths) => self.there.extend(paths),
             Message::Listing(folder, entries) => self.listing = Some((folder, entries)),
@@ -403,9 +409,8 @@ impl Desk {
             thumbnails,
             tried_to_judge: false,
         });
-        match then {
-            Some(command) => self.run(command),
-            None => self.judge_if_due(),
+        if let Some(command) = then {
+            self.run(command);
         }
     }
 
@@ -427,7 +432,6 @@ impl Desk {
             if !self.is_importing() {
                 self.recognise_again();
             }
-            self.judge_if_due();
         }
     }
 
@@ -452,11 +456,15 @@ impl Desk {
         }
     }
 
-    fn tell(&mut self, notice: Notice) {
+    fn log_line(&mut self, notice: Notice) {
         if self.log.len() >= LOG {
             self.log.remove(0);
         }
-        self.log.push(notice.clone());
+        self.log.push(notice);
+    }
+
+    fn tell(&mut self, notice: Notice) {
+        self.log_line(notice.clone());
         self.notices.push(notice);
     }
 

@@ -178,6 +178,15 @@ pub struct SavedModel {
     pub bytes: u64,
 }
 
+/// An image to try the recogniser on.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// Its file.
+    pub path: PathBuf,
+    /// A small picture of it.
+    pub thumbnail: Arc<RgbImage>,
+}
+
 /// Something in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
