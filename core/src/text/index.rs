@@ -180,13 +180,16 @@ impl TextIndex {
         }
         let mut completed = Vec::new();
         for word in completions.iter().filter(|word| own.contains_key(*word)) {
-            completed.push((*word, idf(word)));
+            // A word that is wanted already is wanted once more.
+            let count = wanted.get(word).copied().unwrap_or(0);
+            let old = if count > 0 { weight(count) * idf(word) } else { 0.0 };
+            completed.push((*word, old, weight(count + 1) * idf(word)));
         }
         let cosine = |dot: f64, asked: f64| if dot > 0.0 { dot / (squares * asked).sqrt() } else { 0.0 };
         // A completion is one more word of the query; which one is up to the text.
         let best = completed
             .into_iter()
-            .map(|(word, value)| (cosine(dot + value * own[word], asked + value * value), word))
+            .map(|(word, old, new)| (cosine(dot + (new - old) * own[word], asked + new * new - old * old), word))
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(a.1)));
         let score = match best {
             Some((score, word)) => {
