@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 
 use image::RgbImage;
 use tempfile::TempDir;
-use tessera_core::ItemId;
 use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::presets::Preset;
+use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, Content, FolderWord, UserLabel};
 use tessera_core::library::import::{ImportOptions, Imported, hold, import};
 use tessera_core::library::state::{Image, State};

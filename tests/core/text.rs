@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tessera_core::ItemId;
+use tessera_core::ids::ItemId;
 use tessera_core::text::{Query, TextIndex, TextKey, words};
 
 fn key(n: u32) -> TextKey {

@@ -156,11 +156,13 @@ impl Library {
         let Self { store, cache, state, recogniser, words, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
+        let mut kept_at = state.last_event();
         for model in [recogniser as &mut dyn Model, words] {
             let checkpoint = cache.checkpoint(&model.name())?;
+            kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
             apply::catch_up(model, checkpoint, store, state, &features, progress)?;
         }
-        self.kept_at = self.state.last_event();
+        self.kept_at = kept_at;
         Ok(())
     }
 

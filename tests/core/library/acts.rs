@@ -30,7 +30,8 @@ fn classes_follow_their_names() {
     assert_eq!((at(&library, "cat/3.png").label(), at(&library, "owl/2.png").label()), (None, Some("dog")));
     assert_eq!(at(&library, "cat/1.png").label(), None);
     assert_eq!(names(&library), ["dog", "fish"]);
-    hold(&library).label(&[at(&library, "dog/1.png").id], &class("cat")).unwrap();
+    let dog = at(&library, "dog/1.png").id;
+    hold(&library).label(&[dog], &class("cat")).unwrap();
     place.put("cat/4.png", 32);
     place.import(&library);
     assert_eq!(at(&library, "cat/4.png").label(), Some("cat"), "a name that is used again stands for itself again");
@@ -48,7 +49,8 @@ fn to_the_bottom_and_back(place: &Place, mut library: Mutex<Library>) -> Mutex<L
         library = place.open();
         assert_eq!(view(hold(&library).state()), *views.last().unwrap());
     }
-    assert!(hold(&library).state().classes().is_empty() && hold(&library).state().images().next().is_none());
+    let bottom = hold(&library).state().clone();
+    assert!(bottom.classes().is_empty() && bottom.images().next().is_none());
     views.pop();
     while hold(&library).redo().unwrap().is_some() {
         assert_eq!(view(hold(&library).state()), views.pop().unwrap());
@@ -159,7 +161,10 @@ fn expected((images, classes): &View, step: &Step) -> Option<View> {
                 images[at].3 = user.clone();
             }
         }
-        Step::Caption(i, c) => images[live(&images, *i)?].4 = say(&["one", "two", "three"][..*c]),
+        Step::Caption(i, c) => {
+            let at = live(&images, *i)?;
+            images[at].4 = say(&["one", "two", "three"][..*c]);
+        }
         Step::Remove(i, removed) => images.iter_mut().find(|said| said.0 == id(*i))?.5 = *removed,
         Step::NewClass(c) => {
             if classes.iter().any(|name| name == NAMES[*c]) {

@@ -53,7 +53,8 @@ fn a_forgotten_image_was_never_there() {
     others(&library);
     hold(&library).caption(one.id, say(&["narwhal"])).unwrap();
     hold(&library).undo().unwrap();
-    hold(&library).set_removed(&[one.id, at(&library, "ant/1.png").id], true).unwrap();
+    let ant = at(&library, "ant/1.png").id;
+    hold(&library).set_removed(&[one.id, ant], true).unwrap();
     hold(&library).undo().unwrap();
     hold(&library).keep_models().unwrap();
     place.put("crow55/zebrafish77.png", 99);
@@ -74,15 +75,21 @@ fn a_forgotten_image_was_never_there() {
     let other = Mutex::new(open(&place.dir.path().join("two.tessera"), Arc::new(InProcess::default())).unwrap());
     imported_with(&other, &place.images(), &ImportOptions { exclude: vec!["crow55".into()], ..ImportOptions::default() });
     others(&other);
+    let ant = at(&other, "ant/1.png").id;
+    hold(&other).set_removed(&[ant], true).unwrap();
+    hold(&other).undo().unwrap();
     assert_eq!(hold(&library).checkpoints(), hold(&other).checkpoints());
     assert_eq!(weights(&library, &place.dir.path().join("m1")), weights(&other, &place.dir.path().join("m2")));
 
     let report = place.import(&library);
     assert_eq!((report.forgotten, counts(&report)), (1, (0, 6, 0)));
-    while hold(&library).undo().unwrap().is_some() {}
-    sound(&library);
-    while hold(&library).redo().unwrap().is_some() {}
-    sound(&library);
+    for library in [&library, &other] {
+        while hold(library).undo().unwrap().is_some() {}
+        assert!(hold(library).state().images().next().is_none());
+        sound(library);
+        while hold(library).redo().unwrap().is_some() {}
+        sound(library);
+    }
     assert_eq!(hold(&library).checkpoints(), hold(&other).checkpoints());
     drop(library);
     assert_eq!(traces(&place.folder()), Vec::<String>::new());
