@@ -164,14 +164,27 @@ fn view(state: &State) -> View {
 /// The models are what they would be, had they been taught from the first event on.
 #[track_caller]
 fn taught_anew(place: &Place, library: Mutex<Library>) -> Mutex<Library> {
+    with_cache(place, library, |cache| fs::remove_file(cache).unwrap())
+}
+
+/// The same with the elements that are kept, which the files may not give any more.
+#[track_caller]
+fn replayed(place: &Place, library: Mutex<Library>) -> Mutex<Library> {
+    with_cache(place, library, |cache| {
+        rusqlite::Connection::open(cache).unwrap().execute("DELETE FROM checkpoint", []).unwrap();
+    })
+}
+
+#[track_caller]
+fn with_cache(place: &Place, library: Mutex<Library>, change: impl FnOnce(&Path)) -> Mutex<Library> {
     let library = library.into_inner().unwrap();
     let (kept, machine) = (library.checkpoints(), Arc::clone(library.recogniser().ckm()));
     drop(library);
-    fs::remove_file(place.folder().join("cache.db")).unwrap();
+    change(&place.folder().join("cache.db"));
     let library = place.open();
     {
         let held = hold(&library);
-        assert_eq!(held.checkpoints(), kept);
+        assert!(held.checkpoints() == kept, "other checkpoints");
         assert!(**held.recogniser().ckm() == *machine, "another machine");
     }
     library

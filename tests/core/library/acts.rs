@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_core::data::tables;
+use tessera_core::library::event::ContentHash;
 
 use super::*;
 
@@ -111,6 +112,8 @@ enum Step {
     Redo,
     Reopen,
     Import,
+    Change(usize, u64),
+    Exchange(usize, usize),
     Forget(usize),
 }
 
@@ -128,11 +131,25 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::Redo),
         1 => Just(Step::Reopen),
         1 => Just(Step::Import),
+        1 => (image.clone(), 100..110u64).prop_map(|(i, seed)| Step::Change(i, seed)),
+        1 => (image.clone(), image.clone()).prop_map(|(a, b)| Step::Exchange(a, b)),
         1 => image.prop_map(Step::Forget),
     ]
 }
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+const FILES: [&str; 6] = ["a/1.png", "a/2.png", "b/1.png", "b/2.png", "c/1.png", "6.png"];
+
+/// What the history reaches: everything but which bytes an image has.
+fn reached(library: &Mutex<Library>) -> View {
+    let (mut images, classes) = view(hold(library).state());
+    // Records that came with an import which was taken back are blank.
+    images.retain(|said| said.1.is_some() || said.0.0 as usize <= FILES.len());
+    for said in &mut images {
+        said.1 = said.1.map(|_| Content { hash: ContentHash(0), size: (0, 0), bytes: 0, changed: false });
+    }
+    (images, classes)
+}
 
 /// What a step makes of what is said, if it is allowed.
 fn expected((images, classes): &View, step: &Step) -> Option<View> {
@@ -223,45 +240,55 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_order_of_acts_can_be_taken_back(steps in prop::collection::vec(step(), 1..30)) {
-        let place = Place::new(&["a/1.png", "a/2.png", "b/1.png", "b/2.png", "c/1.png", "6.png"]);
+        let place = Place::new(&FILES);
         let mut library = place.open();
         place.import(&library);
         let (mut past, mut future): (Vec<View>, Vec<View>) = (Vec::new(), Vec::new());
         for step in &steps {
-            let now = view(hold(&library).state());
+            let now = reached(&library);
             match step {
                 Step::Undo => {
                     if hold(&library).undo().unwrap().is_some() {
                         if let Some(before) = past.pop() {
-                            prop_assert_eq!(&view(hold(&library).state()), &before);
+                            prop_assert_eq!(&reached(&library), &before);
                         }
                         future.push(now);
                     }
                 }
                 Step::Redo => {
-                    let done = hold(&library).redo().unwrap().is_some();
-                    if let (true, Some(after)) = (done, future.pop()) {
-                        prop_assert_eq!(&view(hold(&library).state()), &after);
+                    if hold(&library).redo().unwrap().is_some() {
+                        if let Some(after) = future.pop() {
+                            prop_assert_eq!(&reached(&library), &after);
+                        }
                         past.push(now);
                     }
                 }
                 Step::Reopen => {
                     drop(library);
                     library = place.open();
-                    prop_assert_eq!(&view(hold(&library).state()), &now);
+                    prop_assert_eq!(&reached(&library), &now);
                 }
                 Step::Import => {
-                    let last = hold(&library).state().last_event();
+                    let acts = hold(&library).state().history().to_vec();
                     place.import(&library);
-                    if hold(&library).state().last_event() != last {
+                    if hold(&library).state().history() != acts {
                         past.push(now);
                         future.clear();
+                    }
+                }
+                Step::Change(i, seed) => place.put(FILES[*i], *seed),
+                Step::Exchange(a, b) => {
+                    let aside = place.image("aside");
+                    for (from, to) in [(place.image(FILES[*a]), &aside), (place.image(FILES[*b]), &place.image(FILES[*a])), (aside.clone(), &place.image(FILES[*b]))] {
+                        // One and the same file is moved aside and back.
+                        let _ = fs::rename(from, to);
                     }
                 }
                 Step::Forget(i) => {
                     let id = ItemId(*i as u32 + 1);
                     if hold(&library).state().image(id).is_some() {
                         hold(&library).forget(&[id], &Progress::default()).unwrap();
+                        // What lies below in the history is not known any more.
                         past.clear();
                         future.clear();
                     }
@@ -270,7 +297,7 @@ proptest! {
                     let expected = expected(&now, step);
                     let done = act(&mut hold(&library), step);
                     prop_assert_eq!(done.is_ok(), expected.is_some(), "{:?}", done);
-                    let now_is = view(hold(&library).state());
+                    let now_is = reached(&library);
                     if let (Ok(done), Some(expected)) = (done, expected) {
                         prop_assert_eq!(&now_is, &expected);
                         if done {
@@ -282,7 +309,7 @@ proptest! {
             }
         }
         sound(&library);
-        let library = taught_anew(&place, library);
+        let library = replayed(&place, library);
         while hold(&library).undo().unwrap().is_some() {}
         sound(&library);
         while hold(&library).redo().unwrap().is_some() {}
