@@ -5,6 +5,7 @@ mod ckm;
 mod data;
 mod features;
 mod hamming;
+mod library;
 mod model;
 mod picture;
 mod scenes;

@@ -32,6 +32,7 @@ pub fn apply(ctx: &egui::Context, theme: settings::Theme, scale: f32) {
         style.spacing.interact_size.y = 26.0;
         style.spacing.scroll.floating = false;
         style.spacing.scroll.bar_width = 9.0;
+        style.spacing.scroll.foreground_color = false;
     });
     ctx.set_zoom_factor(scale);
 }
@@ -69,7 +70,7 @@ fn visuals(dark: bool) -> Visuals {
     }
     w.hovered.bg_stroke = Stroke::new(1.0, accent);
     w.active.bg_stroke = Stroke::new(1.5, accent);
-    w.inactive.bg_stroke = Stroke::NONE;
+    w.inactive.bg_stroke = Stroke::new(1.0, line);
     v
 }
 

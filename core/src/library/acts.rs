@@ -1,9 +1,9 @@
 //! What a user says and takes back: labels, captions, classes, removal, undo.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Library;
-use super::event::{Caption, Change, ClassLook, EventId, Field, Kind, Swap, UserLabel, inverse};
+use super::event::{Caption, Change, ClassLook, ContentHash, EventId, Field, Kind, Swap, UserLabel, inverse};
 use super::state::{Act, Image, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -135,8 +135,9 @@ impl Library {
     /// [`Error::Io`]; [`Error::Data`] when the log is damaged.
     pub fn undo(&mut self) -> Result<Option<(Act, EventId)>> {
         let Some(act) = self.state.history().last().cloned() else { return Ok(None) };
-        let changes = self.changes_of(act.id, |kind| kind == Kind::Act)?;
-        self.history_step(act.clone(), Kind::Undo(act.id), &format!("Undo: {}", act.words), inverse(changes))
+        let events = self.store.events_of(act.id)?.into_iter().filter(|event| event.kind == Kind::Act);
+        let changes = inverse(events.flat_map(|event| event.changes).collect());
+        self.history_step(act.clone(), Kind::Undo(act.id), &format!("Undo: {}", act.words), changes)
     }
 
     /// Does again what was last taken back. Returns it with the event; none when there is nothing.
@@ -145,16 +146,13 @@ impl Library {
     /// As [`Library::undo`].
     pub fn redo(&mut self) -> Result<Option<(Act, EventId)>> {
         let Some(act) = self.state.future().last().cloned() else { return Ok(None) };
-        let changes = self.changes_of(act.id, |kind| kind == Kind::Act)?;
+        let changes = self.store.last_undo_of(act.id)?.map(|event| inverse(event.changes)).unwrap_or_default();
         self.history_step(act.clone(), Kind::Redo(act.id), &format!("Redo: {}", act.words), changes)
-    }
-
-    fn changes_of(&self, act: EventId, is_part: impl Fn(Kind) -> bool) -> Result<Vec<Change>> {
-        Ok(self.store.events_of(act)?.into_iter().filter(|event| is_part(event.kind)).flat_map(|event| event.changes).collect())
     }
 
     /// A step in the history is entered even when forgetting has left nothing of its act.
     fn history_step(&mut self, act: Act, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<(Act, EventId)>> {
+        let changes = self.state.fitting(changes);
         let event = self.append_and_teach(None, kind, words, changes)?;
         Ok(Some((act, event)))
     }
@@ -223,6 +221,20 @@ impl Library {
 }
 
 impl State {
+    /// The changes of a step in the history as they can be made now. Files change without asking the history, so contents
+    /// go from those of the moment, and bytes that have become another image's stay with it.
+    fn fitting(&self, changes: Vec<Change>) -> Vec<Change> {
+        let holder: HashMap<ContentHash, ItemId> =
+            self.records().iter().filter_map(|image| Some((image.content?.hash, image.id))).collect();
+        let fit = |change| {
+            let Change::Image(id, Field::Content(Swap(_, after))) = change else { return Some(change) };
+            let now = self.image(id).and_then(|image| image.content);
+            let is_taken = after.is_some_and(|content| holder.get(&content.hash).is_some_and(|holder| *holder != id));
+            (now != after && !is_taken).then_some(Change::Image(id, Field::Content(Swap(now, after))))
+        };
+        changes.into_iter().filter_map(fit).collect()
+    }
+
     /// The changes that make those classes that do not exist yet, in the order given.
     pub(super) fn new_classes<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<Change> {
         let mut position = self.classes.values().map(|look| look.position + 1).max().unwrap_or(0);
@@ -258,7 +270,7 @@ fn tidy_label(label: &UserLabel) -> Result<UserLabel> {
 }
 
 /// A name without blanks around it and control characters in it.
-fn tidy_name(name: &str) -> Result<String> {
+pub(super) fn tidy_name(name: &str) -> Result<String> {
     let tidy: String = name.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if tidy.is_empty() || tidy.chars().count() > LONGEST.0 {
         let found = if tidy.is_empty() { "empty".to_owned() } else { format!("{} characters long", tidy.chars().count()) };

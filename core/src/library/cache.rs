@@ -1,6 +1,6 @@
 //! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images and events.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -143,7 +143,7 @@ impl Cache {
     }
 
     /// Purges what was computed from these files, and every checkpoint and result, which may have seen them.
-    pub(super) fn purge(&mut self, hashes: &[ContentHash]) -> Result<()> {
+    pub(super) fn purge(&mut self, hashes: &BTreeSet<ContentHash>) -> Result<()> {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
             for hash in hashes {

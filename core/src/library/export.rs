@@ -13,7 +13,7 @@ use crate::ckm::model::{Metrics, Recognizer};
 use crate::ckm::{Ckm, Example};
 use crate::data::tables::Row;
 use crate::error::Result;
-use crate::ids::ItemId;
+use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
 
 impl Library {
@@ -39,7 +39,8 @@ impl Library {
     }
 
     /// The recogniser as a model that can be saved and used elsewhere. Its images are named by their paths from the root
-    /// when there is one root, otherwise by their full paths.
+    /// when there is one root, otherwise by their full paths, and numbered in the order in which they came: what was
+    /// forgotten leaves no gap.
     ///
     /// # Errors
     /// As [`Ckm::new`].
@@ -51,12 +52,15 @@ impl Library {
         };
         let ckm = self.recogniser.ckm();
         let mut named = Ckm::new(ckm.options().clone())?;
-        for (class, example) in ckm.examples() {
-            let name = match (&only, self.path(example.id)) {
-                (None, Some(path)) => path.to_string_lossy().into_owned(),
+        let mut examples: Vec<(ClassId, &Example)> = ckm.examples().collect();
+        examples.sort_by_key(|(_, example)| example.id);
+        for ((class, example), number) in examples.into_iter().zip(1..) {
+            let name = match (&only, self.state.image(example.id), self.path(example.id)) {
+                (None, _, Some(path)) => path.to_string_lossy().into_owned(),
+                (_, Some(image), _) => image.name(),
                 _ => example.name.clone(),
             };
-            named.add(&ckm.classes()[class.index()].name, Example { name, ..Example::clone(example) });
+            named.add(&ckm.classes()[class.index()].name, Example { id: ItemId(number), name, ..Example::clone(example) });
         }
         let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Recognizer { ckm: Arc::new(named), calibration, metrics, root })

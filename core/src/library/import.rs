@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
+use super::acts::tidy_name;
 use super::cache::Cut;
 use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
 use super::features::{self, hash_file};
@@ -16,7 +17,7 @@ use super::store::put_place;
 use super::{Library, store};
 use crate::ckm::CkmOptions;
 use crate::data::tables::{Found, Matcher, Table, sidecar};
-use crate::data::{Dataset, Labels, OpenOptions, Source, UNLABELLED};
+use crate::data::{Dataset, Labels, Meta, OpenOptions, Source, UNLABELLED};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::picture::Decoder;
@@ -84,7 +85,7 @@ struct File {
 enum Look {
     /// Bytes that no image has.
     New(Content, Cut, Vec<String>),
-    /// Bytes that an image of the library has; whether that image's other files are gone.
+    /// Bytes that an image of the library has; whether no other file has them any more.
     Known(ContentHash, bool),
     Forgotten,
 }
@@ -104,6 +105,17 @@ pub fn hold(library: &Mutex<Library>) -> MutexGuard<'_, Library> {
 /// # Complexity
 /// One pass over the directory entries; only files that are new or changed are read.
 pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<Imported> {
+    take_in(library, folder, options, true, progress)
+}
+
+/// Imports; `reads_words` says whether images that moved are now what their new folders say.
+pub(super) fn take_in(
+    library: &Mutex<Library>,
+    folder: &Path,
+    options: &ImportOptions,
+    reads_words: bool,
+    progress: &Progress,
+) -> Result<Imported> {
     let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
     let data = Dataset::open(&folder, &open, progress)?;
@@ -124,7 +136,7 @@ pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, 
         let forgotten = library.store.forgotten()?;
         (root, Arc::clone(&library.decoder), library.recogniser.ckm().options().clone(), forgotten, library.state.clone())
     };
-    let mut known = Known::of(&state);
+    let known = Known::of(&state);
     let mut work = Vec::new();
     for item in &data.items {
         let Source::File(path) = &item.source else {
@@ -137,7 +149,9 @@ pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, 
         };
         let label = data.class_name(item.class);
         let label = (label != UNLABELLED).then(|| label.to_owned());
-        let word = FolderWord { label, group: item.group.clone(), meta: item.meta.clone() };
+        // The other half of a pair can be found again, and is not written down.
+        let meta = Meta { partner: None, ..item.meta.clone() };
+        let word = FolderWord { label, group: item.group.clone(), meta };
         match known.look_up(path, word) {
             Ok(Some(file)) => work.push(file),
             Ok(None) => report.unchanged += 1,
@@ -147,32 +161,29 @@ pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, 
     report.missing = hold(library).mark_missing(&folder, &data.items.iter().map(|item| item.path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
-    let mut act = None;
+    let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words, report };
     for batch in work.chunks(BATCH) {
         let state = hold(library).state.clone();
         // No thread waits for the library in here: one that holds it may be waiting for these threads.
         let looked: Vec<Result<Look>> = batch
             .par_iter()
-            .map(|file| progress.step().and_then(|()| look(file, &known.by_hash, &state, &forgotten, &*decoder, &ckm)))
+            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &forgotten, &*decoder, &ckm)))
             .collect();
-        report.cancelled |= looked.iter().any(|look| matches!(look, Err(Error::Cancelled)));
+        run.report.cancelled |= looked.iter().any(|look| matches!(look, Err(Error::Cancelled)));
         let mut seen = Vec::new();
         for (file, look) in batch.iter().zip(looked) {
             match look {
-                Ok(Look::Forgotten) => {
-                    report.unchanged += 1;
-                    report.forgotten += 1;
-                }
                 Ok(look) => seen.push((file, look)),
                 Err(Error::Cancelled) => {}
-                Err(error) => report.failed.push(failed(&file.path, &error)),
+                Err(error) => run.report.failed.push(failed(&file.path, &error)),
             }
         }
-        hold(library).admit(root, &folder, seen, &mut known, &mut act, &mut report)?;
-        if report.cancelled {
+        hold(library).admit(&mut run, seen)?;
+        if run.report.cancelled {
             break;
         }
     }
+    let mut report = run.report;
     if report.cancelled {
         // What was not looked at was not found.
         report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
@@ -183,6 +194,31 @@ pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, 
 
 fn failed(path: &Path, error: &Error) -> FailedFile {
     FailedFile { path: path.to_owned(), reason: error.reason(), detail: error.to_string() }
+}
+
+/// An import under way.
+struct Run {
+    root: RootId,
+    folder: PathBuf,
+    known: Known,
+    /// The act that takes in new images, once there is one, and how many it has taken in.
+    act: Option<EventId>,
+    in_act: usize,
+    reads_words: bool,
+    report: Imported,
+}
+
+/// What a few files lead to.
+#[derive(Default)]
+struct Draft {
+    changes: Vec<Change>,
+    /// Contents of files that changed, which undo does not reach.
+    replaced: Vec<Change>,
+    places: Vec<(ItemId, Place, Option<ItemId>)>,
+    cuts: Vec<Cut>,
+    classes: BTreeSet<String>,
+    /// Images that are new.
+    new: usize,
 }
 
 /// What the library knew when an import began, and what was taken in since.
@@ -207,12 +243,21 @@ impl Known {
     /// The file when it has to be read; `None` when it is as it was.
     fn look_up(&self, path: &Path, word: FolderWord) -> Result<Option<File>> {
         let meta = fs::metadata(path).map_err(Error::io("read", path))?;
-        let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as i64);
-        let file = File { path: path.to_owned(), word, bytes: meta.len(), modified };
+        let file = File { path: path.to_owned(), word, bytes: meta.len(), modified: modified(&meta) };
         let Some((_, hash, place)) = self.files.get(path) else { return Ok(Some(file)) };
         let is_same = place.here && place.bytes == file.bytes && place.modified == file.modified && *hash == Some(place.hash);
         Ok(if is_same { None } else { Some(file) })
     }
+}
+
+fn modified(meta: &fs::Metadata) -> i64 {
+    meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as i64)
+}
+
+/// Whether the file of a place has the bytes it had when it was last looked at.
+fn holds(path: &Path, place: &Place) -> bool {
+    let is_same = |meta: fs::Metadata| (meta.len(), modified(&meta)) == (place.bytes, place.modified);
+    fs::metadata(path).is_ok_and(is_same) || hash_file(path).is_ok_and(|hash| hash == place.hash)
 }
 
 fn look(
@@ -225,7 +270,10 @@ fn look(
 ) -> Result<Look> {
     let hash = hash_file(&file.path)?;
     if let Some(image) = by_hash.get(&hash).and_then(|id| state.image(*id)) {
-        let elsewhere = image.places.iter().map(|place| state.full_path(place)).any(|path| path != file.path && path.exists());
+        let elsewhere = image.places.iter().filter(|place| place.hash == hash).any(|place| {
+            let path = state.full_path(place);
+            path != file.path && holds(&path, place)
+        });
         return Ok(Look::Known(hash, !elsewhere));
     }
     if forgotten.contains(&hash) {
@@ -285,110 +333,166 @@ impl Library {
                 put_place(tx, *image, place)
             })
         })?;
-        for (id, place, before) in places {
-            self.state.move_place(*id, place.clone(), *before);
+        let before = self.state.clone();
+        for (id, place, former) in places {
+            self.state.move_place(*id, place.clone(), *former);
         }
-        Ok(())
+        // Models know images by the names of their files.
+        let images: BTreeSet<ItemId> = places.iter().flat_map(|(id, _, former)| [Some(*id), *former]).flatten().collect();
+        self.teach(&before, &images.into_iter().collect::<Vec<_>>())
     }
 
     /// Takes in files that were looked at.
-    fn admit(
-        &mut self,
-        root: RootId,
-        folder: &Path,
-        files: Vec<(&File, Look)>,
-        known: &mut Known,
-        act: &mut Option<EventId>,
-        report: &mut Imported,
-    ) -> Result<()> {
-        let root_path = self.state.roots.get(&root).map_or_else(|| folder.to_owned(), |root| root.path.clone());
-        let mut next = self.state.records().last().map_or(1, |image| image.id.0 + 1);
-        let (mut changes, mut replaced, mut places, mut cuts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut classes = BTreeSet::new();
+    fn admit(&mut self, run: &mut Run, files: Vec<(&File, Look)>) -> Result<()> {
+        let (mut familiar, mut fresh) = (Vec::new(), Vec::new());
         for (file, look) in files {
-            let (hash, fresh, moved) = match look {
-                Look::New(content, cut, captions) => (content.hash, Some((content, cut, captions)), false),
-                Look::Known(hash, moved) => (hash, None, moved),
-                Look::Forgotten => continue,
+            match look {
+                Look::Known(hash, moved) => familiar.push((file, hash, moved)),
+                Look::New(content, cut, captions) => fresh.push((file, content, cut, captions)),
+                Look::Forgotten => {
+                    run.report.unchanged += 1;
+                    run.report.forgotten += 1;
+                }
+            }
+        }
+        let mut draft = Draft::default();
+        // Known bytes go first: a file that has moved is no longer where a new one may lie now.
+        self.admit_known(run, familiar, &mut draft)?;
+        self.admit_new(run, fresh, &mut draft);
+        self.cache.put(&self.version, &draft.cuts)?;
+        self.put_places(&draft.places)?;
+        let mut changes = self.state.new_classes(draft.classes.iter().map(String::as_str));
+        changes.extend(draft.changes);
+        // What the user did meanwhile comes between two acts.
+        if run.act.is_some() && run.act != self.state.history().last().map(|act| act.id) {
+            (run.act, run.in_act) = (None, 0);
+        }
+        run.in_act += draft.new;
+        let folder = error::display(&run.folder);
+        let words = match run.in_act {
+            0 => format!("Look through {folder} again"),
+            1 => format!("Import 1 image from {folder}"),
+            n => format!("Import {n} images from {folder}"),
+        };
+        if let Some(event) = self.commit(run.act, Kind::Act, &words, changes)? {
+            run.act.get_or_insert(event);
+        }
+        self.commit(None, Kind::Final, &format!("Files with new contents in {folder}"), draft.replaced)?;
+        Ok(())
+    }
+
+    /// Where a file lies, and the image that had this place before.
+    fn place_of(&self, run: &Run, file: &File, hash: ContentHash) -> (Place, Option<ItemId>) {
+        let old = run.known.files.get(&file.path);
+        let (root, path) = match old {
+            Some((_, _, place)) => (place.root, place.path.clone()),
+            None => {
+                let root_path = self.state.roots.get(&run.root).map_or(&run.folder, |root| &root.path);
+                (run.root, file.path.strip_prefix(root_path).unwrap_or(&file.path).to_owned())
+            }
+        };
+        let before = old.map(|(id, ..)| *id).filter(|id| self.state.image(*id).is_some());
+        (Place { root, path, hash, bytes: file.bytes, modified: file.modified, here: true }, before)
+    }
+
+    /// Enters files whose bytes an image has.
+    fn admit_known(&mut self, run: &mut Run, files: Vec<(&File, ContentHash, bool)>, draft: &mut Draft) -> Result<()> {
+        let mut places = Vec::new();
+        let mut moved_already = BTreeSet::new();
+        for (file, hash, moved) in files {
+            let (place, before) = self.place_of(run, file, hash);
+            let Some(image) = run.known.by_hash.get(&hash).and_then(|id| self.state.image(*id)) else {
+                // It was forgotten a moment ago.
+                run.report.unchanged += 1;
+                run.report.forgotten += 1;
+                continue;
             };
+            if before == Some(image.id) {
+                run.report.unchanged += 1;
+            } else {
+                run.report.duplicate += 1;
+            }
             let word = self.state.understood(&file.word);
-            let old = known.files.get(&file.path);
-            let before = old.map(|(id, ..)| *id);
-            let (place_root, path) = match old {
-                Some((_, _, place)) => (place.root, place.path.clone()),
-                None => (root, file.path.strip_prefix(&root_path).unwrap_or(&file.path).to_owned()),
-            };
-            let place = Place { root: place_root, path, hash, bytes: file.bytes, modified: file.modified, here: true };
-            if let Some(&id) = known.by_hash.get(&hash) {
+            if run.reads_words && moved && image.folder != word && moved_already.insert(image.id) {
+                draft.classes.extend(word.label.clone());
+                draft.changes.push(Change::Image(image.id, Field::Folder(Swap(image.folder.clone(), word))));
+            }
+            places.push((image.id, place, before));
+        }
+        self.put_places(&places)
+    }
+
+    /// Drafts what files with bytes that no image has lead to.
+    fn admit_new(&self, run: &mut Run, files: Vec<(&File, Content, Cut, Vec<String>)>, draft: &mut Draft) {
+        let mut next = self.state.records().last().map_or(1, |image| image.id.0 + 1);
+        let mut replaced = BTreeSet::new();
+        for (file, content, cut, captions) in files {
+            let (place, before) = self.place_of(run, file, content.hash);
+            if let Some(&id) = run.known.by_hash.get(&content.hash) {
+                // Another file of these few has the same bytes.
                 if before == Some(id) {
-                    report.unchanged += 1
+                    run.report.unchanged += 1;
                 } else {
-                    report.duplicate += 1
+                    run.report.duplicate += 1;
                 }
-                if let Some(image) = self.state.image(id).filter(|image| moved && image.folder != word) {
-                    classes.extend(word.label.clone());
-                    changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
-                }
-                places.push((id, place, before));
+                draft.places.push((id, place, before));
                 continue;
             }
-            // Known bytes are in `by_hash`, so what comes here is fresh.
-            let Some((content, cut, captions)) = fresh else { continue };
-            cuts.push(cut);
-            report.imported += 1;
+            draft.cuts.push(cut);
+            run.report.imported += 1;
             let former = before.and_then(|id| self.state.image(id));
-            let is_only_place = |image: &Image| {
-                image
-                    .places
-                    .iter()
-                    .all(|other| (other.root, &other.path) == (place.root, &place.path) || !self.state.full_path(other).exists())
-            };
-            if let Some(image) = former.filter(|image| image.content.is_some() && is_only_place(image)) {
-                report.changed += 1;
+            if let Some((image, old)) = former.and_then(|image| Some((image, image.content?)))
+                && self.is_only_place(image, old.hash, &place)
+                && replaced.insert(image.id)
+            {
+                run.report.changed += 1;
                 let content = Content { changed: true, ..content };
-                replaced.push(Change::Image(image.id, Field::Content(Swap(image.content, Some(content)))));
-                known.by_hash.insert(hash, image.id);
-                places.push((image.id, place, before));
+                draft.replaced.push(Change::Image(image.id, Field::Content(Swap(Some(old), Some(content)))));
+                run.known.by_hash.remove(&old.hash);
+                run.known.by_hash.insert(content.hash, image.id);
+                draft.places.push((image.id, place, before));
                 continue;
             }
             // An image whose import was undone comes back as itself.
-            let record = former.filter(|image| image.content.is_none());
+            let record = former.filter(|image| image.content.is_none() && replaced.insert(image.id));
             let id = record.map_or(ItemId(next), |image| image.id);
             next += u32::from(record.is_none());
-            known.by_hash.insert(hash, id);
-            classes.extend(word.label.clone());
+            run.known.by_hash.insert(content.hash, id);
+            let word = self.state.understood(&file.word);
+            draft.classes.extend(word.label.clone());
             let blank = Image::new(id);
             let record = record.map_or(&blank, |image| image);
-            changes.push(Change::Image(id, Field::Content(Swap(None, Some(content)))));
-            changes.push(Change::Image(id, Field::Folder(Swap(record.folder.clone(), word))));
+            draft.changes.push(Change::Image(id, Field::Content(Swap(None, Some(content)))));
+            draft.changes.push(Change::Image(id, Field::Folder(Swap(record.folder.clone(), word))));
             let mut captions: Vec<Caption> = captions.into_iter().map(|text| Caption { text, by_user: false }).collect();
-            if let Some(other) = former.filter(|image| image.id != id) {
-                // The file was a copy of another image and is one of its own now: what was said of it stays true.
-                report.changed += 1;
-                changes.push(Change::Image(id, Field::Label(Swap(UserLabel::Unsaid, other.user.clone()))));
-                captions.clone_from(&other.captions);
+            match former.filter(|image| image.id != id && image.content.is_some()) {
+                Some(other) => {
+                    // The file was a copy of another image and is one of its own now: what was said of it stays true.
+                    run.report.changed += 1;
+                    if other.user != UserLabel::Unsaid {
+                        draft.changes.push(Change::Image(id, Field::Label(Swap(UserLabel::Unsaid, other.user.clone()))));
+                    }
+                    captions.clone_from(&other.captions);
+                }
+                None => draft.new += 1,
             }
             if record.captions != captions {
-                changes.push(Change::Image(id, Field::Captions(Swap(record.captions.clone(), captions))));
+                draft.changes.push(Change::Image(id, Field::Captions(Swap(record.captions.clone(), captions))));
             }
-            places.push((id, place, before));
+            draft.places.push((id, place, before));
         }
-        self.cache.put(&self.version, &cuts)?;
-        self.put_places(&places)?;
-        let mut all = self.state.new_classes(classes.iter().map(String::as_str));
-        all.extend(changes);
-        let words = format!("Import {} images from {}", report.imported - report.changed, error::display(folder));
-        if let Some(event) = self.commit(*act, Kind::Act, &words, all)? {
-            act.get_or_insert(event);
-        }
-        self.commit(None, Kind::Final, &format!("Files with new contents in {}", error::display(folder)), replaced)?;
-        Ok(())
+    }
+
+    /// Whether no file but the one at `place` has the bytes of an image.
+    fn is_only_place(&self, image: &Image, hash: ContentHash, place: &Place) -> bool {
+        let is_other = |other: &&Place| (other.root, &other.path) != (place.root, &place.path) && other.hash == hash;
+        !image.places.iter().filter(is_other).any(|other| holds(&self.state.full_path(other), other))
     }
 
     /// Teaches the recogniser the images that it could not have before.
     fn teach_missing(&mut self) -> Result<()> {
         let missing: Vec<ItemId> = self.recogniser.missing().iter().copied().collect();
-        if missing.is_empty() { Ok(()) } else { self.teach_again(&missing) }
+        if missing.is_empty() { Ok(()) } else { self.teach(&self.state.clone(), &missing) }
     }
 }
 
@@ -402,7 +506,7 @@ impl State {
     /// Enters a place with an image, and takes it from the one that had it.
     pub(super) fn move_place(&mut self, id: ItemId, place: Place, before: Option<ItemId>) {
         let is_it = |other: &Place| other.root == place.root && other.path == place.path;
-        if let Some(before) = before.filter(|before| *before != id) {
+        if let Some(before) = before.filter(|before| *before != id && self.image(*before).is_some()) {
             self.edit(before).places.retain(|other| !is_it(other));
         }
         let places = &mut self.edit(id).places;
@@ -462,12 +566,12 @@ impl Library {
                     read.captions += 1;
                 }
             }
-            if let Some(label) = row.label.as_ref().map(|label| label.trim()).filter(|label| !label.is_empty()) {
+            if let Some(label) = row.label.as_ref().and_then(|label| tidy_name(label).ok()) {
                 match &image.user {
                     UserLabel::Unsaid => {
-                        labels.insert(id, label.to_owned());
+                        labels.insert(id, label);
                     }
-                    UserLabel::Class(class) if class == label => {}
+                    UserLabel::Class(class) if *class == label => {}
                     _ => read.kept += 1,
                 }
             }

@@ -38,7 +38,7 @@ use crate::picture::Decoder;
 use crate::progress::Progress;
 use apply::{Lesson, Model};
 use cache::Cache;
-use event::{Change, Event, EventId, Kind};
+use event::{Change, EventId, Kind};
 use features::Features;
 use models::recogniser::Recogniser;
 use models::words::Words;
@@ -156,11 +156,13 @@ impl Library {
         let Self { store, cache, state, recogniser, words, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
+        let mut kept_at = state.last_event();
         for model in [recogniser as &mut dyn Model, words] {
             let checkpoint = cache.checkpoint(&model.name())?;
+            kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
             apply::catch_up(model, checkpoint, store, state, &features, progress)?;
         }
-        self.kept_at = self.state.last_event();
+        self.kept_at = kept_at;
         Ok(())
     }
 
@@ -229,35 +231,22 @@ impl Library {
         let event = self.store.append(now(), act, kind, words, changes)?;
         let before = std::mem::take(&mut self.state);
         self.state = apply::step(&before, &event);
-        self.teach(&before, &event)?;
-        Ok(event.id)
-    }
-
-    /// What is durable has happened: a model that cannot follow now is taught again when the library is next opened.
-    fn teach(&mut self, before: &State, event: &Event) -> Result<()> {
-        let Self { cache, state, recogniser, words, decoder, version, .. } = self;
-        let options = recogniser.ckm().options().clone();
-        let features = Features { cache, decoder: &**decoder, options: &options, version };
-        let images = apply::touched(event);
-        // A lesson of a few images is never cut short: a model that saw half of it would be wrong.
-        let progress = Progress::default();
-        let lesson = Lesson { before, after: state, images: &images, features: &features, progress: &progress };
-        for model in [recogniser as &mut dyn Model, words] {
-            model.learn(&lesson)?;
-        }
+        self.teach(&before, &apply::touched(&event))?;
         if self.kept_at.is_none_or(|at| event.id.0 >= at.0 + CHECKPOINT_EVERY) {
             self.keep_models()?;
         }
-        Ok(())
+        Ok(event.id)
     }
 
-    /// Teaches what is known of some images once more.
-    fn teach_again(&mut self, images: &[ItemId]) -> Result<()> {
+    /// Teaches the models a step that concerns some images. What is durable has happened: a model that cannot follow now
+    /// is taught again when the library is next opened.
+    fn teach(&mut self, before: &State, images: &[ItemId]) -> Result<()> {
         let Self { cache, state, recogniser, words, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
+        // A lesson of a few images is never cut short: a model that saw half of it would be wrong.
         let progress = Progress::default();
-        let lesson = Lesson { before: state, after: state, images, features: &features, progress: &progress };
+        let lesson = Lesson { before, after: state, images, features: &features, progress: &progress };
         [recogniser as &mut dyn Model, words].into_iter().try_for_each(|model| model.learn(&lesson))
     }
 

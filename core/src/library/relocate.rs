@@ -8,6 +8,7 @@ use super::import::hold;
 use super::raw_path::RawPath;
 use super::{Library, store};
 use crate::error::{self, Error, Result};
+use crate::ids::ItemId;
 use crate::progress::Progress;
 use std::sync::Mutex;
 
@@ -48,7 +49,8 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
         });
     }
     let options = super::import::ImportOptions::default();
-    super::import::import(library, if new.is_dir() { &new } else { new.parent().unwrap_or(&new) }, &options, progress)?;
+    let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
+    super::import::take_in(library, folder, &options, false, progress)?;
     hold(library).drop_gone(&old)
 }
 
@@ -110,9 +112,12 @@ impl Library {
             }
         }
         self.store.write(|tx| gone.iter().try_for_each(|(_, root, path)| store::drop_place(tx, *root, path)))?;
+        let before = self.state.clone();
+        let images: Vec<ItemId> = gone.iter().map(|(id, ..)| *id).collect();
         for (id, root, path) in gone {
             self.state.edit(id).places.retain(|place| place.root != root || place.path != path);
         }
+        self.teach(&before, &images)?;
         Ok(result)
     }
 }

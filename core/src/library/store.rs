@@ -70,7 +70,9 @@ impl Store {
         db.busy_timeout(std::time::Duration::from_secs(5))?;
         let found: i64 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if found != APPLICATION && !(create && found == 0 && version == 0) {
+        // A program that ended while it made a library leaves a file without tables.
+        let is_blank = || db.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get::<_, bool>(0));
+        if found != APPLICATION && !(found == 0 && version == 0 && (create || is_blank()?)) {
             let advice = "name the folder of a library";
             return Ok(Err(Error::data(&self.path, "a library", "another kind of database", advice)));
         }
@@ -140,7 +142,9 @@ impl Store {
                 modified: row.get(5)?,
                 here: row.get(6)?,
             };
-            state.edit(ItemId(row.get(0)?)).places.push(place);
+            let places = &mut state.edit(ItemId(row.get(0)?)).places;
+            // SQLite compares paths by their bytes, which is another order.
+            places.insert(places.partition_point(|other| (other.root, &other.path) < (place.root, &place.path)), place);
         }
         let mut classes = BTreeMap::new();
         let mut query = self.db.prepare("SELECT name, position, colour FROM class")?;
@@ -191,6 +195,11 @@ impl Store {
     /// The events of an act.
     pub(super) fn events_of(&self, act: EventId) -> Result<Vec<Event>> {
         self.events("act = ?1", act.0)
+    }
+
+    /// The event that last took an act back.
+    pub(super) fn last_undo_of(&self, act: EventId) -> Result<Option<Event>> {
+        Ok(self.events("kind = 'undo' AND target = ?1", act.0)?.pop())
     }
 
     fn events(&self, filter: &str, value: u64) -> Result<Vec<Event>> {
@@ -267,28 +276,32 @@ impl Store {
         read().map_err(self.refused("read"))
     }
 
-    /// Purges images: their rows, and their part in every event. What was deleted is overwritten in the file.
-    pub(super) fn purge(&mut self, gone: &BTreeSet<ItemId>, hashes: &[ContentHash], keep_out: bool) -> Result<()> {
-        let events = self.events_after(0)?;
+    /// Purges images and classes: their rows, and their part in every event, of which `left` tells what is left. Enters
+    /// `event` and keeps the bytes of `hashes` out from now on. What was deleted is overwritten in the file.
+    pub(super) fn purge(
+        &mut self,
+        (images, classes): (&BTreeSet<ItemId>, &BTreeSet<String>),
+        left: &[(EventId, Option<Event>)],
+        hashes: &BTreeSet<ContentHash>,
+        event: &Event,
+    ) -> Result<()> {
         self.write(|tx| {
-            for event in events {
-                let changes: Vec<Change> =
-                    event.changes.iter().filter(|change| change.image().is_none_or(|image| !gone.contains(&image))).cloned().collect();
-                if changes.len() < event.changes.len() {
-                    tx.execute("DELETE FROM event WHERE id = ?1", [event.id.0 as i64])?;
-                    // The words of an event of one image may name it; where others are left they are counted.
-                    if !changes.is_empty() {
-                        insert(tx, &Event { changes, ..event })?;
-                    }
+            for (id, rest) in left {
+                tx.execute("DELETE FROM event WHERE id = ?1", [id.0 as i64])?;
+                if let Some(rest) = rest {
+                    insert(tx, rest)?;
                 }
             }
-            for image in gone {
+            for image in images {
                 tx.execute("DELETE FROM image WHERE id = ?1", [image.0])?;
             }
-            for hash in hashes.iter().filter(|_| keep_out) {
+            for class in classes {
+                tx.execute("DELETE FROM class WHERE name = ?1", [class])?;
+            }
+            for hash in hashes {
                 tx.execute("INSERT OR IGNORE INTO forgotten VALUES (?1)", [hash_bytes(*hash)])?;
             }
-            Ok(())
+            insert(tx, event)
         })?;
         let refused = self.refused("write");
         self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(refused)

@@ -1,0 +1,318 @@
+//! Acts: what a user says, takes back and says again, across closing and opening.
+
+use proptest::prelude::*;
+use tessera_core::data::tables;
+use tessera_core::library::event::ContentHash;
+
+use super::*;
+
+#[test]
+fn classes_follow_their_names() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png", "owl/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let names = |library: &Mutex<Library>| view(hold(library).state()).1;
+    assert_eq!(names(&library), ["cat", "dog", "owl"]);
+    {
+        let mut library = hold(&library);
+        library.new_class(" fish ").unwrap();
+        assert_eq!(library.new_class("fish").unwrap_err().reason(), "option");
+        library.rename_class("cat", "feline").unwrap();
+        library.rename_class("owl", "dog").unwrap();
+        library.recolour_class("dog", Some([1, 2, 3])).unwrap();
+        library.delete_class("feline").unwrap();
+        assert_eq!(library.label(&[ItemId(99)], &class("x")).unwrap_err().reason(), "option");
+        assert_eq!(library.new_class(" ").unwrap_err().reason(), "option");
+        assert!(library.recolour_class("dog", Some([1, 2, 3])).unwrap().is_none());
+    }
+    place.put("cat/3.png", 30);
+    place.put("owl/2.png", 31);
+    place.import(&library);
+    assert_eq!((at(&library, "cat/3.png").label(), at(&library, "owl/2.png").label()), (None, Some("dog")));
+    assert_eq!(at(&library, "cat/1.png").label(), None);
+    assert_eq!(names(&library), ["dog", "fish"]);
+    let dog = at(&library, "dog/1.png").id;
+    hold(&library).label(&[dog], &class("cat")).unwrap();
+    place.put("cat/4.png", 32);
+    place.import(&library);
+    assert_eq!(at(&library, "cat/4.png").label(), Some("cat"), "a name that is used again stands for itself again");
+    let library = to_the_bottom_and_back(&place, library);
+    taught_anew(&place, library);
+}
+
+#[track_caller]
+fn to_the_bottom_and_back(place: &Place, mut library: Mutex<Library>) -> Mutex<Library> {
+    let mut views = vec![view(hold(&library).state())];
+    while hold(&library).undo().unwrap().is_some() {
+        sound(&library);
+        views.push(view(hold(&library).state()));
+        library.into_inner().unwrap().close().unwrap();
+        library = place.open();
+        assert_eq!(view(hold(&library).state()), *views.last().unwrap());
+    }
+    let bottom = hold(&library).state().clone();
+    assert!(bottom.classes().is_empty() && bottom.images().next().is_none());
+    views.pop();
+    while hold(&library).redo().unwrap().is_some() {
+        assert_eq!(view(hold(&library).state()), views.pop().unwrap());
+        drop(library);
+        library = place.open();
+    }
+    assert!(views.is_empty());
+    sound(&library);
+    library
+}
+
+#[test]
+fn tables_are_one_act_and_never_overrule() {
+    let place = Place::new(&["a/1.png", "a/2.png", "b/1.png", "b/3.png"]);
+    let library = place.open();
+    place.import(&library);
+    let two = at(&library, "a/2.png").id;
+    hold(&library).label(&[two], &class("mine")).unwrap();
+    let before = view(hold(&library).state());
+    let csv = place.dir.path().join("labels.csv");
+    fs::write(&csv, "path,label,caption\na/1.png,red,one fish\na/2.png,blue,two fish\n1.png,x,y\nnone.png,x,y\nb/3.png,b,\n").unwrap();
+    let table = tables::read(&csv, &Progress::default()).unwrap();
+    let read = hold(&library).read_table(&table, "labels.csv").unwrap();
+    assert_eq!((read.matched, read.captions, read.labels, read.kept), (3, 2, 1, 1), "{read:?}");
+    assert_eq!((read.unmatched, read.ambiguous), (vec!["none.png".to_owned()], vec!["1.png".to_owned()]));
+    assert_eq!((at(&library, "a/1.png").label(), at(&library, "a/2.png").label()), (Some("red"), Some("mine")));
+    let flickr = place.dir.path().join("captions.token.txt");
+    fs::write(&flickr, "3.png#0\tthree fish\n3.png#1\tno fish\n").unwrap();
+    let table = tables::read(&flickr, &Progress::default()).unwrap();
+    assert_eq!(hold(&library).read_table(&table, "captions").unwrap().captions, 2);
+    assert_eq!(hold(&library).read_table(&table, "captions").unwrap().captions, 0);
+
+    let rows = hold(&library).rows(true, true);
+    let out = place.dir.path().join("out.jsonl");
+    tables::write(tables::Format::JsonLines, &rows, &out).unwrap();
+    let other = Mutex::new(open(&place.dir.path().join("other.tessera"), Arc::new(InProcess::default())).unwrap());
+    imported_with(&other, &place.images(), &ImportOptions { labels: tessera_core::data::Labels::None, ..ImportOptions::default() });
+    let table = tables::read(&out, &Progress::default()).unwrap();
+    hold(&other).read_table(&table, "out").unwrap();
+    assert_eq!(hold(&other).rows(true, true), rows);
+
+    hold(&library).undo().unwrap();
+    hold(&library).undo().unwrap();
+    assert_eq!(view(hold(&library).state()), before);
+    sound(&library);
+    taught_anew(&place, library);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Label(Vec<usize>, usize),
+    Caption(usize, usize),
+    Remove(usize, bool),
+    NewClass(usize),
+    Rename(usize, usize),
+    Delete(usize),
+    Undo,
+    Redo,
+    Reopen,
+    Import,
+    Change(usize, u64),
+    Exchange(usize, usize),
+    Forget(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let image = 0..6usize;
+    let name = 0..5usize;
+    prop_oneof![
+        4 => (prop::collection::vec(image.clone(), 1..3), 0..7usize).prop_map(|(i, c)| Step::Label(i, c)),
+        2 => (image.clone(), 0..3usize).prop_map(|(i, c)| Step::Caption(i, c)),
+        2 => (image.clone(), any::<bool>()).prop_map(|(i, r)| Step::Remove(i, r)),
+        1 => name.clone().prop_map(Step::NewClass),
+        1 => (name.clone(), name.clone()).prop_map(|(a, b)| Step::Rename(a, b)),
+        1 => name.prop_map(Step::Delete),
+        5 => Just(Step::Undo),
+        3 => Just(Step::Redo),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::Import),
+        1 => (image.clone(), 100..110u64).prop_map(|(i, seed)| Step::Change(i, seed)),
+        1 => (image.clone(), image.clone()).prop_map(|(a, b)| Step::Exchange(a, b)),
+        1 => image.prop_map(Step::Forget),
+    ]
+}
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+const FILES: [&str; 6] = ["a/1.png", "a/2.png", "b/1.png", "b/2.png", "c/1.png", "6.png"];
+
+/// What the history reaches: everything but which bytes an image has.
+fn reached(library: &Mutex<Library>) -> View {
+    let (mut images, classes) = view(hold(library).state());
+    // Records that came with an import which was taken back are blank.
+    images.retain(|said| said.1.is_some() || said.0.0 as usize <= FILES.len());
+    for said in &mut images {
+        said.1 = said.1.map(|_| Content { hash: ContentHash(0), size: (0, 0), bytes: 0, changed: false });
+    }
+    (images, classes)
+}
+
+/// What a step makes of what is said, if it is allowed.
+fn expected((images, classes): &View, step: &Step) -> Option<View> {
+    let (mut images, mut classes) = (images.clone(), classes.clone());
+    let id = |i: usize| ItemId(i as u32 + 1);
+    let label = |said: &Said| match &said.3 {
+        UserLabel::Class(class) => Some(class.clone()),
+        UserLabel::NoClass => None,
+        UserLabel::Unsaid => said.2.label.clone(),
+    };
+    let live = |images: &[Said], i: usize| images.iter().position(|said| said.0 == id(i) && said.1.is_some() && !said.5);
+    match step {
+        Step::Label(which, c) => {
+            let user = match c {
+                5 => UserLabel::NoClass,
+                6 => UserLabel::Unsaid,
+                c => class(NAMES[*c]),
+            };
+            let which: Option<Vec<usize>> = which.iter().map(|i| live(&images, *i)).collect();
+            if let UserLabel::Class(name) = &user
+                && !classes.contains(name)
+            {
+                classes.push(name.clone());
+            }
+            for at in which? {
+                images[at].3 = user.clone();
+            }
+        }
+        Step::Caption(i, c) => {
+            let at = live(&images, *i)?;
+            images[at].4 = say(&["one", "two", "three"][..*c]);
+        }
+        Step::Remove(i, removed) => images.iter_mut().find(|said| said.0 == id(*i))?.5 = *removed,
+        Step::NewClass(c) => {
+            if classes.iter().any(|name| name == NAMES[*c]) {
+                return None;
+            }
+            classes.push(NAMES[*c].into());
+        }
+        Step::Rename(a, b) => {
+            let at = classes.iter().position(|name| name == NAMES[*a])?;
+            if a != b {
+                for said in images.iter_mut().filter(|said| label(said).as_deref() == Some(NAMES[*a])) {
+                    said.3 = class(NAMES[*b]);
+                }
+                if classes.iter().any(|name| name == NAMES[*b]) {
+                    classes.remove(at);
+                } else {
+                    classes[at] = NAMES[*b].into();
+                }
+            }
+        }
+        Step::Delete(c) => {
+            let at = classes.iter().position(|name| name == NAMES[*c])?;
+            classes.remove(at);
+            for said in images.iter_mut().filter(|said| label(said).as_deref() == Some(NAMES[*c])) {
+                said.3 = UserLabel::NoClass;
+            }
+        }
+        _ => return None,
+    }
+    Some((images, classes))
+}
+
+fn act(library: &mut Library, step: &Step) -> tessera_core::Result<bool> {
+    let id = |i: usize| ItemId(i as u32 + 1);
+    let event = match step {
+        Step::Label(which, c) => {
+            let ids: Vec<ItemId> = which.iter().map(|i| id(*i)).collect();
+            let user = match c {
+                5 => UserLabel::NoClass,
+                6 => UserLabel::Unsaid,
+                c => class(NAMES[*c]),
+            };
+            library.label(&ids, &user)?
+        }
+        Step::Caption(i, c) => library.caption(id(*i), say(&["one", "two", "three"][..*c]))?,
+        Step::Remove(i, removed) => library.set_removed(&[id(*i)], *removed)?,
+        Step::NewClass(c) => library.new_class(NAMES[*c])?,
+        Step::Rename(a, b) => library.rename_class(NAMES[*a], NAMES[*b])?,
+        Step::Delete(c) => library.delete_class(NAMES[*c])?,
+        _ => None,
+    };
+    Ok(event.is_some())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn any_order_of_acts_can_be_taken_back(steps in prop::collection::vec(step(), 1..30)) {
+        let place = Place::new(&FILES);
+        let mut library = place.open();
+        place.import(&library);
+        let (mut past, mut future): (Vec<View>, Vec<View>) = (Vec::new(), Vec::new());
+        for step in &steps {
+            let now = reached(&library);
+            match step {
+                Step::Undo => {
+                    if hold(&library).undo().unwrap().is_some() {
+                        if let Some(before) = past.pop() {
+                            prop_assert_eq!(&reached(&library), &before);
+                        }
+                        future.push(now);
+                    }
+                }
+                Step::Redo => {
+                    if hold(&library).redo().unwrap().is_some() {
+                        if let Some(after) = future.pop() {
+                            prop_assert_eq!(&reached(&library), &after);
+                        }
+                        past.push(now);
+                    }
+                }
+                Step::Reopen => {
+                    drop(library);
+                    library = place.open();
+                    prop_assert_eq!(&reached(&library), &now);
+                }
+                Step::Import => {
+                    let acts = hold(&library).state().history().to_vec();
+                    place.import(&library);
+                    if hold(&library).state().history() != acts {
+                        past.push(now);
+                        future.clear();
+                    }
+                }
+                Step::Change(i, seed) => place.put(FILES[*i], *seed),
+                Step::Exchange(a, b) => {
+                    let aside = place.image("aside");
+                    for (from, to) in [(place.image(FILES[*a]), &aside), (place.image(FILES[*b]), &place.image(FILES[*a])), (aside.clone(), &place.image(FILES[*b]))] {
+                        // One and the same file is moved aside and back.
+                        let _ = fs::rename(from, to);
+                    }
+                }
+                Step::Forget(i) => {
+                    let id = ItemId(*i as u32 + 1);
+                    if hold(&library).state().image(id).is_some() {
+                        hold(&library).forget(&[id], &Progress::default()).unwrap();
+                        // What lies below in the history is not known any more.
+                        past.clear();
+                        future.clear();
+                    }
+                }
+                _ => {
+                    let expected = expected(&now, step);
+                    let done = act(&mut hold(&library), step);
+                    prop_assert_eq!(done.is_ok(), expected.is_some(), "{:?}", done);
+                    let now_is = reached(&library);
+                    if let (Ok(done), Some(expected)) = (done, expected) {
+                        prop_assert_eq!(&now_is, &expected);
+                        if done {
+                            past.push(now);
+                            future.clear();
+                        }
+                    }
+                }
+            }
+        }
+        sound(&library);
+        let library = replayed(&place, library);
+        while hold(&library).undo().unwrap().is_some() {}
+        sound(&library);
+        while hold(&library).redo().unwrap().is_some() {}
+        sound(&library);
+    }
+}

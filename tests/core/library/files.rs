@@ -1,0 +1,118 @@
+//! The files of a library: who has them, where images lie, and what damage does.
+
+use tessera_core::Error;
+use tessera_core::library::relocate::relocate;
+
+use super::*;
+
+#[test]
+fn one_program_at_a_time() {
+    let place = Place::new(&["a/1.png"]);
+    let library = place.open();
+    let second = open(&place.folder(), Arc::new(InProcess::default()));
+    assert!(matches!(second.err(), Some(Error::Busy { .. })));
+    drop(library);
+    place.open();
+    let library = Library::open(&place.images(), &Opening::new(Arc::new(InProcess::default()), &Progress::default()));
+    assert_eq!(library.err().unwrap().reason(), "data");
+    assert_eq!(open(&place.images(), Arc::new(InProcess::default())).err().unwrap().reason(), "data");
+}
+
+#[test]
+fn a_cache_is_not_precious_and_a_database_is() {
+    let place = Place::new(&["a/1.png", "a/2.png", "b/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let kept = hold(&library).checkpoints();
+    let thumbnail = hold(&library).thumbnail(ItemId(1)).unwrap();
+    library.into_inner().unwrap().close().unwrap();
+    fs::write(place.folder().join("cache.db"), [0x5A; 9000]).unwrap();
+    let library = place.open();
+    assert_eq!(hold(&library).checkpoints(), kept);
+    assert_eq!(hold(&library).thumbnail(ItemId(1)).unwrap(), thumbnail);
+    sound(&library);
+    drop(library);
+
+    let database = place.folder().join("library.db");
+    let db = rusqlite::Connection::open(&database).unwrap();
+    db.execute("UPDATE event SET words = 'Import 4 images' WHERE id = 1", []).unwrap();
+    drop(db);
+    let library = place.open();
+    assert_eq!(hold(&library).check().unwrap(), ["event 1 is not as it was written"]);
+    assert_eq!(hold(&library).undo().unwrap_err().reason(), "data");
+    drop(library);
+    let db = rusqlite::Connection::open(&database).unwrap();
+    db.execute("UPDATE image SET user_said = 'no class' WHERE id = 2", []).unwrap();
+    drop(db);
+
+    fs::write(&database, [0x5A; 9000]).unwrap();
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(place.folder().join(format!("library.db{ending}")));
+    }
+    assert_eq!(open(&place.folder(), Arc::new(InProcess::default())).err().unwrap().reason(), "data");
+}
+
+#[test]
+fn tables_that_are_not_what_the_events_say_are_found() {
+    let place = Place::new(&["a/1.png", "b/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    drop(library);
+    let db = rusqlite::Connection::open(place.folder().join("library.db")).unwrap();
+    db.execute("UPDATE image SET user_said = 'no class' WHERE id = 2", []).unwrap();
+    drop(db);
+    let problems = hold(&place.open()).check().unwrap();
+    assert!(problems[0].starts_with("image 2 (b/1.png) is not what the events say"), "{problems:?}");
+}
+
+#[test]
+fn a_library_that_was_hardly_begun_is_begun() {
+    let place = Place::new(&["a/1.png"]);
+    fs::create_dir(place.folder()).unwrap();
+    fs::write(place.folder().join("library.db"), b"").unwrap();
+    let library = place.open();
+    assert_eq!(place.import(&library).imported, 1);
+}
+
+#[test]
+fn a_root_that_moved_is_found_again() {
+    let place = Place::new(&["cat/1.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let one = at(&library, "cat/1.png").id;
+    hold(&library).label(&[one], &class("tiger")).unwrap();
+    place.decoded();
+    let (old, new) = (place.images(), place.images().with_file_name("moved"));
+    fs::rename(&old, &new).unwrap();
+    let moved = relocate(&library, &old, &new, &Progress::default()).unwrap();
+    assert_eq!((moved.found, moved.missing, place.decoded()), (2, 0, 0));
+    assert_eq!(hold(&library).path(one), Some(new.join("cat/1.png")));
+    assert_eq!(counts(&imported(&library, &new)), (0, 2, 0));
+    assert_eq!(place.decoded(), 0);
+    assert_eq!(at(&library, "cat/1.png").label(), Some("tiger"));
+    sound(&library);
+    hold(&library).undo().unwrap();
+    assert_eq!(hold(&library).path(one), Some(old.join("cat/1.png")));
+    sound(&library);
+    assert_eq!(relocate(&library, &place.dir.path().join("never"), &new, &Progress::default()).unwrap_err().reason(), "option");
+    assert_eq!(relocate(&library, &old, &place.dir.path().join("never"), &Progress::default()).unwrap_err().reason(), "io");
+}
+
+#[test]
+fn a_folder_that_moved_out_of_its_root_keeps_its_labels() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let one = at(&library, "cat/1.png").id;
+    hold(&library).caption(one, say(&["striped"])).unwrap();
+    place.decoded();
+    let new = place.images().with_file_name("walruses");
+    fs::rename(place.image("cat"), &new).unwrap();
+    let moved = relocate(&library, &place.image("cat"), &new, &Progress::default()).unwrap();
+    assert_eq!((moved.found, moved.missing, place.decoded()), (2, 0, 0), "{moved:?}");
+    let image = hold(&library).state().image(one).unwrap().clone();
+    assert_eq!((image.label(), image.captions.clone(), image.places.len()), (Some("cat"), say(&["striped"]), 1));
+    assert_eq!(hold(&library).path(one), Some(new.join("1.png")));
+    sound(&library);
+    taught_anew(&place, library);
+}

@@ -1,0 +1,312 @@
+//! Import: what is found, what is known again, and what stays when files change, move and go.
+
+use super::*;
+
+#[test]
+fn a_mixed_folder_adds_up() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png", "beside.png", "cat/drafts/x.png"]);
+    fs::copy(place.image("cat/1.png"), place.image("dog/copy.png")).unwrap();
+    fs::write(place.image("dog/new.heic"), b"heic").unwrap();
+    fs::write(place.image("dog/broken.jpg"), b"not a picture").unwrap();
+    fs::write(place.image("cat/1.txt"), "a cat on a mat\n\nasleep\n").unwrap();
+    let library = place.open();
+    let options = ImportOptions { exclude: vec!["drafts".into()], ..ImportOptions::default() };
+    let report = imported_with(&library, &place.images(), &options);
+    assert_eq!((report.found, counts(&report)), (7, (4, 0, 1)), "{report:?}");
+    assert_eq!((report.unsupported, report.failed.len()), (1, 1));
+    assert!(report.failed[0].path.ends_with("broken.jpg") && !report.failed[0].reason.is_empty());
+    let one = at(&library, "cat/1.png");
+    assert_eq!((one.label(), one.places.len()), (Some("cat"), 2));
+    assert_eq!(
+        one.captions.iter().map(|c| (c.text.as_str(), c.by_user)).collect::<Vec<_>>(),
+        [("a cat on a mat", false), ("asleep", false)]
+    );
+    assert_eq!(at(&library, "beside.png").label(), None);
+    assert_eq!(hold(&library).recogniser().ckm().examples().count(), 3);
+    assert!(hold(&library).words().knows("asleep"));
+    assert_eq!(hold(&library).state().history().last().unwrap().words, format!("Import 4 images from {}", place.images().display()));
+
+    place.decoded();
+    let again = imported_with(&library, &place.images(), &options);
+    assert_eq!((again.found, counts(&again)), (7, (0, 5, 0)));
+    assert_eq!(place.decoded(), 1, "only the broken one is tried again");
+    taught_anew(&place, library);
+}
+
+#[test]
+fn names_tell_objects_and_circumstances() {
+    let place = Place::new(&["truck_07_3_12_4_lt.png", "truck_07_3_12_4_rt.png", "car_1_0_2_1_lt.png"]);
+    let library = place.open();
+    assert_eq!(place.import(&library).found, 2);
+    let truck = at(&library, "truck_07_3_12_4_lt.png");
+    assert_eq!((truck.label(), truck.folder.group.as_deref()), (Some("truck"), Some("truck/07")));
+    assert_eq!((truck.folder.meta.elevation, truck.folder.meta.azimuth), (Some(3), Some(12)));
+    drop(library);
+    let library = place.open();
+    assert_eq!(at(&library, "truck_07_3_12_4_lt.png").folder, truck.folder);
+    assert_eq!(counts(&place.import(&library)), (0, 2, 0));
+    fs::rename(place.image("truck_07_3_12_4_lt.png"), place.image("truck_07_3_13_4_lt.png")).unwrap();
+    fs::rename(place.image("truck_07_3_12_4_rt.png"), place.image("truck_07_3_13_4_rt.png")).unwrap();
+    place.import(&library);
+    assert_eq!(at(&library, "truck_07_3_13_4_lt.png").folder.meta.azimuth, Some(13));
+}
+
+#[test]
+fn a_big_import_is_one_act() {
+    let names: Vec<String> = (0..70).map(|i| format!("{}/{i}.png", ["a", "b"][i % 2])).collect();
+    let place = Place::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let library = place.open();
+    assert_eq!(place.import(&library).imported, 70);
+    let history = hold(&library).state().history().to_vec();
+    assert_eq!(history.len(), 1);
+    assert!(history[0].words.starts_with("Import 70 images"), "{}", history[0].words);
+    let full = view(hold(&library).state());
+    hold(&library).undo().unwrap();
+    let bottom = hold(&library).state().clone();
+    assert_eq!((bottom.images().count(), bottom.classes().len()), (0, 0));
+    sound(&library);
+    hold(&library).redo().unwrap();
+    assert_eq!(view(hold(&library).state()), full);
+    sound(&library);
+    hold(&library).undo().unwrap();
+    assert_eq!(place.import(&library).imported, 70);
+    assert_eq!(view(hold(&library).state()), full, "images come back as themselves");
+    assert!(hold(&library).redo().unwrap().is_none());
+    taught_anew(&place, library);
+}
+
+#[test]
+fn what_moves_stays_what_it_is() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let (one, two) = (at(&library, "cat/1.png").id, at(&library, "cat/2.png").id);
+    hold(&library).label(&[two], &class("tiger")).unwrap();
+    place.decoded();
+    fs::rename(place.image("cat/1.png"), place.image("dog/kept name.png")).unwrap();
+    fs::rename(place.image("cat/2.png"), place.image("dog/2.png")).unwrap();
+    let report = place.import(&library);
+    assert_eq!((report.missing, report.imported, place.decoded()), (2, 0, 0));
+    let moved = at(&library, "dog/kept name.png");
+    assert_eq!((moved.id, moved.label(), moved.name().as_str()), (one, Some("dog"), "dog/kept name.png"));
+    assert_eq!((at(&library, "dog/2.png").id, at(&library, "dog/2.png").label()), (two, Some("tiger")));
+    assert!(hold(&library).words().knows("kept"));
+    taught_anew(&place, library);
+}
+
+#[test]
+fn names_that_moved_survive_a_crash() {
+    let place = Place::new(&["a/1.png", "b/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    hold(&library).keep_models().unwrap();
+    // The same folder's word, so that no event tells of the move.
+    fs::rename(place.image("a/1.png"), place.image("a/walrus.png")).unwrap();
+    place.import(&library);
+    assert!(hold(&library).words().knows("walrus"));
+    drop(library);
+    let library = place.open();
+    assert!(hold(&library).words().knows("walrus"));
+    taught_anew(&place, library);
+}
+
+#[test]
+fn files_that_swap_names_swap_images() {
+    let place = Place::new(&["cat/a.png", "dog/b.png"]);
+    let library = place.open();
+    place.import(&library);
+    let (a, b) = (at(&library, "cat/a.png").id, at(&library, "dog/b.png").id);
+    hold(&library).caption(a, say(&["first"])).unwrap();
+    let aside = place.image("aside");
+    fs::rename(place.image("cat/a.png"), &aside).unwrap();
+    fs::rename(place.image("dog/b.png"), place.image("cat/a.png")).unwrap();
+    fs::rename(&aside, place.image("dog/b.png")).unwrap();
+    place.import(&library);
+    assert_eq!((at(&library, "cat/a.png").id, at(&library, "dog/b.png").id), (b, a));
+    assert_eq!((at(&library, "cat/a.png").label(), at(&library, "dog/b.png").label()), (Some("cat"), Some("dog")));
+    assert_eq!(at(&library, "dog/b.png").captions, say(&["first"]));
+    assert_eq!(counts(&place.import(&library)), (0, 2, 0));
+    taught_anew(&place, library);
+}
+
+#[test]
+fn a_file_that_moves_away_and_one_that_takes_its_name_are_two() {
+    let place = Place::new(&["cat/a.png", "cat/c.png"]);
+    let library = place.open();
+    place.import(&library);
+    let a = at(&library, "cat/a.png").id;
+    fs::rename(place.image("cat/a.png"), place.image("cat/z.png")).unwrap();
+    place.put("cat/a.png", 50);
+    assert_eq!(place.import(&library).imported, 1);
+    assert_eq!(at(&library, "cat/z.png").id, a);
+    assert_ne!(at(&library, "cat/a.png").id, a);
+    assert_eq!(counts(&place.import(&library)), (0, 3, 0));
+    taught_anew(&place, library);
+}
+
+#[test]
+fn new_bytes_at_an_old_path_keep_what_was_said() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let one = at(&library, "cat/1.png");
+    hold(&library).label(&[one.id], &class("tiger")).unwrap();
+    hold(&library).caption(one.id, say(&["striped"])).unwrap();
+    place.put("cat/1.png", 77);
+    let report = place.import(&library);
+    assert_eq!((counts(&report), report.changed), ((1, 2, 0), 1));
+    let now = at(&library, "cat/1.png");
+    assert_eq!((now.id, now.label(), now.captions.clone()), (one.id, Some("tiger"), say(&["striped"])));
+    assert!(now.content.unwrap().changed && now.content.unwrap().hash != one.content.unwrap().hash);
+    let machine = Arc::clone(hold(&library).recogniser().ckm());
+    let held = machine.examples().find(|(_, example)| example.id == one.id).unwrap().1;
+    assert_eq!(held.elements, machine.elements(&scene(77, 48, 48)).unwrap());
+    // What files do is not taken back.
+    while hold(&library).undo().unwrap().is_some() {}
+    sound(&library);
+    while hold(&library).redo().unwrap().is_some() {}
+    assert_eq!(at(&library, "cat/1.png"), now);
+    sound(&library);
+    taught_anew(&place, library);
+}
+
+#[test]
+fn bytes_that_found_another_image_stay_there_when_history_moves() {
+    let place = Place::new(&["cat/1.png", "cat/2.png"]);
+    let library = place.open();
+    place.import(&library);
+    let old = fs::read(place.image("cat/1.png")).unwrap();
+    place.put("cat/1.png", 90);
+    place.import(&library);
+    fs::write(place.image("cat/3.png"), old).unwrap();
+    assert_eq!(place.import(&library).imported, 1);
+    let full = view(hold(&library).state());
+    for _ in 0..2 {
+        while hold(&library).undo().unwrap().is_some() {
+            sound(&library);
+        }
+        while hold(&library).redo().unwrap().is_some() {
+            sound(&library);
+        }
+        assert_eq!(view(hold(&library).state()), full);
+    }
+    // An undone image's bytes that appear at another's path meanwhile are the other's.
+    hold(&library).undo().unwrap();
+    fs::rename(place.image("cat/3.png"), place.image("cat/2.png")).unwrap();
+    place.import(&library);
+    hold(&library).redo().unwrap();
+    sound(&library);
+    hold(&library).undo().unwrap();
+    sound(&library);
+    taught_anew(&place, library);
+}
+
+#[test]
+fn copies_are_one_image_until_they_differ() {
+    let place = Place::new(&["cat/a/1.png", "cat/x.png"]);
+    // In another order by bytes than by folders.
+    fs::copy(place.image("cat/a/1.png"), place.image("cat/a-1.png")).unwrap();
+    let library = place.open();
+    assert_eq!(counts(&place.import(&library)), (2, 0, 1));
+    let both = at(&library, "cat/a-1.png");
+    assert_eq!(both.places.len(), 2);
+    hold(&library).label(&[both.id], &class("tiger")).unwrap();
+    hold(&library).caption(both.id, say(&["striped"])).unwrap();
+    drop(library);
+    let library = place.open();
+    sound(&library);
+    place.put("cat/a-1.png", 60);
+    let report = place.import(&library);
+    assert_eq!((counts(&report), report.changed), ((1, 2, 0), 1));
+    let own = at(&library, "cat/a-1.png");
+    assert_ne!(own.id, both.id);
+    assert_eq!((own.label(), own.captions.clone(), own.places.len()), (Some("tiger"), say(&["striped"]), 1));
+    assert_eq!(at(&library, "cat/a/1.png").id, both.id);
+
+    // Both copies change in one go: one keeps the record, the other becomes its own.
+    fs::copy(place.image("cat/x.png"), place.image("cat/y.png")).unwrap();
+    place.import(&library);
+    let x = at(&library, "cat/x.png").id;
+    place.put("cat/x.png", 61);
+    place.put("cat/y.png", 62);
+    assert_eq!(place.import(&library).imported, 2);
+    assert_eq!(at(&library, "cat/x.png").id, x);
+    assert_ne!(at(&library, "cat/y.png").id, x);
+    assert_eq!(counts(&place.import(&library)).1, 4);
+    taught_anew(&place, library);
+}
+
+#[test]
+fn removed_and_lost_images_stay_as_they_are() {
+    let place = Place::new(&["cat/1.png", "cat/2.png"]);
+    let library = place.open();
+    place.import(&library);
+    let (one, two) = (at(&library, "cat/1.png").id, at(&library, "cat/2.png").id);
+    hold(&library).set_removed(&[one], true).unwrap();
+    fs::rename(place.image("cat/1.png"), place.image("cat/renamed.png")).unwrap();
+    place.import(&library);
+    assert!(at(&library, "cat/renamed.png").removed);
+    assert_eq!(hold(&library).recogniser().ckm().examples().count(), 1);
+
+    let away = place.dir.path().join("away.png");
+    fs::rename(place.image("cat/2.png"), &away).unwrap();
+    assert_eq!(place.import(&library).missing, 2);
+    assert!(!at(&library, "cat/2.png").is_here());
+    assert!(hold(&library).thumbnail(two).unwrap().is_some());
+    assert_eq!(at(&library, "cat/2.png").label(), Some("cat"));
+    fs::rename(&away, place.image("cat/2.png")).unwrap();
+    place.import(&library);
+    assert!(at(&library, "cat/2.png").is_here());
+
+    let before = view(hold(&library).state());
+    fs::rename(place.images(), place.dir.path().join("gone")).unwrap();
+    let error = import(&library, &place.images(), &ImportOptions::default(), &Progress::default()).unwrap_err();
+    assert_eq!(error.reason(), "io");
+    assert_eq!(view(hold(&library).state()), before);
+    sound(&library);
+}
+
+#[test]
+fn a_cancelled_import_is_completed_by_the_next() {
+    let names: Vec<String> = (0..90).map(|i| format!("{}/{i}.png", ["a", "b", "c"][i % 3])).collect();
+    let place = Place::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let library = place.open();
+    place.import(&library);
+    let content = |library: &Mutex<Library>| {
+        let said = |image: &Arc<Image>| (image.content.unwrap().hash, image.label().map(str::to_owned), image.name());
+        let mut all: Vec<_> = hold(library).state().images().map(said).collect();
+        all.sort();
+        all
+    };
+    let whole = content(&library);
+    for at in [1, 40, 70] {
+        let progress = Progress::default();
+        let decoder = Arc::new(Counting { cancel: Some((at, progress.clone())), ..Counting::default() });
+        let library = Mutex::new(open(&place.dir.path().join(format!("{at}.tessera")), decoder).unwrap());
+        let report = import(&library, &place.images(), &ImportOptions::default(), &progress).unwrap();
+        adds_up(&report);
+        assert!(report.cancelled && report.imported >= at && report.imported < 90, "{report:?}");
+        assert_eq!(hold(&library).state().images().count(), report.imported);
+        sound(&library);
+        let rest = imported(&library, &place.images());
+        assert_eq!(rest.imported, 90 - report.imported);
+        assert_eq!(content(&library), whole);
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let place = Place::new(&["a/1.png", "a/2.png", "b/1.png", "b/2.png", "c/1.png"]);
+    fs::copy(place.image("a/1.png"), place.image("c/2.png")).unwrap();
+    let results: Vec<_> = [1, 2]
+        .into_iter()
+        .map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let library = Mutex::new(open(&place.dir.path().join(format!("{threads}.tessera")), Arc::new(InProcess::default())).unwrap());
+            pool.install(|| imported(&library, &place.images()));
+            let held = hold(&library);
+            (view(held.state()), held.checkpoints(), Arc::clone(held.recogniser().ckm()))
+        })
+        .collect();
+    assert!(results[0] == results[1]);
+}
