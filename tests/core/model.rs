@@ -14,7 +14,7 @@ use crate::scenes::scene;
 
 fn recognizer(n: u32) -> Recognizer {
     Recognizer {
-        ckm: machine(Preset::Mixed.options(), n),
+        ckm: machine(Preset::Mixed.options(), n).into(),
         calibration: Calibration { offset: 0.1, slope: 12.5, n: 9 },
         metrics: Metrics { held_out_accuracy: Some(0.75), held_out: 9, objects_unknown: 2 },
         root: "/somewhere/ümlaut".into(),
