@@ -57,10 +57,9 @@ fn read_lines(give: impl Fn(io::Result<Vec<u8>>) -> bool) {
                 return;
             }
         }
-        // The rest of a line that is too long is passed over; what was read of it is no JSON.
+        // The rest of a line that is too long is passed over.
         if line.last() != Some(&b'\n') && line.len() as u64 == LONGEST {
-            loop {
-                let Ok(buffer) = input.fill_buf() else { break };
+            while let Ok(buffer) = input.fill_buf() {
                 let end = buffer.iter().position(|byte| *byte == b'\n');
                 let used = end.map_or(buffer.len(), |at| at + 1);
                 let is_over = end.is_some() || buffer.is_empty();
