@@ -16,6 +16,7 @@ use tessera_core::library::import::{ImportOptions, Imported, TableRead};
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
 use super::{Done, Told, library_args as args};
+use crate::session::library::{Target, what_is};
 
 /// Names told one by one; the rest are counted.
 const TOLD: usize = 20;
@@ -56,6 +57,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
 fn check(folder: &Path, unpack: bool) -> Result<(), Error> {
     std::fs::metadata(folder).map_err(Error::io("read", folder))?;
     match folder.is_dir() {
+        true if what_is(folder) == Target::Library => {
+            Err(Error::data(folder, "a folder of images", "a library", "name the folder that the images lie in"))
+        }
         true => Ok(()),
         false if unpack => Ok(()),
         false => Err(Error::data(folder, "a folder of images", "a file", "name its folder; a NORB `-dat.mat` file needs --unpack DIR")),
