@@ -1,15 +1,13 @@
-//! The program `tessera`: the window without arguments, otherwise the command line.
+//! The program `tessera`: arguments go to the command line, which opens the window where none are given.
 
 use std::process::ExitCode;
 
+#[cfg(feature = "window")]
 fn main() -> ExitCode {
-    let args: Vec<_> = std::env::args_os().skip(1).collect();
-    if std::env::var_os("TESSERA_WIN").is_some() {
-        let session = tessera::session::Session::new(0, 0).unwrap();
-        if let Err(e) = tessera::gui::run(session, args.first().map(Into::into)) {
-            eprintln!("{e:#}");
-        }
-        return ExitCode::SUCCESS;
-    }
-    tessera::cli::main()
+    tessera::cli::main(Some(tessera::gui::run))
+}
+
+#[cfg(not(feature = "window"))]
+fn main() -> ExitCode {
+    tessera::cli::main(None)
 }

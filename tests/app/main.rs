@@ -4,5 +4,8 @@
 mod classify;
 mod evaluate;
 mod generate;
+mod import;
+mod label;
+mod library;
 mod train;
 mod world;

@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use image::{Rgb, RgbImage};
 use serde_json::Value;
@@ -43,14 +44,21 @@ impl Ran {
     }
 }
 
-/// Runs the program in `folder`, with its data folder there too.
+/// The program in `folder`, with its data folder there too and no display.
+fn program<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command.args(arguments).current_dir(folder).env("XDG_DATA_HOME", folder.join("home"));
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+/// Runs the program in `folder`.
 pub(crate) fn tessera<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Ran {
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_tessera"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("XDG_DATA_HOME", folder.join("home"))
-        .output()
-        .unwrap();
+    ran(program(folder, arguments).stdin(Stdio::null()).output().unwrap())
+}
+
+/// How a run ended.
+pub(crate) fn ran(Output { status, stdout, stderr }: Output) -> Ran {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ran { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
 }
@@ -99,6 +107,26 @@ impl World {
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Ran {
         tessera(self.path(), arguments)
+    }
+
+    /// Starts the program with its three streams held by the test.
+    pub(crate) fn start<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
+        let mut command = program(self.path(), arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Runs the program with `input` on its stdin.
+    pub(crate) fn feed<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>, input: &[u8]) -> Ran {
+        let mut child = self.start(arguments);
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        ran(child.wait_with_output().unwrap())
+    }
+
+    /// A world with `images` and a library `lib.tessera` of them.
+    pub(crate) fn with_library() -> Self {
+        let world = Self::with_images();
+        world.run(["import", "lib.tessera", "images"]).ended(0);
+        world
     }
 
     /// Trains on `images` and returns the run.

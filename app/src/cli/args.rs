@@ -4,20 +4,24 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::library_args::{Caption, Check, Export, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
+
 /// Find and recognise images on your own machine.
 ///
-/// Without a command it trains on the built-in sample and explains one answer.
+/// Without a command it opens the window; where there is none, it trains on the built-in sample and explains one answer.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(version, propagate_version = true, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) global: Global,
+    /// Open this in the window: a library, a folder of images, a model or an image
+    #[arg(value_name = "LIBRARY|FOLDER")]
+    pub(super) path: Option<PathBuf>,
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
 
-const EXIT_CODES: &str =
-    "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 130 cancelled.";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 75 library busy; 130 cancelled.";
 
 /// Flags that every command takes.
 #[derive(Clone, Debug, Args)]
@@ -34,6 +38,9 @@ pub(super) struct Global {
     /// No progress and no notes
     #[arg(long, global = true)]
     pub(super) quiet: bool,
+    /// Wait this long for a library that another program has open
+    #[arg(long, global = true, default_value_t = 0, value_name = "SECONDS")]
+    pub(super) wait: u32,
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -46,10 +53,36 @@ fn threads(text: &str) -> Result<usize, String> {
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Train a recogniser on a folder of labelled images
+    /// Import folders of images into a library, which is made if need be
+    Import(Import),
+    /// Train a recogniser on a folder of labelled images, or judge and save that of a library
     Train(Train),
-    /// Recognise images with a trained model; prints one answer an image
+    /// Recognise images with a library or a trained model; prints one answer an image
     Classify(Classify),
+    /// Find images of a library by words
+    Search(Find),
+    /// Say what class images are of
+    Label(Label),
+    /// Say what an image shows; takes the place of the captions it has
+    Caption(Caption),
+    /// Take back the last act
+    Undo(OfLibrary),
+    /// Do again what was last taken back
+    Redo(OfLibrary),
+    /// Hide images and their influence; `restore` and `undo` bring them back
+    Remove(Images),
+    /// Bring removed images back
+    Restore(Images),
+    /// Purge images from a library for good; their files stay where they are
+    Forget(Forget),
+    /// Tell a library that a folder moved
+    Relocate(Relocate),
+    /// Write out what a library holds
+    Export(Export),
+    /// Check a library against itself
+    Check(Check),
+    /// Train on the built-in sample and explain one answer
+    Sample,
     /// Run an experiment on plain files
     #[command(subcommand)]
     Eval(Eval),
@@ -119,10 +152,11 @@ pub(super) struct Build {
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub(super) struct Train {
-    /// A folder of images in class folders or with NORB-style names, or a NORB `-dat.mat` file
-    #[arg(value_name = "FOLDER")]
+    /// A library; or a folder of images in class folders or with NORB-style names, or a NORB `-dat.mat` file
+    #[arg(value_name = "LIBRARY|FOLDER")]
     pub(super) folder: PathBuf,
-    /// Where the model goes [default: the folder's name with `.model`, here]
+    /// Where the model goes; one file where the name ends in `.tessera-model` [default: `models/recogniser` in the library,
+    /// or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
     #[command(flatten)]
@@ -132,10 +166,10 @@ pub(super) struct Train {
 /// Arguments of `classify`.
 #[derive(Debug, Args)]
 pub(super) struct Classify {
-    /// A folder that `train` wrote
-    #[arg(value_name = "MODEL")]
+    /// A library, or a model that `train` or `export` wrote
+    #[arg(value_name = "LIBRARY|MODEL")]
     pub(super) model: PathBuf,
-    /// Images, or folders of images
+    /// Images, or folders of images; `#ID` is an image of the library, judged without the images of its object
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Show the pieces of training images that made the scores of the best class and the runner-up

@@ -1,60 +1,175 @@
 //! `tessera classify`.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use tessera_core::ckm::Without;
-use tessera_core::ckm::explain::{Contribution, Explanation};
+use tessera_core::Error;
+use tessera_core::ckm::explain::{Contribution, Explanation, Match};
 use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
-use tessera_core::{Error, envelope};
+use tessera_core::ids::ItemId;
+use tessera_core::library::state::{Image, State};
 
 use super::Done;
 use super::args::Classify;
+use super::librarian::{Librarian, number};
 use super::output::{Failures, Output};
 use super::paths::images;
 use crate::session::Session;
+use crate::session::library::{Target, what_is};
 use crate::session::recognise::Answer;
 
 /// Pieces told in words; the rest is summed up.
 const TOLD: usize = 8;
 
-pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Result<Done> {
-    if !envelope::is_model(&arguments.model) && !arguments.model.exists() {
-        let advice = "train one with `tessera train FOLDER --to MODEL`";
-        return Err(Error::data(&arguments.model, "a model", "nothing of that name", advice).into());
-    }
-    let model = Recognizer::load(&arguments.model)?;
-    if model.calibration.n == 0 {
-        out.note("This model's confidence means nothing: when it was trained, no class had two objects to judge it by.");
-    }
+/// Who answers: a model, or a library as it stands.
+struct Answerer {
+    model: Recognizer,
+    library: Option<Shelf>,
+}
+
+/// What is known of a library's images.
+struct Shelf {
+    state: State,
+    ids: HashMap<PathBuf, ItemId>,
+}
+
+/// An image to be recognised.
+struct Asked {
+    path: PathBuf,
+    /// The image of the library that was asked for by its number.
+    id: Option<ItemId>,
+}
+
+/// What is told beside the answer itself.
+struct Told<'a> {
+    answerer: &'a Answerer,
+    explanations: &'a [Explanation],
+    without: Without<'a>,
+}
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Done> {
+    let (session, out) = (librarian.session, librarian.out);
+    let answerer = answerer(librarian, &arguments.model)?;
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if let Some(folder) = &arguments.draw {
         std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     }
-    let mut answered = 0;
-    for path in images(session, &arguments.paths, &mut failures)? {
+    let (mut answered, mut learned) = (0, 0);
+    for asked in all_asked(session, &answerer, &arguments.paths, &mut failures)? {
         if session.progress().is_cancelled() {
             return Err(Error::Cancelled.into());
         }
-        match session.recognise(&model, &path, arguments.unknown_below) {
+        let example = asked.id.and_then(|id| answerer.example(id));
+        // What was asked for as an image of the library would be compared with itself.
+        let without = example.map_or(Without::Nothing, Example::without_itself);
+        let answer = session
+            .picture(&asked.path)
+            .and_then(|picture| session.recognise_picture(&answerer.model, &asked.path, picture, without, arguments.unknown_below));
+        match answer {
             Ok(answer) => {
                 answered += 1;
+                learned += usize::from(example.is_none() && answerer.id_of(&asked.path).is_some_and(|id| answerer.example(id).is_some()));
                 let wanted = arguments.explain || arguments.draw.is_some();
-                let explanations = if wanted { session.explain(&model, &answer, Without::Nothing) } else { Vec::new() };
+                let explanations = if wanted { session.explain(&answerer.model, &answer, without) } else { Vec::new() };
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };
-                out.answer(|| in_json(&model, &answer, told), || in_words(&model, &answer, told));
+                let told = Told { answerer: &answerer, explanations: told, without };
+                out.answer(|| in_json(&answer, &told), || in_words(&answerer.model, &answer, told.explanations));
                 if let Some(folder) = &arguments.draw {
-                    draw(session, arguments, &model, &answer, &explanations, folder, answered, out)
-                        .or_else(|error| failures.file(&path, error))?;
+                    draw(session, arguments, &answerer, &answer, &explanations, folder, answered, out)
+                        .or_else(|error| failures.file(&asked.path, error))?;
                 }
             }
-            Err(error) => failures.file(&path, error)?,
+            Err(error) => failures.file(&asked.path, error)?,
         }
     }
+    if learned > 0 {
+        out.note(&format!(
+            "{learned} of these images were learned by this library and were compared with themselves too; as #ID an image is judged \
+             without the images of its object."
+        ));
+    }
     failures.finish(answered)
+}
+
+/// The library or the model at a path.
+fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
+    let (session, out) = (librarian.session, librarian.out);
+    match what_is(path) {
+        Target::Library => librarian.with(path, |library| {
+            let model = session.live_recogniser(library);
+            if model.ckm.classes().is_empty() {
+                let advice = "label images of two classes, or import folders that are classes";
+                return Err(Error::data(path, "labelled images to compare with", "no labelled image yet", advice).into());
+            }
+            if model.calibration.n == 0 {
+                let judged = session.last_report(library).is_some();
+                out.note(if judged {
+                    "Confidence means nothing here: no class has two objects to judge it by."
+                } else {
+                    "Confidence is not calibrated until `tessera train LIBRARY` has judged this library."
+                });
+            }
+            let state = library.state().clone();
+            let ids = state.images().flat_map(|image| image_places(&state, image)).collect();
+            Ok(Answerer { model, library: Some(Shelf { state, ids }) })
+        }),
+        Target::Nothing => {
+            let advice = "train one with `tessera train FOLDER --to MODEL`";
+            Err(Error::data(path, "a library or a model", "nothing of that name", advice).into())
+        }
+        _ => {
+            let model = session.load_model(path)?;
+            if model.calibration.n == 0 {
+                out.note("This model's confidence means nothing: when it was trained, no class had two objects to judge it by.");
+            }
+            Ok(Answerer { model, library: None })
+        }
+    }
+}
+
+/// Where all files of an image lie.
+fn image_places(state: &State, image: &Image) -> Vec<(PathBuf, ItemId)> {
+    image.places.iter().map(|place| (state.full_path(place), image.id)).collect()
+}
+
+/// The images asked for: `#ID`s of a library, and paths, with each folder replaced by the images in it.
+fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures: &mut Failures<'_>) -> Result<Vec<Asked>> {
+    let mut all = Vec::new();
+    for path in paths {
+        let Some((shelf, id)) = answerer.library.as_ref().and_then(|shelf| Some((shelf, number(path)?))) else {
+            let files = images(session, std::slice::from_ref(path), failures)?;
+            all.extend(files.into_iter().map(|path| Asked { path, id: None }));
+            continue;
+        };
+        match shelf.state.image(id).and_then(|image| shelf.state.path_of(image)) {
+            Some(path) => all.push(Asked { path, id: Some(id) }),
+            None => failures.file(path, Error::data(path, "an image of this library", "no file of that number", "check the number"))?,
+        }
+    }
+    Ok(all)
+}
+
+impl Answerer {
+    /// What was learned of an image.
+    fn example(&self, id: ItemId) -> Option<&Example> {
+        self.model.ckm.examples().find(|(_, example)| example.id == id).map(|(_, example)| example)
+    }
+
+    /// The image of the library whose file this is.
+    fn id_of(&self, path: &Path) -> Option<ItemId> {
+        let path = std::fs::canonicalize(path).ok()?;
+        self.library.as_ref()?.ids.get(&path).copied()
+    }
+
+    /// Where an image of the library lies.
+    fn place(&self, id: ItemId) -> Option<PathBuf> {
+        self.library.as_ref().and_then(|shelf| shelf.state.path_of(shelf.state.image(id)?))
+    }
 }
 
 /// Draws an explanation into `folder`, under a name that begins with the number of the answer.
@@ -62,20 +177,23 @@ pub(super) fn run(session: &Session, arguments: &Classify, out: &Output) -> Resu
 fn draw(
     session: &Session,
     arguments: &Classify,
-    model: &Recognizer,
+    answerer: &Answerer,
     answer: &Answer,
     explanations: &[Explanation],
     folder: &Path,
     number: usize,
     out: &Output,
 ) -> tessera_core::Result<()> {
-    let root = arguments.training_images.clone().unwrap_or_else(|| PathBuf::from(&model.root));
-    let drawing = session.draw_explanation(model, answer, explanations, &|_, name| root.join(name));
+    let root = arguments.training_images.clone().unwrap_or_else(|| PathBuf::from(&answerer.model.root));
+    let find = |id, name: &str| answerer.place(id).unwrap_or_else(|| root.join(name));
+    let drawing = session.draw_explanation(&answerer.model, answer, explanations, &find);
     let stem: String = answer.path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     let file = folder.join(format!("{number:04}-{stem}.png"));
     drawing.picture.save(&file).map_err(|error| Error::io("write", &file)(std::io::Error::other(error)))?;
     out.note(&format!("drew {}", display(&file)));
-    if drawing.missing > 0 {
+    if drawing.missing > 0 && answerer.library.is_some() {
+        out.note(&format!("{} training images are not where they were: `tessera relocate` tells the library", drawing.missing));
+    } else if drawing.missing > 0 {
         out.note(&format!(
             "{} training images are not in {} any more: name their folder with --training-images DIR",
             drawing.missing,
@@ -89,25 +207,36 @@ fn class_of<'a>(model: &'a Recognizer, answer: &Answer) -> Option<&'a str> {
     answer.ranking.first().map(|(class, _)| model.ckm.classes()[class.index()].name.as_str())
 }
 
-fn in_json(model: &Recognizer, answer: &Answer, explanations: &[Explanation]) -> Value {
+fn in_json(answer: &Answer, told: &Told<'_>) -> Value {
+    let model = &told.answerer.model;
     let best = class_of(model, answer);
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
         "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "margin": margin(answer), "pieces": answer.elements.len()});
-    if let Some(explanation) = explanations.first() {
-        line["contributions"] = explanation.contributions.iter().map(|c| contribution_json(model, c)).collect();
+    if told.answerer.library.is_some() {
+        line["left_out"] = match told.without {
+            Without::Nothing => Value::Null,
+            Without::Image(_) => json!("image"),
+            Without::Group(group) => json!(format!("object {group}")),
+        };
     }
-    if let Some(explanation) = explanations.get(1) {
+    let contributions =
+        |explanation: &Explanation| -> Value { explanation.contributions.iter().map(|c| contribution_json(told.answerer, c)).collect() };
+    if let Some(explanation) = told.explanations.first() {
+        line["contributions"] = contributions(explanation);
+    }
+    if let Some(explanation) = told.explanations.get(1) {
         line["runner_up"] = json!({"class": model.ckm.classes()[explanation.class.index()].name, "score": explanation.score,
-            "contributions": explanation.contributions.iter().map(|c| contribution_json(model, c)).collect::<Vec<_>>()});
+            "contributions": contributions(explanation)});
     }
     line
 }
 
-fn contribution_json(model: &Recognizer, c: &Contribution) -> Value {
-    json!({"kind": model.ckm.options().kinds[c.kind].source.name(), "query": c.position,
-        "image": c.matched.as_ref().map(|m| &m.name), "element": c.matched.as_ref().map(|m| m.position),
+fn contribution_json(answerer: &Answerer, c: &Contribution) -> Value {
+    let image = |m: &Match| answerer.place(m.image).map_or_else(|| m.name.clone(), |path| path.to_string_lossy().into_owned());
+    json!({"kind": answerer.model.ckm.options().kinds[c.kind].source.name(), "query": c.position,
+        "image": c.matched.as_ref().map(image), "element": c.matched.as_ref().map(|m| m.position),
         "likeness": c.likeness, "nearness": c.nearness, "bonus": c.bonus, "value": c.value})
 }
 

@@ -1,21 +1,34 @@
 //! The command line: the only module that knows clap and stdout.
 
+mod acts;
 mod args;
+mod check;
 mod classify;
 mod evaluate;
+mod export;
 mod generate;
+mod import;
+mod label;
+mod librarian;
+mod library_args;
 mod output;
 mod paths;
 mod sample;
+mod search;
+mod stream;
 mod train;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use tessera_core::Error;
+use tessera_core::error::display;
 
 use crate::session::Session;
+use acts::Way;
 use args::{Arguments, Command, Generate};
+use librarian::Librarian;
 use output::Output;
 
 /// How a command ended that did not fail.
@@ -39,8 +52,12 @@ impl std::fmt::Display for Told {
 
 impl std::error::Error for Told {}
 
-/// Runs the command line of this process and returns its exit code (see the table in the README).
-pub fn main() -> ExitCode {
+/// Opens the window, with what lies at a path where one is given, and returns when it is closed.
+pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
+
+/// Runs the command line of this process and returns its exit code (see the table in the README). Without a command it
+/// opens `window`, where there is one and a display to open it on.
+pub fn main(window: Option<Window>) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -50,7 +67,7 @@ pub fn main() -> ExitCode {
     };
     let out = Output::new(&arguments.global);
     silence_codecs();
-    match run(&arguments, &out) {
+    match run(&arguments, window, &out) {
         Ok(Done::Whole) => ExitCode::SUCCESS,
         Ok(Done::Partly) => ExitCode::from(1),
         Err(error) => {
@@ -62,17 +79,60 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments, out: &Output) -> anyhow::Result<Done> {
+fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::Result<Done> {
     let session = Session::new(arguments.global.threads, arguments.global.seed)?;
-    let progress = session.progress().clone();
-    ctrlc::set_handler(move || progress.cancel())?;
-    match &arguments.command {
-        None => sample::run(&session, out),
-        Some(Command::Train(arguments)) => train::run(&session, arguments, out),
-        Some(Command::Classify(arguments)) => classify::run(&session, arguments, out),
-        Some(Command::Eval(arguments)) => evaluate::run(&session, arguments, out),
-        Some(Command::Generate(Generate::Toys(arguments))) => generate::toys(&session, arguments, out),
+    let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
+    cancel_on_ctrl_c(&session)?;
+    let librarian = &Librarian::new(&session, out, arguments.global.wait);
+    match command {
+        Command::Import(arguments) => import::run(librarian, arguments),
+        Command::Train(arguments) => train::run(librarian, arguments),
+        Command::Classify(arguments) => classify::run(librarian, arguments),
+        Command::Search(arguments) => search::run(librarian, arguments),
+        Command::Label(arguments) => label::label(librarian, arguments),
+        Command::Caption(arguments) => label::caption(librarian, arguments),
+        Command::Undo(arguments) => acts::step(librarian, arguments, Way::Back),
+        Command::Redo(arguments) => acts::step(librarian, arguments, Way::Forth),
+        Command::Remove(arguments) => acts::set_removed(librarian, arguments, true),
+        Command::Restore(arguments) => acts::set_removed(librarian, arguments, false),
+        Command::Forget(arguments) => acts::forget(librarian, arguments),
+        Command::Relocate(arguments) => acts::relocate(librarian, arguments),
+        Command::Export(arguments) => export::run(librarian, arguments),
+        Command::Check(arguments) => check::run(librarian, arguments),
+        Command::Sample => sample::run(&session, out),
+        Command::Eval(arguments) => evaluate::run(&session, arguments, out),
+        Command::Generate(Generate::Toys(arguments)) => generate::toys(&session, arguments, out),
     }
+}
+
+/// The window, or the sample where there is none.
+fn without_command(path: Option<&Path>, window: Option<Window>, session: Session, out: &Output) -> anyhow::Result<Done> {
+    if let Some(path) = path.filter(|path| !path.exists()) {
+        let found = format!("`{}`, which is neither", display(path));
+        return Err(Error::Option { name: "COMMAND", found, expected: "a command (see --help), or a file or folder for the window" }.into());
+    }
+    match (window.filter(|_| has_display()), path) {
+        (Some(window), _) => window(path.map(Path::to_owned), session).map(|()| Done::Whole),
+        (None, None) => {
+            cancel_on_ctrl_c(&session)?;
+            sample::run(&session, out)
+        }
+        (None, Some(path)) => {
+            let why = if window.is_some() { "there is no display to open a window on" } else { "this build has no window" };
+            anyhow::bail!("cannot show {}: {why}; `tessera --help` lists what can be done without", display(path))
+        }
+    }
+}
+
+/// Whether there is something to open a window on.
+fn has_display() -> bool {
+    !cfg!(all(unix, not(target_vendor = "apple")))
+        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+fn cancel_on_ctrl_c(session: &Session) -> anyhow::Result<()> {
+    let progress = session.progress().clone();
+    Ok(ctrlc::set_handler(move || progress.cancel())?)
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
@@ -80,6 +140,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     match error {
         Some(Error::Option { .. }) => 2,
         Some(Error::Data { .. } | Error::TooLarge { .. } | Error::Crashed { .. }) => 65,
+        Some(Error::Busy { .. }) => 75,
         Some(Error::Cancelled) => 130,
         _ => 74,
     }

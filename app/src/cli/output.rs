@@ -5,13 +5,14 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::data::Skipped;
-use tessera_core::progress::Progress;
+use tessera_core::error::display;
+use tessera_core::progress::{Progress, Snapshot};
 
 use super::args::Global;
 use super::{Done, Told};
@@ -29,7 +30,23 @@ impl Output {
 
     /// The answer: as one line of JSON where that was asked for, otherwise in words.
     pub(super) fn answer(&self, json: impl FnOnce() -> Value, words: impl FnOnce() -> String) {
-        let line = if self.json { json().to_string() } else { words() };
+        self.print(&if self.json { json().to_string() } else { words() });
+    }
+
+    /// An answer that is there only where JSON was asked for.
+    pub(super) fn json(&self, json: impl FnOnce() -> Value) {
+        if self.json {
+            self.print(&json().to_string());
+        }
+    }
+
+    /// A line of JSON for whoever asked in JSON.
+    pub(super) fn line(&self, json: &Value) {
+        self.print(&json.to_string());
+    }
+
+    /// A line on stdout, which is written at once.
+    fn print(&self, line: &str) {
         if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
             if error.kind() == io::ErrorKind::BrokenPipe {
                 // Whoever read the answers has seen enough.
@@ -61,12 +78,9 @@ impl Output {
         let progress = progress.clone();
         let watcher = thread::spawn(move || {
             let mut shown = false;
+            let mut stage = Stage::begin(progress.snapshot());
             while is_done.recv_timeout(Duration::from_millis(250)) == Err(RecvTimeoutError::Timeout) {
-                let now = progress.snapshot();
-                let _ = match now.total {
-                    0 => write!(io::stderr().lock(), "\r\x1b[K{} {}", now.stage, now.done),
-                    total => write!(io::stderr().lock(), "\r\x1b[K{} {} of {total}", now.stage, now.done),
-                };
+                let _ = write!(io::stderr().lock(), "\r\x1b[K{}", stage.look(progress.snapshot()));
                 shown = true;
             }
             if shown {
@@ -77,6 +91,40 @@ impl Output {
         drop(done);
         let _ = watcher.join();
         result
+    }
+}
+
+/// A stage of work and when it began, as far as a watcher can tell.
+struct Stage {
+    first: Snapshot,
+    last: Snapshot,
+    since: Instant,
+}
+
+impl Stage {
+    fn begin(now: Snapshot) -> Self {
+        Self { first: now, last: now, since: Instant::now() }
+    }
+
+    /// How far the work has come, in words: the count, the rate and the time left.
+    fn look(&mut self, now: Snapshot) -> String {
+        if (now.stage, now.total) != (self.last.stage, self.last.total) || now.done < self.last.done {
+            *self = Self::begin(Snapshot { done: 0, ..now });
+        }
+        self.last = now;
+        let mut words = match now.total {
+            0 => format!("{} {}", now.stage, now.done),
+            total => format!("{} {} of {total}", now.stage, now.done),
+        };
+        let rate = (now.done - self.first.done) as f64 / self.since.elapsed().as_secs_f64().max(1e-3);
+        if rate > 0.0 && self.since.elapsed() > Duration::from_secs(1) {
+            words.push_str(&format!(", {rate:.*} a second", usize::from(rate < 10.0)));
+            if now.total > now.done {
+                let left = ((now.total - now.done) as f64 / rate).ceil() as u64;
+                words.push_str(&format!(", {}:{:02} left", left / 60, left % 60));
+            }
+        }
+        words
     }
 }
 
@@ -105,6 +153,14 @@ impl<'a> Failures<'a> {
         Ok(())
     }
 
+    /// A file that failed for a reason told in words.
+    pub(super) fn line_of(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
+        self.out.complain(&if detail.contains(&*display(path)) { detail.to_owned() } else { format!("{}: {detail}", display(path)) });
+        self.line(path, reason, detail)?;
+        self.failed += 1;
+        Ok(())
+    }
+
     /// Files that were passed over. What could not be read has failed; the rest is worth a line, no more.
     pub(super) fn skipped(&mut self, skipped: &[Skipped]) -> anyhow::Result<()> {
         for Skipped { path, reason, detail } in skipped {
@@ -126,6 +182,14 @@ impl<'a> Failures<'a> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Puts the report on disk; a command that took in what it could is done, but for the files that failed.
+    pub(super) fn end(self) -> anyhow::Result<Done> {
+        if let Some(mut file) = self.report {
+            file.flush().context("cannot write the report")?;
+        }
+        Ok(if self.failed == 0 { Done::Whole } else { Done::Partly })
     }
 
     /// Puts the report on disk and says how a command ended that answered for `answered` files: when there are none, the

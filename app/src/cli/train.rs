@@ -9,17 +9,24 @@ use tessera_core::ckm::model::Recognizer;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::library::import::hold;
 use tessera_core::{Error, envelope};
 
 use super::Done;
 use super::args::{self, Build, Train};
+use super::librarian::Librarian;
 use super::output::{Failures, Output};
 use crate::session::Session;
+use crate::session::library::{MODEL_ENDING, Target, what_is};
 use crate::session::train::Trained;
 
-pub(super) fn run(session: &Session, arguments: &Train, out: &Output) -> Result<Done> {
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
+    let (session, out) = (librarian.session, librarian.out);
+    if what_is(&arguments.folder) == Target::Library {
+        return of_library(librarian, arguments);
+    }
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
-    envelope::check_place(&to)?;
+    check_place(&to)?;
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let options = options(session, &arguments.build)?;
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
@@ -29,10 +36,10 @@ pub(super) fn run(session: &Session, arguments: &Train, out: &Output) -> Result<
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
     }
-    recognizer.save(&to)?;
+    session.save_model(&recognizer, &to)?;
 
-    let (ckm, metrics) = (&recognizer.ckm, recognizer.metrics);
-    let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
+    let ckm = &recognizer.ckm;
+    let images = ckm.examples().count();
     let done = failures.finish(images)?;
     let lost: Vec<&str> = data.classes.iter().map(String::as_str).filter(|name| ckm.class_id(name).is_none()).collect();
     if !lost.is_empty() {
@@ -43,25 +50,75 @@ pub(super) fn run(session: &Session, arguments: &Train, out: &Output) -> Result<
             lost.join(", ")
         ));
     }
+    answer(out, &recognizer, data.items.len() - images, Some(train_ms_per_image), &to);
+    Ok(done)
+}
+
+/// Judges the recogniser of a library, which learned when its images were imported and labelled, and saves it.
+fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
+    let (session, out, folder) = (librarian.session, librarian.out, &arguments.folder);
+    let build = &arguments.build;
+    let refused = match (&build.options, build.elements, build.labels) {
+        (Some(_), ..) => Some(("--options", "given")),
+        (None, args::Elements::Orb, _) => Some(("--elements", "orb")),
+        (None, args::Elements::Hog, _) => Some(("--elements", "hog")),
+        (None, args::Elements::Colour, _) => Some(("--elements", "colour")),
+        (None, args::Elements::Mixed, args::Labels::Auto) => None,
+        (None, args::Elements::Mixed, _) => Some(("--labels", "given")),
+    };
+    if let Some((name, found)) = refused {
+        let expected = "left out for a library, which learned as it was filled; train its folder of images instead";
+        return Err(Error::Option { name, found: found.into(), expected }.into());
+    }
+    let to = arguments.to.clone().unwrap_or_else(|| session.model_folder(folder, "recogniser"));
+    let mut failures = Failures::new(out, build.report.as_deref())?;
+    let library = librarian.open(folder)?;
+    check_place(&to)?;
+    let (model, missing, ms) = librarian.with_shared(library, |library| {
+        out.watched(session.progress(), || session.judge(library))?;
+        let library = hold(library);
+        let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
+        let ms = session.train_ms_per_image(&library)?;
+        let model = session.model(&library)?;
+        session.save_model(&model, &to)?;
+        Ok((model, missing, ms))
+    })?;
+    for path in &missing {
+        let advice = "see that the file is there and import its folder again, or use `tessera relocate`";
+        failures.file(path, Error::data(path, "an image of the library that can be read", "none", advice))?;
+    }
+    let done = failures.finish(model.ckm.examples().count())?;
+    answer(out, &model, missing.len(), ms, &to);
+    Ok(done)
+}
+
+/// Tells how training went.
+fn answer(out: &Output, recognizer: &Recognizer, failed: usize, ms: Option<f64>, to: &Path) {
+    let (ckm, metrics) = (&recognizer.ckm, recognizer.metrics);
+    let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
     out.answer(
         || {
             json!({"images": images, "classes": classes, "elements": elements, "held_out_accuracy": metrics.held_out_accuracy,
-                "held_out": metrics.held_out, "objects_unknown": metrics.objects_unknown, "failed": data.items.len() - images,
-                "train_ms_per_image": train_ms_per_image, "model": to.to_string_lossy()})
+                "held_out": metrics.held_out, "objects_unknown": metrics.objects_unknown, "failed": failed,
+                "train_ms_per_image": ms, "model": to.to_string_lossy()})
         },
         || {
             let accuracy = match metrics.held_out_accuracy {
-                Some(accuracy) => format!("{:.1} % right on {} images judged {}", 100.0 * accuracy, metrics.held_out, without(&recognizer)),
+                Some(accuracy) => format!("{:.1} % right on {} images judged {}", 100.0 * accuracy, metrics.held_out, without(recognizer)),
                 None => "no class has two objects to judge it by".into(),
             };
+            let ms = ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms an image"));
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements, {:.2} ms an image): {accuracy}.\nThe model is in {}",
-                train_ms_per_image,
-                display(&to)
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}): {accuracy}.\nThe model is in {}",
+                display(to)
             )
         },
     );
-    Ok(done)
+}
+
+/// Whether a model can be written there, which is better known before the long part.
+fn check_place(to: &Path) -> Result<(), Error> {
+    if to.extension().is_some_and(|ending| ending == MODEL_ENDING) { Ok(()) } else { envelope::check_place(to) }
 }
 
 /// What a user should know about the images that were trained on.

@@ -56,6 +56,7 @@ impl App {
     /// When the system gives no thread.
     pub fn new(ctx: &Context, session: Session, settings_place: Option<PathBuf>, dialogs: Box<dyn Dialogs>) -> anyhow::Result<Self> {
         let (settings, problems) = settings_place.as_deref().map_or_else(Default::default, Settings::load);
+        let session = if settings.threads > 0 { session.with_threads(settings.threads)? } else { session };
         let woken = ctx.clone();
         let desk = Desk::new(session, Arc::new(move || woken.request_repaint()))?;
         theme::apply(ctx, settings.theme, settings.scale);
@@ -369,7 +370,7 @@ impl eframe::App for App {
 ///
 /// # Errors
 /// When there is no screen, or what is needed to paint on it is missing; the words say which package to install.
-pub fn run(session: Session, open: Option<PathBuf>) -> anyhow::Result<()> {
+pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
     let icon = eframe::icon_data::from_png_bytes(include_bytes!("../../../assets/icon.png")).unwrap_or_default();
     let viewport = egui::ViewportBuilder::default()
         .with_title("Tessera")
@@ -396,12 +397,6 @@ pub fn run(session: Session, open: Option<PathBuf>) -> anyhow::Result<()> {
 
 const WAY_OUT: &str =
     "run it on a desktop with OpenGL, install the packages that the README lists, or use the command line (`tessera --help`)";
-
-/// Whether there is a screen to open a window on.
-pub fn has_screen() -> bool {
-    !cfg!(target_os = "linux")
-        || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
-}
 
 /// A path as it was typed: `~` is the user's own folder.
 fn typed_path(text: &str) -> PathBuf {

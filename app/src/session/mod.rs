@@ -1,5 +1,6 @@
 //! What a user can do, one file per thing; the command line and the window both act through a [`Session`].
 
+pub mod cost;
 pub mod desk;
 pub mod draw;
 pub mod experiment;
@@ -43,6 +44,14 @@ impl Session {
     /// The same session for other work, watched and cancelled by itself.
     pub fn with_progress(&self, progress: &Progress) -> Self {
         Self { progress: progress.clone(), ..self.clone() }
+    }
+
+    /// The same session on another number of threads.
+    ///
+    /// # Errors
+    /// As [`Session::new`].
+    pub fn with_threads(self, threads: usize) -> Result<Self> {
+        Ok(Self { pool: Self::new(threads, self.seed)?.pool, ..self })
     }
 
     /// The seed of everything random.

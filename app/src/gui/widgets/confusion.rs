@@ -79,7 +79,11 @@ pub fn classes_ui(ui: &mut Ui, report: &Report) -> Option<String> {
             }
             ui.end_row();
             for (name, score) in report.classes.iter().zip(report.class_scores()) {
-                if ui.add(egui::Button::new(shortened(name)).frame(false).wrap_mode(egui::TextWrapMode::Extend)).on_hover_text("Show this class").clicked() {
+                if ui
+                    .add(egui::Button::new(shortened(name)).frame(false).wrap_mode(egui::TextWrapMode::Extend))
+                    .on_hover_text("Show this class")
+                    .clicked()
+                {
                     pressed = Some(name.clone());
                 }
                 ui.label(score.images.to_string());

@@ -1,6 +1,6 @@
 //! What a desk does at once: labels, captions, classes, undo, search.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tessera_core::Result;
 use tessera_core::library::Library;
@@ -146,13 +146,10 @@ impl Desk {
         self.forget_answers();
         if let Some(open) = self.open.take() {
             let library = open.library;
-            self.short(move || match Arc::try_unwrap(library).map(|library| library.into_inner()) {
-                Ok(Ok(library)) => match library.close() {
-                    Ok(()) => Message::Nothing,
-                    Err(error) => problem(error.to_string()),
-                },
-                // A job still has it, and closes it by dropping it.
-                _ => Message::Nothing,
+            self.short(move || {
+                // A job that still has it closes it by dropping it.
+                let Some(Ok(library)) = Arc::into_inner(library).map(Mutex::into_inner) else { return Message::Nothing };
+                library.close().map_or_else(|error| problem(error.to_string()), |()| Message::Nothing)
             });
         }
     }

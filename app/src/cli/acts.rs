@@ -1,0 +1,105 @@
+//! `tessera undo`, `redo`, `remove`, `restore`, `forget` and `relocate`.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::Result;
+use serde_json::json;
+use tessera_core::Error;
+use tessera_core::error::display;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+
+use super::librarian::{Librarian, count, find_all, of};
+use super::library_args::{Forget, Images, OfLibrary, Relocate};
+use super::{Done, Told};
+
+/// Answers with the event of the last act, or none where nothing changed by it.
+pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
+    let words = match event {
+        Some(_) => library.state().history().last().map(|act| act.words.clone()).unwrap_or_default(),
+        None => "Nothing to change: it is so already".into(),
+    };
+    answer(librarian, event, &words);
+}
+
+fn answer(librarian: &Librarian<'_>, event: Option<EventId>, words: &str) {
+    librarian.out.answer(|| json!({"event": event.map(|event| event.0), "ok": true, "words": words}), || words.to_owned());
+}
+
+/// Which way the history is walked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Back,
+    Forth,
+}
+
+pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, way: Way) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        let (step, done, nothing) = match way {
+            Way::Back => (library.undo()?, "Undone", "nothing to undo"),
+            Way::Forth => (library.redo()?, "Done again", "nothing to do again"),
+        };
+        let Some((act, event)) = step else {
+            let advice = "`tessera export LIBRARY events --to FILE` lists what was done";
+            let error = Error::data(&arguments.library, "an act", nothing, advice);
+            librarian.out.complain(&error.to_string());
+            librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
+            return Err(Told(error).into());
+        };
+        answer(librarian, Some(event), &format!("{done}: {}", act.words));
+        Ok(Done::Whole)
+    })
+}
+
+pub(super) fn set_removed(librarian: &Librarian<'_>, arguments: &Images, removed: bool) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        let images = find_all(library, &arguments.images)?;
+        let event = library.set_removed(&images, removed).map_err(of(library))?;
+        tell(librarian, library, event);
+        Ok(Done::Whole)
+    })
+}
+
+pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Done> {
+    librarian.with(&arguments.images.library, |library| {
+        let mut images = find_all(library, &arguments.images.images)?;
+        images.sort_unstable();
+        images.dedup();
+        let which = count(images.len(), "image");
+        if !arguments.yes && io::stdin().is_terminal() && !is_wanted(&which)? {
+            return Err(Error::Cancelled.into());
+        }
+        let progress = librarian.session.progress();
+        let event = librarian.out.watched(progress, || library.forget(&images, progress)).map_err(of(library))?;
+        answer(librarian, Some(event), &format!("Forgot {which}; this cannot be taken back"));
+        librarian.out.note("Saved models of this library were deleted with it. Models and exports saved elsewhere are as they were.");
+        Ok(Done::Whole)
+    })
+}
+
+/// Asks on the terminal.
+fn is_wanted(which: &str) -> Result<bool> {
+    let asked = write!(io::stderr().lock(), "Forget {which} and everything said of them? This cannot be taken back. [y/N] ");
+    asked.map_err(Error::io("ask on", "the terminal"))?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(Error::io("read from", "the terminal"))?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+pub(super) fn relocate(librarian: &Librarian<'_>, arguments: &Relocate) -> Result<Done> {
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |library| {
+        let session = librarian.session;
+        let moved = librarian.out.watched(session.progress(), || session.relocate(library, &arguments.old, &arguments.new));
+        let moved = moved.map_err(|error| of(&tessera_core::library::import::hold(library))(error))?;
+        let words = format!("Relocated to {}: {} found, {} missing", display(&arguments.new), moved.found, moved.missing);
+        librarian.out.answer(
+            || {
+                json!({"event": moved.event.map(|event| event.0), "ok": true, "found": moved.found, "missing": moved.missing,
+                    "words": words})
+            },
+            || words.clone(),
+        );
+        Ok(Done::Whole)
+    })
+}

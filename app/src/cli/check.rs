@@ -1,0 +1,108 @@
+//! `tessera check`: a library against itself, and what of it can be made again.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::json;
+use tessera_core::Error;
+use tessera_core::library::{CACHE, Library};
+
+use super::librarian::Librarian;
+use super::library_args::Check;
+use super::{Done, Told};
+use crate::session::library::{Target, what_is};
+
+/// What a look at a library gave.
+struct Looked {
+    problems: Vec<String>,
+    /// Whether all of them come from what can be made again.
+    is_cache: bool,
+    /// Images that the recogniser lacks; all of them where it could not be looked at.
+    missing: usize,
+}
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
+    let folder = &arguments.library;
+    let mut looked = look(librarian, folder)?;
+    let mut repaired = Vec::new();
+    if arguments.repair && looked.is_cache && !looked.problems.is_empty() {
+        (looked, repaired) = make_cache_again(librarian, folder, looked)?;
+    }
+    let Looked { problems, .. } = &looked;
+    librarian.out.answer(
+        || json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired}),
+        || {
+            let mut lines: Vec<String> = repaired.iter().map(|what| format!("Repaired: {what}")).collect();
+            lines.extend(problems.iter().map(|problem| format!("Problem: {problem}")));
+            if problems.is_empty() {
+                lines.push("Checked: everything is as it should be".into());
+            }
+            lines.join("\n")
+        },
+    );
+    if problems.is_empty() {
+        return Ok(Done::Whole);
+    }
+    let advice = if looked.is_cache && !arguments.repair {
+        "`tessera check LIBRARY --repair` makes it again"
+    } else {
+        "copy the library's folder before anything else is done with it"
+    };
+    let error = Error::data(folder, "a library without problems", format!("{} of them", problems.len()), advice);
+    librarian.out.complain(&error.to_string());
+    Err(Told(error).into())
+}
+
+fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
+    let library = match librarian.open(folder) {
+        Ok(library) => library,
+        Err(error) => {
+            let about = match &error {
+                Error::Io { path, .. } | Error::Data { path, .. } if what_is(folder) == Target::Library => path,
+                _ => return Err(error.into()),
+            };
+            let is_cache = about.file_name().is_some_and(|name| name == CACHE);
+            if matches!(error, Error::Io { .. }) && !is_cache {
+                return Err(error.into());
+            }
+            return Ok(Looked { problems: vec![error.to_string()], is_cache, missing: usize::MAX });
+        }
+    };
+    // A check changes nothing, so the library is not closed in the way that keeps its models.
+    look_at(&library)
+}
+
+fn look_at(library: &Library) -> Result<Looked> {
+    let problems = library.check()?;
+    let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
+    Ok(Looked { problems, is_cache, missing: library.recogniser().missing().len() })
+}
+
+/// Puts the cache aside and opens the library, which makes it again from the log and the images. The old one is put back
+/// where that helps nothing, or loses images whose files are away.
+fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Looked) -> Result<(Looked, Vec<String>)> {
+    let places = ["", "-wal", "-shm"].map(|ending| {
+        let with = |more: &str| folder.join(format!("{CACHE}{ending}{more}"));
+        (with(""), with(".before"))
+    });
+    for (place, aside) in places.iter().filter(|(place, _)| place.exists()) {
+        fs::rename(place, aside).map_err(Error::io("rename", place))?;
+    }
+    let after = look(librarian, folder);
+    let helped = after.as_ref().is_ok_and(|after| after.problems.is_empty() && after.missing <= before.missing);
+    for (place, aside) in &places {
+        if !helped && place.exists() {
+            fs::remove_file(place).map_err(Error::io("delete", place))?;
+        }
+        match aside.exists() {
+            true if helped => fs::remove_file(aside).map_err(Error::io("delete", aside))?,
+            true => fs::rename(aside, place).map_err(Error::io("rename", aside))?,
+            false => {}
+        }
+    }
+    match after {
+        Ok(after) if helped => Ok((after, vec![format!("{CACHE} was made again from the images and the log")])),
+        _ => Ok((before, Vec::new())),
+    }
+}

@@ -1,0 +1,56 @@
+//! `tessera export`.
+
+use anyhow::Result;
+use serde_json::json;
+use tessera_core::Error;
+use tessera_core::error::display;
+use tessera_core::library::import::hold;
+
+use super::Done;
+use super::librarian::{Librarian, count};
+use super::library_args::{Export, Format, What};
+use crate::command;
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done> {
+    let (session, out, to) = (librarian.session, librarian.out, arguments.to.as_path());
+    let format = match arguments.format {
+        None | Some(Format::Csv) => command::Format::Csv,
+        Some(Format::Jsonl) => command::Format::JsonLines,
+        Some(Format::Coco) => command::Format::Coco,
+        Some(Format::Flickr8k) => command::Format::Flickr8k,
+        Some(Format::Sidecar) => command::Format::Sidecar,
+        Some(Format::ClassFolders) => command::Format::ClassFolders,
+    };
+    let (what, name) = match arguments.what {
+        What::Labels => (Some(command::Export::Labels(format)), "label"),
+        What::Captions => (Some(command::Export::Captions(format)), "captioned image"),
+        What::Predictions => (Some(command::Export::Predictions(format)), "prediction"),
+        What::Events => (Some(command::Export::Events), "event"),
+        What::Model => (None, "model"),
+    };
+    let expected = match (arguments.what, arguments.format) {
+        (What::Events, Some(given)) if given != Format::Jsonl => Some("jsonl for events"),
+        (What::Model, Some(_)) => Some("left out for a model"),
+        _ => None,
+    };
+    if let Some(expected) = expected {
+        return Err(Error::Option { name: "--format", found: format.name().into(), expected }.into());
+    }
+    let library = librarian.open(&arguments.library)?;
+    let written = librarian.with_shared(library, |library| {
+        let Some(what) = what else {
+            let model = session.model(&hold(library))?;
+            if !arguments.dry_run {
+                session.save_model(&model, to)?;
+            }
+            return Ok(1);
+        };
+        Ok(out.watched(session.progress(), || session.export(library, what, to, arguments.dry_run))?)
+    })?;
+    let verb = if arguments.dry_run { "Would write" } else { "Wrote" };
+    out.answer(
+        || json!({"written": written, "dry_run": arguments.dry_run, "to": to.to_string_lossy()}),
+        || format!("{verb} {} to {}", count(written, name), display(to)),
+    );
+    Ok(Done::Whole)
+}

@@ -1,0 +1,199 @@
+//! `tessera import`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::Result;
+use serde_json::json;
+use tessera_core::Error;
+use tessera_core::data::Labels;
+use tessera_core::data::tables::Table;
+use tessera_core::error::display;
+use tessera_core::library::Library;
+use tessera_core::library::import::{ImportOptions, Imported, TableRead};
+
+use super::librarian::{Librarian, count};
+use super::output::{Failures, Output};
+use super::{Done, Told, library_args as args};
+use crate::session::library::{Target, what_is};
+
+/// Names told one by one; the rest are counted.
+const TOLD: usize = 20;
+
+/// What was done by an import that may have been cancelled.
+#[derive(Default)]
+struct Sum {
+    all: Imported,
+    table: Option<TableRead>,
+    seconds: f64,
+}
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Done> {
+    let out = librarian.out;
+    for folder in &arguments.folders {
+        check(folder, arguments.unpack.is_some())?;
+    }
+    let mut failures = Failures::new(out, arguments.report.as_deref())?;
+    // What cannot be read is better known before the long part.
+    let table = match &arguments.captions {
+        Some(file) => Some((librarian.session.read_table(file)?, file.as_path())),
+        None => None,
+    };
+    let library = librarian.open_or_create(&arguments.library)?;
+    let sum = librarian.with_shared(library, |library| take_in(librarian, library, arguments, table.as_ref()))?;
+    for failed in &sum.all.failed {
+        failures.line_of(&failed.path, failed.reason, &failed.detail)?;
+    }
+    let done = failures.end()?;
+    out.answer(|| in_json(&sum), || in_words(&sum, &arguments.library));
+    if sum.all.cancelled {
+        out.complain("stopped; what was done stays, and the same command goes on from there");
+        return Err(Told(Error::Cancelled).into());
+    }
+    Ok(done)
+}
+
+fn check(folder: &Path, unpack: bool) -> Result<(), Error> {
+    std::fs::metadata(folder).map_err(Error::io("read", folder))?;
+    match folder.is_dir() {
+        true if what_is(folder) == Target::Library => {
+            Err(Error::data(folder, "a folder of images", "a library", "name the folder that the images lie in"))
+        }
+        true => Ok(()),
+        false if unpack => Ok(()),
+        false => Err(Error::data(folder, "a folder of images", "a file", "name its folder; a NORB `-dat.mat` file needs --unpack DIR")),
+    }
+}
+
+fn take_in(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &args::Import, table: Option<&(Table, &Path)>) -> Result<Sum> {
+    let (session, out) = (librarian.session, librarian.out);
+    let start = Instant::now();
+    let mut sum = Sum::default();
+    let folders = match unpacked(librarian, arguments) {
+        Err(Error::Cancelled) => {
+            sum.all.cancelled = true;
+            Vec::new()
+        }
+        folders => folders?,
+    };
+    let labels = match arguments.labels {
+        args::Labels::Auto => Labels::Auto,
+        args::Labels::ClassFolders => Labels::ClassFolders,
+        args::Labels::NorbNames => Labels::NorbNames,
+        args::Labels::None => Labels::None,
+    };
+    let options = ImportOptions { labels, exclude: arguments.exclude.clone() };
+    for folder in &folders {
+        match out.watched(session.progress(), || session.import(library, folder, &options)) {
+            Ok(report) => {
+                if !report.layout.is_empty() {
+                    out.note(&format!("{}: {}", display(folder), report.layout));
+                }
+                sum.add(report);
+            }
+            Err(Error::Cancelled) => sum.all.cancelled = true,
+            Err(error) => return Err(error.into()),
+        }
+        if sum.all.cancelled {
+            break;
+        }
+    }
+    if let Some((table, file)) = table.filter(|_| !sum.all.cancelled) {
+        let read = session.take_table(library, table, file)?;
+        tell(out, table, &read, file);
+        sum.table = Some(read);
+    }
+    sum.seconds = start.elapsed().as_secs_f64();
+    Ok(sum)
+}
+
+/// The folders to import, after the files among them were unpacked into one.
+fn unpacked(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Vec<PathBuf>, Error> {
+    let session = librarian.session;
+    let Some(to) = &arguments.unpack else { return Ok(arguments.folders.clone()) };
+    let files = arguments.folders.iter().filter(|path| path.is_file()).count();
+    let mut folders = Vec::new();
+    for path in &arguments.folders {
+        if !path.is_file() {
+            folders.push(path.clone());
+            continue;
+        }
+        // Two files may have pictures of one name.
+        let place = if files == 1 { to.clone() } else { to.join(path.file_stem().unwrap_or_default()) };
+        let n = librarian.out.watched(session.progress(), || session.unpack(path, &place))?;
+        librarian.out.note(&format!("Unpacked {} into {}", count(n, "picture"), display(&place)));
+        folders.push(place);
+    }
+    Ok(folders)
+}
+
+fn tell(out: &Output, table: &Table, read: &TableRead, file: &Path) {
+    let file = display(file);
+    for (names, what) in [(&read.unmatched, "no image of the library"), (&read.ambiguous, "several images of the library")] {
+        for name in names.iter().take(TOLD) {
+            out.note(&format!("{file}: `{}` is the name of {what}", display(Path::new(name))));
+        }
+        if names.len() > TOLD {
+            out.note(&format!("{file}: {} more are names of {what}", names.len() - TOLD));
+        }
+    }
+    for problem in table.problems.iter().take(TOLD) {
+        out.note(&format!("{file}, line {}: {}", problem.line, problem.detail));
+    }
+    if table.n_problems > TOLD {
+        out.note(&format!("{file}: {} problems in all", table.n_problems));
+    }
+    if read.kept > 0 {
+        out.note(&format!("{file}: {} kept as you gave them", count(read.kept, "label")));
+    }
+}
+
+impl Sum {
+    fn add(&mut self, report: Imported) {
+        let all = &mut self.all;
+        all.found += report.found;
+        all.imported += report.imported;
+        all.unchanged += report.unchanged;
+        all.duplicate += report.duplicate;
+        all.unsupported += report.unsupported;
+        all.failed.extend(report.failed);
+        all.changed += report.changed;
+        all.forgotten += report.forgotten;
+        all.missing += report.missing;
+        all.cancelled |= report.cancelled;
+    }
+}
+
+fn in_json(sum: &Sum) -> serde_json::Value {
+    let Sum { all, table, seconds } = sum;
+    let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
+    json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
+        "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": 0,
+        "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
+        "captions": of_table(|read| read.captions), "labels": of_table(|read| read.labels),
+        "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()), "cancelled": all.cancelled})
+}
+
+fn in_words(sum: &Sum, library: &Path) -> String {
+    let all = &sum.all;
+    let mut words = format!("{}: {} imported", display(library), count(all.imported, "image"));
+    for (n, what) in [
+        (all.changed, "of them with new contents"),
+        (all.unchanged, "unchanged"),
+        (all.forgotten, "of them forgotten before and left out"),
+        (all.duplicate, "duplicate"),
+        (all.unsupported, "of formats that cannot be read"),
+        (all.failed.len(), "failed"),
+        (all.missing, "missing"),
+    ] {
+        if n > 0 {
+            words.push_str(&format!(", {n} {what}"));
+        }
+    }
+    if let Some(read) = &sum.table {
+        words.push_str(&format!("; {} and {} added", count(read.captions, "caption"), count(read.labels, "label")));
+    }
+    words.push_str(&format!(" ({:.1} s)", sum.seconds));
+    words
+}

@@ -1,0 +1,66 @@
+//! `tessera label` and `tessera caption`: what people and programs say of images.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tessera_core::library::event::{Caption, EventId, UserLabel};
+
+use super::Done;
+use super::librarian::{Librarian, find, find_all, of};
+use super::library_args as args;
+use super::stream::answer_each;
+
+pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        if arguments.stdin {
+            return answer_each(librarian, library, |library, id, request| {
+                let label = match request.get("label") {
+                    Some(Value::String(class)) => UserLabel::Class(class.clone()),
+                    Some(Value::Null) => UserLabel::NoClass,
+                    Some(other) => return Err(format!("`label` is {other}, but it must be a class's name or null")),
+                    None => return Err("expected `label`, found none".into()),
+                };
+                let event = library.label(&[id], &label).map_err(|error| of(library)(error).to_string())?;
+                Ok(json!({"label": request["label"], "event": number(event)}))
+            });
+        }
+        let images = find_all(library, &arguments.images)?;
+        let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
+        let event = library.label(&images, &label).map_err(of(library))?;
+        super::acts::tell(librarian, library, event);
+        Ok(Done::Whole)
+    })
+}
+
+pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        if arguments.stdin {
+            return answer_each(librarian, library, |library, id, request| {
+                let texts = match request.get("caption") {
+                    Some(Value::String(text)) => vec![text.clone()],
+                    Some(Value::Null) => Vec::new(),
+                    Some(Value::Array(texts)) if texts.iter().all(Value::is_string) => {
+                        texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+                    }
+                    Some(other) => return Err(format!("`caption` is {other}, but it must be a text, a list of texts or null")),
+                    None => return Err("expected `caption`, found none".into()),
+                };
+                let event = library.caption(id, by_user(&texts)).map_err(|error| of(library)(error).to_string())?;
+                Ok(json!({"caption": request["caption"], "event": number(event)}))
+            });
+        }
+        // Without --stdin there is an image: the parser sees to it.
+        let image = arguments.image.clone().unwrap_or_default();
+        let id = find(library, &image)?;
+        let event = library.caption(id, by_user(&arguments.captions)).map_err(of(library))?;
+        super::acts::tell(librarian, library, event);
+        Ok(Done::Whole)
+    })
+}
+
+fn by_user(texts: &[String]) -> Vec<Caption> {
+    texts.iter().map(|text| Caption { text: text.clone(), by_user: true }).collect()
+}
+
+fn number(event: Option<EventId>) -> Option<u64> {
+    event.map(|event| event.0)
+}

@@ -1,0 +1,119 @@
+//! Libraries for commands: opened, waited for, closed; and the images in them, by path or `#ID`.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use tessera_core::Error;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+
+use super::output::Output;
+use crate::session::Session;
+
+/// How often a busy library is tried.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Opens libraries for a command.
+pub(super) struct Librarian<'a> {
+    pub(super) session: &'a Session,
+    pub(super) out: &'a Output,
+    wait: Duration,
+}
+
+impl<'a> Librarian<'a> {
+    /// A librarian that waits `seconds` for a library that is busy.
+    pub(super) fn new(session: &'a Session, out: &'a Output, seconds: u32) -> Self {
+        Self { session, out, wait: Duration::from_secs(seconds.into()) }
+    }
+
+    /// Opens the library at `path`.
+    pub(super) fn open(&self, path: &Path) -> Result<Library, Error> {
+        self.patiently(|| self.session.open_library(path))
+    }
+
+    /// Opens the library at `path`, or makes one there.
+    pub(super) fn open_or_create(&self, path: &Path) -> Result<Library, Error> {
+        self.patiently(|| self.session.open_or_create_library(path))
+    }
+
+    fn patiently(&self, open: impl Fn() -> Result<Library, Error>) -> Result<Library, Error> {
+        let start = Instant::now();
+        self.out.watched(self.session.progress(), || {
+            loop {
+                match open() {
+                    Err(Error::Busy { .. }) if start.elapsed() < self.wait => {}
+                    outcome => return outcome,
+                }
+                if self.session.progress().is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                thread::sleep(AGAIN);
+            }
+        })
+    }
+
+    /// Opens the library at `path`, works on it, and closes it however the work ended.
+    pub(super) fn with<T>(&self, path: &Path, work: impl FnOnce(&mut Library) -> Result<T>) -> Result<T> {
+        let mut library = self.open(path)?;
+        let outcome = work(&mut library);
+        self.close(library, outcome)
+    }
+
+    /// The same for work that shares the library with others.
+    pub(super) fn with_shared<T>(&self, library: Library, work: impl FnOnce(&Mutex<Library>) -> Result<T>) -> Result<T> {
+        let library = Mutex::new(library);
+        let outcome = work(&library);
+        self.close(library.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)
+    }
+
+    fn close<T>(&self, library: Library, outcome: Result<T>) -> Result<T> {
+        let closed = library.close();
+        let value = outcome?;
+        // Everything acknowledged is on disk: what is not kept now is learned again when the library is next opened.
+        if let Err(error) = closed {
+            self.out.note(&error.to_string());
+        }
+        Ok(value)
+    }
+}
+
+/// The number in `#ID`.
+pub(super) fn number(image: &Path) -> Option<ItemId> {
+    image.to_str()?.strip_prefix('#')?.parse().ok().map(ItemId)
+}
+
+/// The image of that path or `#ID`.
+pub(super) fn find(library: &Library, image: &Path) -> Result<ItemId, Error> {
+    let unknown = |found: &str| {
+        let advice = "check the name; `tessera export LIBRARY events --to FILE` lists what it holds";
+        Error::data(image, "an image of this library", found, advice)
+    };
+    match number(image) {
+        Some(id) => library.state().image(id).map(|image| image.id).ok_or_else(|| unknown("no image of that number")),
+        None => {
+            library.image_at(image).ok_or_else(|| unknown(if image.is_file() { "a file that is not in it" } else { "none of that path" }))
+        }
+    }
+}
+
+/// The images of those paths or `#ID`s.
+pub(super) fn find_all(library: &Library, images: &[PathBuf]) -> Result<Vec<ItemId>, Error> {
+    images.iter().map(|image| find(library, image)).collect()
+}
+
+/// An error of an act as one about the library: what was asked for does not fit what it holds.
+pub(super) fn of(library: &Library) -> impl Fn(Error) -> Error {
+    let folder = library.folder().to_owned();
+    move |error| match error {
+        Error::Option { name, found, expected } => Error::data(&folder, expected, format!("{name} {found}"), "name another"),
+        other => other,
+    }
+}
+
+/// So many of something, in words.
+pub(super) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

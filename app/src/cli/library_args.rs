@@ -1,0 +1,203 @@
+//! What may be written on the command line about libraries.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// A library and nothing else.
+#[derive(Debug, Args)]
+pub(super) struct OfLibrary {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// The library: one that is there, or a new name
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Folders of images; with --unpack also NORB `-dat.mat` files
+    #[arg(required = true, value_name = "FOLDER")]
+    pub(super) folders: Vec<PathBuf>,
+    /// Where labels are looked for
+    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    pub(super) labels: Labels,
+    /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
+    #[arg(long, value_name = "FILE")]
+    pub(super) captions: Option<PathBuf>,
+    /// Leave out what fits this pattern, such as `*.tmp` or `drafts/**`
+    #[arg(long, value_name = "GLOB")]
+    pub(super) exclude: Vec<String>,
+    /// Write the pictures of NORB `-dat.mat` files into this folder first, as PNG, and import that
+    #[arg(long, value_name = "DIR")]
+    pub(super) unpack: Option<PathBuf>,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+}
+
+/// Where the labels of a library's images are looked for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Labels {
+    /// In the names of folders or files, whichever explains them
+    Auto,
+    /// In the names of folders
+    ClassFolders,
+    /// In the names of files
+    NorbNames,
+    /// Nowhere
+    None,
+}
+
+/// Arguments of `search`.
+#[derive(Debug, Args)]
+pub(super) struct Search {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Words of captions, classes and file names; `"a phrase"` must be there, and `-word` must not (after `--`)
+    #[arg(required = true, value_name = "WORDS")]
+    pub(super) words: Vec<String>,
+    /// Images wanted
+    #[arg(short = 'k', default_value_t = 10, value_name = "N")]
+    pub(super) k: usize,
+}
+
+/// Arguments of `label`.
+#[derive(Debug, Args)]
+pub(super) struct Label {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Images of the library: paths or `#ID`
+    #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "IMAGE")]
+    pub(super) images: Vec<PathBuf>,
+    /// Their class, which is made if need be
+    #[arg(long = "as", value_name = "CLASS", required_unless_present_any = ["stdin", "none"], conflicts_with_all = ["stdin", "none"])]
+    pub(super) class: Option<String>,
+    /// They are of no class, whatever their folder says
+    #[arg(long, conflicts_with = "stdin")]
+    pub(super) none: bool,
+    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none}, and answer each with
+    /// one: {ok, image, label, event} once it is on disk, or {ok: false, error}
+    #[arg(long)]
+    pub(super) stdin: bool,
+}
+
+/// Arguments of `caption`.
+#[derive(Debug, Args)]
+pub(super) struct Caption {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// An image of the library: a path or `#ID`
+    #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "IMAGE")]
+    pub(super) image: Option<PathBuf>,
+    /// Its captions; an empty one takes them off
+    #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "TEXT")]
+    pub(super) captions: Vec<String>,
+    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "caption": a text, a list of texts, or null for none}, and
+    /// answer each with one: {ok, image, caption, event} once it is on disk, or {ok: false, error}
+    #[arg(long)]
+    pub(super) stdin: bool,
+}
+
+/// Arguments of `remove` and `restore`.
+#[derive(Debug, Args)]
+pub(super) struct Images {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Images of the library: paths or `#ID`
+    #[arg(required = true, value_name = "IMAGE")]
+    pub(super) images: Vec<PathBuf>,
+}
+
+/// Arguments of `forget`.
+#[derive(Debug, Args)]
+pub(super) struct Forget {
+    #[command(flatten)]
+    pub(super) images: Images,
+    /// Do not ask on a terminal
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+/// Arguments of `relocate`.
+#[derive(Debug, Args)]
+pub(super) struct Relocate {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Where the folder was
+    #[arg(value_name = "OLD")]
+    pub(super) old: PathBuf,
+    /// Where it is
+    #[arg(value_name = "NEW")]
+    pub(super) new: PathBuf,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// What is written
+    #[arg(value_enum, value_name = "WHAT")]
+    pub(super) what: What,
+    /// The file, or the folder, that is written; a model becomes one file where the name ends in `.tessera-model`
+    #[arg(long, value_name = "PATH")]
+    pub(super) to: PathBuf,
+    /// How it is written [default: csv; events: jsonl]
+    #[arg(long, value_enum)]
+    pub(super) format: Option<Format>,
+    /// Only say how much would be written
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// What a library can give out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum What {
+    /// A row for each labelled image
+    Labels,
+    /// A row for each captioned image
+    Captions,
+    /// What the recogniser says of every image, each judged without its object
+    Predictions,
+    /// The log of everything that was done
+    Events,
+    /// The recogniser, to be used elsewhere
+    Model,
+}
+
+/// How things are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Comma-separated values
+    Csv,
+    /// One JSON object a line
+    Jsonl,
+    /// COCO JSON
+    Coco,
+    /// `image.jpg#0<tab>caption`; captions only
+    Flickr8k,
+    /// A `.txt` file for each image; captions only
+    Sidecar,
+    /// Copies of the images in a folder for each class; labels only
+    ClassFolders,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Make again what can be made again: the cache, from the images and the log
+    #[arg(long)]
+    pub(super) repair: bool,
+}

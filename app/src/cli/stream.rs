@@ -1,0 +1,98 @@
+//! Requests read from stdin, one JSON object a line, each answered with one.
+
+use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tessera_core::Error;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+
+use super::Done;
+use super::librarian::{Librarian, find};
+
+/// Longest line.
+const LONGEST: u64 = 1 << 20;
+
+/// Answers every line on stdin until it ends. `act` does what one object asks for and returns what is added to its answer.
+pub(super) fn answer_each(
+    librarian: &Librarian<'_>,
+    library: &mut Library,
+    act: impl Fn(&mut Library, ItemId, &Map<String, Value>) -> Result<Value, String>,
+) -> anyhow::Result<Done> {
+    // The reader waits for lines, so that nobody else has to who may be cancelled.
+    let (lines, queue) = mpsc::sync_channel(64);
+    thread::spawn(move || read_lines(|line| lines.send(line).is_ok()));
+    let (progress, mut done) = (librarian.session.progress(), Done::Whole);
+    loop {
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled.into());
+        }
+        let line = match queue.recv_timeout(Duration::from_millis(50)) {
+            Ok(line) => line.map_err(Error::io("read", "stdin"))?,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return Ok(done),
+        };
+        let answer = answer(library, &line, &act).unwrap_or_else(|error| {
+            done = Done::Partly;
+            json!({"ok": false, "error": error})
+        });
+        librarian.out.line(&answer);
+    }
+}
+
+/// Reads lines and gives them away while they are wanted.
+fn read_lines(give: impl Fn(io::Result<Vec<u8>>) -> bool) {
+    let mut input = io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        match input.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                give(Err(error));
+                return;
+            }
+        }
+        // The rest of a line that is too long is passed over.
+        if line.last() != Some(&b'\n') && line.len() as u64 == LONGEST {
+            while let Ok(buffer) = input.fill_buf() {
+                let end = buffer.iter().position(|byte| *byte == b'\n');
+                let used = end.map_or(buffer.len(), |at| at + 1);
+                let is_over = end.is_some() || buffer.is_empty();
+                input.consume(used);
+                if is_over {
+                    break;
+                }
+            }
+        }
+        if !give(Ok(line)) {
+            return;
+        }
+    }
+}
+
+fn answer(
+    library: &mut Library,
+    line: &[u8],
+    act: &impl Fn(&mut Library, ItemId, &Map<String, Value>) -> Result<Value, String>,
+) -> Result<Value, String> {
+    let request: Value = serde_json::from_slice(line).map_err(|error| format!("expected one JSON object on a line, found {error}"))?;
+    let Value::Object(request) = request else { return Err("expected a JSON object, found another value".into()) };
+    let id = match request.get("image") {
+        Some(Value::String(image)) => find(library, &PathBuf::from(image)).map_err(|error| error.to_string())?,
+        Some(Value::Number(number)) if number.is_u64() => {
+            find(library, &PathBuf::from(format!("#{number}"))).map_err(|error| error.to_string())?
+        }
+        Some(other) => return Err(format!("`image` is {other}, but it must be a path, \"#ID\" or a number")),
+        None => return Err("expected `image`, found none".into()),
+    };
+    let mut answer = act(library, id, &request)?;
+    answer["ok"] = json!(true);
+    answer["image"] = request["image"].clone();
+    answer["id"] = json!(id.0);
+    Ok(answer)
+}

@@ -1,0 +1,45 @@
+//! What learning an image costs: measured on images of a library, which were learned long ago.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use tessera_core::Result;
+use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::{Ckm, Example};
+use tessera_core::library::Library;
+
+use super::Session;
+
+/// Images that are learned again.
+const SAMPLE: usize = 50;
+
+impl Session {
+    /// Milliseconds of learning an image, without decoding: some images of the library, spread over all that its recogniser
+    /// holds, are decoded and learned once more by a machine that is thrown away. None when no file of them is there.
+    ///
+    /// # Errors
+    /// As [`Ckm::elements`].
+    pub fn train_ms_per_image(&self, library: &Library) -> Result<Option<f64>> {
+        let (ckm, state) = (Arc::clone(library.recogniser().ckm()), library.state().clone());
+        self.pool.install(|| {
+            let every = (ckm.examples().count() / SAMPLE).max(1);
+            let chosen: Vec<_> = ckm.examples().step_by(every).take(SAMPLE).collect();
+            let path = |id| state.image(id).and_then(|image| state.path_of(image));
+            let decode = |example: &Example| self.decoder.decode(&path(example.id)?).ok();
+            let decoded = chosen.into_par_iter().map(|(class, example)| Some((class, example, decode(example)?)));
+            let pictures: Vec<_> = decoded.flatten().collect();
+            let Some((_, _, first)) = pictures.first() else { return Ok(None) };
+            let mut again = Ckm::new(ckm.options().clone())?;
+            // What is timed is a warm machine.
+            again.elements(first)?;
+            let start = Instant::now();
+            let elements: Vec<Elements> = pictures.par_iter().map(|(.., picture)| again.elements(picture)).collect::<Result<_>>()?;
+            for ((class, example, _), elements) in pictures.iter().zip(elements) {
+                let example = Example { id: example.id, name: example.name.clone(), group: example.group.clone(), elements };
+                again.add(&ckm.classes()[class.index()].name, example);
+            }
+            Ok(Some(start.elapsed().as_secs_f64() * 1e3 / pictures.len() as f64))
+        })
+    }
+}

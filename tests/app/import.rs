@@ -1,0 +1,139 @@
+//! `tessera import`: folders taken in, counted, and taken in again.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::world::{Ran, World};
+
+fn n(answer: &Value, key: &str) -> u64 {
+    answer[key].as_u64().unwrap_or_else(|| panic!("{key} is not a number in {answer}"))
+}
+
+/// Checks that every file found is counted once.
+fn adds_up(answer: &Value) {
+    let sum: u64 = ["imported", "unchanged", "duplicate", "unsupported", "failed"].iter().map(|key| n(answer, key)).sum();
+    assert_eq!(n(answer, "found"), sum, "{answer}");
+}
+
+fn report(world: &World) -> Vec<Value> {
+    fs::read_to_string(world.at("report.jsonl")).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_file_is_counted_once() {
+    let world = World::with_images();
+    let one = world.at("images/disc/disc_01_0_0_0_lt.png");
+    fs::copy(&one, world.at("images/disc/copy.png")).unwrap();
+    world.file("images/disc/text.jpg", b"this is text");
+    world.file("images/grid/cut.png", &fs::read(&one).unwrap()[..60]);
+    world.file("images/grid/raw.heic", b"a format of others");
+    let import = || world.run(["import", "lib.tessera", "images", "--json", "--report", "report.jsonl"]);
+    let ran: Ran = import().ended(1);
+    let answer = ran.object();
+    adds_up(&answer);
+    assert_eq!((n(&answer, "imported"), n(&answer, "duplicate"), n(&answer, "failed")), (24, 1, 2), "{answer}");
+    assert_eq!(n(&answer, "worker_deaths"), 0);
+    assert!(answer["seconds"].as_f64().unwrap() > 0.0);
+    let lines = report(&world);
+    assert_eq!(lines.len(), 2, "one line for each failed file and only those: {lines:?}");
+    for line in &lines {
+        let path = line["path"].as_str().unwrap();
+        assert!(path.ends_with("text.jpg") || path.ends_with("cut.png"), "{path}");
+        assert!(!line["reason"].as_str().unwrap().is_empty() && !line["detail"].as_str().unwrap().is_empty());
+    }
+    let again = import().ended(1).object();
+    adds_up(&again);
+    assert_eq!((n(&again, "imported"), n(&again, "unchanged"), n(&again, "failed")), (0, 25, 2), "{again}");
+    world.picture("images/disc/disc_01_0_0_0_lt.png", 0, 3, 9);
+    fs::remove_file(world.at("images/grid/grid_01_0_0_0_lt.png")).unwrap();
+    let changed = import().ended(1).object();
+    adds_up(&changed);
+    assert_eq!((n(&changed, "imported"), n(&changed, "missing")), (1, 1), "{changed}");
+}
+
+#[test]
+fn several_folders_are_summed_and_patterns_leave_out() {
+    let world = World::with_images();
+    world.picture("more/disc/a.png", 0, 5, 1);
+    world.picture("more/drafts/b.png", 1, 5, 1);
+    let ran = world.run(["import", "lib.tessera", "images", "more", "--exclude", "drafts/**", "--exclude", "*_3_0_0_lt.png", "--json"]);
+    let answer = ran.ended(0).object();
+    adds_up(&answer);
+    assert_eq!(n(&answer, "imported"), 18 + 1, "{answer}");
+    let words = world.run(["import", "other.tessera", "more", "--labels", "none"]).ended(0).stdout;
+    assert!(words.contains("2 images imported"), "{words}");
+    let labels = world.run(["export", "other.tessera", "labels", "--to", "l.csv", "--json"]).ended(0).object();
+    assert_eq!(labels["written"], 0, "--labels none reads no labels");
+}
+
+#[test]
+fn captions_and_labels_come_from_a_table() {
+    let world = World::with_images();
+    let table = "path,caption,label\nimages/disc/disc_01_0_0_0_lt.png,a humming ring,odd\nnowhere.png,lost,odd\n";
+    world.file("captions.csv", table.as_bytes());
+    let ran = world.run(["import", "lib.tessera", "images", "--captions", "captions.csv", "--json"]).ended(0).complains("nowhere.png");
+    let answer = ran.object();
+    assert_eq!((n(&answer, "captions"), n(&answer, "labels"), n(&answer, "unmatched")), (1, 1, 1), "{answer}");
+    let hits = world.run(["search", "lib.tessera", "humming", "--json"]).ended(0).object();
+    assert_eq!(hits["hits"][0]["caption"], "a humming ring");
+    world.run(["import", "lib.tessera", "images", "--captions", "gone.csv"]).ended(74).complains("gone.csv");
+}
+
+#[test]
+fn norb_files_are_unpacked_first() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "norb", "--instances", "2", "--views", "2", "--side", "64", "--format", "mat"]).ended(0);
+    let mats = fs::read_dir(world.at("norb")).unwrap().map(|entry| entry.unwrap().path());
+    let mats: Vec<String> = mats.map(|path| path.to_string_lossy().into_owned()).filter(|path| path.ends_with("-dat.mat")).collect();
+    world.run(["import", "lib.tessera", &mats[0]]).ended(65).complains("--unpack");
+    assert!(!world.at("lib.tessera").exists(), "nothing is made for what cannot be imported");
+    let mut arguments = vec!["import", "lib.tessera", "--unpack", "pictures", "--json"];
+    arguments.extend(mats.iter().map(String::as_str));
+    let answer = world.run(&arguments).ended(0).object();
+    adds_up(&answer);
+    assert_eq!(n(&answer, "imported"), 6 * 2 * 2, "{answer}");
+    assert!(world.at("pictures").is_dir());
+    assert_eq!(world.run(["train", "lib.tessera", "--json"]).ended(0).object()["classes"], 6);
+}
+
+#[test]
+fn what_cannot_be_imported_ends_in_a_sentence() {
+    let world = World::with_library();
+    world.run(["import", "lib.tessera"]).ended(2);
+    world.run(["import", "lib.tessera", "nowhere"]).ended(74).complains("nowhere");
+    world.run(["import", "images", "images"]).ended(65).complains("other things in it");
+    world.run(["import", "lib.tessera", "lib.tessera"]).ended(65).complains("a library");
+    world.run(["import", "lib.tessera", "images", "--labels", "guess"]).ended(2);
+    world.run(["import", "lib.tessera", "images", "--exclude", "a[", "--json"]).ended(2);
+    let precious = world.at("images/disc/disc_01_0_0_0_lt.png");
+    world.run(["import", "lib.tessera", "images", "--report", precious.to_str().unwrap()]).ended(65).complains("another file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stopped_import_keeps_what_it_did() {
+    use std::process::Command;
+    use std::thread::sleep;
+    use std::time::Duration;
+    let world = World::new();
+    let picture = fs::read(world.picture("one.png", 0, 1, 1)).unwrap();
+    // Bytes after a PNG's end make another file of the same picture.
+    for i in 0..1500u32 {
+        let bytes = [picture.as_slice(), &i.to_le_bytes()].concat();
+        world.file(&format!("many/disc/{i}.png"), &bytes);
+    }
+    let child = world.start(["import", "lib.tessera", "many", "--json", "--threads", "1"]);
+    while !world.at("lib.tessera/cache.db").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(150));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let ran = crate::world::ran(child.wait_with_output().unwrap()).ended(130);
+    let answer = ran.object();
+    adds_up(&answer);
+    assert!(answer["cancelled"] == true && n(&answer, "imported") < 1500, "{answer}");
+    let rest = world.run(["import", "lib.tessera", "many", "--json"]).ended(0).object();
+    assert_eq!(n(&rest, "imported") + n(&rest, "unchanged"), 1500, "{rest}");
+    assert_eq!(n(&rest, "unchanged"), n(&answer, "imported"));
+}

@@ -1,0 +1,133 @@
+//! `tessera label` and `caption`: one by one, and streams of JSON lines.
+
+use std::io::{BufRead, BufReader, Write};
+
+use serde_json::{Value, json};
+
+use crate::world::{World, ran};
+
+#[test]
+fn every_line_is_answered_by_one() {
+    let world = World::with_library();
+    let disc = "images/disc/disc_01_0_0_0_lt.png";
+    let lines = [
+        json!({"image": disc, "label": "ring"}).to_string(),
+        json!({"image": 2, "label": "ring"}).to_string(),
+        json!({"image": "#3", "label": null}).to_string(),
+        "not json".into(),
+        String::new(),
+        "[1]".into(),
+        json!({"image": 1}).to_string(),
+        json!({"label": "x"}).to_string(),
+        json!({"image": "nowhere.png", "label": "x"}).to_string(),
+        json!({"image": 9999, "label": "x"}).to_string(),
+        json!({"image": -1, "label": "x"}).to_string(),
+        json!({"image": 1, "label": 7}).to_string(),
+        json!({"image": 1, "label": "  "}).to_string(),
+        json!({"image": 2, "label": "ring"}).to_string(),
+    ];
+    let mut input = lines.join("\n").into_bytes();
+    input.extend_from_slice(b"\n\xff\xfe\n");
+    let answers = world.feed(["label", "lib.tessera", "--stdin", "--json"], &input).ended(1).lines();
+    assert_eq!(answers.len(), lines.len() + 1);
+    let ok: Vec<bool> = answers.iter().map(|answer| answer["ok"].as_bool().unwrap()).collect();
+    assert_eq!(ok.iter().filter(|ok| **ok).count(), 4);
+    assert!(ok[0] && ok[1] && ok[2] && ok[13], "{ok:?}");
+    assert_eq!((&answers[0]["image"], &answers[0]["label"]), (&json!(disc), &json!("ring")));
+    assert!(answers[1]["event"].as_u64() > answers[0]["event"].as_u64());
+    assert_eq!((&answers[2]["label"], &answers[13]["event"]), (&Value::Null, &Value::Null));
+    assert!(answers.iter().all(|answer| answer["ok"] == true || !answer["error"].as_str().unwrap().is_empty()));
+    let written = world.run(["export", "lib.tessera", "labels", "--to", "labels.csv", "--json"]).ended(0).object();
+    assert_eq!(written["written"], 23, "the label of #3 was taken off");
+}
+
+#[test]
+fn an_answer_comes_before_the_next_line() {
+    let world = World::with_library();
+    let mut child = world.start(["label", "lib.tessera", "--stdin"]);
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut input = child.stdin.take().unwrap();
+    for image in 1..=3 {
+        writeln!(input, "{}", json!({"image": image, "label": "ring"})).unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!((&answer["ok"], &answer["image"]), (&json!(true), &json!(image)));
+    }
+    // While it has the library, nobody else can.
+    for arguments in [vec!["search", "lib.tessera", "ring"], vec!["undo", "lib.tessera"], vec!["import", "lib.tessera", "images"]] {
+        world.run(&arguments).ended(75).complains("in use by process");
+    }
+    world.run(["check", "lib.tessera", "--json"]).ended(75);
+    // Killed, it has kept what it answered for.
+    child.kill().unwrap();
+    ran(child.wait_with_output().unwrap());
+    drop(input);
+    let hits = world.run(["search", "lib.tessera", "ring", "--json"]).ended(0).object();
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 3);
+    world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
+fn a_busy_library_can_be_waited_for() {
+    let world = World::with_library();
+    let mut child = world.start(["label", "lib.tessera", "--stdin"]);
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", json!({"image": 1, "label": "ring"})).unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    answers.next().unwrap().unwrap();
+    let waiting = world.start(["search", "lib.tessera", "ring", "--wait", "60", "--json"]);
+    drop(input);
+    child.wait().unwrap();
+    let found = ran(waiting.wait_with_output().unwrap()).ended(0).object();
+    assert_eq!(found["hits"][0]["image"], 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stream_can_be_stopped() {
+    let world = World::with_library();
+    let mut child = world.start(["label", "lib.tessera", "--stdin"]);
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", json!({"image": 1, "label": "ring"})).unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    ran(child.wait_with_output().unwrap()).ended(130);
+}
+
+#[test]
+fn a_line_without_end_is_refused_and_the_next_one_read() {
+    let world = World::with_library();
+    let mut input = vec![b' '; 3 << 20];
+    input.push(b'\n');
+    input.extend_from_slice(b"{\"image\": 1, \"label\": \"ring\"}");
+    let answers = world.feed(["label", "lib.tessera", "--stdin"], &input).ended(1).lines();
+    assert_eq!((answers.len(), &answers[0]["ok"], &answers[1]["ok"]), (2, &json!(false), &json!(true)));
+}
+
+#[test]
+fn people_label_and_caption_by_name() {
+    let world = World::with_library();
+    let words = world.run(["label", "lib.tessera", "#1", "images/disc/disc_01_1_0_0_lt.png", "--as", "ring"]).ended(0).stdout;
+    assert!(words.contains("Label 2 images as ring"), "{words}");
+    let again = world.run(["label", "lib.tessera", "#1", "--as", "ring", "--json"]).ended(0).object();
+    assert_eq!((&again["ok"], &again["event"]), (&json!(true), &Value::Null));
+    world.run(["label", "lib.tessera", "#1", "--none"]).ended(0);
+    world.run(["label", "lib.tessera", "#1", "--as", " "]).ended(65).complains("1 to 200 characters");
+    world.run(["label", "lib.tessera", "#1"]).ended(2);
+    world.run(["label", "lib.tessera", "--as", "x"]).ended(2);
+    world.run(["label", "lib.tessera", "#1", "--as", "x", "--none"]).ended(2);
+    world.run(["label", "lib.tessera", "--stdin", "#1"]).ended(2);
+    let answer = world.run(["caption", "lib.tessera", "#1", "a humming ring", "seen at dusk", "--json"]).ended(0).object();
+    assert!(answer["event"].is_u64() && answer["ok"] == true, "{answer}");
+    world.run(["caption", "lib.tessera", "#1"]).ended(2);
+    let written = world.run(["export", "lib.tessera", "captions", "--to", "c.jsonl", "--format", "jsonl", "--json"]).ended(0).object();
+    assert_eq!(written["written"], 1);
+    let input = "{\"image\": 1, \"caption\": [\"one\", \"two\"]}\n{\"image\": 2, \"caption\": \"three\"}\n{\"image\": 1, \"caption\": 4}\n";
+    let answers = world.feed(["caption", "lib.tessera", "--stdin"], input.as_bytes()).ended(1).lines();
+    assert_eq!(answers.iter().map(|answer| answer["ok"] == true).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(answers[0]["caption"], json!(["one", "two"]));
+    let memories = |world: &World| world.run(["search", "lib.tessera", "two", "--json"]).ended(0).object()["memories"].clone();
+    assert_eq!(memories(&world), 3);
+    world.run(["caption", "lib.tessera", "#1", ""]).ended(0);
+    assert_eq!(memories(&world), 1);
+}

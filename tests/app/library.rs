@@ -1,0 +1,275 @@
+//! Commands over a library: from import to forgetting, what is refused, and what is mended.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// Whether any file below `folder` has these bytes, in lower or upper case.
+fn has_bytes(folder: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| match path.is_dir() {
+        true => has_bytes(&path, bytes),
+        false => fs::read(&path).unwrap().windows(bytes.len()).any(|window| window.eq_ignore_ascii_case(bytes)),
+    })
+}
+
+fn hits(world: &World, words: &str) -> Vec<Value> {
+    world.run(["search", "lib.tessera", words, "--json"]).ended(0).object()["hits"].as_array().unwrap().clone()
+}
+
+#[test]
+fn from_import_to_forgetting() {
+    let world = World::new();
+    let toys = ["generate", "toys", "--to", "toys", "--format", "norb-names", "--instances", "3", "--views", "3", "--side", "64"];
+    world.run(toys).ended(0);
+    let imported = world.run(["import", "lib.tessera", "toys/train", "--json"]).ended(0).object();
+    assert_eq!((&imported["imported"], &imported["found"]), (&json!(36), &json!(36)));
+
+    let before = world.run(["classify", "lib.tessera", "toys/test", "--json"]).ended(0).complains("not calibrated");
+    assert_eq!(before.lines().len(), 18);
+    let trained = world.run(["train", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!((&trained["images"], &trained["classes"], &trained["failed"]), (&json!(36), &json!(6), &json!(0)));
+    assert!(trained["held_out_accuracy"].is_f64() && trained["train_ms_per_image"].as_f64().unwrap() > 0.0, "{trained}");
+    assert_eq!(trained["model"], "lib.tessera/models/recogniser");
+
+    fs::create_dir(world.at("elsewhere")).unwrap();
+    let exported = world.run(["export", "lib.tessera", "model", "--to", "elsewhere/toys.tessera-model", "--json"]).ended(0).object();
+    assert_eq!(exported["written"], 1);
+    world.run(["export", "lib.tessera", "model", "--to", "elsewhere/folder"]).ended(0);
+    fs::rename(world.at("elsewhere/toys.tessera-model"), world.at("copied.tessera-model")).unwrap();
+    let scores = |by: &str| -> Vec<(Value, Value, Value)> {
+        let lines = world.run(["classify", by, "toys/test", "--json"]).ended(0).lines();
+        lines.into_iter().map(|line| (line["path"].clone(), line["scores"].clone(), line["confidence"].clone())).collect()
+    };
+    let by_library = scores("lib.tessera");
+    for model in ["copied.tessera-model", "elsewhere/folder", "lib.tessera/models/recogniser"] {
+        assert_eq!(scores(model), by_library, "{model}");
+    }
+
+    world.run(["caption", "lib.tessera", "#7", "a quaggafinch on a wire"]).ended(0);
+    let found = hits(&world, "quaggafinch");
+    assert_eq!((found.len(), &found[0]["image"], &found[0]["words"]), (1, &json!(7), &json!(["quaggafinch"])));
+    let undone = world.run(["undo", "lib.tessera", "--json"]).ended(0).object();
+    assert!(undone["ok"] == true && undone["event"].is_u64(), "{undone}");
+    assert_eq!(hits(&world, "quaggafinch").len(), 0);
+    world.run(["redo", "lib.tessera"]).ended(0);
+    assert_eq!(hits(&world, "quaggafinch").len(), 1);
+    assert!(has_bytes(&world.at("lib.tessera"), b"quaggafinch"));
+    let name = found[0]["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let forgotten = world.run(["forget", "lib.tessera", "#7", "--json"]).ended(0).object();
+    assert!(forgotten["ok"] == true && forgotten["event"].is_u64(), "{forgotten}");
+    assert!(!has_bytes(&world.at("lib.tessera"), b"quaggafinch"), "the word is still in the library");
+    assert!(!has_bytes(&world.at("lib.tessera"), name.as_bytes()), "the file's name is still in the library");
+    assert_eq!(hits(&world, "quaggafinch").len(), 0);
+    world.run(["check", "lib.tessera"]).ended(0);
+    let again = world.run(["import", "lib.tessera", "toys/train", "--json"]).ended(0).object();
+    assert_eq!((&again["imported"], &again["forgotten"]), (&json!(0), &json!(1)));
+}
+
+#[test]
+fn an_image_by_its_number_is_judged_without_its_object() {
+    let world = World::with_library();
+    let by_path = world.run(["classify", "lib.tessera", "images/disc/disc_01_0_0_0_lt.png", "--json", "--explain"]).ended(0);
+    let by_path = by_path.complains("compared with themselves").object();
+    assert_eq!(by_path["left_out"], Value::Null);
+    let id = world.run(["search", "lib.tessera", "disc_01_0", "--json"]).ended(0).object()["hits"][0]["image"].clone();
+    let by_id = world.run(["classify", "lib.tessera", &format!("#{id}"), "--json", "--explain"]).ended(0).object();
+    assert!(by_id["left_out"].as_str().unwrap().starts_with("object"), "{}", by_id["left_out"]);
+    assert!(by_id["scores"]["disc"].as_f64() < by_path["scores"]["disc"].as_f64());
+    for contribution in by_id["contributions"].as_array().unwrap() {
+        let image = contribution["image"].as_str().unwrap();
+        assert!(Path::new(image).is_absolute() && Path::new(image).is_file() && !image.contains("disc_01"), "{image}");
+    }
+    world.run(["classify", "lib.tessera", "#1", "--draw", "why"]).ended(0);
+    world.run(["classify", "lib.tessera", "#999", "#1", "--json"]).ended(1).complains("#999");
+    world.run(["classify", "lib.tessera", "#999"]).ended(65);
+    let unsure = world.run(["classify", "lib.tessera", "#1", "--unknown-below", "1", "--json"]).ended(0).object();
+    assert_eq!((&unsure["class"], &unsure["nearest_class"]), (&json!("unknown"), &json!("disc")));
+    world.run(["import", "blank.tessera", "images", "--labels", "none"]).ended(0);
+    world.run(["classify", "blank.tessera", "#1"]).ended(65).complains("no labelled image");
+    world.run(["train", "blank.tessera"]).ended(65).complains("two classes");
+}
+
+#[test]
+fn a_library_is_trained_as_it_is() {
+    let world = World::with_library();
+    for arguments in [&["--elements", "orb"][..], &["--options", "options.ron"], &["--labels", "norb-names"]] {
+        world.run(["train", "lib.tessera"].iter().chain(arguments)).ended(2).complains("train its folder");
+    }
+    let trained = world.run(["train", "lib.tessera", "--to", "m.tessera-model", "--json"]).ended(0).object();
+    assert!(world.at("m.tessera-model").is_file() && trained["held_out_accuracy"] == 1.0, "{trained}");
+    let words = world.run(["train", "lib.tessera"]).ended(0).stdout;
+    assert!(words.contains("24 images of 2 classes") && words.contains("models/recogniser"), "{words}");
+    let quiet = world.run(["classify", "lib.tessera", "#1", "--quiet"]).ended(0);
+    assert!(quiet.stderr.is_empty(), "{}", quiet.stderr);
+    assert!(!world.run(["classify", "lib.tessera", "#1"]).ended(0).stderr.contains("calibrated"));
+}
+
+#[test]
+fn searching_says_what_it_did_not_find() {
+    let world = World::with_library();
+    let nothing = world.run(["search", "lib.tessera", "quaggafinch", "--json"]).ended(0).complains("No captions are remembered yet");
+    let answer = nothing.complains("quaggafinch").object();
+    assert_eq!((&answer["hits"], &answer["memories"], &answer["query"]), (&json!([]), &json!(0), &json!("quaggafinch")));
+    world.run(["caption", "lib.tessera", "#2", "a red ring", "on white"]).ended(0);
+    let answer = world.run(["search", "lib.tessera", "red", "ring", "quaggafinch", "--json"]).ended(0).object();
+    assert_eq!((&answer["unknown_words"], &answer["memories"]), (&json!(["quaggafinch"]), &json!(2)));
+    let hit = &answer["hits"][0];
+    assert_eq!((&hit["image"], &hit["caption"], &hit["words"]), (&json!(2), &json!("a red ring"), &json!(["red", "ring"])));
+    assert!(hit["score"].as_f64().unwrap() > 0.0 && Path::new(hit["path"].as_str().unwrap()).is_file());
+    let few = world.run(["search", "lib.tessera", "disc", "-k", "3", "--json"]).ended(0).object();
+    assert_eq!(few["hits"].as_array().unwrap().len(), 3);
+    assert!(world.run(["search", "lib.tessera", "ring"]).ended(0).stdout.contains("a red ring"));
+    world.run(["search", "lib.tessera", "ring", "-k", "many"]).ended(2);
+    world.run(["search", "lib.tessera", "!"]).ended(0).complains("no word");
+}
+
+#[test]
+fn acts_are_taken_back_and_done_again() {
+    let world = World::with_library();
+    let n_labels = || world.run(["export", "lib.tessera", "labels", "--to", "l.csv", "--dry-run", "--json"]).ended(0).object();
+    let removed = world.run(["remove", "lib.tessera", "#1", "images/disc/disc_01_1_0_0_lt.png", "--json"]).ended(0).object();
+    assert_eq!((&removed["ok"], &removed["event"]), (&json!(true), &json!(2)), "{removed}");
+    assert_eq!((&n_labels()["written"], world.at("l.csv").exists()), (&json!(22), false));
+    world.run(["label", "lib.tessera", "#1", "--as", "x"]).ended(65).complains("restore it first");
+    assert!(world.run(["undo", "lib.tessera"]).ended(0).stdout.contains("Undone: Remove 2 images"));
+    assert_eq!(n_labels()["written"], 24);
+    assert!(world.run(["redo", "lib.tessera"]).ended(0).stdout.contains("Done again"));
+    world.run(["restore", "lib.tessera", "#1"]).ended(0);
+    assert_eq!(n_labels()["written"], 23);
+    let nothing = world.run(["redo", "lib.tessera", "--json"]).ended(65).complains("nothing to do again").object();
+    assert_eq!((&nothing["ok"], &nothing["event"]), (&json!(false), &Value::Null));
+    for _ in 0..3 {
+        world.run(["undo", "lib.tessera"]).ended(0);
+    }
+    world.run(["undo", "lib.tessera", "--json"]).ended(65).complains("nothing to undo");
+}
+
+#[test]
+fn folders_that_moved_are_found() {
+    let world = World::with_library();
+    fs::rename(world.at("images"), world.at("moved")).unwrap();
+    world.run(["relocate", "lib.tessera", "elsewhere", "moved"]).ended(65).complains("no images");
+    world.run(["relocate", "lib.tessera", "images", "nowhere"]).ended(74).complains("nowhere");
+    let moved = world.run(["relocate", "lib.tessera", "images", "moved", "--json"]).ended(0).object();
+    assert_eq!((&moved["ok"], &moved["found"], &moved["missing"]), (&json!(true), &json!(24), &json!(0)));
+    assert!(moved["event"].is_u64());
+    world.run(["label", "lib.tessera", "moved/disc/disc_01_0_0_0_lt.png", "--as", "ring"]).ended(0);
+}
+
+#[test]
+fn exports_are_written_in_every_form() {
+    let world = World::with_library();
+    world.run(["caption", "lib.tessera", "#1", "a ring"]).ended(0);
+    for (what, format, written) in [
+        ("labels", None, 24),
+        ("labels", Some("jsonl"), 24),
+        ("labels", Some("coco"), 24),
+        ("labels", Some("class-folders"), 24),
+        ("captions", None, 1),
+        ("captions", Some("flickr8k"), 1),
+        ("captions", Some("sidecar"), 1),
+        ("captions", Some("coco"), 1),
+        ("predictions", None, 24),
+        ("predictions", Some("jsonl"), 24),
+        ("events", None, 2),
+        ("events", Some("jsonl"), 2),
+        ("model", None, 1),
+    ] {
+        let to = format!("{what}-{}", format.unwrap_or("usual"));
+        let mut arguments = vec!["export", "lib.tessera", what, "--to", &to, "--json"];
+        arguments.extend(format.map(|format| ["--format", format]).iter().flatten());
+        let dry = world.run(arguments.iter().chain(&["--dry-run"])).ended(0).object();
+        assert!(dry["written"] == written && !world.at(&to).exists(), "{to}: {dry}");
+        let done = world.run(&arguments).ended(0).object();
+        assert!(done["written"] == written && world.at(&to).exists(), "{to}: {done}");
+    }
+    assert!(fs::read_to_string(world.at("labels-usual")).unwrap().lines().count() == 25);
+    for (what, format) in
+        [("labels", "flickr8k"), ("captions", "class-folders"), ("predictions", "coco"), ("events", "csv"), ("model", "csv")]
+    {
+        world.run(["export", "lib.tessera", what, "--to", "x", "--format", format]).ended(2).complains("format");
+    }
+    world.run(["export", "lib.tessera", "labels"]).ended(2);
+    let precious = "images/disc/disc_01_0_0_0_lt.png";
+    let before = fs::read(world.at(precious)).unwrap();
+    world.run(["export", "lib.tessera", "labels", "--to", precious]).ended(65);
+    world.run(["export", "lib.tessera", "labels", "--to", "images", "--format", "class-folders"]).ended(65);
+    assert_eq!(fs::read(world.at(precious)).unwrap(), before);
+}
+
+#[test]
+fn damage_is_told_and_the_cache_made_again() {
+    let world = World::with_library();
+    world.run(["label", "lib.tessera", "#1", "--as", "ring"]).ended(0);
+    let fine = world.run(["check", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!(fine, json!({"ok": true, "problems": [], "repaired": []}));
+    let cache = world.at("lib.tessera/cache.db");
+    let mut bytes = fs::read(&cache).unwrap();
+    bytes[4096..].fill(0x5a);
+    fs::write(&cache, &bytes).unwrap();
+    let broken = world.run(["check", "lib.tessera", "--json"]).ended(65).complains("--repair").object();
+    assert!(broken["ok"] == false && broken["problems"].as_array().unwrap().len() == 1, "{broken}");
+    assert_eq!(fs::read(&cache).unwrap(), bytes, "a check changes nothing");
+    let mended = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object();
+    assert!(mended["ok"] == true && mended["repaired"].as_array().unwrap().len() == 1, "{mended}");
+    assert_eq!(world.run(["search", "lib.tessera", "ring", "--json"]).ended(0).object()["hits"][0]["image"], 1);
+    assert_eq!(world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object()["repaired"], json!([]));
+    let precious = world.at("lib.tessera/library.db");
+    let whole = fs::read(&precious).unwrap();
+    fs::write(&precious, b"no database, but long enough to look like one if nobody reads its first bytes").unwrap();
+    let lost = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(65).object();
+    assert!(lost["ok"] == false && lost["repaired"] == json!([]), "{lost}");
+    fs::write(&precious, whole).unwrap();
+    world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
+fn what_is_no_library_or_no_image_ends_in_a_sentence() {
+    let world = World::with_library();
+    let commands: [&[&str]; 13] = [
+        &["search", "LIB", "x"],
+        &["label", "LIB", "#1", "--as", "x"],
+        &["label", "LIB", "--stdin"],
+        &["caption", "LIB", "#1", "x"],
+        &["undo", "LIB"],
+        &["redo", "LIB"],
+        &["remove", "LIB", "#1"],
+        &["restore", "LIB", "#1"],
+        &["forget", "LIB", "#1"],
+        &["relocate", "LIB", "a", "b"],
+        &["export", "LIB", "labels", "--to", "x"],
+        &["check", "LIB"],
+        &["check", "LIB", "--repair"],
+    ];
+    for command in commands {
+        for (library, found) in [("nowhere.tessera", "nothing of that name"), ("images", "a folder without one")] {
+            let arguments = command.iter().map(|argument| if *argument == "LIB" { library } else { argument });
+            world.run(arguments).ended(65).complains(found);
+        }
+    }
+    for act in [&["label", "--as", "x"][..], &["caption", "x"], &["remove"], &["restore"], &["forget"]] {
+        for image in ["#999", "nowhere.png", "#x"] {
+            let arguments = [&[act[0], "lib.tessera", image], &act[1..]].concat();
+            world.run(arguments).ended(65).complains("an image of this library");
+        }
+    }
+    world.picture("stranger.png", 0, 1, 1);
+    world.run(["remove", "lib.tessera", "stranger.png"]).ended(65).complains("not in it");
+    for arguments in
+        [&["undo"][..], &["remove", "lib.tessera"], &["relocate", "lib.tessera", "a"], &["export", "lib.tessera", "x", "--to", "y"]]
+    {
+        world.run(arguments).ended(2);
+    }
+}
+
+#[test]
+fn without_a_command_a_path_is_for_the_window() {
+    let world = World::with_images();
+    world.run(["frobnicate"]).ended(2).complains("frobnicate");
+    world.run(["images"]).ended(74).complains("window");
+    world.run(["images", "search", "x", "y"]).ended(2);
+    world.run(["sample", "--help"]).ended(0);
+}
