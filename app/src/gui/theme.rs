@@ -33,6 +33,7 @@ pub fn apply(ctx: &egui::Context, theme: settings::Theme, scale: f32) {
         style.spacing.scroll.floating = false;
         style.spacing.scroll.bar_width = 9.0;
         style.spacing.scroll.foreground_color = false;
+        style.visuals.slider_trailing_fill = true;
     });
     ctx.set_zoom_factor(scale);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use egui::TextureHandle;
+use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
-use tessera_core::library::event::EventId;
 use tessera_core::library::state::State;
 
 use super::actions::Action;
@@ -223,9 +223,17 @@ pub struct View {
     /// How many images there are of each kind.
     pub census: Arc<Census>,
     list: Arc<Vec<ItemId>>,
-    made_for: Option<(Option<EventId>, usize, bool, Vec<Scope>, Sort)>,
+    made_for: Option<MadeFor>,
     /// A folder whose entries are wanted.
     pub listed: Option<PathBuf>,
+}
+
+/// What counts and list were worked out from.
+struct MadeFor {
+    state: State,
+    report: Option<Arc<Report>>,
+    scopes: Vec<Scope>,
+    sort: Sort,
 }
 
 impl View {
@@ -246,19 +254,21 @@ impl View {
             return;
         };
         let report = desk.report();
-        let report_key = report.map_or(0, |(report, _)| Arc::as_ptr(report) as usize);
-        let places: bool = state.images().any(|image| !image.is_here());
-        let key = (state.last_event(), report_key, places, self.scopes.clone(), self.sort);
-        if self.made_for.as_ref() == Some(&key) {
+        let is_same_report = |old: &MadeFor| match (&old.report, report) {
+            (Some(old), Some((new, _))) => Arc::ptr_eq(old, new),
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        let same_data = self.made_for.as_ref().is_some_and(|old| old.state.is_same(state) && is_same_report(old));
+        if same_data && self.made_for.as_ref().is_some_and(|old| old.scopes == self.scopes && old.sort == self.sort) {
             return;
         }
-        let same_data = self.made_for.as_ref().is_some_and(|old| (old.0, old.1, old.2) == (key.0, key.1, key.2));
         if !same_data {
             self.census = Arc::new(Census::new(state, report.map(|(report, _)| &**report)));
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         self.selection.retain(|id| state.image(id).is_some());
-        self.made_for = Some(key);
+        let report = report.map(|(report, _)| Arc::clone(report));
+        self.made_for = Some(MadeFor { state: state.clone(), report, scopes: self.scopes.clone(), sort: self.sort });
     }
 
     /// Shows images of one kind on the first page.

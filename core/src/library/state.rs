@@ -118,7 +118,7 @@ pub struct Act {
 /// What a library holds at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    images: Vec<Arc<Image>>,
+    images: Arc<Vec<Arc<Image>>>,
     pub(super) classes: Arc<BTreeMap<String, ClassLook>>,
     pub(super) aliases: Arc<BTreeMap<String, String>>,
     pub(super) roots: Arc<BTreeMap<RootId, Root>>,
@@ -128,6 +128,11 @@ pub struct State {
 }
 
 impl State {
+    /// Whether this is that very state, so that nothing worked out for the one need be worked out for the other. O(1).
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.last == other.last && Arc::ptr_eq(&self.images, &other.images) && Arc::ptr_eq(&self.roots, &other.roots)
+    }
+
     /// All image records in order of their identifiers, removed ones too.
     pub fn records(&self) -> &[Arc<Image>] {
         &self.images
@@ -192,20 +197,21 @@ impl State {
 
     /// Changes a record, which is made when it is not there.
     pub(super) fn edit(&mut self, id: ItemId) -> &mut Image {
-        let at = match self.images.binary_search_by_key(&id, |image| image.id) {
+        let images = Arc::make_mut(&mut self.images);
+        let at = match images.binary_search_by_key(&id, |image| image.id) {
             Ok(at) => at,
             Err(at) => {
-                self.images.insert(at, Arc::new(Image::new(id)));
+                images.insert(at, Arc::new(Image::new(id)));
                 at
             }
         };
-        Arc::make_mut(&mut self.images[at])
+        Arc::make_mut(&mut images[at])
     }
 
     /// The same records and places, with nothing known of any image: what the first event finds.
     pub(super) fn without_words(&self) -> Self {
         let blank = |image: &Arc<Image>| Arc::new(Image { places: image.places.clone(), ..Image::new(image.id) });
-        Self { images: self.images.iter().map(blank).collect(), roots: Arc::clone(&self.roots), ..Self::default() }
+        Self { images: Arc::new(self.images.iter().map(blank).collect()), roots: Arc::clone(&self.roots), ..Self::default() }
     }
 
     /// The state after a change.

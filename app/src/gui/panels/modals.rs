@@ -20,7 +20,9 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
     let modal = panel.view.modal.clone()?;
     let mut request = None;
     let mut close = false;
-    let response = Front::new(Id::unique("modal")).show(ctx, |ui| {
+    let style = ctx.global_style();
+    let frame = egui::Frame::popup(&style).inner_margin(egui::Margin::same(18)).corner_radius(egui::CornerRadius::same(10));
+    let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
         let width: f32 = match modal {
             Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log => 560.0,
             Modal::Keys | Modal::About | Modal::Settings => 480.0,
@@ -316,13 +318,10 @@ fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                     (0..undone.len() - i).for_each(|_| panel.asks.commands.push(Command::Redo));
                 }
             } else if let Some(words) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
-                if ui
-                    .add(egui::Button::new(words).frame(false).truncate())
-                    .on_hover_text("Press to take back everything after this")
-                    .clicked()
-                {
-                    (0..i - undone.len()).for_each(|_| panel.asks.commands.push(Command::Undo));
-                }
+                let button = egui::Button::new(words).frame(false).truncate();
+                let times =
+                    if ui.add(button).on_hover_text("Press to take back everything after this").clicked() { i - undone.len() } else { 0 };
+                (0..times).for_each(|_| panel.asks.commands.push(Command::Undo));
             }
         }
     });

@@ -13,7 +13,9 @@ use crate::command::Command;
 
 pub(super) fn models_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        ui.set_max_width(900.0);
         card_ui(ui, "This library's recogniser", |ui| {
+            ui.set_min_width(ui.available_width());
             let labelled: usize = panel.view.census.classes.values().sum();
             ui.label(format!("{} of {} classes, always up to date.", count(labelled, "image"), panel.view.census.classes.len()));
             if panel.desk.loaded_model().is_none() {
@@ -43,6 +45,7 @@ pub(super) fn models_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.add_space(8.0);
         let models = panel.desk.models().to_vec();
         card_ui(ui, "Saved with this library", |ui| {
+            ui.set_min_width(ui.available_width());
             if models.is_empty() {
                 ui.label(RichText::new("None yet.").weak());
             }

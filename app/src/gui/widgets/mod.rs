@@ -9,6 +9,9 @@ use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role,
 
 use super::theme;
 
+/// The least width of a card, where there is room.
+const CARD: f32 = 300.0;
+
 /// A card: a framed part of a page with a heading.
 pub fn card_ui<R>(ui: &mut Ui, heading: &str, contents: impl FnOnce(&mut Ui) -> R) -> R {
     Frame::new()
@@ -17,6 +20,7 @@ pub fn card_ui<R>(ui: &mut Ui, heading: &str, contents: impl FnOnce(&mut Ui) -> 
         .corner_radius(CornerRadius::same(theme::ROUNDING))
         .inner_margin(Margin::same(12))
         .show(ui, |ui| {
+            ui.set_min_width(ui.available_width().min(CARD));
             if !heading.is_empty() {
                 ui.label(RichText::new(heading).strong().size(15.0));
                 ui.add_space(4.0);
