@@ -6,8 +6,10 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -37,24 +39,37 @@ pub fn hash64(bytes: &[u8]) -> u64 {
 /// # Errors
 /// [`Error::Io`].
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = Path::new(&beside);
-    let write = || {
-        let mut file = File::create(beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(beside, path)?;
-        // The name is on the disk only when its folder is. Systems that cannot do this say so; the file is whole anyway.
-        if let Some(Ok(folder)) = path.parent().map(File::open) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(beside);
+    let (beside, mut file) = create_beside(path).map_err(Error::io("write", path))?;
+    let outcome = file.write_all(bytes).and_then(|()| file.sync_all());
+    // Some systems do not rename an open file.
+    drop(file);
+    outcome.and_then(|()| fs::rename(&beside, path)).map_err(|error| {
+        let _ = fs::remove_file(&beside);
         Error::io("write", path)(error)
-    })
+    })?;
+    sync_parent(path);
+    Ok(())
+}
+
+/// Creates a file beside `path` whose name no other thread and no other process uses.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}-{}.part", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        match File::options().write(true).create_new(true).open(&name) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return Ok((name.into(), created?)),
+        }
+    }
+}
+
+/// A name is on the disk only when its folder is. Systems that cannot do this say so; the file is whole anyway.
+fn sync_parent(path: &Path) {
+    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    if let Some(Ok(folder)) = parent.map(File::open) {
+        let _ = folder.sync_all();
+    }
 }
 
 #[derive(Serialize, Deserialize)]

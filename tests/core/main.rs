@@ -3,6 +3,7 @@
 
 mod ckm;
 mod data;
+mod envelope;
 mod features;
 mod hamming;
 mod model;
