@@ -4,12 +4,12 @@
 //! xxh3-128, and ends in a line with the xxh3-128 of everything above that line. The weights file is named after its
 //! hash and never changes: putting the manifest in place is the moment at which a new model replaces an old one.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub const SCHEMA: u32 = 1;
 pub const MANIFEST: &str = "manifest.ron";
 
 const CHECKSUM: &str = "// xxh3-128 of everything above: ";
+/// A temporary file that was not written to for so long has lost its writer.
+const LEFT_OVER: Duration = Duration::from_hours(1);
 const RETRAIN: &str = "copy the model again from its source, or train it anew";
 
 /// xxh3-128 of some bytes, as 32 hexadecimal digits.
@@ -112,7 +114,7 @@ pub fn check_place(folder: &Path) -> Result<()> {
 }
 
 /// Makes sure that `folder` exists and holds nothing but a model, and lists its files.
-fn occupants(folder: &Path) -> Result<Vec<OsString>> {
+fn occupants(folder: &Path) -> Result<Vec<String>> {
     let refuse = |found: String| {
         Err(Error::data(folder, "a new name, an empty folder or a model to replace", found, "choose another name for the model"))
     };
@@ -120,20 +122,50 @@ fn occupants(folder: &Path) -> Result<Vec<OsString>> {
         return refuse("a file or a link that leads nowhere".into());
     }
     fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>());
-    let names = entries.map_err(Error::io("list", folder))?;
-    let is_ours = |name: &OsString| {
-        let name = name.to_string_lossy();
-        name == MANIFEST || name.starts_with("weights-") || name.ends_with(".part")
-    };
-    match names.iter().find(|name| !is_ours(name)) {
-        Some(other) => refuse(format!("a folder with other things in it, such as `{}`", other.to_string_lossy())),
-        None => Ok(names),
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
+    let mut names = Vec::new();
+    for name in entries.map_err(Error::io("list", folder))? {
+        let path = folder.join(&name);
+        let name = name.to_string_lossy().into_owned();
+        let is_name_of_ours = [Some(name.as_str()), temporary_of(&name)].into_iter().flatten().any(|name| name == MANIFEST || is_weights(name));
+        if !is_name_of_ours || !path.is_file() {
+            return refuse(format!("a folder with other things in it, such as `{name}`"));
+        }
+        if name == MANIFEST && !is_manifest(&fs::read(&path).map_err(Error::io("read", &path))?) {
+            return refuse(format!("a `{MANIFEST}` of another program"));
+        }
+        names.push(name);
     }
+    Ok(names)
 }
 
-/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced.
-/// Returns the bytes written.
+fn is_weights(name: &str) -> bool {
+    let hash = name.strip_prefix("weights-").and_then(|rest| rest.strip_suffix(".safetensors"));
+    hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
+}
+
+/// The file that one of the names of [`create_beside`] was made for.
+fn temporary_of(name: &str) -> Option<&str> {
+    let (of, number) = name.strip_suffix(".part")?.rsplit_once('.')?;
+    let (process, count) = number.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (is_number(process) && is_number(count)).then_some(of)
+}
+
+/// Whether these bytes are a manifest, or what damage has left of one.
+fn is_manifest(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains(CHECKSUM) || (text.contains("schema") && text.contains("written_by: \"tessera"))
+}
+
+/// Whether nobody has written to this temporary file for so long that its writer must be gone.
+fn is_left_over(path: &Path) -> bool {
+    let modified = fs::metadata(path).and_then(|meta| meta.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT_OVER))
+}
+
+/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced,
+/// and what interrupted writes have left is removed. Returns the bytes written.
 ///
 /// # Errors
 /// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
@@ -156,8 +188,11 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
     let line = format!("{CHECKSUM}{}\n", hash_hex(text.as_bytes()));
     text.push_str(&line);
     replace(&folder.join(MANIFEST), text.as_bytes())?;
-    for old in before.iter().filter(|name| name.to_string_lossy() != MANIFEST && name.to_string_lossy() != file) {
-        let _ = fs::remove_file(folder.join(old));
+    for old in before.iter().filter(|name| **name != MANIFEST && **name != file) {
+        let path = folder.join(old);
+        if is_weights(old) || is_left_over(&path) {
+            let _ = fs::remove_file(path);
+        }
     }
     Ok((text.len() + weights.len()) as u64)
 }
