@@ -102,15 +102,21 @@ pub fn is_model(path: &Path) -> bool {
 /// # Errors
 /// As [`write_model`].
 pub fn check_place(folder: &Path) -> Result<()> {
-    let is_new = !folder.exists();
-    occupants(folder)?;
-    let probe = folder.join("weights-probe.part");
-    let outcome = fs::write(&probe, b"").map_err(Error::io("write in", folder));
-    let _ = fs::remove_file(&probe);
-    if is_new {
+    let new = missing(folder);
+    let outcome = occupants(folder).and_then(|_| {
+        let (probe, _) = create_beside(&folder.join(MANIFEST)).map_err(Error::io("write in", folder))?;
+        let _ = fs::remove_file(probe);
+        Ok(())
+    });
+    for folder in new {
         let _ = fs::remove_dir(folder);
     }
     outcome
+}
+
+/// `folder` and the folders above it, as far up as they do not exist.
+fn missing(folder: &Path) -> Vec<&Path> {
+    folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err()).collect()
 }
 
 /// Makes sure that `folder` exists and holds nothing but a model, and lists its files.
@@ -121,7 +127,9 @@ fn occupants(folder: &Path) -> Result<Vec<String>> {
     if folder.symlink_metadata().is_ok() && !folder.is_dir() {
         return refuse("a file or a link that leads nowhere".into());
     }
+    let new = missing(folder);
     fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    new.into_iter().for_each(sync_parent);
     let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
     let mut names = Vec::new();
     for name in entries.map_err(Error::io("list", folder))? {
@@ -239,7 +247,7 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
         return wrong("a plain file name for its part", format!("`{}`", part.file));
     }
     let path = folder.join(&part.file);
-    let length = fs::metadata(&path).map_err(|error| missing(&path, error))?.len();
+    let length = fs::metadata(&path).map_err(|error| no_weights(&path, error))?.len();
     if length != part.bytes {
         return Err(Error::data(&path, format!("{} bytes", part.bytes), format!("{length}"), RETRAIN));
     }
@@ -250,8 +258,8 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
     Ok((manifest.head, weights))
 }
 
-fn missing(path: &Path, error: std::io::Error) -> Error {
-    if error.kind() == std::io::ErrorKind::NotFound {
+fn no_weights(path: &Path, error: io::Error) -> Error {
+    if error.kind() == ErrorKind::NotFound {
         return Error::data(path, "the model's weights", "no such file", RETRAIN);
     }
     Error::io("read", path)(error)
