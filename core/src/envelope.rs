@@ -84,6 +84,14 @@ struct Manifest<H> {
     parts: Vec<Part>,
 }
 
+/// What every manifest begins with, whatever else its schema puts there.
+#[derive(Deserialize)]
+struct Title {
+    schema: u32,
+    #[serde(default)]
+    kind: String,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
@@ -135,7 +143,8 @@ fn occupants(folder: &Path) -> Result<Vec<String>> {
     for name in entries.map_err(Error::io("list", folder))? {
         let path = folder.join(&name);
         let name = name.to_string_lossy().into_owned();
-        let is_name_of_ours = [Some(name.as_str()), temporary_of(&name)].into_iter().flatten().any(|name| name == MANIFEST || is_weights(name));
+        let is_name_of_ours =
+            [Some(name.as_str()), temporary_of(&name)].into_iter().flatten().any(|name| name == MANIFEST || is_weights(name));
         if !is_name_of_ours || !path.is_file() {
             return refuse(format!("a folder with other things in it, such as `{name}`"));
         }
@@ -226,15 +235,15 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
         Some(_) => return wrong("the text its checksum was made of", "other text".into()),
         None => return wrong("a checksum at its end", "none".into()),
     };
-    let manifest: Manifest<ron::Value> = match ron::from_str(body) {
-        Ok(manifest) => manifest,
+    let title: Title = match ron::from_str(body) {
+        Ok(title) => title,
         Err(error) => return wrong("a model's manifest", error.to_string()),
     };
-    if manifest.schema != SCHEMA {
-        return wrong(&format!("schema {SCHEMA}"), format!("schema {}", manifest.schema));
+    if title.schema != SCHEMA {
+        return wrong(&format!("schema {SCHEMA}"), format!("schema {}", title.schema));
     }
-    if manifest.kind != kind {
-        return wrong(&format!("a model of kind `{kind}`"), format!("one of kind `{}`", manifest.kind));
+    if title.kind != kind {
+        return wrong(&format!("a model of kind `{kind}`"), format!("one of kind `{}`", title.kind));
     }
     let manifest: Manifest<H> = match ron::from_str(body) {
         Ok(manifest) => manifest,
