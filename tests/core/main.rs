@@ -8,6 +8,7 @@ mod features;
 mod hamming;
 mod model;
 mod picture;
+mod progress;
 mod scenes;
 mod tidy;
 mod toys;
