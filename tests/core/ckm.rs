@@ -6,7 +6,7 @@ use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
 use tessera_core::ckm::element::Source;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::spf::{Architecture, Evidence, NO_IMAGE, Node};
+use tessera_core::ckm::spf::{Architecture, Evidence, Node};
 use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
 use tessera_core::descriptor::{Descriptor, Keypoint};
 use tessera_core::features::{OrbOptions, detect};
@@ -400,11 +400,25 @@ fn wrong_options_are_refused_in_words() {
     let huge_grid = with(Source::Colour(ColourOptions { grid: u32::MAX }));
     let no_noise = with(Source::Hog(HogOptions { noise: f32::NAN, ..HogOptions::default() }));
     let wide_edge = with(Source::Orb(OrbOptions { edge: usize::MAX, ..OrbOptions::default() }));
-    let wrong =
-        [huge_grid, no_noise, wide_edge, no_kind, no_rho, CkmOptions { side: 1, ..base.clone() }, CkmOptions { decompositions: 0, ..base }];
+    let many_corners = with(Source::Orb(OrbOptions { count: 10_001, ..OrbOptions::default() }));
+    let many_kinds = CkmOptions { kinds: vec![base.kinds[0].clone(); 17], ..base.clone() };
+    let wrong = [
+        huge_grid,
+        no_noise,
+        wide_edge,
+        many_corners,
+        no_kind,
+        many_kinds,
+        no_rho,
+        CkmOptions { side: 1, ..base.clone() },
+        CkmOptions { decompositions: 0, ..base.clone() },
+        CkmOptions { neighbours: 65, ..base.clone() },
+    ];
     for options in wrong {
-        let error = Ckm::new(options).unwrap_err().to_string();
+        let error = Ckm::new(options.clone()).map(|_| options).unwrap_err().to_string();
         assert!(error.starts_with("option `") && error.contains("must be"), "{error}");
     }
-    assert_eq!(NO_IMAGE, u32::MAX);
+    let widest = CkmOptions { kinds: vec![base.kinds[0].clone(); 16], neighbours: 64, ..base.clone() };
+    Ckm::new(widest).unwrap();
+    Ckm::new(with(Source::Orb(OrbOptions { count: 10_000, ..OrbOptions::default() }))).unwrap();
 }

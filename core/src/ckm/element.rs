@@ -292,8 +292,8 @@ impl Elements {
 /// # Errors
 /// [`Error::Option`] for the first that is out of range.
 pub(super) fn check(kinds: &[Kind]) -> Result<()> {
-    if kinds.is_empty() {
-        return Err(Error::Option { name: "elements", found: "empty".into(), expected: "at least one kind" });
+    if !(1..=16).contains(&kinds.len()) {
+        return Err(Error::Option { name: "elements", found: format!("{} kinds", kinds.len()), expected: "1 to 16 kinds" });
     }
     for kind in kinds {
         match &kind.source {

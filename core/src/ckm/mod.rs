@@ -38,11 +38,11 @@ use spf::{Architecture, Evidence};
 pub struct CkmOptions {
     /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
     pub side: u32,
-    /// The kinds of elements and their kernels.
+    /// The kinds of elements and their kernels, 1 to 16.
     pub kinds: Vec<Kind>,
-    /// Decompositions a query is scored by (the paper's P), 1 or more.
+    /// Decompositions a query is scored by (the paper's P), `1..=1024`.
     pub decompositions: usize,
-    /// Spatial neighbours of an element that it may pair with (the paper's k), 0 or more.
+    /// Spatial neighbours of an element that it may pair with (the paper's k), `0..=64`.
     pub neighbours: usize,
     /// Seed of the decompositions.
     pub seed: u64,
@@ -59,6 +59,9 @@ impl CkmOptions {
         }
         if !(1..=1024).contains(&self.decompositions) {
             return Err(Error::Option { name: "decompositions", found: self.decompositions.to_string(), expected: "1 to 1024" });
+        }
+        if self.neighbours > 64 {
+            return Err(Error::Option { name: "neighbours", found: self.neighbours.to_string(), expected: "0 to 64" });
         }
         element::check(&self.kinds)
     }
