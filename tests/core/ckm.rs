@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
-use tessera_core::ckm::element::Source;
+use tessera_core::ckm::element::{Elements, Kind, Source};
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::{Architecture, Evidence, Node};
@@ -32,7 +32,8 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
 fn add(ckm: &mut Ckm, i: u32) {
     let class = ["round", "square", "tall"][(i / 3 % 3) as usize];
     let elements = ckm.elements(&scene(u64::from(i), 96, 80)).unwrap();
-    ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements });
+    ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements })
+        .unwrap();
 }
 
 fn presets() -> [CkmOptions; 4] {
@@ -219,10 +220,10 @@ fn leaving_out_equals_rebuilding_without() {
             for (class, other) in whole.examples() {
                 let name = &whole.classes()[class.index()].name;
                 if other.id != ItemId(i) {
-                    without_image.add(name, other.clone());
+                    without_image.add(name, other.clone()).unwrap();
                 }
                 if other.group.as_ref() != Some(&group) {
-                    without_group.add(name, other.clone());
+                    without_group.add(name, other.clone()).unwrap();
                 }
             }
             let of = |ckm: &Ckm, without| ckm.scores(&example.elements, without).ranking();
@@ -343,7 +344,7 @@ fn images_without_elements_are_answered_by_the_prior() {
 fn a_class_without_elements_costs_the_floor() {
     let mut ckm = machine(Preset::Orb.options(), 9);
     let flat = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8]))).unwrap();
-    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat });
+    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat }).unwrap();
     let query = ckm.elements(&scene(70, 96, 96)).unwrap();
     let class = ckm.class_id("flat").unwrap();
     let score = ckm.scores(&query, Without::Nothing).of[class.index()].unwrap();
@@ -358,7 +359,7 @@ fn a_class_without_elements_costs_the_floor() {
 fn a_class_with_one_object_cannot_be_judged() {
     let mut ckm = machine(Preset::Hog.options(), 18);
     let elements = ckm.elements(&scene(500, 96, 96)).unwrap();
-    ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements });
+    ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements }).unwrap();
     let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
     assert_eq!(judged.len(), 18);
     assert!((0.0..=1.0).contains(&accuracy(&judged)));
@@ -383,6 +384,52 @@ fn judging_can_be_cancelled() {
     progress.cancel();
     let outcome = held_out(&machine(Preset::Colour.options(), 9), 5, &mut random::seeded(0), &progress);
     assert!(matches!(outcome, Err(tessera_core::Error::Cancelled)));
+}
+
+#[test]
+fn elements_of_another_machine_are_neither_learned_nor_scored() {
+    let ckm = machine(Preset::Mixed.options(), 9);
+    let mut narrow = ckm.options().clone();
+    narrow.side = 64;
+    let mut reordered = ckm.options().clone();
+    reordered.kinds.swap(1, 2);
+    let mut coarse = ckm.options().clone();
+    coarse.kinds[2].source = Source::Colour(ColourOptions { grid: 5 });
+    let mut more = ckm.options().clone();
+    more.kinds.push(more.kinds[0].clone());
+    let picture = scene(3, 96, 80);
+    for other in presets()[..3].iter().chain(&[narrow, reordered, coarse, more]) {
+        let elements = Ckm::new(other.clone()).unwrap().elements(&picture).unwrap();
+        let scores = ckm.scores(&elements, Without::Nothing);
+        assert!(scores.of == [None; 3] && scores.ranking().is_empty() && scores.margin() == 0.0 && scores.prior() == 0.0);
+        assert!(ckm.explain(&elements, Without::Nothing, &[ClassId(0)]).is_empty());
+        let mut changed = ckm.clone();
+        let error = changed.add("round", Example { id: ItemId(0), name: "x".into(), group: None, elements }).unwrap_err().to_string();
+        assert!(error.contains("option `elements`"), "{error}");
+        assert_eq!(changed, ckm, "what was there under the identifier stays");
+    }
+    // Kernels take no part in cutting.
+    let mut other_kernel = ckm.options().clone();
+    other_kernel.kinds[0].kernel.weight = 0.5;
+    let elements = Ckm::new(other_kernel).unwrap().elements(&picture).unwrap();
+    assert_eq!(ckm.scores(&elements, Without::Nothing).ranking().len(), 3);
+}
+
+#[test]
+fn elements_are_cut_only_by_options_in_their_range() {
+    let picture = scene(3, 40, 40);
+    let kind = |source: Source| vec![Kind { source, kernel: Preset::Hog.options().kinds[0].kernel }];
+    let wrong = [
+        (8, Preset::Mixed.options().kinds),
+        (64, Vec::new()),
+        (64, kind(Source::Hog(HogOptions { cell: 0, ..HogOptions::default() }))),
+        (64, kind(Source::Colour(ColourOptions { grid: 0 }))),
+        (64, kind(Source::Orb(OrbOptions { levels: 0, ..OrbOptions::default() }))),
+    ];
+    for (side, kinds) in wrong {
+        let error = Elements::of(&picture, side, &kinds).unwrap_err().to_string();
+        assert!(error.starts_with("option `"), "{error}");
+    }
 }
 
 #[test]

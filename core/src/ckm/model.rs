@@ -264,10 +264,10 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
     }
     for (i, sets) in sets.into_iter().enumerate() {
         let class = classes.get(class[i] as usize).ok_or_else(|| format!("class {} of {}", class[i], classes.len()))?;
-        let size = (widths[i], heights[i]);
-        let elements = Elements { sets, size, scale: Elements::scale_of(size, side) };
+        let elements = Elements::new(sets, (widths[i], heights[i]), side, &kinds);
         let group = Some(groups[i].clone()).filter(|group| !group.is_empty());
-        ckm.add(class, Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements });
+        let example = Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements };
+        ckm.add(class, example).map_err(|error| error.to_string())?;
     }
     Ok(())
 }

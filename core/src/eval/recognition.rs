@@ -54,13 +54,13 @@ pub fn learn(
         let elements: Vec<Result<Elements>> = pictures.par_iter().map(|(_, picture)| learned.ckm.elements(picture)).collect();
         for ((i, _), elements) in pictures.iter().zip(elements) {
             let item = &data.items[*i];
-            match elements {
-                Ok(elements) => {
-                    learned.featureless += usize::from(elements.is_empty());
-                    let example = Example { id: ItemId(*i as u32), name: name_in(data, item), group: item.group.clone(), elements };
-                    learned.ckm.add(&data.classes[item.class.index()], example);
-                }
-                Err(error) => failed.push(Failed { path: item.path().to_owned(), error }),
+            let added = elements.and_then(|elements| {
+                learned.featureless += usize::from(elements.is_empty());
+                let example = Example { id: ItemId(*i as u32), name: name_in(data, item), group: item.group.clone(), elements };
+                learned.ckm.add(&data.classes[item.class.index()], example)
+            });
+            if let Err(error) = added {
+                failed.push(Failed { path: item.path().to_owned(), error });
             }
         }
         learned.time += start.elapsed();

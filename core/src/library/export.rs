@@ -56,7 +56,7 @@ impl Library {
                 (None, Some(path)) => path.to_string_lossy().into_owned(),
                 _ => example.name.clone(),
             };
-            named.add(&ckm.classes()[class.index()].name, Example { name, ..Example::clone(example) });
+            named.add(&ckm.classes()[class.index()].name, Example { name, ..Example::clone(example) })?;
         }
         let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Recognizer { ckm: Arc::new(named), calibration, metrics, root })
