@@ -101,9 +101,18 @@ impl Recognizer {
         if head.pattern_version != PATTERN_VERSION {
             return Err(refuse(format!("descriptors of pattern version {}, not {PATTERN_VERSION}", head.pattern_version)));
         }
+        let Calibration { offset, slope, .. } = head.calibration;
+        if !(offset.is_finite() && slope.is_finite() && slope >= 0.0) {
+            return Err(refuse(format!("a curve of confidence with offset {offset} and slope {slope}")));
+        }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
         read_examples(&mut ckm, &head.classes, head.images, &Reader(&tensors)).map_err(refuse)?;
+        // Images of one identifier replace each other.
+        let (images, elements) = (ckm.examples().count(), ckm.n_elements());
+        if (images, elements) != (head.images, head.elements) {
+            return Err(refuse(format!("{images} images of {elements} elements, not {} of {}", head.images, head.elements)));
+        }
         Ok(Self { ckm: Arc::new(ckm), calibration: head.calibration, metrics: head.metrics, root: head.root })
     }
 }
