@@ -1,14 +1,17 @@
 //! The compositional kernel machine against brute force, rebuilding and its own parts.
 
+use image::RgbImage;
 use proptest::prelude::*;
+use rand::RngExt;
 use rayon::ThreadPoolBuilder;
 use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
 use tessera_core::ckm::element::{Elements, Kind, Source};
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::{Architecture, Evidence, Node};
-use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
+use tessera_core::ckm::{Ckm, CkmOptions, Class, Example, Without};
 use tessera_core::descriptor::{Descriptor, Keypoint};
+use tessera_core::envelope::hash64;
 use tessera_core::features::{OrbOptions, detect};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::picture::colour::{ColourOptions, colour_layout};
@@ -188,6 +191,137 @@ fn without_pairs_it_is_the_sum_of_nearest_elements() {
             }
             let score = score.unwrap();
             assert!((score - expected).abs() < 1e-3, "{}: {score}, not {expected}", class.name);
+        }
+    }
+}
+
+/// The machine's only kind's value for a query, from its definition: all pairs of training elements, all decompositions.
+fn by_definition(ckm: &Ckm, class: &Class, query: &Elements, picture: &RgbImage, training: &dyn Fn(u32) -> RgbImage) -> f64 {
+    let (options, kind) = (ckm.options(), &ckm.options().kinds[0]);
+    let positions: Vec<[f32; 2]> = (0..query.sets[0].len()).map(|i| query.sets[0].position(i)).collect();
+    let bytes: Vec<u8> = positions.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
+    let architecture = Architecture::draw(&positions, options.neighbours, options.decompositions, hash64(&bytes) ^ options.seed);
+    let pieces = loose(picture, options.side, &kind.source);
+    // The best of each image, for each piece of the query.
+    let images: Vec<Vec<f64>> = class
+        .examples
+        .iter()
+        .map(|example| {
+            let all = loose(&training(example.id.0), options.side, &kind.source);
+            let best = |piece| all.iter().map(|z| kernel_value(&kind.kernel, piece, z)).fold(f64::NEG_INFINITY, f64::max);
+            pieces.iter().map(best).collect()
+        })
+        .collect();
+    let single = |j: u32| images.iter().map(|bests| bests[j as usize]).fold(f64::NEG_INFINITY, f64::max);
+    let pair = |edge: u32| {
+        let (a, b) = architecture.edges[edge as usize];
+        let mut best = f64::NEG_INFINITY;
+        for (i, first) in images.iter().enumerate() {
+            for (j, second) in images.iter().enumerate() {
+                let bonus = if i == j { f64::from(kind.kernel.pair_bonus) } else { 0.0 };
+                best = best.max(first[a as usize] + second[b as usize] + bonus);
+            }
+        }
+        best
+    };
+    let singles: Vec<f64> = (0..pieces.len() as u32).map(single).collect();
+    let pairs: Vec<f64> = (0..architecture.edges.len() as u32).map(pair).collect();
+    let value = |nodes: &Vec<Node>| -> f64 {
+        nodes
+            .iter()
+            .map(|node| match *node {
+                Node::Single(j) => singles[j as usize],
+                Node::Pair(edge) => pairs[edge as usize],
+            })
+            .sum()
+    };
+    f64::from(kind.kernel.weight) * architecture.decompositions.iter().map(value).fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn a_large_class_is_scored_and_explained_as_a_small_one() {
+    let training = |i: u32| scene(u64::from(i), 24, 20);
+    for bonus in [0.1, -0.1] {
+        let mut options = CkmOptions { side: 32, ..Preset::Colour.options() };
+        options.kinds[0].kernel.pair_bonus = bonus;
+        let mut ckm = Ckm::new(options).unwrap();
+        for i in 0..140 {
+            let class = if i % 9 == 0 { "small" } else { "large" };
+            let elements = ckm.elements(&training(i)).unwrap();
+            ckm.add(class, Example { id: ItemId(i), name: format!("{i}.png"), group: None, elements }).unwrap();
+        }
+        assert!(ckm.classes()[0].examples.len() > 120);
+        for seed in 300..304 {
+            let picture = scene(seed, 26, 26);
+            let query = ckm.elements(&picture).unwrap();
+            let scores = ckm.scores(&query, Without::Nothing);
+            for (class, score) in ckm.classes().iter().zip(&scores.of) {
+                let (score, expected) = (score.unwrap(), by_definition(&ckm, class, &query, &picture, &training));
+                assert!((score - expected).abs() < 1e-3, "{}: {score}, not {expected}", class.name);
+            }
+            let on = |threads: usize| {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| ckm.explain(&query, Without::Nothing, &[ClassId(0), ClassId(1)]))
+            };
+            let explanations = on(1);
+            assert_eq!(explanations, on(2));
+            for explanation in explanations {
+                let sum: f64 = explanation.contributions.iter().map(|c| c.value).sum();
+                let score = scores.of[explanation.class.index()].unwrap();
+                assert!((sum - score).abs() < 1e-4 && (explanation.score - score).abs() < 1e-9, "{sum} is not {score}");
+            }
+        }
+    }
+}
+
+/// The first `n` elements of a query of one kind, all moved by the same step.
+fn moved(query: &Elements, n: usize, by: [f32; 2], options: &CkmOptions) -> Elements {
+    let (bytes, len) = (query.to_bytes(), query.len());
+    let (size, features) = (&bytes[..8], &bytes[12 + 8 * len..]);
+    let mut all = size.to_vec();
+    all.extend((n as u32).to_le_bytes());
+    for i in 0..n {
+        let [x, y] = query.sets[0].position(i);
+        all.extend([x + by[0], y + by[1]].into_iter().flat_map(f32::to_le_bytes));
+    }
+    all.extend(&features[..n * (features.len() / len)]);
+    Elements::from_bytes(&all, options).unwrap()
+}
+
+#[test]
+fn translating_a_query_changes_the_score_only_through_the_position_term() {
+    for mut options in presets().into_iter().take(3) {
+        // Decompositions are drawn anew for other positions: all singles, or one pair, leave nothing to draw.
+        for (n, neighbours) in [(usize::MAX, 0), (2, 1)] {
+            options.neighbours = neighbours;
+            let mut unpriced = options.clone();
+            unpriced.kinds[0].kernel.cost = 0.0;
+            let (ckm, free) = (machine(options.clone(), 12), machine(unpriced, 12));
+            let kernel = options.kinds[0].kernel;
+            let query = ckm.elements(&scene(80, 100, 90)).unwrap();
+            let n = n.min(query.len());
+            let here = free.scores(&moved(&query, n, [0.0; 2], &options), Without::Nothing).of;
+            for by in [[3.0, -2.0], [-17.5, 40.0], [1e5, 1e5]] {
+                let query = moved(&query, n, by, &options);
+                assert_eq!(free.scores(&query, Without::Nothing).of, here, "without the position term nothing changes");
+                for explanation in ckm.explain(&query, Without::Nothing, &[ClassId(0), ClassId(1), ClassId(2)]) {
+                    let class = &ckm.classes()[explanation.class.index()];
+                    for c in &explanation.contributions {
+                        let m = c.matched.as_ref().unwrap();
+                        let example = class.examples.iter().find(|e| e.id == m.image).unwrap();
+                        let ([x, y], [zx, zy]) = (query.sets[0].position(c.element), example.elements.sets[0].position(m.element));
+                        let nearness = -((x - zx).hypot(y - zy) * kernel.cost / kernel.reach).min(kernel.cost);
+                        assert!((c.nearness - nearness).abs() < 1e-4, "{} is not {nearness}", c.nearness);
+                        let likeness = (1.0 - m.distance / kernel.rho).max(0.0);
+                        assert!((c.likeness - likeness).abs() < 1e-4, "{} is not {likeness}", c.likeness);
+                    }
+                    if by[0] > 1e4 {
+                        let whole_cost = f64::from(kernel.weight * kernel.cost) * n as f64;
+                        let expected = here[explanation.class.index()].unwrap() - whole_cost;
+                        assert!((explanation.score - expected).abs() < 1e-3, "{} is not {expected}", explanation.score);
+                    }
+                }
+            }
         }
     }
 }
@@ -376,6 +510,47 @@ fn a_larger_lead_is_never_less_certain() {
     assert!(by_margin.windows(2).all(|pair| pair[0].1 <= pair[1].1));
     let mean = by_margin.iter().map(|p| p.1).sum::<f64>() / by_margin.len() as f64;
     assert!((mean - accuracy(&judged)).abs() < 0.1, "confidence {mean} on average, accuracy {}", accuracy(&judged));
+}
+
+fn logistic(t: f64) -> f64 {
+    1.0 / (1.0 + (-t).exp())
+}
+
+#[test]
+fn a_known_curve_is_found_again() {
+    for (offset, slope) in [(-1.0, 6.0), (0.5, 300.0), (1.0, 0.02)] {
+        let mut rng = random::seeded(7);
+        let judged: Vec<(f64, bool)> = (0..40_000)
+            .map(|_| {
+                let margin = rng.random_range(0.0..3.0) / slope;
+                (margin, rng.random_bool(logistic(offset + slope * margin)))
+            })
+            .collect();
+        let found = Calibration::fit_margins(&judged);
+        assert_eq!(found.n, judged.len());
+        assert!((found.offset - offset).abs() < 0.1 && (found.slope / slope - 1.0).abs() < 0.1, "{found:?}");
+    }
+}
+
+#[test]
+fn without_contrast_the_curve_is_the_share_drawn_in() {
+    let margins = |n: usize| (0..n).map(|i| (i + 1) as f64 / 50.0);
+    let all_right: Vec<(f64, bool)> = margins(20).map(|m| (m, true)).collect();
+    let all_wrong: Vec<(f64, bool)> = margins(20).map(|m| (m, false)).collect();
+    let no_lead: Vec<(f64, bool)> = (0..20).map(|i| (0.0, i < 15)).collect();
+    let falling: Vec<(f64, bool)> = margins(20).map(|m| (m, m < 0.2)).collect();
+    let one = vec![(0.0, true)];
+    for (judged, right) in [(all_right, 20.0), (all_wrong, 0.0), (no_lead, 15.0), (falling, 9.0), (one, 1.0)] {
+        let n = judged.len() as f64;
+        let drawn_in = (right * (right + 1.0) / (right + 2.0) + (n - right) / (n - right + 2.0)) / n;
+        let found = Calibration::fit_margins(&judged);
+        assert!(found.slope >= 0.0 && found.slope < 0.1, "{found:?}");
+        for margin in [0.0, 0.2, 1.0] {
+            let confidence = logistic(found.offset + found.slope * margin);
+            assert!((confidence - drawn_in).abs() < 0.01, "{confidence} at {margin}, not {drawn_in}");
+        }
+    }
+    assert_eq!(Calibration::fit_margins(&[]), Calibration::default());
 }
 
 #[test]
