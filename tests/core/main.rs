@@ -9,6 +9,7 @@ mod hamming;
 mod model;
 mod picture;
 mod progress;
+mod recognition;
 mod scenes;
 mod tidy;
 mod toys;
