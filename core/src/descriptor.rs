@@ -2,9 +2,6 @@
 
 use std::fmt;
 
-/// The bits of a descriptor.
-pub const DESCRIPTOR_BITS: u32 = 256;
-
 /// A binary descriptor: 256 yes/no answers about a patch, compared by Hamming distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Descriptor(pub [u64; 4]);

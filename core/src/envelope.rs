@@ -4,10 +4,12 @@
 //! xxh3-128, and ends in a line with the xxh3-128 of everything above that line. The weights file is named after its
 //! hash and never changes: putting the manifest in place is the moment at which a new model replaces an old one.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,8 @@ pub const SCHEMA: u32 = 1;
 pub const MANIFEST: &str = "manifest.ron";
 
 const CHECKSUM: &str = "// xxh3-128 of everything above: ";
+/// A temporary file that was not written to for so long has lost its writer.
+const LEFT_OVER: Duration = Duration::from_hours(1);
 const RETRAIN: &str = "copy the model again from its source, or train it anew";
 
 /// xxh3-128 of some bytes, as 32 hexadecimal digits.
@@ -37,24 +41,37 @@ pub fn hash64(bytes: &[u8]) -> u64 {
 /// # Errors
 /// [`Error::Io`].
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = Path::new(&beside);
-    let write = || {
-        let mut file = File::create(beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(beside, path)?;
-        // The name is on the disk only when its folder is. Systems that cannot do this say so; the file is whole anyway.
-        if let Some(Ok(folder)) = path.parent().map(File::open) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(beside);
+    let (beside, mut file) = create_beside(path).map_err(Error::io("write", path))?;
+    let outcome = file.write_all(bytes).and_then(|()| file.sync_all());
+    // Some systems do not rename an open file.
+    drop(file);
+    outcome.and_then(|()| fs::rename(&beside, path)).map_err(|error| {
+        let _ = fs::remove_file(&beside);
         Error::io("write", path)(error)
-    })
+    })?;
+    sync_parent(path);
+    Ok(())
+}
+
+/// Creates a file beside `path` whose name no other thread and no other process uses.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}-{}.part", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        match File::options().write(true).create_new(true).open(&name) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return Ok((name.into(), created?)),
+        }
+    }
+}
+
+/// A name is on the disk only when its folder is. Systems that cannot do this say so; the file is whole anyway.
+fn sync_parent(path: &Path) {
+    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    if let Some(Ok(folder)) = parent.map(File::open) {
+        let _ = folder.sync_all();
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -65,6 +82,14 @@ struct Manifest<H> {
     kind: String,
     head: H,
     parts: Vec<Part>,
+}
+
+/// What every manifest begins with, whatever else its schema puts there.
+#[derive(Deserialize)]
+struct Title {
+    schema: u32,
+    #[serde(default)]
+    kind: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,40 +110,79 @@ pub fn is_model(path: &Path) -> bool {
 /// # Errors
 /// As [`write_model`].
 pub fn check_place(folder: &Path) -> Result<()> {
-    let is_new = !folder.exists();
-    occupants(folder)?;
-    let probe = folder.join("weights-probe.part");
-    let outcome = fs::write(&probe, b"").map_err(Error::io("write in", folder));
-    let _ = fs::remove_file(&probe);
-    if is_new {
+    let new = missing(folder);
+    let outcome = occupants(folder).and_then(|_| {
+        let (probe, _) = create_beside(&folder.join(MANIFEST)).map_err(Error::io("write in", folder))?;
+        let _ = fs::remove_file(probe);
+        Ok(())
+    });
+    for folder in new {
         let _ = fs::remove_dir(folder);
     }
     outcome
 }
 
+/// `folder` and the folders above it, as far up as they do not exist.
+fn missing(folder: &Path) -> Vec<&Path> {
+    folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err()).collect()
+}
+
 /// Makes sure that `folder` exists and holds nothing but a model, and lists its files.
-fn occupants(folder: &Path) -> Result<Vec<OsString>> {
+fn occupants(folder: &Path) -> Result<Vec<String>> {
     let refuse = |found: String| {
         Err(Error::data(folder, "a new name, an empty folder or a model to replace", found, "choose another name for the model"))
     };
     if folder.symlink_metadata().is_ok() && !folder.is_dir() {
         return refuse("a file or a link that leads nowhere".into());
     }
+    let new = missing(folder);
     fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>());
-    let names = entries.map_err(Error::io("list", folder))?;
-    let is_ours = |name: &OsString| {
-        let name = name.to_string_lossy();
-        name == MANIFEST || name.starts_with("weights-") || name.ends_with(".part")
-    };
-    match names.iter().find(|name| !is_ours(name)) {
-        Some(other) => refuse(format!("a folder with other things in it, such as `{}`", other.to_string_lossy())),
-        None => Ok(names),
+    new.into_iter().for_each(sync_parent);
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
+    let mut names = Vec::new();
+    for name in entries.map_err(Error::io("list", folder))? {
+        let path = folder.join(&name);
+        let name = name.to_string_lossy().into_owned();
+        let is_name_of_ours =
+            [Some(name.as_str()), temporary_of(&name)].into_iter().flatten().any(|name| name == MANIFEST || is_weights(name));
+        if !is_name_of_ours || !path.is_file() {
+            return refuse(format!("a folder with other things in it, such as `{name}`"));
+        }
+        if name == MANIFEST && !is_manifest(&fs::read(&path).map_err(Error::io("read", &path))?) {
+            return refuse(format!("a `{MANIFEST}` of another program"));
+        }
+        names.push(name);
     }
+    Ok(names)
 }
 
-/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced.
-/// Returns the bytes written.
+fn is_weights(name: &str) -> bool {
+    let hash = name.strip_prefix("weights-").and_then(|rest| rest.strip_suffix(".safetensors"));
+    hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
+}
+
+/// The file that one of the names of [`create_beside`] was made for.
+fn temporary_of(name: &str) -> Option<&str> {
+    let (of, number) = name.strip_suffix(".part")?.rsplit_once('.')?;
+    let (process, count) = number.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (is_number(process) && is_number(count)).then_some(of)
+}
+
+/// Whether these bytes are a manifest, or what damage has left of one.
+fn is_manifest(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains(CHECKSUM) || (text.contains("schema") && text.contains("written_by: \"tessera"))
+}
+
+/// Whether nobody has written to this temporary file for so long that its writer must be gone.
+fn is_left_over(path: &Path) -> bool {
+    let modified = fs::metadata(path).and_then(|meta| meta.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT_OVER))
+}
+
+/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced,
+/// and what interrupted writes have left is removed. Returns the bytes written.
 ///
 /// # Errors
 /// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
@@ -141,8 +205,11 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
     let line = format!("{CHECKSUM}{}\n", hash_hex(text.as_bytes()));
     text.push_str(&line);
     replace(&folder.join(MANIFEST), text.as_bytes())?;
-    for old in before.iter().filter(|name| name.to_string_lossy() != MANIFEST && name.to_string_lossy() != file) {
-        let _ = fs::remove_file(folder.join(old));
+    for old in before.iter().filter(|name| **name != MANIFEST && **name != file) {
+        let path = folder.join(old);
+        if is_weights(old) || is_left_over(&path) {
+            let _ = fs::remove_file(path);
+        }
     }
     Ok((text.len() + weights.len()) as u64)
 }
@@ -168,15 +235,15 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
         Some(_) => return wrong("the text its checksum was made of", "other text".into()),
         None => return wrong("a checksum at its end", "none".into()),
     };
-    let manifest: Manifest<ron::Value> = match ron::from_str(body) {
-        Ok(manifest) => manifest,
+    let title: Title = match ron::from_str(body) {
+        Ok(title) => title,
         Err(error) => return wrong("a model's manifest", error.to_string()),
     };
-    if manifest.schema != SCHEMA {
-        return wrong(&format!("schema {SCHEMA}"), format!("schema {}", manifest.schema));
+    if title.schema != SCHEMA {
+        return wrong(&format!("schema {SCHEMA}"), format!("schema {}", title.schema));
     }
-    if manifest.kind != kind {
-        return wrong(&format!("a model of kind `{kind}`"), format!("one of kind `{}`", manifest.kind));
+    if title.kind != kind {
+        return wrong(&format!("a model of kind `{kind}`"), format!("one of kind `{}`", title.kind));
     }
     let manifest: Manifest<H> = match ron::from_str(body) {
         Ok(manifest) => manifest,
@@ -189,7 +256,7 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
         return wrong("a plain file name for its part", format!("`{}`", part.file));
     }
     let path = folder.join(&part.file);
-    let length = fs::metadata(&path).map_err(|error| missing(&path, error))?.len();
+    let length = fs::metadata(&path).map_err(|error| no_weights(&path, error))?.len();
     if length != part.bytes {
         return Err(Error::data(&path, format!("{} bytes", part.bytes), format!("{length}"), RETRAIN));
     }
@@ -200,8 +267,8 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
     Ok((manifest.head, weights))
 }
 
-fn missing(path: &Path, error: std::io::Error) -> Error {
-    if error.kind() == std::io::ErrorKind::NotFound {
+fn no_weights(path: &Path, error: io::Error) -> Error {
+    if error.kind() == ErrorKind::NotFound {
         return Error::data(path, "the model's weights", "no such file", RETRAIN);
     }
     Error::io("read", path)(error)

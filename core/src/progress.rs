@@ -11,9 +11,9 @@ pub struct Progress(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    stage: Mutex<&'static str>,
+    /// What is being done, and of how many steps. `done` goes back to 0 only while this is held.
+    stage: Mutex<(&'static str, u64)>,
     done: AtomicU64,
-    total: AtomicU64,
     cancelled: AtomicBool,
 }
 
@@ -31,9 +31,9 @@ pub struct Snapshot {
 impl Progress {
     /// Starts a stage of `total` steps (0: not known).
     pub fn begin(&self, stage: &'static str, total: u64) {
-        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        let mut current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = (stage, total);
         self.0.done.store(0, Ordering::Relaxed);
-        self.0.total.store(total, Ordering::Relaxed);
     }
 
     /// Counts one step.
@@ -60,10 +60,8 @@ impl Progress {
 
     /// How far the work has come.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            stage: *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner),
-            done: self.0.done.load(Ordering::Relaxed),
-            total: self.0.total.load(Ordering::Relaxed),
-        }
+        let current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stage, total) = *current;
+        Snapshot { stage, done: self.0.done.load(Ordering::Relaxed), total }
     }
 }

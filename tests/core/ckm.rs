@@ -1,14 +1,17 @@
 //! The compositional kernel machine against brute force, rebuilding and its own parts.
 
+use image::RgbImage;
 use proptest::prelude::*;
+use rand::RngExt;
 use rayon::ThreadPoolBuilder;
 use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
-use tessera_core::ckm::element::Source;
+use tessera_core::ckm::element::{Elements, Kind, Source};
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::spf::{Architecture, Evidence, NO_IMAGE, Node};
-use tessera_core::ckm::{Ckm, CkmOptions, Example, Without};
+use tessera_core::ckm::spf::{Architecture, Evidence, Node};
+use tessera_core::ckm::{Ckm, CkmOptions, Class, Example, Without};
 use tessera_core::descriptor::{Descriptor, Keypoint};
+use tessera_core::envelope::hash64;
 use tessera_core::features::{OrbOptions, detect};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::picture::colour::{ColourOptions, colour_layout};
@@ -32,7 +35,8 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
 fn add(ckm: &mut Ckm, i: u32) {
     let class = ["round", "square", "tall"][(i / 3 % 3) as usize];
     let elements = ckm.elements(&scene(u64::from(i), 96, 80)).unwrap();
-    ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements });
+    ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements })
+        .unwrap();
 }
 
 fn presets() -> [CkmOptions; 4] {
@@ -191,6 +195,137 @@ fn without_pairs_it_is_the_sum_of_nearest_elements() {
     }
 }
 
+/// The machine's only kind's value for a query, from its definition: all pairs of training elements, all decompositions.
+fn by_definition(ckm: &Ckm, class: &Class, query: &Elements, picture: &RgbImage, training: &dyn Fn(u32) -> RgbImage) -> f64 {
+    let (options, kind) = (ckm.options(), &ckm.options().kinds[0]);
+    let positions: Vec<[f32; 2]> = (0..query.sets[0].len()).map(|i| query.sets[0].position(i)).collect();
+    let bytes: Vec<u8> = positions.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
+    let architecture = Architecture::draw(&positions, options.neighbours, options.decompositions, hash64(&bytes) ^ options.seed);
+    let pieces = loose(picture, options.side, &kind.source);
+    // The best of each image, for each piece of the query.
+    let images: Vec<Vec<f64>> = class
+        .examples
+        .iter()
+        .map(|example| {
+            let all = loose(&training(example.id.0), options.side, &kind.source);
+            let best = |piece| all.iter().map(|z| kernel_value(&kind.kernel, piece, z)).fold(f64::NEG_INFINITY, f64::max);
+            pieces.iter().map(best).collect()
+        })
+        .collect();
+    let single = |j: u32| images.iter().map(|bests| bests[j as usize]).fold(f64::NEG_INFINITY, f64::max);
+    let pair = |edge: u32| {
+        let (a, b) = architecture.edges[edge as usize];
+        let mut best = f64::NEG_INFINITY;
+        for (i, first) in images.iter().enumerate() {
+            for (j, second) in images.iter().enumerate() {
+                let bonus = if i == j { f64::from(kind.kernel.pair_bonus) } else { 0.0 };
+                best = best.max(first[a as usize] + second[b as usize] + bonus);
+            }
+        }
+        best
+    };
+    let singles: Vec<f64> = (0..pieces.len() as u32).map(single).collect();
+    let pairs: Vec<f64> = (0..architecture.edges.len() as u32).map(pair).collect();
+    let value = |nodes: &Vec<Node>| -> f64 {
+        nodes
+            .iter()
+            .map(|node| match *node {
+                Node::Single(j) => singles[j as usize],
+                Node::Pair(edge) => pairs[edge as usize],
+            })
+            .sum()
+    };
+    f64::from(kind.kernel.weight) * architecture.decompositions.iter().map(value).fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn a_large_class_is_scored_and_explained_as_a_small_one() {
+    let training = |i: u32| scene(u64::from(i), 24, 20);
+    for bonus in [0.1, -0.1] {
+        let mut options = CkmOptions { side: 32, ..Preset::Colour.options() };
+        options.kinds[0].kernel.pair_bonus = bonus;
+        let mut ckm = Ckm::new(options).unwrap();
+        for i in 0..140 {
+            let class = if i % 9 == 0 { "small" } else { "large" };
+            let elements = ckm.elements(&training(i)).unwrap();
+            ckm.add(class, Example { id: ItemId(i), name: format!("{i}.png"), group: None, elements }).unwrap();
+        }
+        assert!(ckm.classes()[0].examples.len() > 120);
+        for seed in 300..304 {
+            let picture = scene(seed, 26, 26);
+            let query = ckm.elements(&picture).unwrap();
+            let scores = ckm.scores(&query, Without::Nothing);
+            for (class, score) in ckm.classes().iter().zip(&scores.of) {
+                let (score, expected) = (score.unwrap(), by_definition(&ckm, class, &query, &picture, &training));
+                assert!((score - expected).abs() < 1e-3, "{}: {score}, not {expected}", class.name);
+            }
+            let on = |threads: usize| {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| ckm.explain(&query, Without::Nothing, &[ClassId(0), ClassId(1)]))
+            };
+            let explanations = on(1);
+            assert_eq!(explanations, on(2));
+            for explanation in explanations {
+                let sum: f64 = explanation.contributions.iter().map(|c| c.value).sum();
+                let score = scores.of[explanation.class.index()].unwrap();
+                assert!((sum - score).abs() < 1e-4 && (explanation.score - score).abs() < 1e-9, "{sum} is not {score}");
+            }
+        }
+    }
+}
+
+/// The first `n` elements of a query of one kind, all moved by the same step.
+fn moved(query: &Elements, n: usize, by: [f32; 2], options: &CkmOptions) -> Elements {
+    let (bytes, len) = (query.to_bytes(), query.len());
+    let (size, features) = (&bytes[..8], &bytes[12 + 8 * len..]);
+    let mut all = size.to_vec();
+    all.extend((n as u32).to_le_bytes());
+    for i in 0..n {
+        let [x, y] = query.sets[0].position(i);
+        all.extend([x + by[0], y + by[1]].into_iter().flat_map(f32::to_le_bytes));
+    }
+    all.extend(&features[..n * (features.len() / len)]);
+    Elements::from_bytes(&all, options).unwrap()
+}
+
+#[test]
+fn translating_a_query_changes_the_score_only_through_the_position_term() {
+    for mut options in presets().into_iter().take(3) {
+        // Decompositions are drawn anew for other positions: all singles, or one pair, leave nothing to draw.
+        for (n, neighbours) in [(usize::MAX, 0), (2, 1)] {
+            options.neighbours = neighbours;
+            let mut unpriced = options.clone();
+            unpriced.kinds[0].kernel.cost = 0.0;
+            let (ckm, free) = (machine(options.clone(), 12), machine(unpriced, 12));
+            let kernel = options.kinds[0].kernel;
+            let query = ckm.elements(&scene(80, 100, 90)).unwrap();
+            let n = n.min(query.len());
+            let here = free.scores(&moved(&query, n, [0.0; 2], &options), Without::Nothing).of;
+            for by in [[3.0, -2.0], [-17.5, 40.0], [1e5, 1e5]] {
+                let query = moved(&query, n, by, &options);
+                assert_eq!(free.scores(&query, Without::Nothing).of, here, "without the position term nothing changes");
+                for explanation in ckm.explain(&query, Without::Nothing, &[ClassId(0), ClassId(1), ClassId(2)]) {
+                    let class = &ckm.classes()[explanation.class.index()];
+                    for c in &explanation.contributions {
+                        let m = c.matched.as_ref().unwrap();
+                        let example = class.examples.iter().find(|e| e.id == m.image).unwrap();
+                        let ([x, y], [zx, zy]) = (query.sets[0].position(c.element), example.elements.sets[0].position(m.element));
+                        let nearness = -((x - zx).hypot(y - zy) * kernel.cost / kernel.reach).min(kernel.cost);
+                        assert!((c.nearness - nearness).abs() < 1e-4, "{} is not {nearness}", c.nearness);
+                        let likeness = (1.0 - m.distance / kernel.rho).max(0.0);
+                        assert!((c.likeness - likeness).abs() < 1e-4, "{} is not {likeness}", c.likeness);
+                    }
+                    if by[0] > 1e4 {
+                        let whole_cost = f64::from(kernel.weight * kernel.cost) * n as f64;
+                        let expected = here[explanation.class.index()].unwrap() - whole_cost;
+                        assert!((explanation.score - expected).abs() < 1e-3, "{} is not {expected}", explanation.score);
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn more_decompositions_never_score_less() {
     for options in presets() {
@@ -219,10 +354,10 @@ fn leaving_out_equals_rebuilding_without() {
             for (class, other) in whole.examples() {
                 let name = &whole.classes()[class.index()].name;
                 if other.id != ItemId(i) {
-                    without_image.add(name, other.clone());
+                    without_image.add(name, other.clone()).unwrap();
                 }
                 if other.group.as_ref() != Some(&group) {
-                    without_group.add(name, other.clone());
+                    without_group.add(name, other.clone()).unwrap();
                 }
             }
             let of = |ckm: &Ckm, without| ckm.scores(&example.elements, without).ranking();
@@ -343,7 +478,7 @@ fn images_without_elements_are_answered_by_the_prior() {
 fn a_class_without_elements_costs_the_floor() {
     let mut ckm = machine(Preset::Orb.options(), 9);
     let flat = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8]))).unwrap();
-    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat });
+    ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat }).unwrap();
     let query = ckm.elements(&scene(70, 96, 96)).unwrap();
     let class = ckm.class_id("flat").unwrap();
     let score = ckm.scores(&query, Without::Nothing).of[class.index()].unwrap();
@@ -358,7 +493,7 @@ fn a_class_without_elements_costs_the_floor() {
 fn a_class_with_one_object_cannot_be_judged() {
     let mut ckm = machine(Preset::Hog.options(), 18);
     let elements = ckm.elements(&scene(500, 96, 96)).unwrap();
-    ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements });
+    ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements }).unwrap();
     let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
     assert_eq!(judged.len(), 18);
     assert!((0.0..=1.0).contains(&accuracy(&judged)));
@@ -377,12 +512,99 @@ fn a_larger_lead_is_never_less_certain() {
     assert!((mean - accuracy(&judged)).abs() < 0.1, "confidence {mean} on average, accuracy {}", accuracy(&judged));
 }
 
+fn logistic(t: f64) -> f64 {
+    1.0 / (1.0 + (-t).exp())
+}
+
+#[test]
+fn a_known_curve_is_found_again() {
+    for (offset, slope) in [(-1.0, 6.0), (0.5, 300.0), (1.0, 0.02)] {
+        let mut rng = random::seeded(7);
+        let judged: Vec<(f64, bool)> = (0..40_000)
+            .map(|_| {
+                let margin = rng.random_range(0.0..3.0) / slope;
+                (margin, rng.random_bool(logistic(offset + slope * margin)))
+            })
+            .collect();
+        let found = Calibration::fit_margins(&judged);
+        assert_eq!(found.n, judged.len());
+        assert!((found.offset - offset).abs() < 0.1 && (found.slope / slope - 1.0).abs() < 0.1, "{found:?}");
+    }
+}
+
+#[test]
+fn without_contrast_the_curve_is_the_share_drawn_in() {
+    let margins = |n: usize| (0..n).map(|i| (i + 1) as f64 / 50.0);
+    let all_right: Vec<(f64, bool)> = margins(20).map(|m| (m, true)).collect();
+    let all_wrong: Vec<(f64, bool)> = margins(20).map(|m| (m, false)).collect();
+    let no_lead: Vec<(f64, bool)> = (0..20).map(|i| (0.0, i < 15)).collect();
+    let falling: Vec<(f64, bool)> = margins(20).map(|m| (m, m < 0.2)).collect();
+    let one = vec![(0.0, true)];
+    for (judged, right) in [(all_right, 20.0), (all_wrong, 0.0), (no_lead, 15.0), (falling, 9.0), (one, 1.0)] {
+        let n = judged.len() as f64;
+        let drawn_in = (right * (right + 1.0) / (right + 2.0) + (n - right) / (n - right + 2.0)) / n;
+        let found = Calibration::fit_margins(&judged);
+        assert!(found.slope >= 0.0 && found.slope < 0.1, "{found:?}");
+        for margin in [0.0, 0.2, 1.0] {
+            let confidence = logistic(found.offset + found.slope * margin);
+            assert!((confidence - drawn_in).abs() < 0.01, "{confidence} at {margin}, not {drawn_in}");
+        }
+    }
+    assert_eq!(Calibration::fit_margins(&[]), Calibration::default());
+}
+
 #[test]
 fn judging_can_be_cancelled() {
     let progress = Progress::default();
     progress.cancel();
     let outcome = held_out(&machine(Preset::Colour.options(), 9), 5, &mut random::seeded(0), &progress);
     assert!(matches!(outcome, Err(tessera_core::Error::Cancelled)));
+}
+
+#[test]
+fn elements_of_another_machine_are_neither_learned_nor_scored() {
+    let ckm = machine(Preset::Mixed.options(), 9);
+    let mut narrow = ckm.options().clone();
+    narrow.side = 64;
+    let mut reordered = ckm.options().clone();
+    reordered.kinds.swap(1, 2);
+    let mut coarse = ckm.options().clone();
+    coarse.kinds[2].source = Source::Colour(ColourOptions { grid: 5 });
+    let mut more = ckm.options().clone();
+    more.kinds.push(more.kinds[0].clone());
+    let picture = scene(3, 96, 80);
+    for other in presets()[..3].iter().chain(&[narrow, reordered, coarse, more]) {
+        let elements = Ckm::new(other.clone()).unwrap().elements(&picture).unwrap();
+        let scores = ckm.scores(&elements, Without::Nothing);
+        assert!(scores.of == [None; 3] && scores.ranking().is_empty() && scores.margin() == 0.0 && scores.prior() == 0.0);
+        assert!(ckm.explain(&elements, Without::Nothing, &[ClassId(0)]).is_empty());
+        let mut changed = ckm.clone();
+        let error = changed.add("round", Example { id: ItemId(0), name: "x".into(), group: None, elements }).unwrap_err().to_string();
+        assert!(error.contains("option `elements`"), "{error}");
+        assert_eq!(changed, ckm, "what was there under the identifier stays");
+    }
+    // Kernels take no part in cutting.
+    let mut other_kernel = ckm.options().clone();
+    other_kernel.kinds[0].kernel.weight = 0.5;
+    let elements = Ckm::new(other_kernel).unwrap().elements(&picture).unwrap();
+    assert_eq!(ckm.scores(&elements, Without::Nothing).ranking().len(), 3);
+}
+
+#[test]
+fn elements_are_cut_only_by_options_in_their_range() {
+    let picture = scene(3, 40, 40);
+    let kind = |source: Source| vec![Kind { source, kernel: Preset::Hog.options().kinds[0].kernel }];
+    let wrong = [
+        (8, Preset::Mixed.options().kinds),
+        (64, Vec::new()),
+        (64, kind(Source::Hog(HogOptions { cell: 0, ..HogOptions::default() }))),
+        (64, kind(Source::Colour(ColourOptions { grid: 0 }))),
+        (64, kind(Source::Orb(OrbOptions { levels: 0, ..OrbOptions::default() }))),
+    ];
+    for (side, kinds) in wrong {
+        let error = Elements::of(&picture, side, &kinds).unwrap_err().to_string();
+        assert!(error.starts_with("option `"), "{error}");
+    }
 }
 
 #[test]
@@ -400,11 +622,25 @@ fn wrong_options_are_refused_in_words() {
     let huge_grid = with(Source::Colour(ColourOptions { grid: u32::MAX }));
     let no_noise = with(Source::Hog(HogOptions { noise: f32::NAN, ..HogOptions::default() }));
     let wide_edge = with(Source::Orb(OrbOptions { edge: usize::MAX, ..OrbOptions::default() }));
-    let wrong =
-        [huge_grid, no_noise, wide_edge, no_kind, no_rho, CkmOptions { side: 1, ..base.clone() }, CkmOptions { decompositions: 0, ..base }];
+    let many_corners = with(Source::Orb(OrbOptions { count: 10_001, ..OrbOptions::default() }));
+    let many_kinds = CkmOptions { kinds: vec![base.kinds[0].clone(); 17], ..base.clone() };
+    let wrong = [
+        huge_grid,
+        no_noise,
+        wide_edge,
+        many_corners,
+        no_kind,
+        many_kinds,
+        no_rho,
+        CkmOptions { side: 1, ..base.clone() },
+        CkmOptions { decompositions: 0, ..base.clone() },
+        CkmOptions { neighbours: 65, ..base.clone() },
+    ];
     for options in wrong {
-        let error = Ckm::new(options).unwrap_err().to_string();
+        let error = Ckm::new(options.clone()).map(|_| options).unwrap_err().to_string();
         assert!(error.starts_with("option `") && error.contains("must be"), "{error}");
     }
-    assert_eq!(NO_IMAGE, u32::MAX);
+    let widest = CkmOptions { kinds: vec![base.kinds[0].clone(); 16], neighbours: 64, ..base.clone() };
+    Ckm::new(widest).unwrap();
+    Ckm::new(with(Source::Orb(OrbOptions { count: 10_000, ..OrbOptions::default() }))).unwrap();
 }

@@ -3,11 +3,14 @@
 
 mod ckm;
 mod data;
+mod envelope;
 mod features;
 mod hamming;
 mod library;
 mod model;
 mod picture;
+mod progress;
+mod recognition;
 mod scenes;
 mod text;
 mod tidy;

@@ -1,20 +1,25 @@
 //! Models on disk: the same answers elsewhere, and no byte that may differ.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tessera_core::ckm::Without;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use tessera_core::Error;
 use tessera_core::ckm::confidence::Calibration;
-use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::ckm::model::{KIND, Metrics, Recognizer};
 use tessera_core::ckm::presets::Preset;
-use tessera_core::envelope::replace;
+use tessera_core::ckm::{CkmOptions, Without};
+use tessera_core::envelope::{read_model, write_model};
 
 use crate::ckm::machine;
 use crate::scenes::scene;
 
 fn recognizer(n: u32) -> Recognizer {
     Recognizer {
-        ckm: machine(Preset::Mixed.options(), n).into(),
+        ckm: Arc::new(machine(Preset::Mixed.options(), n)),
         calibration: Calibration { offset: 0.1, slope: 12.5, n: 9 },
         metrics: Metrics { held_out_accuracy: Some(0.75), held_out: 9, objects_unknown: 2 },
         root: "/somewhere/ümlaut".into(),
@@ -99,13 +104,113 @@ fn a_byte_that_differs_is_refused() {
     assert_eq!(Recognizer::load(folder.path()).unwrap(), model);
 }
 
-#[test]
-fn a_failed_write_leaves_the_old_file() {
+/// The head of a recogniser's manifest.
+#[derive(Clone, Serialize, Deserialize)]
+struct Head {
+    options: CkmOptions,
+    pattern_version: u32,
+    classes: Vec<String>,
+    root: String,
+    images: usize,
+    elements: usize,
+    calibration: Calibration,
+    metrics: Metrics,
+}
+
+type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
+
+fn tensors_of(weights: &[u8]) -> Tensors {
+    let all = SafeTensors::deserialize(weights).unwrap();
+    all.tensors().into_iter().map(|(name, t)| (name, (t.dtype(), t.shape().to_vec(), t.data().to_vec()))).collect()
+}
+
+/// Writes a model with these parts and true checksums, and loads it.
+fn resealed(head: &Head, tensors: &Tensors) -> Result<Recognizer, Error> {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a");
-    replace(&path, b"old").unwrap();
-    assert!(replace(&folder.path().join("no such folder").join("a"), b"x").is_err());
-    replace(&path, b"new").unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"new");
-    assert_eq!(files(folder.path()), [path]);
+    let views = tensors.iter().map(|(name, (dtype, shape, data))| (name, TensorView::new(*dtype, shape.clone(), data).unwrap()));
+    write_model(folder.path(), KIND, head, &safetensors::serialize(views, None).unwrap()).unwrap();
+    Recognizer::load(folder.path())
+}
+
+#[track_caller]
+fn refused_as(outcome: Result<Recognizer, Error>, words: &str) {
+    match outcome.map(|_| ()) {
+        Err(error @ Error::Data { .. }) => assert!(error.to_string().contains(words), "{error} does not say {words:?}"),
+        other => panic!("{words:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn weights_that_do_not_fit_together_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = recognizer(9);
+    model.save(folder.path()).unwrap();
+    let (head, weights) = read_model::<Head>(folder.path(), KIND).unwrap();
+    let whole = tensors_of(&weights);
+    assert_eq!(resealed(&head, &whole).unwrap(), model);
+    for name in whole.keys() {
+        let mut tensors = whole.clone();
+        tensors.remove(name);
+        refused_as(resealed(&head, &tensors), name);
+
+        let (dtype, shape, bytes) = whole[name].clone();
+        let (other, shape) = match dtype {
+            Dtype::U8 => (Dtype::I8, shape),
+            _ => (Dtype::U8, vec![bytes.len()]),
+        };
+        let mut tensors = whole.clone();
+        tensors.insert(name.clone(), (other, shape, bytes));
+        refused_as(resealed(&head, &tensors), name);
+    }
+
+    let u32s = |values: &[u32]| (Dtype::U32, vec![values.len()], values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
+    let with = |name: &str, at: usize, value: [u8; 4]| {
+        let mut tensor = whole[name].clone();
+        tensor.2[4 * at..4 * at + 4].copy_from_slice(&value);
+        tensor
+    };
+    let counts: Vec<u32> = model.ckm.examples().map(|(_, e)| e.elements.sets[1].len() as u32).collect();
+    let mut one_more = counts.clone();
+    one_more[4] += 1;
+    let mut not_text = whole["images.name"].clone();
+    not_text.2[0] = 0xFF;
+    let table = [
+        ("images.id", u32s(&[0, 1, 2]), "3 numbers in `images.id` where 9 belong"),
+        ("images.id", with("images.id", 1, 0u32.to_le_bytes()), "8 images"),
+        ("images.id", with("images.id", 8, 0u32.to_le_bytes()), "8 images"),
+        ("images.class", with("images.class", 0, 3u32.to_le_bytes()), "class 3 of 3"),
+        ("images.width", u32s(&[0; 10]), "10 numbers in `images.width`"),
+        ("images.name", not_text, "bytes that are not text in `images.name`"),
+        ("images.name", (Dtype::U8, vec![0], Vec::new()), "ends out of order in `images.name`"),
+        ("images.name_end", with("images.name_end", 2, 1u32.to_le_bytes()), "ends out of order in `images.name`"),
+        ("images.group_end", with("images.group_end", 8, u32::MAX.to_le_bytes()), "ends out of order in `images.group`"),
+        ("1.hog.count", u32s(&counts[1..]), "8 numbers in `1.hog.count`"),
+        ("1.hog.count", u32s(&one_more), "elements of `1`"),
+        ("1.hog.count", u32s(&[u32::MAX; 9]), "elements of `1`"),
+        ("0.orb.position", with("0.orb.position", 3, f32::NAN.to_le_bytes()), "a position of `0`"),
+        ("2.colour.position", with("2.colour.position", 0, f32::NEG_INFINITY.to_le_bytes()), "a position of `2`"),
+        ("2.colour.feature", (Dtype::U8, vec![1, 3], vec![1, 2, 3]), "3 feature bytes"),
+    ];
+    for (name, tensor, words) in table {
+        let mut tensors = whole.clone();
+        assert_ne!(tensors.insert(name.to_owned(), tensor.clone()), Some(tensor), "{words}: nothing changed");
+        refused_as(resealed(&head, &tensors), words);
+    }
+
+    refused_as(resealed(&Head { images: 8, ..head.clone() }, &whole), "where 8 belong");
+    refused_as(resealed(&Head { elements: head.elements + 1, ..head.clone() }, &whole), "9 images of");
+    refused_as(resealed(&Head { classes: head.classes[1..].to_vec(), ..head.clone() }, &whole), "class 2 of 2");
+    refused_as(resealed(&Head { pattern_version: 0, ..head.clone() }, &whole), "pattern version 0");
+    let neighbours = CkmOptions { neighbours: 65, ..head.options.clone() };
+    assert!(matches!(resealed(&Head { options: neighbours, ..head }, &whole), Err(Error::Option { name: "neighbours", .. })));
+}
+
+#[test]
+fn a_curve_that_falls_or_is_no_number_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (offset, slope) in [(0.0, -1.0), (0.0, f64::NAN), (0.0, f64::INFINITY), (f64::NAN, 1.0), (f64::NEG_INFINITY, 1.0)] {
+        let model = Recognizer { calibration: Calibration { offset, slope, n: 9 }, ..recognizer(6) };
+        model.save(folder.path()).unwrap();
+        refused_as(Recognizer::load(folder.path()), "a curve of confidence");
+    }
 }

@@ -73,18 +73,24 @@ impl Default for Calibration {
 }
 
 impl Calibration {
-    /// Fits the curve by Newton's method to whether each held-out image was right, with the targets drawn in a little
-    /// (J. Platt, *Probabilistic outputs for support vector machines*, 1999), so that no probability becomes 0 or 1.
+    /// Fits the curve to the margins of held-out images and whether they were right.
     pub fn fit(held_out: &[HeldOut]) -> Self {
-        if held_out.is_empty() {
+        let judged: Vec<(f64, bool)> = held_out.iter().map(|h| (h.scores.margin(), h.class == h.predicted)).collect();
+        Self::fit_margins(&judged)
+    }
+
+    /// Fits the curve by Newton's method to margins and whether each was right, with the targets drawn in a little
+    /// (J. Platt, *Probabilistic outputs for support vector machines*, 1999), so that no probability becomes 0 or 1.
+    pub fn fit_margins(judged: &[(f64, bool)]) -> Self {
+        if judged.is_empty() {
             return Self::default();
         }
-        let right = held_out.iter().filter(|h| h.class == h.predicted).count() as f64;
-        let (high, low) = ((right + 1.0) / (right + 2.0), 1.0 / (held_out.len() as f64 - right + 2.0));
-        let points: Vec<(f64, f64)> =
-            held_out.iter().map(|h| (h.scores.margin(), if h.class == h.predicted { high } else { low })).collect();
+        let right = judged.iter().filter(|(_, is_right)| *is_right).count() as f64;
+        let (high, low) = ((right + 1.0) / (right + 2.0), 1.0 / (judged.len() as f64 - right + 2.0));
+        let points: Vec<(f64, f64)> = judged.iter().map(|&(margin, is_right)| (margin, if is_right { high } else { low })).collect();
         // Margins are small numbers: in units of their mean the problem is well scaled.
-        let unit = (points.iter().map(|p| p.0).sum::<f64>() / points.len() as f64).max(f64::MIN_POSITIVE);
+        let mean = points.iter().map(|p| p.0.abs()).sum::<f64>() / points.len() as f64;
+        let unit = mean.max(f64::MIN_POSITIVE);
         let (mut a, mut b) = (0.0, 1.0);
         for _ in 0..50 {
             let (mut ga, mut gb) = (1e-6 * a, 1e-3 * b);
@@ -108,7 +114,8 @@ impl Calibration {
                 break;
             }
         }
-        if b <= 0.0 {
+        // Without any lead there is nothing to tell a slope from.
+        if mean == 0.0 || b <= 0.0 {
             let share = (points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64).clamp(1e-6, 1.0 - 1e-6);
             (a, b) = ((share / (1.0 - share)).ln(), 0.0);
         }

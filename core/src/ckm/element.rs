@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::CkmOptions;
 use super::kernel::LeafKernel;
 use crate::descriptor::Descriptor;
+use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::{self, OrbOptions};
 use crate::hamming::{Blocks, LANES};
@@ -169,24 +170,26 @@ pub struct Elements {
     pub size: (u32, u32),
     /// Its own pixels in one working pixel.
     pub scale: f32,
+    /// The way they were cut (see [`way`]).
+    pub(super) way: u64,
 }
 
 impl Elements {
     /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working pixels.
     ///
     /// # Errors
-    /// [`Error::Option`] when an option of a kind is out of range.
+    /// [`Error::Option`] when the side or an option of a kind is out of range.
     pub fn of(picture: &RgbImage, side: u32, kinds: &[Kind]) -> Result<Self> {
+        check(side, kinds)?;
         let size = picture.dimensions();
         let (width, height) = resize::fit(size.0, size.1, side);
         let work = resize::resize_rgb(picture, width, height);
         let luma = grey(&work);
         let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
         let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
-        let set = |kind: &Kind| -> Result<ElementSet> {
-            Ok(match &kind.source {
+        let set = |kind: &Kind| -> ElementSet {
+            match &kind.source {
                 Source::Orb(options) => {
-                    options.check()?;
                     let found = features::detect(&luma, options);
                     let positions: Vec<_> = found.keypoints.iter().map(|k| centred(k.x, k.y)).collect();
                     ElementSet::binary(&positions, found.descriptors)
@@ -204,10 +207,14 @@ impl Elements {
                     let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values.into_iter().enumerate()).map(|v| shift(v) as u8).collect();
                     ElementSet::dense(&positions, &rows, colour::VALUES)
                 }
-            })
+            }
         };
-        let sets = kinds.iter().map(set).collect::<Result<Vec<_>>>()?;
-        Ok(Self { sets, size, scale: Self::scale_of(size, side) })
+        Ok(Self::new(kinds.iter().map(set).collect(), size, side, kinds))
+    }
+
+    /// `sets` must be of `kinds`, one each, cut at `side` working pixels.
+    pub(super) fn new(sets: Vec<ElementSet>, size: (u32, u32), side: u32, kinds: &[Kind]) -> Self {
+        Self { sets, size, scale: size.0.max(size.1) as f32 / side as f32, way: way(side, kinds) }
     }
 
     /// The elements as bytes: width, height, then of each kind the number of elements, their positions and features,
@@ -262,12 +269,7 @@ impl Elements {
                 }
             });
         }
-        rest.is_empty().then(|| Self { sets, size, scale: Self::scale_of(size, options.side) })
-    }
-
-    /// An image's own pixels in one working pixel when its longer side becomes `side`.
-    pub(super) fn scale_of(size: (u32, u32), side: u32) -> f32 {
-        size.0.max(size.1) as f32 / side as f32
+        rest.is_empty().then(|| Self::new(sets, size, options.side, &options.kinds))
     }
 
     /// The number of elements of all kinds.
@@ -287,13 +289,22 @@ impl Elements {
     }
 }
 
-/// Checks the options of a list of kinds.
+/// A number that differs where elements are cut differently: another working size or other kinds. Kernels play no part.
+pub(super) fn way(side: u32, kinds: &[Kind]) -> u64 {
+    let sources: Vec<_> = kinds.iter().map(|kind| &kind.source).collect();
+    hash64(format!("{side} {sources:?}").as_bytes())
+}
+
+/// Checks a working size and the options of a list of kinds.
 ///
 /// # Errors
 /// [`Error::Option`] for the first that is out of range.
-pub(super) fn check(kinds: &[Kind]) -> Result<()> {
-    if kinds.is_empty() {
-        return Err(Error::Option { name: "elements", found: "empty".into(), expected: "at least one kind" });
+pub(super) fn check(side: u32, kinds: &[Kind]) -> Result<()> {
+    if !(16..=1024).contains(&side) {
+        return Err(Error::Option { name: "side", found: side.to_string(), expected: "16 to 1024" });
+    }
+    if !(1..=16).contains(&kinds.len()) {
+        return Err(Error::Option { name: "elements", found: format!("{} kinds", kinds.len()), expected: "1 to 16 kinds" });
     }
     for kind in kinds {
         match &kind.source {

@@ -71,6 +71,9 @@ impl Ckm {
     /// Explains the score of each of `classes` (those that have one) for `query`.
     /// O(query elements * training elements).
     pub fn explain(&self, query: &Elements, without: Without<'_>, classes: &[ClassId]) -> Vec<Explanation> {
+        if query.way != self.way {
+            return Vec::new();
+        }
         let evidence = self.evidence(query, without);
         let counts = self.counts(without);
         let mut explanations = Vec::new();

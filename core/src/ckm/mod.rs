@@ -38,11 +38,11 @@ use spf::{Architecture, Evidence};
 pub struct CkmOptions {
     /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
     pub side: u32,
-    /// The kinds of elements and their kernels.
+    /// The kinds of elements and their kernels, 1 to 16.
     pub kinds: Vec<Kind>,
-    /// Decompositions a query is scored by (the paper's P), 1 or more.
+    /// Decompositions a query is scored by (the paper's P), `1..=1024`.
     pub decompositions: usize,
-    /// Spatial neighbours of an element that it may pair with (the paper's k), 0 or more.
+    /// Spatial neighbours of an element that it may pair with (the paper's k), `0..=64`.
     pub neighbours: usize,
     /// Seed of the decompositions.
     pub seed: u64,
@@ -54,13 +54,13 @@ impl CkmOptions {
     /// # Errors
     /// [`Error::Option`] for the first that is not.
     pub fn check(&self) -> Result<()> {
-        if !(16..=1024).contains(&self.side) {
-            return Err(Error::Option { name: "side", found: self.side.to_string(), expected: "16 to 1024" });
-        }
         if !(1..=1024).contains(&self.decompositions) {
             return Err(Error::Option { name: "decompositions", found: self.decompositions.to_string(), expected: "1 to 1024" });
         }
-        element::check(&self.kinds)
+        if self.neighbours > 64 {
+            return Err(Error::Option { name: "neighbours", found: self.neighbours.to_string(), expected: "0 to 64" });
+        }
+        element::check(self.side, &self.kinds)
     }
 }
 
@@ -118,6 +118,8 @@ impl Example {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ckm {
     options: CkmOptions,
+    /// How its elements are cut.
+    way: u64,
     classes: Vec<Class>,
 }
 
@@ -176,7 +178,8 @@ impl Ckm {
     /// [`Error::Option`] when an option is out of range.
     pub fn new(options: CkmOptions) -> Result<Self> {
         options.check()?;
-        Ok(Self { options, classes: Vec::new() })
+        let way = element::way(options.side, &options.kinds);
+        Ok(Self { options, way, classes: Vec::new() })
     }
 
     /// How the machine was built.
@@ -213,9 +216,16 @@ impl Ckm {
     }
 
     /// Adds a training image to the class of that name, which begins with its first image; an image already there
-    /// under the same identifier is replaced. The elements must be of this machine's kinds. O(images of the class).
-    pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) {
+    /// under the same identifier is replaced. O(images of the class).
+    ///
+    /// # Errors
+    /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
+    pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) -> Result<()> {
         let example = example.into();
+        if example.elements.way != self.way {
+            let found = "those of another machine".into();
+            return Err(Error::Option { name: "elements", found, expected: "cut at this machine's side into its kinds" });
+        }
         self.remove(example.id);
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
             self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });
@@ -224,6 +234,7 @@ impl Ckm {
         let examples = &mut self.classes[at].examples;
         let place = examples.partition_point(|other| other.id < example.id);
         examples.insert(place, example);
+        Ok(())
     }
 
     /// Removes a training image, and its class with its last image. Returns whether it was there. O(images).
@@ -240,8 +251,13 @@ impl Ckm {
         true
     }
 
-    /// The score of each class. Equal on any number of threads. O(query elements * training elements).
+    /// The score of each class; no class has one for elements that were cut for a machine of another side or other kinds.
+    /// Equal on any number of threads. O(query elements * training elements).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
+        if query.way != self.way {
+            let n = self.classes.len();
+            return Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
+        }
         let evidence = self.evidence(query, without);
         let examples = self.counts(without);
         let score = |c: usize| (examples[c] > 0).then(|| self.roots(&evidence, c).map(|(value, _)| value).sum());

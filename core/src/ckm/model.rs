@@ -101,9 +101,18 @@ impl Recognizer {
         if head.pattern_version != PATTERN_VERSION {
             return Err(refuse(format!("descriptors of pattern version {}, not {PATTERN_VERSION}", head.pattern_version)));
         }
+        let Calibration { offset, slope, .. } = head.calibration;
+        if !(offset.is_finite() && slope.is_finite() && slope >= 0.0) {
+            return Err(refuse(format!("a curve of confidence with offset {offset} and slope {slope}")));
+        }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
         read_examples(&mut ckm, &head.classes, head.images, &Reader(&tensors)).map_err(refuse)?;
+        // Images of one identifier replace each other.
+        let (images, elements) = (ckm.examples().count(), ckm.n_elements());
+        if (images, elements) != (head.images, head.elements) {
+            return Err(refuse(format!("{images} images of {elements} elements, not {} of {}", head.images, head.elements)));
+        }
         Ok(Self { ckm: Arc::new(ckm), calibration: head.calibration, metrics: head.metrics, root: head.root })
     }
 }
@@ -264,10 +273,10 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
     }
     for (i, sets) in sets.into_iter().enumerate() {
         let class = classes.get(class[i] as usize).ok_or_else(|| format!("class {} of {}", class[i], classes.len()))?;
-        let size = (widths[i], heights[i]);
-        let elements = Elements { sets, size, scale: Elements::scale_of(size, side) };
+        let elements = Elements::new(sets, (widths[i], heights[i]), side, &kinds);
         let group = Some(groups[i].clone()).filter(|group| !group.is_empty());
-        ckm.add(class, Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements });
+        let example = Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements };
+        ckm.add(class, example).map_err(|error| error.to_string())?;
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use image::RgbImage;
 use rayon::prelude::*;
 
 use super::Failed;
@@ -23,7 +22,7 @@ pub struct Learned {
     pub failed: Vec<Failed>,
     /// Images without a single element.
     pub featureless: usize,
-    /// Wall time of turning decoded images into stored elements.
+    /// Time of turning decoded images into stored elements, without decoding: that of all threads divided by their number.
     pub time: Duration,
 }
 
@@ -48,24 +47,22 @@ pub fn learn(
     let mut learned = Learned { ckm: Ckm::new(options.clone())?, failed: Vec::new(), featureless: 0, time: Duration::ZERO };
     let chosen: Vec<usize> = (0..data.items.len()).filter(|&i| keep(i)).collect();
     progress.begin("Training", chosen.len() as u64);
-    let mut failed = Vec::new();
-    in_turns(data, &chosen, decoder, progress, &mut failed, |pictures, failed| {
-        let start = Instant::now();
-        let elements: Vec<Result<Elements>> = pictures.par_iter().map(|(_, picture)| learned.ckm.elements(picture)).collect();
-        for ((i, _), elements) in pictures.iter().zip(elements) {
-            let item = &data.items[*i];
-            match elements {
-                Ok(elements) => {
-                    learned.featureless += usize::from(elements.is_empty());
-                    let example = Example { id: ItemId(*i as u32), name: name_in(data, item), group: item.group.clone(), elements };
-                    learned.ckm.add(&data.classes[item.class.index()], example);
-                }
-                Err(error) => failed.push(Failed { path: item.path().to_owned(), error }),
+    in_turns(data, &chosen, options, decoder, progress, |turn, time| {
+        learned.time += time;
+        for (i, elements) in turn {
+            let start = Instant::now();
+            let item = &data.items[i];
+            let added = elements.and_then(|elements| {
+                learned.featureless += usize::from(elements.is_empty());
+                let example = Example { id: ItemId(i as u32), name: name_in(data, item), group: item.group.clone(), elements };
+                learned.ckm.add(&data.classes[item.class.index()], example)
+            });
+            learned.time += start.elapsed();
+            if let Err(error) = added {
+                learned.failed.push(Failed { path: item.path().to_owned(), error });
             }
         }
-        learned.time += start.elapsed();
     })?;
-    learned.failed = failed;
     if learned.ckm.classes().len() < 2 {
         let found = match learned.ckm.classes() {
             [] => "no image that can be read".to_owned(),
@@ -98,7 +95,7 @@ pub struct Tested {
     pub confusion: Vec<Vec<u32>>,
     /// Images that could not be used.
     pub failed: Vec<Failed>,
-    /// Wall time from decoded image to answer, elements included.
+    /// Time from decoded image to answer: for elements that of all threads divided by their number, for scores wall time.
     pub time: Duration,
 }
 
@@ -145,52 +142,50 @@ pub fn test(ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool, decoder: &d
     let mut tested = Tested::new(names.collect());
     let chosen: Vec<usize> = (0..data.items.len()).filter(|&i| keep(i)).collect();
     progress.begin("Testing", chosen.len() as u64);
-    let mut failed = Vec::new();
-    in_turns(data, &chosen, decoder, progress, &mut failed, |pictures, failed| {
+    in_turns(data, &chosen, ckm.options(), decoder, progress, |turn, time| {
         let start = Instant::now();
-        let answer =
-            |(_, picture): &(usize, RgbImage)| ckm.elements(picture).map(|elements| ckm.scores(&elements, Without::Nothing).ranking());
-        let answers: Vec<_> = pictures.par_iter().map(answer).collect();
-        tested.time += start.elapsed();
-        for ((i, _), answer) in pictures.iter().zip(answers) {
-            let item = &data.items[*i];
+        let answer = |(i, elements): (usize, Result<Elements>)| {
+            (i, elements.map(|elements| ckm.scores(&elements, Without::Nothing).ranking().first().map(|best| best.0)))
+        };
+        let answers: Vec<_> = turn.into_par_iter().map(answer).collect();
+        tested.time += time + start.elapsed();
+        for (i, answer) in answers {
+            let item = &data.items[i];
             match answer {
-                Ok(ranking) => {
-                    if let Some((best, _)) = ranking.first() {
-                        tested.count(&data.classes[item.class.index()], &ckm.classes()[best.index()].name);
-                    }
-                }
-                Err(error) => failed.push(Failed { path: item.path().to_owned(), error }),
+                Ok(Some(best)) => tested.count(&data.classes[item.class.index()], &ckm.classes()[best.index()].name),
+                Ok(None) => {}
+                Err(error) => tested.failed.push(Failed { path: item.path().to_owned(), error }),
             }
         }
     })?;
-    tested.failed = failed;
     if tested.n() == 0 {
         return Err(Error::data(&data.root, "images to test on", "none that can be read", "name a folder of labelled images"));
     }
     Ok(tested)
 }
 
-/// Decodes the chosen items a few at a time, so that only a few full pictures are in memory, and hands each few on.
+/// Decodes and cuts the chosen items, each in one task, so that there are no more full pictures in memory than threads, and
+/// hands on the elements of a few at a time with the time that cutting took: that of all threads divided by their number.
 fn in_turns(
     data: &Dataset,
     chosen: &[usize],
+    options: &CkmOptions,
     decoder: &dyn Decoder,
     progress: &Progress,
-    failed: &mut Vec<Failed>,
-    mut work: impl FnMut(&[(usize, RgbImage)], &mut Vec<Failed>),
+    mut work: impl FnMut(Vec<(usize, Result<Elements>)>, Duration),
 ) -> Result<()> {
-    for turn in chosen.chunks(8 * rayon::current_num_threads()) {
-        let decode = |&i: &usize| progress.step().map(|()| (i, data.picture(i, decoder)));
-        let decoded: Vec<_> = turn.par_iter().map(decode).collect::<Result<_>>()?;
-        let mut pictures = Vec::with_capacity(decoded.len());
-        for (i, picture) in decoded {
-            match picture {
-                Ok(picture) => pictures.push((i, picture)),
-                Err(error) => failed.push(Failed { path: data.items[i].path().to_owned(), error }),
-            }
-        }
-        work(&pictures, failed);
+    let threads = rayon::current_num_threads();
+    for turn in chosen.chunks(8 * threads) {
+        let cut = |&i: &usize| -> Result<_> {
+            progress.step()?;
+            let picture = data.picture(i, decoder);
+            let start = Instant::now();
+            let elements = picture.and_then(|picture| Elements::of(&picture, options.side, &options.kinds));
+            Ok(((i, elements), start.elapsed()))
+        };
+        let (turn, times): (Vec<_>, Vec<Duration>) = turn.par_iter().map(cut).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let sharing = threads.min(turn.len()).max(1);
+        work(turn, times.iter().sum::<Duration>() / sharing as u32);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::picture::pyramid::{Level, pyramid};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OrbOptions {
-    /// Features at most, 0 or more.
+    /// Features at most, `0..=10_000`.
     pub count: usize,
     /// Pixels of the picture for each feature, so that small pictures give fewer; 0: `count` alone decides.
     pub area: f32,
@@ -43,6 +43,9 @@ impl Default for OrbOptions {
     }
 }
 
+/// Features that may be asked for at most.
+const MOST: usize = 10_000;
+
 impl OrbOptions {
     /// Checks that every option is in its range.
     ///
@@ -50,6 +53,9 @@ impl OrbOptions {
     /// [`Error::Option`] for the first that is not.
     pub fn check(&self) -> Result<()> {
         let wrong = |name, found: String, expected| Err(Error::Option { name, found, expected });
+        if self.count > MOST {
+            return wrong("count", self.count.to_string(), "0 to 10000");
+        }
         if !(self.area >= 0.0 && self.area.is_finite()) {
             return wrong("area", self.area.to_string(), "0 or more");
         }
@@ -113,7 +119,8 @@ pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
     let mut found: Vec<Vec<(Corner, f32)>> = levels.iter().map(|level| ranked(level, options)).collect();
     let available: Vec<usize> = found.iter().map(Vec::len).collect();
     let pixels = picture.width() as f32 * picture.height() as f32;
-    let count = if options.area > 0.0 { options.count.min((pixels / options.area) as usize) } else { options.count };
+    let most = options.count.min(MOST);
+    let count = if options.area > 0.0 { most.min((pixels / options.area) as usize) } else { most };
     for ((corners, quota), level) in found.iter_mut().zip(quotas(&available, count, options.scale)).zip(&levels) {
         spread(corners, quota, options.spread, level, options.edge);
     }

@@ -1,4 +1,5 @@
-//! Exact Hamming search over blocks of descriptors.
+//! Exact Hamming search over blocks of descriptors: the nearest of all ([`Blocks::nearest`]) and of each class or image
+//! ([`Blocks::nearest_of_each`]). The leaf kernel, which looks at positions too, builds on [`distances`] alone.
 //!
 //! Sixteen descriptors lie side by side, word by word, so that one instruction counts bits of several of them.
 

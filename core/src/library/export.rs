@@ -60,7 +60,7 @@ impl Library {
                 (_, Some(image), _) => image.name(),
                 _ => example.name.clone(),
             };
-            named.add(&ckm.classes()[class.index()].name, Example { id: ItemId(number), name, ..Example::clone(example) });
+            named.add(&ckm.classes()[class.index()].name, Example { id: ItemId(number), name, ..Example::clone(example) })?;
         }
         let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Recognizer { ckm: Arc::new(named), calibration, metrics, root })

@@ -72,7 +72,7 @@ impl Recogniser {
             match (held(image), elements) {
                 (Some(held), Some(elements)) => {
                     let example = Example { id: image.id, name: held.name, group: held.group.map(str::to_owned), elements };
-                    ckm.add(held.class, example);
+                    ckm.add(held.class, example)?;
                 }
                 _ => {
                     self.missing.insert(image.id);
