@@ -102,6 +102,9 @@ fn what_cannot_be_imported_ends_in_a_sentence() {
     let world = World::with_library();
     world.run(["import", "lib.tessera"]).ended(2);
     world.run(["import", "lib.tessera", "nowhere"]).ended(74).complains("nowhere");
+    world.file("texts/a.txt", b"no picture");
+    world.run(["import", "new.tessera", "texts"]).ended(65).complains("texts");
+    assert!(!world.at("new.tessera").exists(), "an import that could not begin leaves nothing behind");
     world.run(["import", "images", "images"]).ended(65).complains("other things in it");
     world.run(["import", "lib.tessera", "lib.tessera"]).ended(65).complains("a library");
     world.run(["import", "lib.tessera", "images", "--labels", "guess"]).ended(2);

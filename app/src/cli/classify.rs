@@ -46,7 +46,7 @@ struct Asked {
 }
 
 /// What is told beside the answer itself.
-struct Told<'a> {
+struct Beside<'a> {
     answerer: &'a Answerer,
     explanations: &'a [Explanation],
     without: Without<'a>,
@@ -77,7 +77,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
                 let wanted = arguments.explain || arguments.draw.is_some();
                 let explanations = if wanted { session.explain(&answerer.model, &answer, without) } else { Vec::new() };
                 let told = if arguments.explain { explanations.as_slice() } else { &[] };
-                let told = Told { answerer: &answerer, explanations: told, without };
+                let told = Beside { answerer: &answerer, explanations: told, without };
                 out.answer(|| in_json(&answer, &told), || in_words(&answerer.model, &answer, told.explanations));
                 if let Some(folder) = &arguments.draw {
                     draw(session, arguments, &answerer, &answer, &explanations, folder, answered, out)
@@ -207,7 +207,7 @@ fn class_of<'a>(model: &'a Recognizer, answer: &Answer) -> Option<&'a str> {
     answer.ranking.first().map(|(class, _)| model.ckm.classes()[class.index()].name.as_str())
 }
 
-fn in_json(answer: &Answer, told: &Told<'_>) -> Value {
+fn in_json(answer: &Answer, told: &Beside<'_>) -> Value {
     let model = &told.answerer.model;
     let best = class_of(model, answer);
     let scores: Map<String, Value> =

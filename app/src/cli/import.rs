@@ -10,8 +10,8 @@ use tessera_core::Error;
 use tessera_core::data::Labels;
 use tessera_core::data::tables::Table;
 use tessera_core::error::display;
-use tessera_core::library::Library;
-use tessera_core::library::import::{ImportOptions, Imported, TableRead};
+use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold};
+use tessera_core::library::{CACHE, DATABASE, Library};
 
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
@@ -40,8 +40,18 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         Some(file) => Some((librarian.session.read_table(file)?, file.as_path())),
         None => None,
     };
+    let is_new = !arguments.library.exists();
     let library = librarian.open_or_create(&arguments.library)?;
-    let sum = librarian.with_shared(library, |library| take_in(librarian, library, arguments, table.as_ref()))?;
+    let mut is_empty = false;
+    let sum = librarian.with_shared(library, |library| {
+        let sum = take_in(librarian, library, arguments, table.as_ref());
+        is_empty = sum.is_err() && hold(library).state().roots().next().is_none();
+        sum
+    });
+    if is_new && is_empty {
+        take_away(&arguments.library);
+    }
+    let sum = sum?;
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
     }
@@ -52,6 +62,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         return Err(Told(Error::Cancelled).into());
     }
     Ok(done)
+}
+
+/// Takes away a library that was made for an import which then could not begin.
+fn take_away(library: &Path) {
+    for file in [CACHE, "lock", DATABASE] {
+        // What cannot be taken away is an empty library, which does no harm.
+        let _ = std::fs::remove_file(library.join(file));
+    }
+    let _ = std::fs::remove_dir(library);
 }
 
 fn check(folder: &Path, unpack: bool) -> Result<(), Error> {
@@ -113,14 +132,22 @@ fn unpacked(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Vec<P
     let session = librarian.session;
     let Some(to) = &arguments.unpack else { return Ok(arguments.folders.clone()) };
     let files = arguments.folders.iter().filter(|path| path.is_file()).count();
+    if files == 0 {
+        librarian.out.note("There is nothing to unpack: none of these is a NORB `-dat.mat` file.");
+    }
     let mut folders = Vec::new();
     for path in &arguments.folders {
         if !path.is_file() {
             folders.push(path.clone());
             continue;
         }
-        // Two files may have pictures of one name.
-        let place = if files == 1 { to.clone() } else { to.join(path.file_stem().unwrap_or_default()) };
+        // Two files may have pictures of one name, and may be of one name themselves.
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let place = match (files, to.join(&*name)) {
+            (1, _) => to.clone(),
+            (_, place) if folders.contains(&place) => to.join(format!("{name}-{}", folders.len() + 1)),
+            (_, place) => place,
+        };
         let n = librarian.out.watched(session.progress(), || session.unpack(path, &place))?;
         librarian.out.note(&format!("Unpacked {} into {}", count(n, "picture"), display(&place)));
         folders.push(place);

@@ -88,7 +88,7 @@ pub(super) fn number(image: &Path) -> Option<ItemId> {
 /// The image of that path or `#ID`.
 pub(super) fn find(library: &Library, image: &Path) -> Result<ItemId, Error> {
     let unknown = |found: &str| {
-        let advice = "check the name; `tessera export LIBRARY events --to FILE` lists what it holds";
+        let advice = "check the name; `tessera search LIBRARY WORDS` shows the #ID of images";
         Error::data(image, "an image of this library", found, advice)
     };
     match number(image) {
