@@ -15,6 +15,7 @@ use crate::command::{Command, Query};
 
 pub(super) fn browse_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     head_ui(ui, panel);
+    sample_ui(ui, panel);
     ui.add_space(2.0);
     label_keys(ui, panel);
     let list = panel.view.list();
@@ -71,6 +72,20 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             });
             ui.label(RichText::new("Order").weak());
         });
+    });
+}
+
+/// What to do first with the sample.
+fn sample_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(tried) = panel.desk.tray().first().cloned().filter(|_| panel.desk.recognition().is_none()) else { return };
+    if panel.view.census.classes.len() < 2 {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        if main_button(ui, "Recognise a toy it has never seen").clicked() {
+            panel.ask(Command::Recognise(Query::File(tried.path)));
+        }
+        ui.label(RichText::new("These toys are learned already. Some are labelled wrongly, on purpose.").weak());
     });
 }
 

@@ -214,15 +214,15 @@ pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
         return;
     }
     let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9, Key::Num0];
-    let pressed = ui.input_mut(|input| {
-        digits.iter().enumerate().find_map(|(i, key)| {
-            if input.consume_key(Modifiers::SHIFT, *key) {
-                Some(i + 10)
-            } else if input.modifiers.is_none() && input.consume_key(Modifiers::NONE, *key) {
-                Some(i)
-            } else {
-                None
+    // With Shift, a digit key is another sign on most keyboards, so the key itself is asked for.
+    let pressed = ui.input(|input| {
+        input.events.iter().find_map(|event| match event {
+            egui::Event::Key { key, physical_key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
+                let place = |key: &Key| digits.iter().position(|digit| digit == key);
+                let at = place(key).or_else(|| physical_key.as_ref().and_then(place))?;
+                Some(if modifiers.shift { at + 10 } else { at })
             }
+            _ => None,
         })
     });
     let class = pressed.and_then(|i| panel.state()?.classes().get(i).map(|(name, _)| (*name).to_owned()));

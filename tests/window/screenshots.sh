@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Drives the real program under a virtual screen and takes a picture of every view, in light and dark and in two sizes.
+#
+#   tests/window/screenshots.sh PROGRAM FOLDER
+#
+# Needs Xvfb, xdotool and ImageMagick (Debian: apt-get install xvfb xdotool imagemagick). PROGRAM is best a release build;
+# FOLDER gets the pictures. Nothing of the user's own is touched: data and settings lie in a temporary folder.
+set -euo pipefail
+program=$(realpath "$1")
+folder=$2
+mkdir -p "$folder"
+folder=$(realpath "$folder")
+scratch=$(mktemp -d)
+server=
+window=
+trap 'kill $window $server 2>/dev/null || true; rm -rf "$scratch"' EXIT
+export XDG_DATA_HOME=$scratch/data XDG_CONFIG_HOME=$scratch/config XDG_RUNTIME_DIR=$scratch/run
+unset WAYLAND_DISPLAY
+mkdir -p "$XDG_CONFIG_HOME/tessera" && mkdir -m 700 "$XDG_RUNTIME_DIR"
+
+# Asks the palette for a command by its words.
+ask() {
+    xdotool key ctrl+k
+    sleep 0.6
+    xdotool type --delay 25 "$1"
+    sleep 0.4
+    xdotool key Return
+    sleep "${2:-0.8}"
+}
+
+shoot() {
+    xdotool mousemove "$((width - 4))" "$((height - 3))"
+    sleep 0.4
+    import -window root "$folder/$theme-${width}x$height-$1.png"
+}
+
+for size in 1280x800 1920x1080; do
+    width=${size%x*} height=${size#*x}
+    for theme in light dark; do
+        rm -rf "$XDG_DATA_HOME"
+        printf '{"theme": "%s"}\n' "${theme^}" > "$XDG_CONFIG_HOME/tessera/settings.ron"
+        exec 3< <(Xvfb -displayfd 1 -screen 0 "${size}x24" -nolisten tcp 2>/dev/null & echo "pid $!"; wait)
+        server=$(sed -n 's/^pid //p;q' <&3)
+        read -r number <&3
+        export DISPLAY=:$number
+        "$program" 2>"$scratch/log" &
+        window=$!
+        id=$(timeout 60 xdotool search --sync --onlyvisible --pid $window | tail -1)
+        xdotool windowmove "$id" 0 0 windowsize "$id" "$width" "$height" windowfocus "$id"
+        sleep 2
+        shoot start
+        ask "open the sample" 20
+        shoot browse
+        xdotool mousemove $((width / 3)) 340 click 1
+        sleep 0.6
+        shoot select
+        xdotool key Return
+        sleep 1.5
+        shoot viewer
+        xdotool key Escape
+        sleep 0.3
+        ask "recognise one image" 1
+        xdotool mousemove 105 110 click 1
+        sleep 3
+        xdotool mousemove $((width * 45 / 100)) $((height / 2))
+        sleep 0.3
+        shoot recognise
+        xdotool key ctrl+f
+        sleep 0.3
+        xdotool type --delay 50 "checked blue bo"
+        sleep 1.5
+        shoot search
+        xdotool key Escape
+        sleep 0.3
+        # Judging takes a while on a slow machine.
+        xdotool key ctrl+3
+        sleep "${JUDGING:-30}"
+        shoot train
+        xdotool key ctrl+4
+        sleep 0.6
+        shoot models
+        for pair in settings:ctrl+comma history:ctrl+h open:ctrl+o keys:F1 palette:ctrl+k; do
+            xdotool key "${pair#*:}"
+            sleep 0.8
+            shoot "${pair%:*}"
+            xdotool key Escape
+            sleep 0.4
+        done
+        ask about
+        shoot about
+        kill $window
+        wait $window 2>/dev/null || true
+        kill "$server" 2>/dev/null || true
+        exec 3<&-
+    done
+done
+cat "$scratch/log" >&2
