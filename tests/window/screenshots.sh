@@ -39,10 +39,11 @@ for size in 1280x800 1920x1080; do
     for theme in light dark; do
         rm -rf "$XDG_DATA_HOME"
         printf '{"theme": "%s"}\n' "${theme^}" > "$XDG_CONFIG_HOME/tessera/settings.ron"
-        exec 3< <(Xvfb -displayfd 1 -screen 0 "${size}x24" -nolisten tcp 2>/dev/null & echo "pid $!"; wait)
-        server=$(sed -n 's/^pid //p;q' <&3)
-        read -r number <&3
-        export DISPLAY=:$number
+        Xvfb -displayfd 3 -screen 0 "${size}x24" -nolisten tcp 3>"$scratch/display" 2>/dev/null &
+        server=$!
+        until [ -s "$scratch/display" ]; do sleep 0.1; done
+        DISPLAY=:$(cat "$scratch/display")
+        export DISPLAY
         "$program" 2>"$scratch/log" &
         window=$!
         id=$(timeout 60 xdotool search --sync --onlyvisible --pid $window | tail -1)
@@ -90,8 +91,9 @@ for size in 1280x800 1920x1080; do
         shoot about
         kill $window
         wait $window 2>/dev/null || true
-        kill "$server" 2>/dev/null || true
-        exec 3<&-
+        kill $server
+        wait $server 2>/dev/null || true
+        rm "$scratch/display"
     done
 done
 cat "$scratch/log" >&2
