@@ -54,6 +54,14 @@ impl Session {
         Ok(Self { pool: Self::new(threads, self.seed)?.pool, ..self })
     }
 
+    /// The same session on threads of its own, as many: what is asked of it does not wait for long work.
+    ///
+    /// # Errors
+    /// As [`Session::new`].
+    pub fn beside(&self) -> Result<Self> {
+        self.clone().with_threads(self.pool.current_num_threads())
+    }
+
     /// The seed of everything random.
     pub fn seed(&self) -> u64 {
         self.seed

@@ -83,7 +83,7 @@ impl OrbOptions {
     /// The nearest options that pass [`OrbOptions::check`].
     fn allowed(&self) -> Self {
         Self {
-            count: self.count,
+            count: self.count.min(MOST),
             area: if self.area > 0.0 { self.area.min(f32::MAX) } else { 0.0 },
             levels: self.levels.clamp(1, 16),
             scale: if self.scale > 1.0 { self.scale.min(2.0) } else { 1.0 + f32::EPSILON },
@@ -119,8 +119,7 @@ pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
     let mut found: Vec<Vec<(Corner, f32)>> = levels.iter().map(|level| ranked(level, options)).collect();
     let available: Vec<usize> = found.iter().map(Vec::len).collect();
     let pixels = picture.width() as f32 * picture.height() as f32;
-    let most = options.count.min(MOST);
-    let count = if options.area > 0.0 { most.min((pixels / options.area) as usize) } else { most };
+    let count = if options.area > 0.0 { options.count.min((pixels / options.area) as usize) } else { options.count };
     for ((corners, quota), level) in found.iter_mut().zip(quotas(&available, count, options.scale)).zip(&levels) {
         spread(corners, quota, options.spread, level, options.edge);
     }

@@ -121,8 +121,10 @@ impl Desk {
             (None, None) => return self.tell(note("Open a folder, a library or a model first")),
         };
         self.asked = Some(query.clone());
+        let quick = self.quick.clone();
         self.job("Recognising", true, move |session| {
-            super::recognition::recognise(session, &answerer, &query).map(|answer| Message::Recognised(Box::new(answer)))
+            super::recognition::recognise(&quick.with_progress(session.progress()), &answerer, &query)
+                .map(|answer| Message::Recognised(Box::new(answer)))
         });
     }
 

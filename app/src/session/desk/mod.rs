@@ -42,6 +42,8 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 /// An open library and everything that is going on with it.
 pub struct Desk {
     session: Session,
+    /// For what a user is waiting for.
+    quick: Session,
     wake: Wake,
     worker: Worker,
     send: Sender<Message>,
@@ -131,6 +133,7 @@ impl Desk {
             woken();
         })?;
         Ok(Self {
+            quick: session.beside()?,
             session,
             wake,
             worker,
