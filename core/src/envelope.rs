@@ -214,6 +214,24 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
     Ok((text.len() + weights.len()) as u64)
 }
 
+/// Deletes the model in a folder, and the folder with it. Refuses a folder that holds anything else.
+///
+/// # Errors
+/// [`Error::Data`], [`Error::Io`].
+pub fn remove_model(folder: &Path) -> Result<()> {
+    if !is_model(folder) {
+        return Err(Error::data(folder, "a saved model", "something else", "name the folder of a model"));
+    }
+    // Without its manifest it is a model no longer, whatever happens after that.
+    let files = occupants(folder)?;
+    let first = files.iter().filter(|name| *name == MANIFEST);
+    for name in first.chain(files.iter().filter(|name| *name != MANIFEST)) {
+        let path = folder.join(name);
+        fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+    }
+    fs::remove_dir(folder).map_err(Error::io("delete", folder))
+}
+
 /// Reads the model of `kind` in `folder`: its head and its weights, both checked against their hashes.
 ///
 /// # Errors

@@ -140,26 +140,6 @@ impl Session {
         models.sort();
         models
     }
-
-    /// Deletes a saved model: its own files, and the folder when nothing else is in it.
-    ///
-    /// # Errors
-    /// [`Error::Data`] when it is no model; [`Error::Io`].
-    pub fn delete_model(&self, folder: &Path) -> Result<()> {
-        if !envelope::is_model(folder) {
-            return Err(Error::data(folder, "a saved model", "something else", "name the folder of a model"));
-        }
-        let list = fs::read_dir(folder).map_err(Error::io("list", folder))?;
-        for path in list.flatten().map(|entry| entry.path()) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name == MANIFEST || name.starts_with("weights-") {
-                fs::remove_file(&path).map_err(Error::io("delete", &path))?;
-            }
-        }
-        // Other things in it are not ours to delete.
-        let _ = fs::remove_dir(folder);
-        Ok(())
-    }
 }
 
 fn open(path: &Path) -> Result<File> {

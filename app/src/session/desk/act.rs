@@ -129,7 +129,7 @@ impl Desk {
     }
 
     fn delete_model(&mut self, path: std::path::PathBuf) {
-        self.with_library(move |session, library| match session.delete_model(&path) {
+        self.with_library(move |session, library| match tessera_core::envelope::remove_model(&path) {
             Ok(()) => Message::Several(vec![models(session, library), Message::Notice(done(format!("Deleted {}", path.display())))]),
             Err(error) => problem(error.to_string()),
         });
