@@ -1,1 +1,1 @@
-//! The window driven without a screen.
+//! Nothing: this package is its tests.

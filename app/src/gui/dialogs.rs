@@ -127,9 +127,15 @@ impl Dialogs for Native {
 /// Dialogs that answer by a script: for tests.
 #[derive(Default)]
 pub struct Scripted {
-    /// The answers, the first first.
-    pub answers: std::collections::VecDeque<Option<PathBuf>>,
+    answers: std::collections::VecDeque<Option<PathBuf>>,
     asked: Option<Purpose>,
+}
+
+impl Scripted {
+    /// Answers with these paths, one after the other, and then with none.
+    pub fn new(answers: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { answers: answers.into_iter().map(Some).collect(), asked: None }
+    }
 }
 
 impl Dialogs for Scripted {

@@ -84,6 +84,11 @@ impl App {
         self.run(Command::Open(path));
     }
 
+    /// Asks for something, as a panel does.
+    pub fn ask(&mut self, command: Command) {
+        self.asks.commands.push(command);
+    }
+
     /// The library and what goes on.
     pub fn desk(&self) -> &Desk {
         &self.desk

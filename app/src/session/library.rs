@@ -70,11 +70,7 @@ impl Session {
         let full = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
         let name = full.file_name().unwrap_or_default().to_string_lossy().chars().take(60).collect::<String>();
         let hash = hash_hex(full.as_os_str().as_encoded_bytes());
-        Ok(libraries().join(format!("{name}-{}.{ENDING}", &hash[..8])))
+        let data = self.data_folder().unwrap_or_else(std::env::temp_dir);
+        Ok(data.join("tessera").join("libraries").join(format!("{name}-{}.{ENDING}", &hash[..8])))
     }
-}
-
-/// The folder of libraries that were made for plain folders.
-fn libraries() -> PathBuf {
-    dirs::data_dir().unwrap_or_else(std::env::temp_dir).join("tessera").join("libraries")
 }

@@ -15,6 +15,7 @@ pub mod sample;
 pub mod search;
 pub mod train;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -29,6 +30,7 @@ pub struct Session {
     pool: Arc<ThreadPool>,
     seed: u64,
     progress: Progress,
+    data: Option<PathBuf>,
 }
 
 impl Session {
@@ -38,12 +40,22 @@ impl Session {
     /// When the system gives no threads.
     pub fn new(threads: usize, seed: u64) -> Result<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("the system gave no threads to work with")?;
-        Ok(Self { decoder: Arc::new(InProcess::default()), pool: Arc::new(pool), seed, progress: Progress::default() })
+        Ok(Self { decoder: Arc::new(InProcess::default()), pool: Arc::new(pool), seed, progress: Progress::default(), data: None })
     }
 
     /// The same session for other work, watched and cancelled by itself.
     pub fn with_progress(&self, progress: &Progress) -> Self {
         Self { progress: progress.clone(), ..self.clone() }
+    }
+
+    /// The same session with another place for what it makes of its own accord: the sample, libraries of plain folders.
+    pub fn with_data_folder(self, folder: PathBuf) -> Self {
+        Self { data: Some(folder), ..self }
+    }
+
+    /// The user's data folder, unless another place was given.
+    fn data_folder(&self) -> Option<PathBuf> {
+        self.data.clone().or_else(dirs::data_dir)
     }
 
     /// The same session on another number of threads.

@@ -30,7 +30,7 @@ impl Session {
     pub fn sample(&self) -> Result<Sample> {
         let name = Path::new("tessera").join(concat!("sample-", env!("CARGO_PKG_VERSION")));
         let mut last = Ok(());
-        for folder in dirs::data_dir().into_iter().chain([std::env::temp_dir()]).map(|folder| folder.join(&name)) {
+        for folder in self.data_folder().into_iter().chain([std::env::temp_dir()]).map(|folder| folder.join(&name)) {
             last = unpack(&SAMPLE, &folder);
             if last.is_ok() {
                 return Ok(Sample {

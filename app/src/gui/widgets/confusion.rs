@@ -34,7 +34,8 @@ pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
                     continue;
                 }
                 let share = if all == 0 { 0.0 } else { count as f32 / all as f32 };
-                let ground = if count == 0 { theme::behind_pictures(ui).gamma_multiply(0.5) } else { theme::matrix_cell(ui, share, truth == given) };
+                let ground =
+                    if count == 0 { theme::behind_pictures(ui).gamma_multiply(0.5) } else { theme::matrix_cell(ui, share, truth == given) };
                 ui.painter().rect_filled(cell, CornerRadius::same(3), ground);
                 if count == 0 {
                     continue;

@@ -1,0 +1,108 @@
+//! The keyboard: everything can be done without a mouse, and letters are dead while someone writes.
+
+use egui::{Key, Modifiers};
+use tessera::command::Command;
+use tessera::gui::view::{Modal, Page};
+
+use crate::world::{World, class_folders};
+
+fn small() -> World {
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(folder.path(), &["ant", "bee", "cat"], 4);
+    let world = World::on(folder.path());
+    drop(folder.keep());
+    world
+}
+
+fn selected(world: &mut World) -> Vec<u32> {
+    world.harness.state_mut().view_mut().selection.ids().iter().map(|id| id.0).collect()
+}
+
+#[test]
+fn selections_go_by_keys() {
+    let mut world = small();
+    world.key(Key::Home);
+    world.key(Key::ArrowRight);
+    assert_eq!(selected(&mut world), [2]);
+    world.harness.key_press_modifiers(Modifiers::SHIFT, Key::End);
+    world.step();
+    assert_eq!(selected(&mut world).len(), 11);
+    world.ctrl(Key::I);
+    assert_eq!(selected(&mut world), [1]);
+    world.ctrl(Key::A);
+    assert_eq!(selected(&mut world).len(), 12);
+    world.ctrl_shift(Key::A);
+    assert!(selected(&mut world).is_empty());
+}
+
+#[test]
+fn letters_are_dead_while_someone_writes() {
+    let mut world = small();
+    world.key(Key::Home);
+    world.ctrl(Key::F);
+    world.type_into("Search", "e1");
+    world.key(Key::E);
+    world.key(Key::Num2);
+    world.key(Key::Delete);
+    world.rest();
+    assert!(world.app().desk().recognition().is_none());
+    assert_eq!(world.state().history().len(), 1, "nothing was labelled or removed");
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
+}
+
+#[test]
+fn the_palette_finds_and_runs_commands() {
+    let mut world = small();
+    world.ctrl(Key::K);
+    assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Palette));
+    world.type_into("Command", "settin");
+    world.key(Key::Enter);
+    world.step();
+    assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Settings));
+    world.key(Key::Escape);
+    assert_eq!(world.harness.state_mut().view_mut().modal, None);
+}
+
+#[test]
+fn the_viewer_goes_by_keys() {
+    let mut world = small();
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    assert!(world.harness.state_mut().view_mut().viewer.is_some());
+    world.key(Key::ArrowRight);
+    assert_eq!(selected(&mut world), [2]);
+    world.key(Key::Num3);
+    world.until("it is labelled", |app| app.desk().state().unwrap().images().nth(1).unwrap().label() == Some("cat"));
+    world.key(Key::Escape);
+    assert!(world.harness.state_mut().view_mut().viewer.is_none());
+}
+
+#[test]
+fn pages_have_keys() {
+    let mut world = small();
+    for (key, page) in [(Key::Num2, Page::Recognise), (Key::Num3, Page::Train), (Key::Num4, Page::Models), (Key::Num1, Page::Browse)] {
+        world.ctrl(key);
+        assert_eq!(world.harness.state_mut().view_mut().page, page);
+    }
+}
+
+#[test]
+fn a_class_is_made_renamed_merged_and_deleted() {
+    let mut world = small();
+    world.harness.state_mut().view_mut().open(Modal::ClassName(None));
+    world.step();
+    world.type_into("Class name", "dog");
+    world.key(Key::Enter);
+    world.until("it is there", |app| app.desk().state().unwrap().class("dog").is_some());
+    world.run(Command::RenameClass("ant".into(), "emmet".into()));
+    world.until("it is renamed", |app| app.desk().state().unwrap().images().any(|image| image.label() == Some("emmet")));
+    world.run(Command::RenameClass("emmet".into(), "bee".into()));
+    world.until("it is merged", |app| app.desk().state().unwrap().images().filter(|image| image.label() == Some("bee")).count() == 8);
+    world.run(Command::DeleteClass("bee".into()));
+    world.until("it is gone", |app| app.desk().state().unwrap().class("bee").is_none());
+    for _ in 0..4 {
+        world.run(Command::Undo);
+        world.rest();
+    }
+    assert_eq!(world.state().images().filter(|image| image.label() == Some("ant")).count(), 4);
+}

@@ -1,0 +1,178 @@
+//! Every view, visited with nothing, with one image, with many, and with long and foreign names.
+
+use std::path::Path;
+
+use tessera::command::{Command, Query};
+use tessera::gui::view::{Modal, Page, Viewer};
+use tessera_core::library::event::{Caption, UserLabel};
+
+use crate::world::{World, picture};
+
+/// A view: how to get there, and what it says there without images and with them.
+struct Visit {
+    name: &'static str,
+    go: fn(&mut World),
+    empty: &'static str,
+    full: &'static str,
+}
+
+fn page(world: &mut World, page: Page) {
+    world.harness.state_mut().view_mut().page = page;
+}
+
+fn modal(world: &mut World, modal: Modal) {
+    world.harness.state_mut().view_mut().open(modal);
+}
+
+fn search(world: &mut World) {
+    page(world, Page::Browse);
+    world.run(Command::Search("nothing like it".into()));
+    world.until("the answer is there", |app| app.desk().hits().is_some());
+}
+
+/// All views.
+const VIEWS: &[Visit] = &[
+    Visit { name: "browse", go: |w| page(w, Page::Browse), empty: "No images yet", full: "image" },
+    Visit { name: "recognise", go: |w| page(w, Page::Recognise), empty: "No image yet", full: "Choose an image" },
+    Visit { name: "train", go: |w| page(w, Page::Train), empty: "Nothing learned yet", full: "learned" },
+    Visit { name: "models", go: |w| page(w, Page::Models), empty: "None yet.", full: "This library's recogniser" },
+    Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
+    Visit { name: "settings", go: |w| modal(w, Modal::Settings), empty: "Appearance", full: "Appearance" },
+    Visit { name: "history", go: |w| modal(w, Modal::History), empty: "Nothing was done yet", full: "Import" },
+    Visit { name: "log", go: |w| modal(w, Modal::Log), empty: "Log", full: "Log" },
+    Visit { name: "keys", go: |w| modal(w, Modal::Keys), empty: "Keyboard", full: "Keyboard" },
+    Visit { name: "about", go: |w| modal(w, Modal::About), empty: "Licences", full: "Licences" },
+    Visit { name: "palette", go: |w| modal(w, Modal::Palette), empty: "Open…", full: "Open…" },
+    Visit { name: "class name", go: |w| modal(w, Modal::ClassName(None)), empty: "New class", full: "New class" },
+    Visit { name: "path", go: |w| modal(w, Modal::Path(tessera::gui::dialogs::Purpose::Open)), empty: "Open", full: "Open" },
+];
+
+/// Visits every view and makes sure that it says what it should.
+#[track_caller]
+fn visit_all(world: &mut World, is_empty: bool) {
+    for visit in VIEWS {
+        (visit.go)(world);
+        world.rest();
+        let words = if is_empty { visit.empty } else { visit.full };
+        assert!(world.shows(words), "{} does not say {words:?}", visit.name);
+        world.harness.state_mut().view_mut().modal = None;
+        world.run(Command::Search(String::new()));
+    }
+    if !is_empty {
+        page(world, Page::Browse);
+        let first = world.state().images().next().unwrap().id;
+        world.harness.state_mut().view_mut().selection.set([first]);
+        world.step();
+        assert!(world.shows("Captions"), "the inspector shows the image");
+        world.harness.state_mut().view_mut().viewer = Some(Viewer::default());
+        world.rest();
+        assert!(world.shows("Picture of"), "the viewer shows it");
+        world.harness.state_mut().view_mut().viewer = None;
+    }
+}
+
+/// A library in a folder of the world's own.
+fn library(world: &mut World) {
+    let folder = world.path("own.tessera");
+    Session::open(&folder);
+    world.run(Command::Open(folder));
+    world.until("the library is open", |app| app.desk().state().is_some());
+}
+
+/// Makes an empty library.
+struct Session;
+
+impl Session {
+    fn open(folder: &Path) {
+        let session = tessera::session::Session::new(1, 0).unwrap();
+        session.open_or_create_library(folder).unwrap().close().unwrap();
+    }
+}
+
+#[test]
+fn the_first_page_says_what_to_do() {
+    let world = World::new(&[]);
+    for words in ["Try the sample", "Open a folder or library", "Nothing leaves it", "What it can do, and what it cannot"] {
+        assert!(world.shows(words), "{words}");
+    }
+}
+
+#[test]
+fn views_without_images() {
+    let mut world = World::new(&[]);
+    library(&mut world);
+    visit_all(&mut world, true);
+}
+
+#[test]
+fn views_with_one_image() {
+    let images = tempfile::tempdir().unwrap();
+    picture(1, 40).save(images.path().join("one.png")).unwrap();
+    let mut world = World::on(images.path());
+    visit_all(&mut world, false);
+}
+
+#[test]
+fn views_with_long_and_foreign_names() {
+    let images = tempfile::tempdir().unwrap();
+    let long = "a".repeat(180);
+    let classes = ["日本語のクラス", "كلاس عربي", &long, "Ünïcödé — класс", "🦉"];
+    for (i, class) in classes.iter().enumerate() {
+        std::fs::create_dir(images.path().join(class)).unwrap();
+        for k in 0..2 {
+            picture((10 * i + k) as u32, 40).save(images.path().join(class).join(format!("{class}{k}.png"))).unwrap();
+        }
+    }
+    let mut world = World::on(images.path());
+    world.rest();
+    let first = world.state().images().next().unwrap().id;
+    let captions = ["ein sehr langer Satz ".repeat(60), "キャプション".into(), "נסיון".into()];
+    let captions = captions.into_iter().map(|text| Caption { text, by_user: true }).collect();
+    world.run(Command::Caption(first, captions));
+    world.run(Command::Recognise(Query::Item(first)));
+    world.until("it is recognised", |app| app.desk().recognition().is_some());
+    assert!(world.shows("Everything the score is the sum of"));
+    world.run(Command::Search("キャプション".into()));
+    world.until("it is found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 1));
+    assert!(world.shows("キャプション"));
+    world.run(Command::Search(String::new()));
+    world.harness.state_mut().view_mut().scopes.clear();
+    visit_all_but(&mut world, &["recognise"]);
+}
+
+#[test]
+fn views_with_ten_thousand_images() {
+    let images = tempfile::tempdir().unwrap();
+    for number in 0..10_000 {
+        let folder = images.path().join(format!("folder {:02}", number / 500));
+        if number % 500 == 0 {
+            std::fs::create_dir(&folder).unwrap();
+        }
+        picture(number, 8).save(folder.join(format!("{number:05}.png"))).unwrap();
+    }
+    let mut world = World::new(&[]);
+    library(&mut world);
+    let labels = tessera_core::data::Labels::None;
+    world.run(Command::Import { folder: images.path().to_owned(), labels, exclude: Vec::new(), table: None });
+    world.until("they are imported", |app| app.desk().state().unwrap().images().count() == 10_000 && !app.desk().is_busy());
+    visit_all_but(&mut world, &["train", "recognise"]);
+    world.key(egui::Key::End);
+    world.rest();
+    let all: Vec<_> = world.state().images().map(|image| image.id).collect();
+    world.run(Command::Label(all[..6000].to_vec(), UserLabel::Class("many".into())));
+    world.until("they are labelled", |app| {
+        app.desk().state().unwrap().images().filter(|image| image.label() == Some("many")).count() == 6000
+    });
+    world.run(Command::Undo);
+    world.until("all is as before", |app| app.desk().state().unwrap().images().all(|image| image.label().is_none()));
+}
+
+fn visit_all_but(world: &mut World, but: &[&str]) {
+    for visit in VIEWS.iter().filter(|visit| !but.contains(&visit.name)) {
+        (visit.go)(world);
+        world.rest();
+        assert!(world.shows(visit.full), "{} does not say {:?}", visit.name, visit.full);
+        world.harness.state_mut().view_mut().modal = None;
+        world.run(Command::Search(String::new()));
+    }
+}

@@ -1,0 +1,161 @@
+//! A window without a screen, in folders of its own.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, HarnessBuilder};
+use image::{Rgb, RgbImage};
+use tempfile::TempDir;
+use tessera::command::Command;
+use tessera::gui::App;
+use tessera::gui::dialogs::Scripted;
+use tessera::session::Session;
+use tessera_core::library::state::State;
+
+/// A window and the folders that it may write to.
+pub(crate) struct World {
+    pub(crate) harness: Harness<'static, App>,
+    pub(crate) folder: TempDir,
+}
+
+/// How long something may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+impl World {
+    /// A window of 1280 by 800 points, whose dialogs answer with these paths (relative ones lie in the world's folder).
+    pub(crate) fn new(answers: &[&str]) -> Self {
+        Self::of_size([1280.0, 800.0], answers)
+    }
+
+    pub(crate) fn of_size(size: [f32; 2], answers: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session::new(2, 0).unwrap().with_data_folder(folder.path().join("data"));
+        let dialogs = Scripted::new(answers.iter().map(|answer| folder.path().join(answer)));
+        let settings = folder.path().join("settings.ron");
+        let builder: HarnessBuilder<App> = Harness::builder().with_size(size).allow_missing_glyphs();
+        let harness = builder.build_eframe(move |creation| {
+            let app = App::new(&creation.egui_ctx, session.clone(), Some(settings.clone()), Box::new(dialogs));
+            app.unwrap()
+        });
+        let mut world = Self { harness, folder };
+        world.step();
+        world
+    }
+
+    /// A window on a library that was filled from a folder.
+    pub(crate) fn on(images: &Path) -> Self {
+        let mut world = Self::new(&[]);
+        world.run(Command::Open(images.to_owned()));
+        world.until("the images are there", |app| {
+            app.desk().state().is_some_and(|state| state.images().count() > 0) && !app.desk().is_busy()
+        });
+        world
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        self.harness.state()
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        self.app().desk().state().unwrap()
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.harness.run_steps(2);
+    }
+
+    /// Asks for something as a panel would.
+    pub(crate) fn run(&mut self, command: Command) {
+        self.harness.state_mut().ask(command);
+        self.step();
+    }
+
+    /// Goes on until something is so.
+    #[track_caller]
+    pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&App) -> bool) {
+        let start = Instant::now();
+        while !is_so(self.app()) {
+            assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", self.app().desk().log());
+            std::thread::sleep(Duration::from_millis(4));
+            self.harness.step();
+        }
+        self.step();
+    }
+
+    /// Goes on until nothing is under way.
+    #[track_caller]
+    pub(crate) fn rest(&mut self) {
+        // What was just asked for is started in the next frame, and its answer taken in one after that.
+        self.step();
+        self.until("everything is done", |app| !app.desk().is_busy());
+        std::thread::sleep(Duration::from_millis(30));
+        self.step();
+    }
+
+    #[track_caller]
+    pub(crate) fn click(&mut self, label: &str) {
+        self.harness.get_by_label(label).click();
+        self.step();
+    }
+
+    /// Presses the first thing whose words hold these.
+    #[track_caller]
+    pub(crate) fn click_containing(&mut self, part: &str) {
+        self.harness.get_all_by_label_contains(part).next().unwrap().click();
+        self.step();
+    }
+
+    pub(crate) fn shows(&self, part: &str) -> bool {
+        self.harness.query_all_by_label_contains(part).next().is_some()
+    }
+
+    #[track_caller]
+    pub(crate) fn type_into(&mut self, field: &str, text: &str) {
+        self.harness.get_by_role_and_label(Role::TextInput, field).focus();
+        self.step();
+        self.harness.get_by_role_and_label(Role::TextInput, field).type_text(text);
+        self.step();
+    }
+
+    pub(crate) fn key(&mut self, key: Key) {
+        self.harness.key_press(key);
+        self.step();
+    }
+
+    pub(crate) fn ctrl(&mut self, key: Key) {
+        self.harness.key_press_modifiers(Modifiers::COMMAND, key);
+        self.step();
+    }
+
+    pub(crate) fn ctrl_shift(&mut self, key: Key) {
+        self.harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, key);
+        self.step();
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// A picture of its own for each number: blocks of colours.
+pub(crate) fn picture(number: u32, side: u32) -> RgbImage {
+    let mix = |x: u32| x.wrapping_mul(2_654_435_761).rotate_left(13).wrapping_mul(0x9e37_79b9);
+    RgbImage::from_fn(side, side, |x, y| {
+        let value = mix(number * 97 + x / 4 * 7 + y / 4 * 31);
+        Rgb([value as u8, (value >> 8) as u8, (value >> 16) as u8])
+    })
+}
+
+/// A folder with `n` pictures in each of some class folders.
+pub(crate) fn class_folders(to: &Path, classes: &[&str], n: u32) {
+    for (c, class) in classes.iter().enumerate() {
+        let folder = to.join(class);
+        std::fs::create_dir_all(&folder).unwrap();
+        for i in 0..n {
+            picture(c as u32 * 1000 + i, 48).save(folder.join(format!("{i:03}.png"))).unwrap();
+        }
+    }
+}
