@@ -132,6 +132,7 @@ fn views_with_long_and_foreign_names() {
     world.run(Command::Recognise(Query::Item(first)));
     world.until("it is recognised", |app| app.desk().recognition().is_some());
     assert!(world.shows("Everything the score is the sum of"));
+    page(&mut world, Page::Browse);
     world.run(Command::Search("キャプション".into()));
     world.until("it is found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 1));
     assert!(world.shows("キャプション"));
