@@ -69,7 +69,8 @@ impl Settings {
     pub fn load(path: &Path) -> (Self, Vec<String>) {
         let usual = Self::default();
         let text = match fs::metadata(path) {
-            Err(_) => return (usual, Vec::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (usual, Vec::new()),
+            Err(error) => return (usual, vec![format!("{}: cannot be read ({error}); the usual settings are used", path.display())]),
             Ok(meta) if meta.len() > LONGEST => {
                 return (
                     usual,
@@ -84,7 +85,14 @@ impl Settings {
         let map = match ron::from_str::<ron::Map>(&text) {
             Ok(map) => map,
             Err(error) => {
-                return (usual, vec![format!("{}: expected settings in RON, found {error}; the usual settings are used", path.display())]);
+                // The next change of a setting would write over it.
+                let aside = path.with_extension("ron.bad");
+                let kept = match fs::rename(path, &aside) {
+                    Ok(()) => format!("; the file is kept as {}", aside.display()),
+                    Err(_) => String::new(),
+                };
+                let words = format!("{}: expected settings in RON, found {error}; the usual settings are used{kept}", path.display());
+                return (usual, vec![words]);
             }
         };
         let mut settings = usual;

@@ -121,6 +121,11 @@ fn a_report_does_not_write_over_other_files() {
     let before = fs::read(&precious).unwrap();
     world.run(["classify", "model", "precious.png", "--report", "precious.png"]).ended(65).complains("precious.png");
     assert_eq!(fs::read(&precious).unwrap(), before);
+    // Answers begin with a path too.
+    let answers = world.run(["classify", "model", "precious.png", "--json"]).ended(0).stdout.clone();
+    world.file("answers.jsonl", answers.as_bytes());
+    world.run(["classify", "model", "precious.png", "--report", "answers.jsonl"]).ended(65).complains("answers.jsonl");
+    assert_eq!(fs::read_to_string(world.at("answers.jsonl")).unwrap(), answers);
     world.file("bad.png", b"");
     for _ in 0..2 {
         world.run(["classify", "model", "bad.png", "precious.png", "--report", "report.jsonl"]).ended(1);

@@ -7,5 +7,6 @@ mod generate;
 mod import;
 mod label;
 mod library;
+mod settings;
 mod train;
 mod world;

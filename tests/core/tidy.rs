@@ -17,7 +17,7 @@ const CORE: &[&[&str]] = &[
 const APP: &[&[&str]] = &[&["settings", "command", "job"], &["session"], &["cli", "gui"]];
 
 /// Packages that must be used by the program itself, not only by its tests.
-const USED: &[&str] = &["image", "imageproc", "rayon", "ron"];
+const USED: &[&str] = &["eframe", "egui", "image", "imageproc", "rayon", "rfd", "ron"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -81,6 +81,15 @@ fn modules_used(text: &str) -> Vec<String> {
     names
 }
 
+/// The first path segments after as many `super::` as lead from a file at some depth to the top of the crate.
+fn modules_above(text: &str, depth: usize) -> Vec<String> {
+    let code = code(text);
+    let chain = "super::".repeat(depth.max(1));
+    let tops = code.match_indices(&chain).filter(|(at, _)| !code[..*at].ends_with("super::"));
+    let names = tops.map(|(at, _)| code[at + chain.len()..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
+    names.filter(|name| !name.is_empty() && name != "super").collect()
+}
+
 fn floors_hold(package: &str, floors: &[&[&str]], exempt: &[&str]) {
     let floor = |module: &str| floors.iter().position(|floor| floor.contains(&module));
     let mut wrong = Vec::new();
@@ -91,8 +100,10 @@ fn floors_hold(package: &str, floors: &[&[&str]], exempt: &[&str]) {
             continue;
         }
         let own = floor(module).unwrap_or_else(|| panic!("{path}: module `{module}` stands on no floor"));
-        for used in modules_used(&text).iter().filter(|used| *used != module) {
-            match floor(used) {
+        let depth = inside.trim_end_matches("/mod.rs").matches('/').count() + 1;
+        let used = modules_used(&text).into_iter().chain(modules_above(&text, depth));
+        for used in used.filter(|used| *used != module) {
+            match floor(&used) {
                 Some(other) if other < own => {}
                 // The error type and its result are named at the top of the crate.
                 None if ["Error", "Result"].contains(&used.as_str()) => {}
@@ -116,9 +127,53 @@ fn app_imports_only_downwards() {
 #[test]
 fn only_the_command_line_knows_clap_and_stdout() {
     for (path, text) in sources() {
-        if path.starts_with("core/src/") || path.starts_with("app/src/session/") {
+        let is_face = path.starts_with("app/src/cli/") || path.starts_with("app/src/main.rs");
+        if path.contains("/src/") && !is_face {
             let code = code(&text);
             for word in ["clap::", "println!", "io::stdout", "eprintln!", "io::stderr", "process::exit"] {
+                assert!(!code.contains(word), "{path} has {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_window_knows_egui() {
+    for (path, text) in sources() {
+        if path.contains("/src/") && !path.starts_with("app/src/gui/") {
+            let code = code(&text);
+            for word in ["egui::", "eframe::", "rfd::"] {
+                assert!(!code.contains(word), "{path} has {word}");
+            }
+        }
+    }
+}
+
+/// What would make the thread that paints wait: files, locks, other threads, decoding.
+#[test]
+fn painting_never_waits() {
+    let waits = [
+        "std::fs",
+        "fs::",
+        "File::",
+        ".lock()",
+        "hold(",
+        ".recv()",
+        ".join()",
+        "thread::sleep",
+        ".decode(",
+        ".exists()",
+        ".is_file()",
+        ".is_dir()",
+        ".metadata()",
+        "canonicalize",
+        "read_dir",
+    ];
+    for (path, text) in sources() {
+        // The system's dialogs wait on threads of their own.
+        if path.starts_with("app/src/gui/") && !path.ends_with("/dialogs.rs") {
+            let code = code(&text);
+            for word in waits {
                 assert!(!code.contains(word), "{path} has {word}");
             }
         }

@@ -1,7 +1,8 @@
 //! Where words and JSON go: answers to stdout, everything else to stderr.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -21,11 +22,13 @@ use super::{Done, Told};
 pub(super) struct Output {
     json: bool,
     quiet: bool,
+    /// Whether a file has failed so far.
+    has_failed: Cell<bool>,
 }
 
 impl Output {
     pub(super) fn new(global: &Global) -> Self {
-        Self { json: global.json, quiet: global.quiet }
+        Self { json: global.json, quiet: global.quiet, has_failed: Cell::new(false) }
     }
 
     /// The answer: as one line of JSON where that was asked for, otherwise in words.
@@ -49,8 +52,8 @@ impl Output {
     fn print(&self, line: &str) {
         if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
             if error.kind() == io::ErrorKind::BrokenPipe {
-                // Whoever read the answers has seen enough.
-                std::process::exit(0);
+                // Whoever read the answers has seen enough; the report is on disk line by line.
+                std::process::exit(i32::from(self.has_failed.get()));
             }
             self.complain(&format!("cannot write the answer: {error}; give it another place"));
             std::process::exit(74);
@@ -131,7 +134,7 @@ impl Stage {
 /// Files that failed: each is complained about, and listed in the report where one was asked for.
 pub(super) struct Failures<'a> {
     out: &'a Output,
-    report: Option<BufWriter<File>>,
+    report: Option<File>,
     failed: usize,
     passed_over: usize,
     first: Option<Error>,
@@ -147,8 +150,8 @@ impl<'a> Failures<'a> {
     /// A file that failed.
     pub(super) fn file(&mut self, path: &Path, error: Error) -> anyhow::Result<()> {
         self.out.complain(&error.to_string());
+        self.count();
         self.line(path, error.reason(), &error.to_string())?;
-        self.failed += 1;
         self.first.get_or_insert(error);
         Ok(())
     }
@@ -156,9 +159,18 @@ impl<'a> Failures<'a> {
     /// A file that failed for a reason told in words.
     pub(super) fn line_of(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         self.out.complain(&if detail.contains(&*display(path)) { detail.to_owned() } else { format!("{}: {detail}", display(path)) });
-        self.line(path, reason, detail)?;
+        self.count();
+        self.line(path, reason, detail)
+    }
+
+    fn count(&mut self) {
         self.failed += 1;
-        Ok(())
+        self.out.has_failed.set(true);
+    }
+
+    /// How many files have failed so far.
+    pub(super) fn failed(&self) -> usize {
+        self.failed
     }
 
     /// Files that were passed over. What could not be read has failed; the rest is worth a line, no more.
@@ -177,27 +189,20 @@ impl<'a> Failures<'a> {
     fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         match &mut self.report {
             Some(file) => {
-                let line = json!({"path": path.to_string_lossy(), "reason": reason, "detail": detail});
-                writeln!(file, "{line}").context("cannot write the report")
+                let line = json!({"path": path.to_string_lossy(), "reason": reason, "detail": detail}).to_string() + "\n";
+                file.write_all(line.as_bytes()).context("cannot write the report")
             }
             None => Ok(()),
         }
     }
 
-    /// Puts the report on disk; a command that took in what it could is done, but for the files that failed.
+    /// A command that took in what it could is done, but for the files that failed.
     pub(super) fn end(self) -> anyhow::Result<Done> {
-        if let Some(mut file) = self.report {
-            file.flush().context("cannot write the report")?;
-        }
         Ok(if self.failed == 0 { Done::Whole } else { Done::Partly })
     }
 
-    /// Puts the report on disk and says how a command ended that answered for `answered` files: when there are none, the
-    /// first error is its own.
+    /// Says how a command ended that answered for `answered` files: when there are none, the first error is its own.
     pub(super) fn finish(self, answered: usize) -> anyhow::Result<Done> {
-        if let Some(mut file) = self.report {
-            file.flush().context("cannot write the report")?;
-        }
         if self.failed + self.passed_over > 0 {
             let (failed, passed_over) = (self.failed, self.passed_over);
             self.out.note(&format!("{answered} images done, {failed} failed, {passed_over} files passed over (--report FILE lists them)"));
@@ -210,10 +215,22 @@ impl<'a> Failures<'a> {
     }
 }
 
-fn create_report(path: &Path) -> Result<BufWriter<File>, Error> {
-    let is_other = std::fs::read(path).is_ok_and(|bytes| !bytes.is_empty() && !bytes.starts_with(b"{\"path\":"));
-    if is_other {
+fn create_report(path: &Path) -> Result<File, Error> {
+    // Looking into a pipe or a device could wait for ever, and nothing in it can be lost.
+    if path.metadata().is_ok_and(|meta| meta.is_file()) && !is_report(path).map_err(Error::io("read", path))? {
         return Err(Error::data(path, "a new file or an older report to replace", "another file", "choose another name for the report"));
     }
-    File::create(path).map(BufWriter::new).map_err(Error::io("write", path))
+    File::create(path).map_err(Error::io("write", path))
+}
+
+/// The longest line of a report.
+const LONGEST: u64 = 1 << 16;
+
+/// Whether a file is empty or begins as a report does.
+fn is_report(path: &Path) -> io::Result<bool> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path)?.take(LONGEST)).read_until(b'\n', &mut line)?;
+    let keys = |value: Value| value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>());
+    let is_line = serde_json::from_slice(&line).ok().and_then(keys).is_some_and(|keys| keys == ["path", "reason", "detail"]);
+    Ok(line.is_empty() || is_line)
 }

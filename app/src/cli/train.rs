@@ -27,8 +27,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     }
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
-    let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let options = options(session, &arguments.build)?;
+    let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
     let Trained { recognizer, data, failed, train_ms_per_image, .. } = trained;
@@ -40,6 +40,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
 
     let ckm = &recognizer.ckm;
     let images = ckm.examples().count();
+    let failed = failures.failed();
     let done = failures.finish(images)?;
     let lost: Vec<&str> = data.classes.iter().map(String::as_str).filter(|name| ckm.class_id(name).is_none()).collect();
     if !lost.is_empty() {
@@ -50,7 +51,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
-    answer(out, &recognizer, data.items.len() - images, Some(train_ms_per_image), &to);
+    answer(out, &recognizer, failed, Some(train_ms_per_image), &to);
     Ok(done)
 }
 
