@@ -17,6 +17,7 @@ fn without_a_command_it_learns_the_sample_and_explains_an_answer() {
     let accuracy = answer["held_out_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.75, "{accuracy} right on objects left out");
     assert_eq!(answer["classes"], 6);
+    assert!(fs::read(&tried).unwrap() != vec![7; length], "the damaged image is put in order again");
 }
 
 #[test]

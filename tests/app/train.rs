@@ -59,7 +59,7 @@ fn bad_files_are_told_and_the_rest_goes_on() {
     world.file("images/disc/cut.png", &fs::read(world.at("images/disc/disc_01_0_0_0_lt.png")).unwrap()[..60]);
     world.file("images/grid/empty.gif", b"");
     let ran = world.run(["train", "images", "--to", "model", "--json", "--report", "report.jsonl"]).ended(1);
-    assert_eq!(ran.object()["images"], 24);
+    assert_eq!((ran.object()["images"].as_u64(), ran.object()["failed"].as_u64()), (Some(24), Some(3)));
     let report = fs::read_to_string(world.at("report.jsonl")).unwrap();
     let lines: Vec<serde_json::Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for name in ["text.jpg", "cut.png", "empty.gif"] {
@@ -84,6 +84,22 @@ fn flat_images_are_learned_without_corners() {
     assert_eq!(ran.object()["elements"], 0);
     let line = world.run(["classify", "model", "flat/dark/0.png", "--json", "--explain"]).ended(0).object();
     assert_eq!(line["contributions"].as_array().unwrap().len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn it_can_be_stopped() {
+    let world = World::with_images();
+    for instance in 10..60 {
+        for class in 0..2 {
+            world.picture(&format!("images/{class}/{class}_{instance:02}_0_0_0_lt.png"), class, instance % 4, instance);
+        }
+    }
+    let child = world.start(["train", "images", "--to", "model"]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    crate::world::ran(child.wait_with_output().unwrap()).ended(130).complains("cancelled");
+    assert!(!world.at("model").exists());
 }
 
 #[test]

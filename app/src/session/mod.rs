@@ -53,6 +53,11 @@ impl Session {
         Self { data: Some(folder), ..self }
     }
 
+    /// The same session with another decoder.
+    pub fn with_decoder(self, decoder: Arc<dyn Decoder>) -> Self {
+        Self { decoder, ..self }
+    }
+
     /// The user's data folder, unless another place was given.
     fn data_folder(&self) -> Option<PathBuf> {
         self.data.clone().or_else(dirs::data_dir)

@@ -1,0 +1,246 @@
+//! The desk without a window: nothing waits, everything arrives, and what goes wrong is told in a sentence.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use image::{Rgb, RgbImage};
+use tessera::command::{Command, Query};
+use tessera::session::Session;
+use tessera::session::desk::Desk;
+use tessera::session::desk::view::Tone;
+use tessera_core::Result;
+use tessera_core::data::Labels;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::state::State;
+use tessera_core::picture::{Decoder, InProcess};
+
+use crate::world::World;
+
+/// How long something may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn session(world: &World) -> Session {
+    Session::new(2, 0).unwrap().with_data_folder(world.at("data"))
+}
+
+fn desk(session: Session) -> Desk {
+    Desk::new(session, Arc::new(|| {})).unwrap()
+}
+
+/// Polls until something is so.
+#[track_caller]
+fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
+    let start = Instant::now();
+    while !is_so(desk) {
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", desk.log());
+        sleep(Duration::from_millis(2));
+        desk.poll();
+    }
+}
+
+#[track_caller]
+fn until_told(desk: &mut Desk, words: &str) {
+    until(desk, words, |desk| desk.log().iter().any(|notice| notice.words.contains(words)));
+}
+
+fn state(desk: &Desk) -> &State {
+    desk.state().unwrap()
+}
+
+fn label_of(desk: &Desk, id: ItemId) -> Option<&str> {
+    state(desk).image(id)?.label()
+}
+
+/// A desk on a folder of images that is imported and judged.
+fn ready(world: &World) -> Desk {
+    let mut desk = desk(session(world));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "the recogniser is judged", |desk| desk.report().is_some() && !desk.is_busy());
+    desk
+}
+
+#[test]
+fn the_way_through_without_a_window() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    assert_eq!((state(&desk).images().count(), state(&desk).classes().len()), (24, 2));
+    let (report, is_stale) = desk.report().unwrap();
+    assert_eq!((report.accuracy(), is_stale), (Some(1.0), false));
+
+    let id = state(&desk).images().next().unwrap().id;
+    let before = label_of(&desk, id).unwrap().to_owned();
+    desk.run(Command::Label(vec![id], UserLabel::Class("kite".into())));
+    until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("kite"));
+    assert!(desk.report().unwrap().1, "the report is of another state");
+    desk.run(Command::Undo);
+    until(&mut desk, "it is undone", |desk| label_of(desk, id) == Some(&before));
+    desk.run(Command::Redo);
+    until(&mut desk, "it is done again", |desk| label_of(desk, id) == Some("kite"));
+    desk.run(Command::Undo);
+    until(&mut desk, "it is undone again", |desk| label_of(desk, id) == Some(&before));
+
+    let caption = Caption { text: "a striped target".into(), by_user: true };
+    desk.run(Command::Caption(id, vec![caption]));
+    desk.run(Command::Search("target str".into()));
+    until(&mut desk, "it is found", |desk| desk.hits().is_some_and(|hits| hits.hits.first().is_some_and(|hit| hit.image == id)));
+    desk.run(Command::Undo);
+    until(&mut desk, "it is found no more", |desk| desk.hits().is_some_and(|hits| hits.hits.is_empty()));
+
+    desk.run(Command::Recognise(Query::Item(id)));
+    until(&mut desk, "it is recognised", |desk| desk.recognition().is_some());
+    let own = Arc::clone(desk.recognition().unwrap());
+    let sum: f64 = own.best.as_ref().unwrap().contributions.iter().map(|row| row.value).sum();
+    assert!((sum - own.scores[0].1).abs() < 1e-6 * sum.abs().max(1.0), "{sum} is not {}", own.scores[0].1);
+
+    let query = Query::File(world.picture("new.png", 1, 4, 2));
+    desk.run(Command::Recognise(query.clone()));
+    until(&mut desk, "it is recognised", |desk| desk.recognition().is_some());
+    let scores = desk.recognition().unwrap().scores.clone();
+    desk.run(Command::SaveModel(world.at("m.tessera-model")));
+    until_told(&mut desk, "Saved the model");
+    desk.run(Command::LoadModel(world.at("m.tessera-model")));
+    until(&mut desk, "the model answers", |desk| desk.recognition().is_some_and(|recognition| recognition.by == "m.tessera-model"));
+    assert_eq!(desk.recognition().unwrap().scores, scores);
+}
+
+/// Decodes slowly, so that there is time to do something meanwhile.
+struct Slow(InProcess, Duration);
+
+impl Decoder for Slow {
+    fn decode(&self, path: &Path) -> Result<RgbImage> {
+        sleep(self.1);
+        self.0.decode(path)
+    }
+}
+
+fn slow(world: &World, pause: u64) -> Session {
+    session(world).with_decoder(Arc::new(Slow(InProcess::default(), Duration::from_millis(pause))))
+}
+
+/// A folder with many small images.
+fn many(world: &World, n: u32) {
+    for i in 0..n {
+        let name = world.at(&format!("many/{i:04}.png"));
+        fs::create_dir_all(name.parent().unwrap()).unwrap();
+        RgbImage::from_fn(24, 24, |x, y| Rgb([(x * 9) as u8, (y * 7 + i) as u8, (i >> 8) as u8])).save(name).unwrap();
+    }
+}
+
+#[test]
+fn an_import_that_is_stopped_keeps_what_was_done() {
+    let world = World::new();
+    many(&world, 600);
+    let mut desk = desk(slow(&world, 4));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
+    let job = desk.jobs().into_iter().find(|job| job.name.starts_with("Import")).unwrap();
+    desk.run(Command::Cancel(job.id));
+    until_told(&mut desk, "stopped, what was done stays");
+    until(&mut desk, "nothing goes on", |desk| !desk.is_busy());
+    let kept = state(&desk).images().count();
+    assert!(kept > 0 && kept < 600, "{kept}");
+    desk.run(Command::Rescan);
+    until(&mut desk, "all are there", |desk| state(desk).images().count() == 600);
+}
+
+#[test]
+fn labelling_does_not_wait_for_an_import() {
+    let world = World::new();
+    many(&world, 400);
+    let mut desk = desk(slow(&world, 4));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
+    let id = state(&desk).images().next().unwrap().id;
+    desk.run(Command::Label(vec![id], UserLabel::Class("early".into())));
+    until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("early"));
+    assert!(state(&desk).images().count() < 400 && desk.is_busy(), "the import is still under way");
+    until(&mut desk, "the import is done", |desk| state(desk).images().count() == 400);
+    assert_eq!(label_of(&desk, id), Some("early"));
+}
+
+#[test]
+fn closing_does_not_wait_and_loses_nothing() {
+    let world = World::new();
+    many(&world, 600);
+    let folder = {
+        let mut desk = desk(slow(&world, 4));
+        desk.run(Command::Open(world.at("many")));
+        until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
+        let id = state(&desk).images().next().unwrap().id;
+        desk.run(Command::Label(vec![id], UserLabel::Class("kept".into())));
+        until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("kept"));
+        let start = Instant::now();
+        let folder = desk.folder().unwrap().to_owned();
+        desk.run(Command::Close);
+        assert!(desk.state().is_none() && start.elapsed() < PATIENCE / 10);
+        folder
+    };
+    // The job that was under way lets go of the library when its batch is done.
+    let start = Instant::now();
+    let library = loop {
+        match session(&world).open_library(&folder) {
+            Ok(library) => break library,
+            Err(error) => assert!(start.elapsed() < PATIENCE, "{error}"),
+        }
+        sleep(Duration::from_millis(10));
+    };
+    assert_eq!(library.check().unwrap(), Vec::<String>::new());
+    assert_eq!(library.state().images().filter(|image| image.label() == Some("kept")).count(), 1);
+}
+
+#[test]
+fn two_windows_on_one_library_are_told_apart() {
+    let world = World::with_images();
+    let first = ready(&world);
+    let mut second = desk(session(&world));
+    second.run(Command::Open(world.at("images")));
+    until_told(&mut second, "in use");
+    assert!(second.state().is_none() && first.state().is_some());
+}
+
+/// Decodes nothing: it is broken.
+struct Broken;
+
+impl Decoder for Broken {
+    fn decode(&self, _: &Path) -> Result<RgbImage> {
+        panic!("broken on purpose");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_program_ends_one_job_with_a_sentence() {
+    let world = World::with_images();
+    drop(ready(&world));
+    let mut desk = desk(session(&world).with_decoder(Arc::new(Broken)));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    desk.run(Command::Recognise(Query::File(world.at("images/disc/disc_01_0_0_0_lt.png"))));
+    until_told(&mut desk, "mistake in the program (broken on purpose)");
+    assert!(desk.recognition().is_none());
+    let id = state(&desk).images().next().unwrap().id;
+    desk.run(Command::Label(vec![id], UserLabel::Class("still".into())));
+    until(&mut desk, "everything else goes on", |desk| label_of(desk, id) == Some("still"));
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let world = World::new();
+    let mut desk = desk(session(&world));
+    for command in [Command::Train, Command::Undo, Command::Rescan, Command::Search("x".into())] {
+        desk.run(command);
+    }
+    desk.run(Command::Recognise(Query::File(world.at("x.png"))));
+    desk.poll();
+    let words: Vec<&str> = desk.log().iter().map(|notice| notice.words.as_str()).collect();
+    assert!(words.len() == 5 && words.iter().all(|words| words.starts_with("Open a folder")), "{words:?}");
+    desk.run(Command::Open(world.at("nowhere")));
+    until_told(&mut desk, "found nothing");
+    assert_eq!(desk.log().last().unwrap().tone, Tone::Problem);
+    world.file("folder/notes.txt", b"no image");
+    desk.run(Command::Import { folder: world.at("folder"), labels: Labels::Auto, exclude: Vec::new(), table: None });
+    assert_eq!(desk.log().last().unwrap().words, "Open a folder or a library first");
+}
