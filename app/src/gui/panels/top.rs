@@ -98,6 +98,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::Keys, true), (Action::Palette, true), (Action::Log, true), (Action::About, true)]);
     });
     if let Some(name) = panel.desk.name() {
+        ui.add_space(8.0);
         ui.label(RichText::new(name).strong().color(theme::accent(ui)));
     }
 }
