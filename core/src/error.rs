@@ -50,6 +50,14 @@ pub enum Error {
         /// The decoder's last words.
         found: String,
     },
+    /// A picture brought down every process that decoded it, or took too long.
+    #[error("{}: expected a picture, found data that no decoder survived ({found}); save it again with an image editor", display(path))]
+    Fatal {
+        /// The picture.
+        path: PathBuf,
+        /// How it ended.
+        found: String,
+    },
     /// The operating system refused.
     #[error("cannot {action} {}: {cause}; {}", display(path), way_out(cause))]
     Io {
@@ -92,6 +100,7 @@ impl Error {
             Self::Data { .. } => "data",
             Self::TooLarge { .. } => "too_large",
             Self::Crashed { .. } => "crashed",
+            Self::Fatal { .. } => "fatal",
             Self::Io { .. } => "io",
             Self::Busy { .. } => "busy",
             Self::Cancelled => "cancelled",

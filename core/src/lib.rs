@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
 //!
-//! 1. [`error`], [`random`], [`ids`], [`descriptor`]
+//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`]
 //! 2. [`progress`], [`envelope`]
 //! 3. [`picture`], [`hamming`], [`text`]
 //! 4. [`features`], [`data`]
@@ -22,6 +22,7 @@ pub mod library;
 pub mod picture;
 pub mod progress;
 pub mod random;
+pub mod raw_path;
 pub mod text;
 
 pub use error::{Error, Result};

@@ -16,7 +16,8 @@ use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::state::State;
-use tessera_core::picture::{Decoder, InProcess};
+use tessera_core::picture::{Decoder, InProcess, Picture};
+use tessera_core::progress::Progress;
 
 use crate::world::World;
 
@@ -111,9 +112,9 @@ fn the_way_through_without_a_window() {
 struct Slow(InProcess, Duration);
 
 impl Decoder for Slow {
-    fn decode(&self, path: &Path) -> Result<RgbImage> {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
         sleep(self.1);
-        self.0.decode(path)
+        self.0.decode(path, side, progress)
     }
 }
 
@@ -206,7 +207,7 @@ fn two_windows_on_one_library_are_told_apart() {
 struct Broken;
 
 impl Decoder for Broken {
-    fn decode(&self, _: &Path) -> Result<RgbImage> {
+    fn decode(&self, _: &Path, _: u32, _: &Progress) -> Result<Picture> {
         panic!("broken on purpose");
     }
 }

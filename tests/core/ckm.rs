@@ -34,7 +34,7 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
 
 fn add(ckm: &mut Ckm, i: u32) {
     let class = ["round", "square", "tall"][(i / 3 % 3) as usize];
-    let elements = ckm.elements(&scene(u64::from(i), 96, 80)).unwrap();
+    let elements = ckm.elements(&scene(u64::from(i), 96, 80).into()).unwrap();
     ckm.add(class, Example { id: ItemId(i), name: format!("{class}/{i}.png"), group: Some(format!("{class}/{:02}", i / 3)), elements })
         .unwrap();
 }
@@ -176,7 +176,7 @@ fn without_pairs_it_is_the_sum_of_nearest_elements() {
         let options = CkmOptions { neighbours: 0, decompositions: 1, ..options };
         let ckm = machine(options.clone(), 12);
         let picture = scene(77, 90, 90);
-        let scores = ckm.scores(&ckm.elements(&picture).unwrap(), Without::Nothing);
+        let scores = ckm.scores(&ckm.elements(&picture.clone().into()).unwrap(), Without::Nothing);
         for (class, score) in ckm.classes().iter().zip(scores.of) {
             let mut expected = 0.0;
             for kind in &options.kinds {
@@ -247,13 +247,13 @@ fn a_large_class_is_scored_and_explained_as_a_small_one() {
         let mut ckm = Ckm::new(options).unwrap();
         for i in 0..140 {
             let class = if i % 9 == 0 { "small" } else { "large" };
-            let elements = ckm.elements(&training(i)).unwrap();
+            let elements = ckm.elements(&training(i).into()).unwrap();
             ckm.add(class, Example { id: ItemId(i), name: format!("{i}.png"), group: None, elements }).unwrap();
         }
         assert!(ckm.classes()[0].examples.len() > 120);
         for seed in 300..304 {
             let picture = scene(seed, 26, 26);
-            let query = ckm.elements(&picture).unwrap();
+            let query = ckm.elements(&picture.clone().into()).unwrap();
             let scores = ckm.scores(&query, Without::Nothing);
             for (class, score) in ckm.classes().iter().zip(&scores.of) {
                 let (score, expected) = (score.unwrap(), by_definition(&ckm, class, &query, &picture, &training));
@@ -298,7 +298,7 @@ fn translating_a_query_changes_the_score_only_through_the_position_term() {
             unpriced.kinds[0].kernel.cost = 0.0;
             let (ckm, free) = (machine(options.clone(), 12), machine(unpriced, 12));
             let kernel = options.kinds[0].kernel;
-            let query = ckm.elements(&scene(80, 100, 90)).unwrap();
+            let query = ckm.elements(&scene(80, 100, 90).into()).unwrap();
             let n = n.min(query.len());
             let here = free.scores(&moved(&query, n, [0.0; 2], &options), Without::Nothing).of;
             for by in [[3.0, -2.0], [-17.5, 40.0], [1e5, 1e5]] {
@@ -332,7 +332,7 @@ fn more_decompositions_never_score_less() {
         let mut last: Option<Vec<f64>> = None;
         for decompositions in [1, 2, 4, 8] {
             let ckm = machine(CkmOptions { decompositions, ..options.clone() }, 9);
-            let query = ckm.elements(&scene(50, 96, 96)).unwrap();
+            let query = ckm.elements(&scene(50, 96, 96).into()).unwrap();
             let scores: Vec<f64> = ckm.scores(&query, Without::Nothing).of.into_iter().map(Option::unwrap).collect();
             if let Some(last) = last {
                 assert!(scores.iter().zip(&last).all(|(now, before)| now >= before), "{last:?} became {scores:?}");
@@ -401,7 +401,7 @@ fn contributions_sum_to_the_score() {
             options.kinds.iter_mut().for_each(|kind| kind.kernel.pair_bonus = bonus);
             let ckm = machine(options, 12);
             for seed in 60..64 {
-                let query = ckm.elements(&scene(seed, 100, 70)).unwrap();
+                let query = ckm.elements(&scene(seed, 100, 70).into()).unwrap();
                 let scores = ckm.scores(&query, Without::Nothing);
                 let classes: Vec<ClassId> = scores.ranking().iter().map(|(class, _)| *class).collect();
                 for explanation in ckm.explain(&query, Without::Nothing, &classes) {
@@ -427,7 +427,7 @@ fn contributions_sum_to_the_score() {
 #[test]
 fn leads_sum_to_the_difference_of_scores() {
     let ckm = machine(Preset::Mixed.options(), 12);
-    let query = ckm.elements(&scene(61, 100, 70)).unwrap();
+    let query = ckm.elements(&scene(61, 100, 70).into()).unwrap();
     let explanations = ckm.explain(&query, Without::Nothing, &[ClassId(0), ClassId(2)]);
     let leads = explanations[0].against(&explanations[1]);
     assert_eq!(leads.len(), query.len());
@@ -453,7 +453,7 @@ fn threads_do_not_change_an_answer() {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let ckm = machine(Preset::Mixed.options(), 60);
-            let query = ckm.elements(&scene(99, 128, 128)).unwrap();
+            let query = ckm.elements(&scene(99, 128, 128).into()).unwrap();
             let judged = held_out(&ckm, 20, &mut random::seeded(3), &Progress::default()).unwrap();
             (ckm.scores(&query, Without::Nothing), judged)
         })
@@ -466,7 +466,7 @@ fn threads_do_not_change_an_answer() {
 fn images_without_elements_are_answered_by_the_prior() {
     let mut ckm = machine(Preset::Orb.options(), 9);
     add(&mut ckm, 12);
-    let query = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8]))).unwrap();
+    let query = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8])).into()).unwrap();
     assert!(query.is_empty());
     let scores = ckm.scores(&query, Without::Nothing);
     assert_eq!(ckm.classes()[scores.ranking()[0].0.index()].name, "square", "the class with most images");
@@ -477,9 +477,9 @@ fn images_without_elements_are_answered_by_the_prior() {
 #[test]
 fn a_class_without_elements_costs_the_floor() {
     let mut ckm = machine(Preset::Orb.options(), 9);
-    let flat = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8]))).unwrap();
+    let flat = ckm.elements(&image::RgbImage::from_pixel(50, 50, image::Rgb([8, 8, 8])).into()).unwrap();
     ckm.add("flat", Example { id: ItemId(100), name: "flat.png".into(), group: None, elements: flat }).unwrap();
-    let query = ckm.elements(&scene(70, 96, 96)).unwrap();
+    let query = ckm.elements(&scene(70, 96, 96).into()).unwrap();
     let class = ckm.class_id("flat").unwrap();
     let score = ckm.scores(&query, Without::Nothing).of[class.index()].unwrap();
     let floor = f64::from(ckm.options().kinds[0].kernel.floor()) * query.len() as f64;
@@ -492,7 +492,7 @@ fn a_class_without_elements_costs_the_floor() {
 #[test]
 fn a_class_with_one_object_cannot_be_judged() {
     let mut ckm = machine(Preset::Hog.options(), 18);
-    let elements = ckm.elements(&scene(500, 96, 96)).unwrap();
+    let elements = ckm.elements(&scene(500, 96, 96).into()).unwrap();
     ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements }).unwrap();
     let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
     assert_eq!(judged.len(), 18);
@@ -574,7 +574,7 @@ fn elements_of_another_machine_are_neither_learned_nor_scored() {
     more.kinds.push(more.kinds[0].clone());
     let picture = scene(3, 96, 80);
     for other in presets()[..3].iter().chain(&[narrow, reordered, coarse, more]) {
-        let elements = Ckm::new(other.clone()).unwrap().elements(&picture).unwrap();
+        let elements = Ckm::new(other.clone()).unwrap().elements(&picture.clone().into()).unwrap();
         let scores = ckm.scores(&elements, Without::Nothing);
         assert!(scores.of == [None; 3] && scores.ranking().is_empty() && scores.margin() == 0.0 && scores.prior() == 0.0);
         assert!(ckm.explain(&elements, Without::Nothing, &[ClassId(0)]).is_empty());
@@ -586,7 +586,7 @@ fn elements_of_another_machine_are_neither_learned_nor_scored() {
     // Kernels take no part in cutting.
     let mut other_kernel = ckm.options().clone();
     other_kernel.kinds[0].kernel.weight = 0.5;
-    let elements = Ckm::new(other_kernel).unwrap().elements(&picture).unwrap();
+    let elements = Ckm::new(other_kernel).unwrap().elements(&picture.clone().into()).unwrap();
     assert_eq!(ckm.scores(&elements, Without::Nothing).ranking().len(), 3);
 }
 
@@ -602,7 +602,7 @@ fn elements_are_cut_only_by_options_in_their_range() {
         (64, kind(Source::Orb(OrbOptions { levels: 0, ..OrbOptions::default() }))),
     ];
     for (side, kinds) in wrong {
-        let error = Elements::of(&picture, side, &kinds).unwrap_err().to_string();
+        let error = Elements::of(&picture.clone().into(), side, &kinds).unwrap_err().to_string();
         assert!(error.starts_with("option `"), "{error}");
     }
 }

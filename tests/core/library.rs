@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use image::RgbImage;
 use tempfile::TempDir;
 use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::presets::Preset;
@@ -19,7 +18,7 @@ use tessera_core::library::event::{Caption, Content, FolderWord, UserLabel};
 use tessera_core::library::import::{ImportOptions, Imported, hold, import};
 use tessera_core::library::state::{Image, State};
 use tessera_core::library::{Library, Opening};
-use tessera_core::picture::{Decoder, InProcess};
+use tessera_core::picture::{Decoder, InProcess, Picture};
 use tessera_core::progress::Progress;
 
 use crate::scenes::scene;
@@ -33,14 +32,14 @@ struct Counting {
 }
 
 impl Decoder for Counting {
-    fn decode(&self, path: &Path) -> tessera_core::Result<RgbImage> {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> tessera_core::Result<Picture> {
         let n = self.decoded.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some((at, progress)) = &self.cancel
             && n == *at
         {
             progress.cancel();
         }
-        self.inner.decode(path)
+        self.inner.decode(path, side, progress)
     }
 }
 

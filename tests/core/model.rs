@@ -40,7 +40,7 @@ fn a_moved_model_gives_the_same_scores() {
     fs::rename(folder.path().join("a"), folder.path().join("b c")).unwrap();
     let found = Recognizer::load(&folder.path().join("b c")).unwrap();
     assert_eq!(found, model);
-    let query = model.ckm.elements(&scene(40, 128, 100)).unwrap();
+    let query = model.ckm.elements(&scene(40, 128, 100).into()).unwrap();
     assert_eq!(found.ckm.scores(&query, Without::Nothing), model.ckm.scores(&query, Without::Nothing));
     let on_disk: u64 = files(&folder.path().join("b c")).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
     assert_eq!(bytes, on_disk);

@@ -10,11 +10,12 @@ use proptest::prelude::*;
 use tessera_core::Error;
 use tessera_core::picture::blur::gaussian_7x7;
 use tessera_core::picture::colour::{ColourOptions, colour_layout, lab};
-use tessera_core::picture::decode::is_decoding;
+use tessera_core::picture::decode::{WHOLE, is_decoding};
 use tessera_core::picture::hog::{self, HogOptions, dense_hog};
 use tessera_core::picture::pyramid::Bordered;
 use tessera_core::picture::resize::{fit, resize_grey, resize_rgb};
 use tessera_core::picture::{Decoder, InProcess, Limits, grey};
+use tessera_core::progress::Progress;
 
 use crate::scenes::{noise, scene};
 
@@ -112,7 +113,7 @@ fn refuses_in_words_that_name_the_file() {
         (folder.path().join("nothing.png"), "io"),
     ];
     for (path, reason) in cases {
-        let error = InProcess::default().decode(&path).unwrap_err();
+        let error = InProcess::default().decode(&path, WHOLE, &Progress::default()).unwrap_err();
         assert_eq!(error.reason(), reason, "{error}");
         let name = path.file_name().unwrap().to_string_lossy();
         assert!(error.to_string().contains(&*name), "{error} does not name {name}");
@@ -125,7 +126,7 @@ fn limits_hold() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         fs::write(&path, encode(scene(1, 64, 48), ImageFormat::Png)).unwrap();
-        InProcess::new(limits).decode(&path)
+        InProcess::new(limits).decode(&path, WHOLE, &Progress::default())
     };
     assert!(decode(Limits { pixels: 64 * 48, ..Limits::default() }).is_ok());
     assert!(decode(Limits { total_bytes: 1, ..Limits::default() }).is_ok(), "one picture alone is always let in");

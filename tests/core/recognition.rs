@@ -11,7 +11,7 @@ use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::recognition::{Learned, Tested, learn, test};
-use tessera_core::picture::Decoder;
+use tessera_core::picture::{Decoder, Picture};
 use tessera_core::progress::Progress;
 
 use crate::scenes::scene;
@@ -24,7 +24,7 @@ struct Painter {
 }
 
 impl Decoder for Painter {
-    fn decode(&self, path: &Path) -> Result<RgbImage> {
+    fn decode(&self, path: &Path, _: u32, _: &Progress) -> Result<Picture> {
         self.memory.lock().unwrap().push(resident());
         if path.ends_with("broken.png") {
             return Err(tessera_core::Error::Cancelled);
@@ -33,7 +33,7 @@ impl Decoder for Painter {
         let seed = if name.contains("round") { 1 } else { 2 };
         let small = scene(seed, 64, 64);
         let scale = self.side / 64;
-        Ok(RgbImage::from_fn(self.side, self.side, |x, y| *small.get_pixel(x / scale, y / scale)))
+        Ok(RgbImage::from_fn(self.side, self.side, |x, y| *small.get_pixel(x / scale, y / scale)).into())
     }
 }
 
@@ -78,16 +78,16 @@ fn images_are_learned_and_tested_the_same_on_any_number_of_threads() {
         assert!(failed.len() == 1 && failed[0].path.ends_with("broken.png"), "{failed:?}");
     }
     let elements = |ckm: &Ckm, i: usize| ckm.examples().nth(i).unwrap().1.elements.clone();
-    assert_eq!(elements(&learned.ckm, 0), learned.ckm.elements(&scene(1, 64, 64)).unwrap());
+    assert_eq!(elements(&learned.ckm, 0), learned.ckm.elements(&scene(1, 64, 64).into()).unwrap());
 }
 
 #[test]
 fn times_leave_decoding_out() {
     struct Slow(Painter);
     impl Decoder for Slow {
-        fn decode(&self, path: &Path) -> Result<RgbImage> {
+        fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
             std::thread::sleep(std::time::Duration::from_millis(100));
-            self.0.decode(path)
+            self.0.decode(path, side, progress)
         }
     }
     let folder = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use image::RgbImage;
 use imageproc::corners::corners_fast9;
 use tessera_core::Error;
 use tessera_core::data::toys::{COLOURS, Category, Faults, PATTERNS, ToyFormat, ToyOptions, VIEWS, View, generate, render};
+use tessera_core::picture::decode::WHOLE;
 use tessera_core::picture::{Decoder, InProcess, grey};
 use tessera_core::progress::Progress;
 
@@ -150,7 +151,7 @@ fn the_sample_keeps_pictures_aside_and_lists_its_faults() {
     for planted in &report.planted {
         let path = folder.path().join(&planted.path);
         assert!(path.is_file(), "{}", planted.path);
-        assert_eq!(decoder.decode(&path).is_err(), planted.kind == "corrupt", "{}", planted.path);
+        assert_eq!(decoder.decode(&path, WHOLE, &Progress::default()).is_err(), planted.kind == "corrupt", "{}", planted.path);
         if planted.kind == "wrong-label" {
             let of = |text: &str| Category::ALL.into_iter().filter(|c| text.contains(c.name())).collect::<Vec<_>>();
             assert_ne!(of(&planted.path), of(&planted.detail));

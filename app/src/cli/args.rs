@@ -89,6 +89,9 @@ pub(super) enum Command {
     /// Make data
     #[command(subcommand)]
     Generate(Generate),
+    /// Decode pictures for another process
+    #[command(hide = true)]
+    DecodeWorker,
 }
 
 /// Where labels are looked for.

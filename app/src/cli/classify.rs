@@ -13,6 +13,7 @@ use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::state::{Image, State};
+use tessera_core::picture::decode::SIDE;
 
 use super::Done;
 use super::args::Classify;
@@ -68,7 +69,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
         // What was asked for as an image of the library would be compared with itself.
         let without = example.map_or(Without::Nothing, Example::without_itself);
         let answer = session
-            .picture(&asked.path)
+            .picture(&asked.path, SIDE)
             .and_then(|picture| session.recognise_picture(&answerer.model, &asked.path, picture, without, arguments.unknown_below));
         match answer {
             Ok(answer) => {

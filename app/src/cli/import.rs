@@ -188,6 +188,7 @@ impl Sum {
         all.changed += report.changed;
         all.forgotten += report.forgotten;
         all.missing += report.missing;
+        all.worker_deaths += report.worker_deaths;
         all.cancelled |= report.cancelled;
     }
 }
@@ -196,7 +197,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
     let Sum { all, table, seconds } = sum;
     let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
     json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
-        "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": 0,
+        "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "labels": of_table(|read| read.labels),
         "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()), "cancelled": all.cancelled})

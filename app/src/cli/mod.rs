@@ -4,6 +4,7 @@ mod acts;
 mod args;
 mod check;
 mod classify;
+mod decode_worker;
 mod evaluate;
 mod export;
 mod generate;
@@ -80,11 +81,14 @@ pub fn main(window: Option<Window>) -> ExitCode {
 }
 
 fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::Result<Done> {
-    let session = Session::new(arguments.global.threads, arguments.global.seed)?;
+    if matches!(arguments.command, Some(Command::DecodeWorker)) {
+        return decode_worker::run();
+    }
+    let session = Session::new(arguments.global.threads, arguments.global.seed)?.with_workers();
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
     cancel_on_ctrl_c(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);
-    match command {
+    let done = match command {
         Command::Import(arguments) => import::run(librarian, arguments),
         Command::Train(arguments) => train::run(librarian, arguments),
         Command::Classify(arguments) => classify::run(librarian, arguments),
@@ -102,7 +106,12 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
         Command::Sample => sample::run(&session, out),
         Command::Eval(arguments) => evaluate::run(&session, arguments, out),
         Command::Generate(Generate::Toys(arguments)) => generate::toys(&session, arguments, out),
+        Command::DecodeWorker => Ok(Done::Whole),
+    };
+    if let Some(remark) = session.remark() {
+        out.note(&remark);
     }
+    done
 }
 
 /// The window, or the sample where there is none.
@@ -139,7 +148,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     let error = error.downcast_ref::<Told>().map(|told| &told.0).or_else(|| error.downcast_ref::<Error>());
     match error {
         Some(Error::Option { .. }) => 2,
-        Some(Error::Data { .. } | Error::TooLarge { .. } | Error::Crashed { .. }) => 65,
+        Some(Error::Data { .. } | Error::TooLarge { .. } | Error::Crashed { .. } | Error::Fatal { .. }) => 65,
         Some(Error::Busy { .. }) => 75,
         Some(Error::Cancelled) => 130,
         _ => 74,

@@ -8,6 +8,7 @@ use tessera_core::Result;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::{Ckm, Example};
 use tessera_core::library::Library;
+use tessera_core::picture::decode::SIDE;
 
 use super::Session;
 
@@ -23,14 +24,14 @@ impl Session {
     pub fn train_ms_per_image(&self, library: &Library) -> Result<Option<f64>> {
         let (ckm, state) = (Arc::clone(library.recogniser().ckm()), library.state().clone());
         self.pool.install(|| {
+            let mut again = Ckm::new(ckm.options().clone())?;
             let every = (ckm.examples().count() / SAMPLE).max(1);
             let chosen: Vec<_> = ckm.examples().step_by(every).take(SAMPLE).collect();
             let path = |id| state.image(id).and_then(|image| state.path_of(image));
-            let decode = |example: &Example| self.decoder.decode(&path(example.id)?).ok();
+            let decode = |example: &Example| self.decoder.decode(&path(example.id)?, SIDE, &self.progress).ok();
             let decoded = chosen.into_par_iter().map(|(class, example)| Some((class, example, decode(example)?)));
             let pictures: Vec<_> = decoded.flatten().collect();
             let Some((_, _, first)) = pictures.first() else { return Ok(None) };
-            let mut again = Ckm::new(ckm.options().clone())?;
             // What is timed is a warm machine.
             again.elements(first)?;
             let start = Instant::now();

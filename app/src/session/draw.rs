@@ -9,6 +9,8 @@ use imageproc::rect::Rect;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
 use tessera_core::ckm::model::Recognizer;
 use tessera_core::ids::ItemId;
+use tessera_core::picture::Picture;
+use tessera_core::picture::decode::SIDE;
 
 use super::Session;
 use super::recognise::Answer;
@@ -69,7 +71,7 @@ impl Session {
             let (column, row) = (tile as u32 % COLUMNS, tile as u32 / COLUMNS);
             let corner = (2 * MARGIN + QUERY_SIDE + column * (TILE_SIDE + MARGIN), MARGIN + row * (TILE_SIDE + MARGIN));
             let colour = COLOURS[tile];
-            let placed = match self.picture(&find(image.image, &image.name)) {
+            let placed = match self.picture(&find(image.image, &image.name), SIDE) {
                 Ok(picture) => place(&mut canvas, &picture, corner, TILE_SIDE),
                 Err(_) => {
                     missing += 1;
@@ -127,9 +129,9 @@ fn fitted(size: (u32, u32), corner: (u32, u32), side: u32) -> (Placed, (u32, u32
     (Placed { left: corner.0 + (side - width) / 2, top: corner.1 + (side - height) / 2, scale }, (width, height))
 }
 
-fn place(canvas: &mut RgbImage, picture: &RgbImage, corner: (u32, u32), side: u32) -> Placed {
-    let (placed, (width, height)) = fitted(picture.dimensions(), corner, side);
-    let scaled = imageops::resize(picture, width, height, FilterType::CatmullRom);
+fn place(canvas: &mut RgbImage, picture: &Picture, corner: (u32, u32), side: u32) -> Placed {
+    let (placed, (width, height)) = fitted(picture.size, corner, side);
+    let scaled = imageops::resize(&picture.pixels, width, height, FilterType::CatmullRom);
     draw_hollow_rect_mut(canvas, Rect::at(corner.0 as i32, corner.1 as i32).of_size(side, side), FRAME);
     imageops::replace(canvas, &scaled, i64::from(placed.left), i64::from(placed.top));
     placed

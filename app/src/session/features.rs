@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use tessera_core::Result;
 use tessera_core::features::{Features, OrbOptions, detect};
+use tessera_core::picture::decode::WHOLE;
 use tessera_core::picture::grey;
 
 use super::Session;
@@ -27,7 +28,7 @@ impl Session {
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
     pub fn features(&self, path: &Path, options: &OrbOptions) -> Result<Seen> {
-        let picture = grey(&self.decoder.decode(path)?);
+        let picture = grey(&self.decoder.decode(path, WHOLE, &self.progress)?.pixels);
         let start = Instant::now();
         let features = detect(&picture, options);
         let ms = start.elapsed().as_secs_f64() * 1e3;

@@ -8,6 +8,7 @@ use tessera_core::data::{Dataset, OpenOptions, Source};
 use tessera_core::library::Library;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import};
 use tessera_core::library::relocate::{Relocated, relocate};
+use tessera_core::picture::decode::WHOLE;
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -37,7 +38,7 @@ impl Session {
             let Source::Frame { .. } = &item.source else { continue };
             let folder = to.join(data.class_name(item.class));
             std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
-            let picture = data.picture(i, &*self.decoder)?;
+            let picture = data.picture(i, &*self.decoder, WHOLE, &self.progress)?.pixels;
             let meta = &item.meta;
             let number = |value: Option<u32>| value.map_or_else(String::new, |value| format!("_{value}"));
             let name = format!(

@@ -20,8 +20,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tessera_core::picture::{Decoder, InProcess};
+use tessera_core::picture::{Decoder, InProcess, Workers};
 use tessera_core::progress::Progress;
+
+/// The command with which this program decodes for another process.
+pub const DECODE_WORKER: &str = "decode-worker";
 
 /// What every action needs: who decodes, how many threads work, which seed is used, and the handle to watch and cancel.
 #[derive(Clone)]
@@ -51,6 +54,25 @@ impl Session {
     /// The same session with another place for what it makes of its own accord: the sample, libraries of plain folders.
     pub fn with_data_folder(self, folder: PathBuf) -> Self {
         Self { data: Some(folder), ..self }
+    }
+
+    /// The same session with images decoded by processes of their own, which run this program.
+    pub fn with_workers(self) -> Self {
+        let Ok(program) = std::env::current_exe() else { return self };
+        // One for each thread that learns, and two so that looking at images does not wait for that.
+        let limit = self.pool.current_num_threads() + 2;
+        let workers = Workers::new(program, vec![DECODE_WORKER.into()], limit);
+        self.with_decoder(Arc::new(workers))
+    }
+
+    /// What the user should know about how images are decoded, if anything.
+    pub fn remark(&self) -> Option<String> {
+        self.decoder.remark()
+    }
+
+    /// Processes that images have brought down so far.
+    pub fn worker_deaths(&self) -> u64 {
+        self.decoder.deaths()
     }
 
     /// The same session with another decoder.

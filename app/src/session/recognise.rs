@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use image::RgbImage;
 use tessera_core::Result;
 use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::Explanation;
 use tessera_core::ckm::model::Recognizer;
 use tessera_core::ids::ClassId;
+use tessera_core::picture::Picture;
+use tessera_core::picture::decode::SIDE;
 
 use super::Session;
 
@@ -16,8 +17,8 @@ use super::Session;
 pub struct Answer {
     /// The file.
     pub path: PathBuf,
-    /// The pixels, upright.
-    pub picture: RgbImage,
+    /// The picture, no larger than is needed.
+    pub picture: Picture,
     /// Its elements.
     pub elements: Elements,
     /// Classes from the best down, with their scores.
@@ -34,14 +35,14 @@ impl Session {
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
     pub fn recognise(&self, model: &Recognizer, path: &Path, bar: f64) -> Result<Answer> {
-        self.recognise_picture(model, path, self.decoder.decode(path)?, Without::Nothing, bar)
+        self.recognise_picture(model, path, self.picture(path, SIDE)?, Without::Nothing, bar)
     }
 
     /// Recognises pixels by the machine without what is left out; `path` is what they are known by.
     ///
     /// # Errors
     /// None but those of options that the machine's making has refused already.
-    pub fn recognise_picture(&self, model: &Recognizer, path: &Path, picture: RgbImage, without: Without<'_>, bar: f64) -> Result<Answer> {
+    pub fn recognise_picture(&self, model: &Recognizer, path: &Path, picture: Picture, without: Without<'_>, bar: f64) -> Result<Answer> {
         self.pool.install(|| {
             let elements = model.ckm.elements(&picture)?;
             let scores = model.ckm.scores(&elements, without);
@@ -56,11 +57,11 @@ impl Session {
         self.pool.install(|| model.ckm.explain(&answer.elements, without, &classes))
     }
 
-    /// The pixels of an image file.
+    /// The picture in an image file, at most `side` pixels on its longer side.
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
-    pub fn picture(&self, path: &Path) -> Result<RgbImage> {
-        self.decoder.decode(path)
+    pub fn picture(&self, path: &Path, side: u32) -> Result<Picture> {
+        self.decoder.decode(path, side, &self.progress)
     }
 }

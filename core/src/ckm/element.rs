@@ -1,6 +1,5 @@
 //! Elements: the pieces an image is made of, by kind, laid out for searching.
 
-use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
 use super::CkmOptions;
@@ -11,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::features::{self, OrbOptions};
 use crate::hamming::{Blocks, LANES};
 use crate::picture::colour::{self, ColourOptions, colour_layout};
+use crate::picture::decode::SIDE;
 use crate::picture::hog::{self, HogOptions, dense_hog};
-use crate::picture::{grey, resize};
+use crate::picture::{Picture, grey, resize};
 
 /// Where a kind of element comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -175,15 +175,16 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working pixels.
+    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working pixels. Positions are told in the
+    /// picture's own pixels, even when it was shrunk before.
     ///
     /// # Errors
     /// [`Error::Option`] when the side or an option of a kind is out of range.
-    pub fn of(picture: &RgbImage, side: u32, kinds: &[Kind]) -> Result<Self> {
+    pub fn of(picture: &Picture, side: u32, kinds: &[Kind]) -> Result<Self> {
         check(side, kinds)?;
-        let size = picture.dimensions();
+        let size = picture.size;
         let (width, height) = resize::fit(size.0, size.1, side);
-        let work = resize::resize_rgb(picture, width, height);
+        let work = resize::resize_rgb(&picture.pixels, width, height);
         let luma = grey(&work);
         let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
         let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
@@ -300,7 +301,7 @@ pub(super) fn way(side: u32, kinds: &[Kind]) -> u64 {
 /// # Errors
 /// [`Error::Option`] for the first that is out of range.
 pub(super) fn check(side: u32, kinds: &[Kind]) -> Result<()> {
-    if !(16..=1024).contains(&side) {
+    if !(16..=SIDE).contains(&side) {
         return Err(Error::Option { name: "side", found: side.to_string(), expected: "16 to 1024" });
     }
     if !(1..=16).contains(&kinds.len()) {

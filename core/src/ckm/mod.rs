@@ -21,13 +21,13 @@ pub mod spf;
 
 use std::sync::Arc;
 
-use image::RgbImage;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
+use crate::picture::Picture;
 use element::{Elements, Kind};
 use kernel::Queries;
 use spf::{Architecture, Evidence};
@@ -211,7 +211,7 @@ impl Ckm {
     ///
     /// # Errors
     /// None that [`Ckm::new`] has not refused already.
-    pub fn elements(&self, picture: &RgbImage) -> Result<Elements> {
+    pub fn elements(&self, picture: &Picture) -> Result<Elements> {
         Elements::of(picture, self.options.side, &self.options.kinds)
     }
 

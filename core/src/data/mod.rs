@@ -14,12 +14,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
-use crate::picture::Decoder;
+use crate::picture::{Decoder, Picture};
 use crate::progress::Progress;
 
 pub use norb::{NorbSet, NorbWriter};
@@ -248,17 +247,17 @@ impl Dataset {
         norb::dataset(set, options)
     }
 
-    /// The pixels of item `item`.
+    /// The picture of item `item`, at most `side` pixels on its longer side.
     ///
     /// # Errors
     /// As [`Decoder::decode`]; none for a NORB frame.
     ///
     /// # Panics
     /// When there is no such item.
-    pub fn picture(&self, item: usize, decoder: &dyn Decoder) -> Result<RgbImage> {
+    pub fn picture(&self, item: usize, decoder: &dyn Decoder, side: u32, progress: &Progress) -> Result<Picture> {
         match &self.items[item].source {
-            Source::File(path) => decoder.decode(path),
-            Source::Frame { set, index } => Ok(set.rgb(*index)),
+            Source::File(path) => decoder.decode(path, side, progress),
+            Source::Frame { set, index } => Ok(Picture::shrunk(set.rgb(*index), side)),
         }
     }
 

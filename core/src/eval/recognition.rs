@@ -11,6 +11,7 @@ use crate::data::{Dataset, Item, Source};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::picture::Decoder;
+use crate::picture::decode::SIDE;
 use crate::progress::Progress;
 
 /// A machine fresh from its one pass over the images.
@@ -178,7 +179,7 @@ fn in_turns(
     for turn in chosen.chunks(8 * threads) {
         let cut = |&i: &usize| -> Result<_> {
             progress.step()?;
-            let picture = data.picture(i, decoder);
+            let picture = data.picture(i, decoder, SIDE, progress);
             let start = Instant::now();
             let elements = picture.and_then(|picture| Elements::of(&picture, options.side, &options.kinds));
             Ok(((i, elements), start.elapsed()))

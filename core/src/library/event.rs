@@ -6,9 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::raw_path::RawPath;
 use crate::data::Meta;
 use crate::ids::ItemId;
+use crate::raw_path::RawPath;
 
 /// An event's place in the log, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

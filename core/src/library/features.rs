@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use image::RgbImage;
 use rayon::prelude::*;
 
 use super::cache::{Cache, Cut};
@@ -16,7 +15,8 @@ use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
 use crate::picture::look::fingerprint;
-use crate::picture::{Decoder, thumbnail};
+use crate::picture::decode::SIDE;
+use crate::picture::{Decoder, Picture, thumbnail};
 use crate::progress::Progress;
 
 /// Where the elements of images come from.
@@ -60,7 +60,7 @@ impl Features<'_> {
                 .zip(&kept)
                 .map(|(image, kept)| match kept.as_ref().and_then(|bytes| Elements::from_bytes(bytes, options)) {
                     Some(elements) => (Some(elements), None),
-                    None => match from_file(state, image, decoder, options) {
+                    None => match from_file(state, image, decoder, options, progress) {
                         Some(cut) => (Elements::from_bytes(&cut.elements, options), Some(cut)),
                         None => (None, None),
                     },
@@ -76,21 +76,21 @@ impl Features<'_> {
     }
 }
 
-fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, options: &CkmOptions) -> Option<Cut> {
+fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, options: &CkmOptions, progress: &Progress) -> Option<Cut> {
     let hash = image.content?.hash;
     image.places.iter().find_map(|place| {
         let path = state.full_path(place);
         if hash_file(&path).ok()? != hash {
             return None;
         }
-        cut(hash, &decoder.decode(&path).ok()?, options).ok()
+        cut(hash, &decoder.decode(&path, SIDE, progress).ok()?, options).ok()
     })
 }
 
 /// Cuts a picture into what is kept of it.
-pub(super) fn cut(hash: ContentHash, picture: &RgbImage, options: &CkmOptions) -> Result<Cut> {
+pub(super) fn cut(hash: ContentHash, picture: &Picture, options: &CkmOptions) -> Result<Cut> {
     let elements = Elements::of(picture, options.side, &options.kinds)?;
-    let small = thumbnail::shrink(picture);
+    let small = thumbnail::shrink(&picture.pixels);
     Ok(Cut { hash, elements: elements.to_bytes(), look: fingerprint(&small), jpeg: thumbnail::encode(&small) })
 }
 

@@ -21,6 +21,7 @@ use crate::data::{Dataset, Labels, Meta, OpenOptions, Source, UNLABELLED};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::picture::Decoder;
+use crate::picture::decode::SIDE;
 use crate::progress::Progress;
 
 /// Images that are decoded at one time, and taken in together.
@@ -56,6 +57,8 @@ pub struct Imported {
     pub forgotten: usize,
     /// Files that are not there any more; their images stay.
     pub missing: usize,
+    /// Processes that files brought down while they were decoded.
+    pub worker_deaths: u64,
     /// How the folder was understood, in words.
     pub layout: String,
     /// Whether it was cancelled; what was done till then stays.
@@ -136,6 +139,7 @@ pub(super) fn take_in(
         let forgotten = library.store.forgotten()?;
         (root, Arc::clone(&library.decoder), library.recogniser.ckm().options().clone(), forgotten, library.state.clone())
     };
+    let deaths = decoder.deaths();
     let known = Known::of(&state);
     let mut work = Vec::new();
     for item in &data.items {
@@ -167,7 +171,7 @@ pub(super) fn take_in(
         // No thread waits for the library in here: one that holds it may be waiting for these threads.
         let looked: Vec<Result<Look>> = batch
             .par_iter()
-            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &forgotten, &*decoder, &ckm)))
+            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &forgotten, &*decoder, &ckm, progress)))
             .collect();
         run.report.cancelled |= looked.iter().any(|look| matches!(look, Err(Error::Cancelled)));
         let mut seen = Vec::new();
@@ -184,6 +188,7 @@ pub(super) fn take_in(
         }
     }
     let mut report = run.report;
+    report.worker_deaths = decoder.deaths() - deaths;
     if report.cancelled {
         // What was not looked at was not found.
         report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
@@ -267,6 +272,7 @@ fn look(
     forgotten: &HashSet<ContentHash>,
     decoder: &dyn Decoder,
     options: &CkmOptions,
+    progress: &Progress,
 ) -> Result<Look> {
     let hash = hash_file(&file.path)?;
     if let Some(image) = by_hash.get(&hash).and_then(|id| state.image(*id)) {
@@ -279,8 +285,8 @@ fn look(
     if forgotten.contains(&hash) {
         return Ok(Look::Forgotten);
     }
-    let picture = decoder.decode(&file.path)?;
-    let content = Content { hash, size: picture.dimensions(), bytes: file.bytes, changed: false };
+    let picture = decoder.decode(&file.path, SIDE, progress)?;
+    let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
     let captions = sidecar(&file.path)?.unwrap_or_default();
     Ok(Look::New(content, features::cut(hash, &picture, options)?, captions))
 }

@@ -17,7 +17,6 @@ pub mod features;
 pub mod forget;
 pub mod import;
 pub mod models;
-pub mod raw_path;
 pub mod relocate;
 pub mod state;
 mod store;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::event::{Change, EventId, Kind, RootId, Swap};
 use super::import::hold;
-use super::raw_path::RawPath;
 use super::{Library, store};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
+use crate::raw_path::RawPath;
 use std::sync::Mutex;
 
 /// What relocating did.

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, RootId, UserLabel};
-use super::raw_path::{from_bytes, to_bytes};
 use super::state::{Image, Place, Root, State};
 use crate::data::Meta;
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::raw_path::{from_bytes, to_bytes};
 
 /// The version of the tables.
 const SCHEMA: i64 = 1;

@@ -5,27 +5,72 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, PoisonError};
 
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage};
 
+use super::budget::{Budget, Share};
+use super::resize;
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// File name endings that are taken for pictures, in lower case.
 pub const EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff"];
 
+/// The longer side, in pixels, of pictures that are learned or shown small. No machine works at a larger one.
+pub const SIDE: u32 = 1024;
+/// The longer side of a picture that is wanted whole.
+pub const WHOLE: u32 = u32::MAX;
+
+/// A decoded picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Its pixels, upright, shrunk where there were more than were asked for.
+    pub pixels: RgbImage,
+    /// Width and height that it has itself, upright.
+    pub size: (u32, u32),
+}
+
+impl Picture {
+    /// A picture brought to at most `side` pixels on its longer side; never enlarged. O(pixels).
+    pub fn shrunk(pixels: RgbImage, side: u32) -> Self {
+        let size = pixels.dimensions();
+        if size.0.max(size.1) <= side {
+            return Self { pixels, size };
+        }
+        let (width, height) = resize::fit(size.0, size.1, side);
+        Self { pixels: resize::resize_rgb(&pixels, width, height), size }
+    }
+}
+
+impl From<RgbImage> for Picture {
+    fn from(pixels: RgbImage) -> Self {
+        Self::shrunk(pixels, WHOLE)
+    }
+}
+
 /// Whoever turns a file into pixels.
 ///
 /// Every implementation upholds: the picture is upright (its EXIF orientation was applied), transparent parts lie
-/// on white, animations give their first frame, and no file makes it panic.
+/// on white, animations give their first frame, no file makes it panic, and the pixels are the same to the last bit.
 pub trait Decoder: Send + Sync {
-    /// Decodes the picture at `path`.
+    /// Decodes the picture at `path`, and brings its longer side to at most `side` pixels.
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be read, [`Error::TooLarge`] beyond the limits, [`Error::Crashed`] when the
-    /// codec broke, and [`Error::Data`] for everything else that is not a picture. Each names the file.
-    fn decode(&self, path: &Path) -> Result<RgbImage>;
+    /// codec broke, [`Error::Fatal`] when it took its process with it or took too long, and [`Error::Data`] for everything else that is not a picture; each names the file.
+    /// [`Error::Cancelled`] where a decoder can stop in the middle.
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture>;
+
+    /// Processes that files have brought down so far.
+    fn deaths(&self) -> u64 {
+        0
+    }
+
+    /// What users should know about how it works now, in a sentence; nothing when all is as it should be.
+    fn remark(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a picture may claim. By default the largest picture of 8 bits a channel fits, also as a TIFF, which is held twice while
@@ -56,8 +101,7 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct InProcess {
     limits: Limits,
-    reserved: Mutex<u64>,
-    freed: Condvar,
+    budget: Budget,
 }
 
 impl Default for InProcess {
@@ -77,10 +121,29 @@ pub fn is_decoding() -> bool {
 
 const BYTES_PER_PIXEL: u64 = 12;
 
+/// Whoever grants memory for a picture.
+pub(super) trait Room {
+    /// Gives back what was granted, and waits for room for `bytes`.
+    fn wait_for(&mut self, bytes: u64) -> Result<()>;
+    /// Room for `bytes` in all; false when all must be given back before waiting for it.
+    fn grow(&mut self, bytes: u64) -> Result<bool>;
+}
+
+impl Room for Share<'_> {
+    fn wait_for(&mut self, bytes: u64) -> Result<()> {
+        Share::wait_for(self, bytes);
+        Ok(())
+    }
+
+    fn grow(&mut self, bytes: u64) -> Result<bool> {
+        Ok(Share::grow(self, bytes))
+    }
+}
+
 impl InProcess {
     /// A decoder with these limits.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, reserved: Mutex::new(0), freed: Condvar::new() }
+        Self { limits, budget: Budget::new(limits.total_bytes) }
     }
 
     /// Decodes a picture that lies in memory; `name` stands for its path in errors.
@@ -88,32 +151,43 @@ impl InProcess {
     /// # Errors
     /// As [`Decoder::decode`].
     pub fn decode_bytes(&self, name: &Path, bytes: &[u8]) -> Result<RgbImage> {
-        self.contained(name, || self.read(name, Cursor::new(bytes), bytes.len() as u64))
+        contained(name, || self.read(name, Cursor::new(bytes), bytes.len() as u64, &mut self.budget.share()))
     }
 
-    fn contained(&self, path: &Path, work: impl FnOnce() -> Result<RgbImage>) -> Result<RgbImage> {
-        DECODING.set(true);
-        let outcome = catch_unwind(AssertUnwindSafe(work));
-        DECODING.set(false);
-        outcome.unwrap_or_else(|panic| {
-            let found = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(Error::Crashed { path: path.to_owned(), found: found.unwrap_or_else(|| "no reason given".into()) })
-        })
+    /// Decodes the picture at `path` with memory that `room` grants.
+    pub(super) fn decode_in(&self, path: &Path, side: u32, room: &mut dyn Room) -> Result<Picture> {
+        // Opening a pipe or a device could wait for ever, so the kind is asked first.
+        let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+        if !meta.is_file() {
+            return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
+        }
+        if meta.len() > self.limits.file_bytes {
+            return Err(Error::TooLarge {
+                path: path.to_owned(),
+                expected: format!("at most {} bytes", self.limits.file_bytes),
+                found: format!("{} bytes", meta.len()),
+            });
+        }
+        if meta.len() == 0 {
+            return Err(not_a_picture(path, "an empty file"));
+        }
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let pixels = contained(path, || self.read(path, BufReader::new(file), meta.len(), room))?;
+        Ok(Picture::shrunk(pixels, side))
     }
 
     /// Reads a picture from a source of `length` bytes. Some codecs read all of these to tell the size of the picture, so room
     /// for them comes first.
-    fn read(&self, path: &Path, mut source: impl BufRead + Seek, length: u64) -> Result<RgbImage> {
+    fn read(&self, path: &Path, mut source: impl BufRead + Seek, length: u64, room: &mut dyn Room) -> Result<RgbImage> {
         let mut needed = length;
         loop {
-            let mut reserved = self.reserve(needed);
+            room.wait_for(needed)?;
             source.rewind().map_err(Error::io("read", path))?;
             let (decoder, limits) = self.open(path, &mut source)?;
             let (width, height) = decoder.dimensions();
             let per_pixel = BYTES_PER_PIXEL.max(2 * u64::from(decoder.color_type().bytes_per_pixel()));
             needed = length.saturating_add((u64::from(width) * u64::from(height)).saturating_mul(per_pixel));
-            // Waiting with room in hand could wait for ever: without room for the pixels, all is given back first.
-            if reserved.grow(needed) {
+            if room.grow(needed)? {
                 return decode(decoder, limits).map_err(|error| refusal(path, error));
             }
         }
@@ -150,16 +224,16 @@ impl InProcess {
         limits.reserve(decoder.total_bytes()).map_err(broken)?;
         Ok((decoder, limits))
     }
+}
 
-    /// Waits until `bytes` fit into the budget; one picture alone is always let in.
-    fn reserve(&self, bytes: u64) -> Reservation<'_> {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        while *reserved > 0 && reserved.saturating_add(bytes) > self.limits.total_bytes {
-            reserved = self.freed.wait(reserved).unwrap_or_else(PoisonError::into_inner);
-        }
-        *reserved = reserved.saturating_add(bytes);
-        Reservation { owner: self, bytes }
-    }
+fn contained(path: &Path, work: impl FnOnce() -> Result<RgbImage>) -> Result<RgbImage> {
+    DECODING.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    DECODING.set(false);
+    outcome.unwrap_or_else(|panic| {
+        let found = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(Error::Crashed { path: path.to_owned(), found: found.unwrap_or_else(|| "no reason given".into()) })
+    })
 }
 
 fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbImage, ImageError> {
@@ -171,52 +245,9 @@ fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbIm
     Ok(if picture.color().has_alpha() { on_white(picture) } else { picture.into_rgb8() })
 }
 
-struct Reservation<'a> {
-    owner: &'a InProcess,
-    bytes: u64,
-}
-
-impl Reservation<'_> {
-    /// Grows to `bytes` if there is room, without waiting.
-    fn grow(&mut self, bytes: u64) -> bool {
-        let mut reserved = self.owner.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = *reserved - self.bytes;
-        if bytes > self.bytes {
-            if others > 0 && others.saturating_add(bytes) > self.owner.limits.total_bytes {
-                return false;
-            }
-            (*reserved, self.bytes) = (others.saturating_add(bytes), bytes);
-        }
-        true
-    }
-}
-
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
-        *self.owner.reserved.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
-        self.owner.freed.notify_all();
-    }
-}
-
 impl Decoder for InProcess {
-    fn decode(&self, path: &Path) -> Result<RgbImage> {
-        // Opening a pipe or a device could wait for ever, so the kind is asked first.
-        let meta = fs::metadata(path).map_err(Error::io("read", path))?;
-        if !meta.is_file() {
-            return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
-        }
-        if meta.len() > self.limits.file_bytes {
-            return Err(Error::TooLarge {
-                path: path.to_owned(),
-                expected: format!("at most {} bytes", self.limits.file_bytes),
-                found: format!("{} bytes", meta.len()),
-            });
-        }
-        if meta.len() == 0 {
-            return Err(not_a_picture(path, "an empty file"));
-        }
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        self.contained(path, || self.read(path, BufReader::new(file), meta.len()))
+    fn decode(&self, path: &Path, side: u32, _: &Progress) -> Result<Picture> {
+        self.decode_in(path, side, &mut self.budget.share())
     }
 }
 

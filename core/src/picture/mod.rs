@@ -1,6 +1,7 @@
 //! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top left corner.
 
 pub mod blur;
+mod budget;
 pub mod colour;
 pub mod decode;
 pub mod hog;
@@ -8,10 +9,12 @@ pub mod look;
 pub mod pyramid;
 pub mod resize;
 pub mod thumbnail;
+pub mod workers;
 
 use image::{GrayImage, Luma, RgbImage};
 
-pub use decode::{Decoder, InProcess, Limits};
+pub use decode::{Decoder, InProcess, Limits, Picture};
+pub use workers::Workers;
 
 /// Luma of an RGB picture, `(77 r + 150 g + 29 b) / 256` (ITU-R BT.601): a grey pixel keeps its value exactly.
 pub fn grey(rgb: &RgbImage) -> GrayImage {

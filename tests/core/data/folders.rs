@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use tessera_core::Error;
 use tessera_core::data::{Camera, ClassesFrom, UNLABELLED};
 use tessera_core::picture::InProcess;
+use tessera_core::picture::decode::WHOLE;
+use tessera_core::progress::Progress;
 
 use super::*;
 
@@ -249,8 +251,8 @@ fn pictures_come_from_the_decoder_and_one_bad_file_is_one_error() {
     image::RgbImage::from_pixel(3, 2, image::Rgb([9, 8, 7])).save(dir.path().join("cat/whole.png")).unwrap();
     let set = open(dir.path(), Labels::Auto);
     let decoder = InProcess::default();
-    assert_eq!(set.picture(0, &decoder).unwrap_err().reason(), "data");
-    assert_eq!(set.picture(1, &decoder).unwrap().get_pixel(2, 1).0, [9, 8, 7]);
+    assert_eq!(set.picture(0, &decoder, WHOLE, &Progress::default()).unwrap_err().reason(), "data");
+    assert_eq!(set.picture(1, &decoder, WHOLE, &Progress::default()).unwrap().pixels.get_pixel(2, 1).0, [9, 8, 7]);
 }
 
 #[test]
@@ -296,7 +298,7 @@ mod unix {
         let set = open(dir.path(), Labels::Auto);
         assert_eq!(set.classes, ["caf\\xE9", "dog"]);
         assert_eq!((set.items[0].path(), set.items[0].name().as_str()), (odd.as_path(), "\u{FFFD}\\n.png"));
-        assert_eq!(set.picture(0, &InProcess::default()).unwrap().dimensions(), (2, 2));
+        assert_eq!(set.picture(0, &InProcess::default(), WHOLE, &Progress::default()).unwrap().size, (2, 2));
     }
 
     #[test]
@@ -359,5 +361,5 @@ fn eth80_is_read_whole() {
     assert_eq!(set.classes, ["apple", "car", "cow", "cup", "dog", "horse", "pear", "tomato"]);
     assert_eq!(set.layout.pattern, Some("category_instance_elevation_azimuth"));
     assert!(set.items.iter().all(|item| item.meta.azimuth.is_some()) && set.skipped.is_empty());
-    assert_eq!(set.picture(0, &InProcess::default()).unwrap().dimensions(), (128, 128));
+    assert_eq!(set.picture(0, &InProcess::default(), WHOLE, &Progress::default()).unwrap().size, (128, 128));
 }

@@ -9,6 +9,8 @@ use tessera_core::data::mat::{Element, Header};
 use tessera_core::data::norb::{CATEGORIES, NorbSet, NorbWriter};
 use tessera_core::data::{Camera, ClassesFrom, Source, names};
 use tessera_core::picture::InProcess;
+use tessera_core::picture::decode::WHOLE;
+use tessera_core::progress::Progress;
 
 use super::*;
 
@@ -80,7 +82,7 @@ fn each_camera_gives_its_own_frames_of_one_set_in_memory() {
         let set = Dataset::from_norb(&norb, &OpenOptions { camera, ..OpenOptions::default() });
         assert_eq!(set.items[4].meta.camera, Some(camera));
         assert!(matches!(&set.items[4].source, Source::Frame { set, index } if Arc::ptr_eq(set, &norb) && *index == 8 + side));
-        let picture = set.picture(4, &InProcess::default()).unwrap();
+        let picture = set.picture(4, &InProcess::default(), WHOLE, &Progress::default()).unwrap().pixels;
         let grey = frame(5, 3, 8 + side);
         assert!(picture.enumerate_pixels().all(|(x, y, p)| p.0 == [grey.get_pixel(x, y).0[0]; 3]));
     }
@@ -357,7 +359,7 @@ fn genuine_norb_files_are_read() {
         assert_eq!(set.items.len(), 6);
         let Source::Frame { set: norb, .. } = &set.items[0].source else { panic!("a frame") };
         assert_eq!((norb.width(), norb.height(), norb.info(0)), (96, 96, first.as_slice()));
-        let picture = set.picture(0, &InProcess::default()).unwrap();
+        let picture = set.picture(0, &InProcess::default(), WHOLE, &Progress::default()).unwrap().pixels;
         assert_eq!(picture.dimensions(), (96, 96));
         assert!(picture.get_pixel(0, 0).0[0] > 100, "a bright background");
         let categories: Vec<usize> = (0..6).map(|pair| norb.category(pair).into()).collect();
@@ -389,7 +391,7 @@ fn norb_at_full_size() {
     let set = open(&dat, Labels::Auto);
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!((set.items.len(), set.groups().len(), set.classes.len()), (24_300, 25, 5));
-    let last = set.picture(24_299, &InProcess::default()).unwrap();
+    let last = set.picture(24_299, &InProcess::default(), WHOLE, &Progress::default()).unwrap().pixels;
     assert_eq!(last.get_pixel(95, 95).0[0], frames[24_299 % 7].get_pixel(95, 95).0[0]);
     let peak = peak_megabytes();
     eprintln!("24300 pairs opened in {seconds:.2} s; peak memory {before:?} MB before, {peak:?} MB after");

@@ -7,6 +7,7 @@ use tessera_core::data::Labels;
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::import::{FailedFile, ImportOptions, Imported, hold};
+use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
 
@@ -195,7 +196,7 @@ fn images_in(session: &Session, folder: &Path) -> Vec<Tried> {
     let options = tessera_core::data::OpenOptions { labels: Labels::None, ..Default::default() };
     let data = tessera_core::data::Dataset::open(folder, &options, session.progress());
     let paths = data.map(|data| data.items.iter().map(|item| item.path().to_owned()).collect::<Vec<_>>()).unwrap_or_default();
-    let tried = |path: PathBuf| Some(Tried { thumbnail: Arc::new(thumbnail::shrink(&session.picture(&path).ok()?)), path });
+    let tried = |path: PathBuf| Some(Tried { thumbnail: Arc::new(thumbnail::shrink(&session.picture(&path, SIDE).ok()?.pixels)), path });
     paths.into_iter().filter_map(tried).collect()
 }
 

@@ -113,6 +113,8 @@ struct Opened {
     then: Option<Command>,
 }
 
+/// The longer side, in pixels, of pictures in the viewer.
+const VIEWED: u32 = 8192;
 /// Entries of a folder that are listed.
 const LISTED: usize = 2000;
 /// Lines that the log keeps.
@@ -302,8 +304,8 @@ impl Desk {
         }
         let Some(path) = self.state().and_then(|state| state.path_of(state.image(image)?)) else { return };
         let session = self.session.clone();
-        self.short(move || match session.picture(&path) {
-            Ok(picture) => Message::Picture(image, Arc::new(picture)),
+        self.short(move || match session.picture(&path, VIEWED) {
+            Ok(picture) => Message::Picture(image, Arc::new(picture.pixels)),
             Err(error) => problem(error.to_string()),
         });
     }

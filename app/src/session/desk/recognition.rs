@@ -11,7 +11,8 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
-use tessera_core::picture::resize;
+use tessera_core::picture::Picture;
+use tessera_core::picture::decode::SIDE;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
@@ -22,8 +23,6 @@ use crate::command::Query;
 
 /// Pieces that are numbered on the pictures, in all.
 const PIECES: usize = 20;
-/// The longer side to which pictures are brought for showing.
-const SHOWN: u32 = 1024;
 
 /// Who answers.
 pub(super) enum Answerer {
@@ -84,8 +83,8 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, query: &Query) -
         _ => None,
     };
     let picture = match (query, &path) {
-        (Query::Pixels(pixels), _) => RgbImage::clone(pixels),
-        (_, Some(path)) => session.picture(path)?,
+        (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), SIDE),
+        (_, Some(path)) => session.picture(path, SIDE)?,
         _ => return Err(Error::Option { name: "image", found: "one without a file".into(), expected: "an image whose file is there" }),
     };
     let name = path.as_deref().map_or_else(|| "Pasted image".to_owned(), tessera_core::error::display);
@@ -135,7 +134,7 @@ fn view(
             pieces.push(Piece { tile: tiles.len(), query: contribution.position, position: matched.position, lead: *lead });
         }
         let of_library = drawn.state.as_ref().and_then(|state| state.image(matched.image)).map(|image| image.id);
-        let picture = session.picture(&drawn.find(matched.image, &matched.name)).ok().map(|picture| Arc::new(shown(picture)));
+        let picture = session.picture(&drawn.find(matched.image, &matched.name), SIDE).ok().map(|picture| Arc::new(picture.pixels));
         tiles.push(Tile { item: of_library, name: matched.name.clone(), label: class(label), picture, size: example.elements.size, lead });
     }
     pieces.sort_by(|a, b| b.lead.total_cmp(&a.lead));
@@ -144,8 +143,8 @@ fn view(
         name,
         item,
         path,
-        picture: Arc::new(shown(answer.picture.clone())),
-        size: answer.picture.dimensions(),
+        picture: Arc::new(answer.picture.pixels.clone()),
+        size: answer.picture.size,
         by,
         left_out,
         scores: answer.ranking.iter().map(|(id, score)| (class(*id), *score)).collect(),
@@ -169,14 +168,4 @@ fn row(model: &Recognizer, c: &Contribution) -> Row {
         bonus: c.bonus,
         value: c.value,
     }
-}
-
-/// A picture no larger than is shown.
-pub(super) fn shown(picture: RgbImage) -> RgbImage {
-    let (width, height) = picture.dimensions();
-    if width.max(height) <= SHOWN {
-        return picture;
-    }
-    let (width, height) = resize::fit(width, height, SHOWN);
-    resize::resize_rgb(&picture, width, height)
 }

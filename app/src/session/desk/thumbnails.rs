@@ -8,6 +8,7 @@ use std::thread;
 use image::RgbImage;
 use tessera_core::library::cache::Cache;
 use tessera_core::library::event::ContentHash;
+use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 
 use super::super::Session;
@@ -86,7 +87,7 @@ fn fetch(queue: &Queue, session: &Session, cache: &Path, send: &Sender<Fetched>,
             }
         };
         let kept = cache.as_ref().and_then(|cache| cache.thumbnail(next.hash).ok().flatten());
-        let from_file = || Some(thumbnail::shrink(&session.picture(next.path.as_deref()?).ok()?));
+        let from_file = || Some(thumbnail::shrink(&session.picture(next.path.as_deref()?, SIDE).ok()?.pixels));
         let picture = kept.and_then(|bytes| thumbnail::decode(&bytes)).or_else(from_file);
         if send.send((next.hash, picture)).is_err() {
             return;

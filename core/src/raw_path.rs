@@ -35,26 +35,26 @@ impl<'de> Deserialize<'de> for RawPath {
 
 /// The bytes of a path.
 #[cfg(unix)]
-pub(super) fn to_bytes(path: &Path) -> Vec<u8> {
+pub(crate) fn to_bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_owned()
 }
 
 /// The bytes of a path.
 #[cfg(not(unix))]
-pub(super) fn to_bytes(path: &Path) -> Vec<u8> {
+pub(crate) fn to_bytes(path: &Path) -> Vec<u8> {
     path.to_string_lossy().into_owned().into_bytes()
 }
 
 /// The path of some bytes.
 #[cfg(unix)]
-pub(super) fn from_bytes(bytes: Vec<u8>) -> PathBuf {
+pub(crate) fn from_bytes(bytes: Vec<u8>) -> PathBuf {
     use std::os::unix::ffi::OsStringExt as _;
     std::ffi::OsString::from_vec(bytes).into()
 }
 
 /// The path of some bytes.
 #[cfg(not(unix))]
-pub(super) fn from_bytes(bytes: Vec<u8>) -> PathBuf {
+pub(crate) fn from_bytes(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }

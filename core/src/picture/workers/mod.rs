@@ -1,0 +1,372 @@
+//! Decoding in processes of their own: whatever a file does to its decoder, this program goes on.
+//!
+//! A worker is a program that runs [`serve`]. It lives long and decodes one picture at a time; when a file brings it down, or
+//! takes too long, or nobody wants the picture any more, it is ended and another one is started.
+
+pub mod protocol;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use self::protocol::{GRANTED, GREETING, Reply, read_reply};
+use super::budget::Budget;
+use super::decode::{Decoder, InProcess, Limits, Picture, Room};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// How long one picture may take.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a worker may take to greet.
+const START: Duration = Duration::from_secs(20);
+/// How often it is looked whether a picture in work is overdue or unwanted.
+const LOOK: Duration = Duration::from_millis(20);
+/// Workers that a file may bring down before it is given up.
+const TRIES: usize = 2;
+
+/// A [`Decoder`] that has its pictures decoded by workers. Where none can be started, it decodes in this process, and
+/// [`Decoder::remark`] says so.
+pub struct Workers {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    patience: Duration,
+    limit: usize,
+    pool: Mutex<Pool>,
+    freed: Condvar,
+    budget: Budget,
+    watch: Arc<Watch>,
+    deaths: AtomicU64,
+    fallback: InProcess,
+    refusal: OnceLock<String>,
+}
+
+#[derive(Default)]
+struct Pool {
+    idle: Vec<Worker>,
+    alive: usize,
+}
+
+/// A process that decodes.
+struct Worker {
+    child: Arc<Mutex<Child>>,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let mut child = lock(&self.child);
+        // It may have ended already.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// Why a worker gave no answer.
+enum End {
+    Died(String),
+    Overdue,
+    Cancelled,
+}
+
+impl Workers {
+    /// Up to `limit` processes that run `program` with `arguments`, which must lead it to [`serve`].
+    pub fn new(program: PathBuf, arguments: Vec<OsString>, limit: usize) -> Self {
+        Self {
+            program,
+            arguments,
+            patience: PATIENCE,
+            limit: limit.max(1),
+            pool: Mutex::default(),
+            freed: Condvar::new(),
+            budget: Budget::new(Limits::default().total_bytes),
+            watch: Arc::default(),
+            deaths: AtomicU64::new(0),
+            fallback: InProcess::default(),
+            refusal: OnceLock::new(),
+        }
+    }
+
+    /// The same with another time that one picture may take.
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// A worker that nobody else has; waits for one when all are at work.
+    fn take(&self) -> io::Result<Worker> {
+        let mut pool = lock(&self.pool);
+        loop {
+            if let Some(worker) = pool.idle.pop() {
+                return Ok(worker);
+            }
+            if pool.alive < self.limit {
+                break;
+            }
+            pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);
+        }
+        pool.alive += 1;
+        drop(pool);
+        self.start().inspect_err(|_| self.lost())
+    }
+
+    fn start(&self) -> io::Result<Worker> {
+        let mut command = Command::new(&self.program);
+        // Some codecs print to stderr.
+        command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("a process without pipes"));
+        };
+        let mut worker = Worker { child: Arc::new(Mutex::new(child)), input, output: BufReader::with_capacity(1 << 16, output) };
+        let flight = self.watch.begin(&worker.child, &Progress::default(), START);
+        let mut greeting = [0; GREETING.len()];
+        let outcome = worker.output.read_exact(&mut greeting);
+        drop(flight);
+        outcome?;
+        if &greeting == GREETING { Ok(worker) } else { Err(io::Error::other("a program that is no worker")) }
+    }
+
+    fn give_back(&self, worker: Worker) {
+        lock(&self.pool).idle.push(worker);
+        self.freed.notify_one();
+    }
+
+    /// A worker is no more.
+    fn lost(&self) {
+        lock(&self.pool).alive -= 1;
+        self.freed.notify_one();
+    }
+
+    fn ask(&self, worker: &mut Worker, path: &Path, side: u32, progress: &Progress) -> Result<Result<Picture>, End> {
+        let mut share = self.budget.share();
+        let mut flight = self.watch.begin(&worker.child, progress, self.patience);
+        let mut talk = || -> io::Result<Result<Picture>> {
+            protocol::ask(&mut worker.input, path, side)?;
+            loop {
+                match read_reply(&mut worker.output, path, side)? {
+                    Reply::Need(bytes) => {
+                        // Waiting for others does not count.
+                        flight.pause();
+                        if !share.grow(bytes) {
+                            share.wait_for(bytes);
+                        }
+                        flight.go_on(self.patience);
+                        worker.input.write_all(&[GRANTED])?;
+                    }
+                    Reply::Picture(picture) => return Ok(Ok(picture)),
+                    Reply::Refused(error) => return Ok(Err(error)),
+                }
+            }
+        };
+        let outcome = talk();
+        match (flight.end(), outcome) {
+            (Some(end), _) => Err(end),
+            (None, Ok(reply)) => Ok(reply),
+            (None, Err(error)) => {
+                let mut child = lock(&worker.child);
+                let _ = child.kill();
+                let words = child.wait().map_or_else(|_| String::new(), |status| format!("; {status}"));
+                Err(End::Died(format!("its process ended: {error}{words}")))
+            }
+        }
+    }
+}
+
+impl Decoder for Workers {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
+        let mut found = String::new();
+        for _ in 0..TRIES {
+            if self.refusal.get().is_some() {
+                return self.fallback.decode(path, side, progress);
+            }
+            let mut worker = match self.take() {
+                Ok(worker) => worker,
+                Err(error) => {
+                    let _ = self.refusal.set(format!(
+                        "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({error})",
+                        self.program.display()
+                    ));
+                    continue;
+                }
+            };
+            match self.ask(&mut worker, path, side, progress) {
+                Ok(outcome) => {
+                    self.give_back(worker);
+                    return outcome;
+                }
+                Err(end) => {
+                    drop(worker);
+                    self.lost();
+                    match end {
+                        End::Cancelled => return Err(Error::Cancelled),
+                        End::Died(words) => found = words,
+                        End::Overdue => {
+                            self.deaths.fetch_add(1, Ordering::Relaxed);
+                            let found = format!("it took longer than {} s", self.patience.as_secs());
+                            return Err(Error::Fatal { path: path.to_owned(), found });
+                        }
+                    }
+                    self.deaths.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        if self.refusal.get().is_some() {
+            return self.fallback.decode(path, side, progress);
+        }
+        Err(Error::Fatal { path: path.to_owned(), found })
+    }
+
+    fn deaths(&self) -> u64 {
+        self.deaths.load(Ordering::Relaxed)
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.refusal.get().cloned()
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        lock(&self.watch.flights).closed = true;
+        self.watch.woken.notify_all();
+    }
+}
+
+/// Ends workers whose pictures are overdue or unwanted.
+#[derive(Default)]
+struct Watch {
+    flights: Mutex<Flights>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct Flights {
+    under_way: BTreeMap<u64, Flight>,
+    next: u64,
+    has_watcher: bool,
+    closed: bool,
+}
+
+struct Flight {
+    child: Arc<Mutex<Child>>,
+    progress: Progress,
+    deadline: Option<Instant>,
+    end: Option<End>,
+}
+
+/// A picture in work.
+struct Watched<'a> {
+    watch: &'a Watch,
+    number: u64,
+}
+
+impl Watch {
+    /// Watches over a worker until what is returned is dropped.
+    fn begin(self: &Arc<Self>, child: &Arc<Mutex<Child>>, progress: &Progress, patience: Duration) -> Watched<'_> {
+        let mut flights = lock(&self.flights);
+        if !flights.has_watcher {
+            let watch = Arc::clone(self);
+            // Without a thread nothing is ended early; everything else is as it is.
+            flights.has_watcher = thread::Builder::new().name("watch".into()).spawn(move || watch.run()).is_ok();
+        }
+        flights.next += 1;
+        let number = flights.next;
+        let flight =
+            Flight { child: Arc::clone(child), progress: progress.clone(), deadline: Some(Instant::now() + patience), end: None };
+        flights.under_way.insert(number, flight);
+        drop(flights);
+        self.woken.notify_all();
+        Watched { watch: self, number }
+    }
+
+    fn run(&self) {
+        let mut flights = lock(&self.flights);
+        while !flights.closed {
+            if flights.under_way.is_empty() {
+                flights = self.woken.wait(flights).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            flights = self.woken.wait_timeout(flights, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            let now = Instant::now();
+            for flight in flights.under_way.values_mut().filter(|flight| flight.end.is_none()) {
+                flight.end = match flight.deadline {
+                    _ if flight.progress.is_cancelled() => Some(End::Cancelled),
+                    Some(deadline) if deadline < now => Some(End::Overdue),
+                    _ => continue,
+                };
+                let _ = lock(&flight.child).kill();
+            }
+        }
+    }
+}
+
+impl Watched<'_> {
+    fn pause(&mut self) {
+        self.set(None);
+    }
+
+    fn go_on(&mut self, patience: Duration) {
+        self.set(Some(Instant::now() + patience));
+    }
+
+    fn set(&self, deadline: Option<Instant>) {
+        if let Some(flight) = lock(&self.watch.flights).under_way.get_mut(&self.number) {
+            flight.deadline = deadline;
+        }
+    }
+
+    /// Why the worker was ended, if it was.
+    fn end(self) -> Option<End> {
+        lock(&self.watch.flights).under_way.remove(&self.number).and_then(|flight| flight.end)
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        lock(&self.watch.flights).under_way.remove(&self.number);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Decodes what is asked for on one pipe and replies on another, until there are no more requests: what a worker does.
+///
+/// # Errors
+/// When a pipe breaks.
+pub fn serve(from: impl Read, to: impl Write) -> io::Result<()> {
+    let (mut from, mut to) = (BufReader::new(from), io::BufWriter::with_capacity(1 << 16, to));
+    to.write_all(GREETING)?;
+    to.flush()?;
+    let decoder = InProcess::default();
+    while let Some((path, side)) = protocol::read_request(&mut from)? {
+        let outcome = decoder.decode_in(&path, side, &mut Parent { from: &mut from, to: &mut to });
+        protocol::reply(&mut to, &outcome)?;
+    }
+    Ok(())
+}
+
+/// Memory is granted by the program that asked.
+struct Parent<'a, R, W> {
+    from: &'a mut R,
+    to: &'a mut W,
+}
+
+impl<R: Read, W: Write> Room for Parent<'_, R, W> {
+    fn wait_for(&mut self, bytes: u64) -> Result<()> {
+        protocol::need(self.to, self.from, bytes).map_err(Error::io("read", Path::new("pipe")))
+    }
+
+    fn grow(&mut self, bytes: u64) -> Result<bool> {
+        self.wait_for(bytes)?;
+        Ok(true)
+    }
+}
