@@ -211,7 +211,7 @@ fn in_words(sum: &Sum, library: &Path) -> String {
         (all.unchanged, "unchanged"),
         (all.forgotten, "of them forgotten before and left out"),
         (all.duplicate, "duplicate"),
-        (all.unsupported, "of formats that cannot be read"),
+        (all.unsupported, "that are no pictures of a known format"),
         (all.failed.len(), "failed"),
         (all.missing, "missing"),
     ] {

@@ -359,7 +359,7 @@ fn no_pictures(root: &Path, walk: &Walk) -> Error {
     }
     let skipped = |reason| walk.skipped.iter().filter(|skipped| skipped.reason == reason).count();
     let counts = [
-        (skipped("unsupported"), "unsupported picture"),
+        (skipped("unsupported"), "file of an unknown format"),
         (skipped("link"), "link to a folder or to nothing"),
         (skipped("io"), "unreadable folder"),
         (walk.ignored, "other file"),

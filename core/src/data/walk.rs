@@ -22,10 +22,13 @@ const UNSUPPORTED: [&str; 39] = [
     "tga",
 ];
 
+/// Endings of files that lie beside pictures and are none, in lower case.
+const COMPANIONS: [&str; 12] = ["csv", "db", "gz", "htm", "html", "ini", "json", "jsonl", "mat", "md", "tsv", "txt"];
+
 /// What a folder holds.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
-    /// Files with an image's ending, sorted.
+    /// Files that are pictures by their ending, or by their first bytes where the ending tells nothing; sorted.
     pub(super) pictures: Vec<PathBuf>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) ignored: usize,
@@ -118,16 +121,18 @@ impl Walk {
             skip(path, "link", "links to folders, and links that lead nowhere, are not followed".into());
         } else if UNSUPPORTED.contains(&ending.as_str()) {
             skip(path, "unsupported", format!("{} pictures cannot be read", ending.to_uppercase()));
-        } else if !decode::EXTENSIONS.contains(&ending.as_str()) {
+        } else if COMPANIONS.contains(&ending.as_str()) {
             self.ignored += 1;
             let name = path.to_string_lossy();
             if self.matrix.is_none() && (name.ends_with(".mat") || name.ends_with(".mat.gz")) {
                 self.matrix = Some(path);
             }
-        } else if kind.is_file() {
+        } else if !kind.is_file() {
+            skip(path, "special", "neither a file nor a folder".into());
+        } else if decode::EXTENSIONS.contains(&ending.as_str()) || decode::has_known_head(&path) {
             self.pictures.push(path);
         } else {
-            skip(path, "special", "neither a file nor a folder".into());
+            skip(path, "unsupported", "no picture of a known format".into());
         }
     }
 }

@@ -6,14 +6,19 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::event::{ContentHash, EventId};
+use super::import::FailedFile;
 use crate::descriptor::Descriptor;
+use crate::envelope::hash64;
 use crate::error::{Error, Result};
+use crate::raw_path::{from_bytes, to_bytes};
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS feature (hash BLOB, version TEXT, bytes BLOB NOT NULL, PRIMARY KEY (hash, version)) STRICT;
 CREATE TABLE IF NOT EXISTS thumbnail (hash BLOB PRIMARY KEY, look BLOB NOT NULL, jpeg BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS checkpoint (model TEXT, event INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (model, event)) STRICT;
 CREATE TABLE IF NOT EXISTS result (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS quarantine (hash BLOB PRIMARY KEY, found TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS skipped (path BLOB PRIMARY KEY, folder BLOB NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
 ";
 
 /// What is kept of a file.
@@ -70,7 +75,7 @@ impl Cache {
         for Cut { hash, elements, look, jpeg } in entries {
             let hash = hash.0.to_be_bytes();
             tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
-                .and_then(|mut insert| insert.execute(params![hash, version, elements]))
+                .and_then(|mut insert| insert.execute(params![hash, version, sealed(elements)]))
                 .map_err(&refused)?;
             tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2, ?3)")
                 .and_then(|mut insert| insert.execute(params![hash, look.to_bytes(), jpeg]))
@@ -85,7 +90,7 @@ impl Cache {
             let mut query = self.db.prepare_cached("SELECT bytes FROM feature WHERE hash = ?1 AND version = ?2")?;
             query.query_row(params![hash.0.to_be_bytes(), version], |row| row.get(0)).optional()
         };
-        read().map_err(refused("read", &self.path))
+        Ok(read().map_err(refused("read", &self.path))?.and_then(unsealed))
     }
 
     /// The thumbnail kept for a file's bytes, as JPEG.
@@ -117,7 +122,7 @@ impl Cache {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
             tx.execute("DELETE FROM checkpoint WHERE model = ?1", [model])?;
-            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, ?3)", params![model, event.0 as i64, bytes])?;
+            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, ?3)", params![model, event.0 as i64, sealed(bytes)])?;
             tx.commit()
         };
         write(&mut self.db).map_err(refused("write", &self.path))
@@ -127,7 +132,54 @@ impl Cache {
     pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
         let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
         let read = self.db.query_row(sql, [model], |row| Ok((EventId(row.get::<_, i64>(0)? as u64), row.get(1)?))).optional();
-        read.map_err(refused("read", &self.path))
+        let found: Option<(EventId, Vec<u8>)> = read.map_err(refused("read", &self.path))?;
+        Ok(found.and_then(|(event, bytes)| Some((event, unsealed(bytes)?))))
+    }
+
+    /// Files that no decoder survived, with how they ended.
+    pub(super) fn quarantine(&self) -> Result<HashMap<ContentHash, String>> {
+        let read = || -> rusqlite::Result<HashMap<ContentHash, String>> {
+            let mut query = self.db.prepare("SELECT hash, found FROM quarantine")?;
+            query.query_map([], |row| Ok((ContentHash(u128::from_be_bytes(row.get(0)?)), row.get(1)?)))?.collect()
+        };
+        read().map_err(refused("read", &self.path))
+    }
+
+    /// Keeps files from being decoded again.
+    pub(super) fn put_quarantine(&self, files: &[(ContentHash, String)]) -> Result<()> {
+        let refused = refused("write", &self.path);
+        files.iter().try_for_each(|(hash, found)| {
+            let written = self.db.execute("INSERT OR REPLACE INTO quarantine VALUES (?1, ?2)", params![hash.0.to_be_bytes(), found]);
+            written.map(|_| ()).map_err(&refused)
+        })
+    }
+
+    /// Lets all files be decoded again.
+    pub(super) fn clear_quarantine(&self) -> Result<()> {
+        self.db.execute("DELETE FROM quarantine", []).map(|_| ()).map_err(refused("write", &self.path))
+    }
+
+    /// Keeps the list of files below a folder that could not be taken in, in place of the one before.
+    pub(super) fn put_skipped(&mut self, folder: &Path, files: &[FailedFile]) -> Result<()> {
+        let write = |db: &mut Connection| {
+            let tx = db.transaction()?;
+            tx.execute("DELETE FROM skipped WHERE folder = ?1", [to_bytes(folder)])?;
+            for file in files {
+                let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO skipped VALUES (?1, ?2, ?3, ?4)")?;
+                insert.execute(params![to_bytes(&file.path), to_bytes(folder), file.reason, file.detail])?;
+            }
+            tx.commit()
+        };
+        write(&mut self.db).map_err(refused("write", &self.path))
+    }
+
+    /// Files that could not be taken in when their folders were last imported: path, reason, and the reason in words.
+    pub(super) fn skipped(&self) -> Result<Vec<(PathBuf, String, String)>> {
+        let read = || -> rusqlite::Result<Vec<_>> {
+            let mut query = self.db.prepare("SELECT path, reason, detail FROM skipped ORDER BY path")?;
+            query.query_map([], |row| Ok((from_bytes(row.get(0)?), row.get(1)?, row.get(2)?)))?.collect()
+        };
+        read().map_err(refused("read", &self.path))
     }
 
     /// Keeps a result under a name.
@@ -158,6 +210,19 @@ impl Cache {
         };
         write(&mut self.db).map_err(refused("write", &self.path))
     }
+}
+
+/// Bytes with their xxh3-64 behind them.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    [bytes, &hash64(bytes).to_le_bytes()].concat()
+}
+
+/// The bytes that were sealed; none when they are others now.
+fn unsealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let (body, seal) = bytes.split_last_chunk::<8>()?;
+    let is_whole = hash64(body).to_le_bytes() == *seal;
+    bytes.truncate(bytes.len() - 8);
+    is_whole.then_some(bytes)
 }
 
 fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {

@@ -14,8 +14,8 @@ use crate::ckm::element::Elements;
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
-use crate::picture::look::fingerprint;
 use crate::picture::decode::SIDE;
+use crate::picture::look::fingerprint;
 use crate::picture::{Decoder, Picture, thumbnail};
 use crate::progress::Progress;
 

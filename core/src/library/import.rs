@@ -91,6 +91,14 @@ enum Look {
     /// Bytes that an image of the library has; whether no other file has them any more.
     Known(ContentHash, bool),
     Forgotten,
+    /// Bytes that no decoder survived, for the first time.
+    Fatal(ContentHash, Error),
+}
+
+/// Bytes that are not looked at any more.
+struct Refused {
+    forgotten: HashSet<ContentHash>,
+    quarantine: HashMap<ContentHash, String>,
 }
 
 /// The library, whoever holds it.
@@ -133,12 +141,13 @@ pub(super) fn take_in(
     }
     report.found += data.items.len();
 
-    let (root, decoder, ckm, forgotten, state) = {
+    let (root, decoder, state, watch) = {
         let mut library = hold(library);
         let root = library.root_for(&folder, options)?;
-        let forgotten = library.store.forgotten()?;
-        (root, Arc::clone(&library.decoder), library.recogniser.ckm().options().clone(), forgotten, library.state.clone())
+        let watch = Refused { forgotten: library.store.forgotten()?, quarantine: library.cache.quarantine()? };
+        (root, Arc::clone(&library.decoder), library.state.clone(), watch)
     };
+    let ckm = hold(library).recogniser.ckm().options().clone();
     let deaths = decoder.deaths();
     let known = Known::of(&state);
     let mut work = Vec::new();
@@ -165,18 +174,24 @@ pub(super) fn take_in(
     report.missing = hold(library).mark_missing(&folder, &data.items.iter().map(|item| item.path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
-    let mut run = Run { root, folder, known, act: None, in_act: 0, reads_words, report };
+    let mut run = Run { root, folder: folder.clone(), known, act: None, in_act: 0, reads_words, report };
     for batch in work.chunks(BATCH) {
         let state = hold(library).state.clone();
         // No thread waits for the library in here: one that holds it may be waiting for these threads.
         let looked: Vec<Result<Look>> = batch
             .par_iter()
-            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &forgotten, &*decoder, &ckm, progress)))
+            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &watch, &*decoder, &ckm, progress)))
             .collect();
         run.report.cancelled |= looked.iter().any(|look| matches!(look, Err(Error::Cancelled)));
         let mut seen = Vec::new();
         for (file, look) in batch.iter().zip(looked) {
             match look {
+                Ok(Look::Fatal(hash, error)) => {
+                    if let Error::Fatal { found, .. } = &error {
+                        hold(library).cache.put_quarantine(&[(hash, found.clone())])?;
+                    }
+                    run.report.failed.push(failed(&file.path, &error));
+                }
                 Ok(look) => seen.push((file, look)),
                 Err(Error::Cancelled) => {}
                 Err(error) => run.report.failed.push(failed(&file.path, &error)),
@@ -193,7 +208,11 @@ pub(super) fn take_in(
         // What was not looked at was not found.
         report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
     }
-    hold(library).teach_missing()?;
+    let mut library = hold(library);
+    if !report.cancelled {
+        library.cache.put_skipped(&folder, &report.failed)?;
+    }
+    library.teach_missing()?;
     Ok(report)
 }
 
@@ -269,7 +288,7 @@ fn look(
     file: &File,
     by_hash: &HashMap<ContentHash, ItemId>,
     state: &State,
-    forgotten: &HashSet<ContentHash>,
+    refused: &Refused,
     decoder: &dyn Decoder,
     options: &CkmOptions,
     progress: &Progress,
@@ -282,10 +301,16 @@ fn look(
         });
         return Ok(Look::Known(hash, !elsewhere));
     }
-    if forgotten.contains(&hash) {
+    if refused.forgotten.contains(&hash) {
         return Ok(Look::Forgotten);
     }
-    let picture = decoder.decode(&file.path, SIDE, progress)?;
+    if let Some(found) = refused.quarantine.get(&hash) {
+        return Err(Error::Fatal { path: file.path.clone(), found: format!("{found}; it is not tried again") });
+    }
+    let picture = match decoder.decode(&file.path, SIDE, progress) {
+        Err(error @ Error::Fatal { .. }) => return Ok(Look::Fatal(hash, error)),
+        outcome => outcome?,
+    };
     let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
     let captions = sidecar(&file.path)?.unwrap_or_default();
     Ok(Look::New(content, features::cut(hash, &picture, options)?, captions))
@@ -355,6 +380,8 @@ impl Library {
             match look {
                 Look::Known(hash, moved) => familiar.push((file, hash, moved)),
                 Look::New(content, cut, captions) => fresh.push((file, content, cut, captions)),
+                // Told where it was met.
+                Look::Fatal(..) => {}
                 Look::Forgotten => {
                     run.report.unchanged += 1;
                     run.report.forgotten += 1;

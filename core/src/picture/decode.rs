@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Cursor, Seek};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -16,6 +16,18 @@ use crate::progress::Progress;
 
 /// File name endings that are taken for pictures, in lower case.
 pub const EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff"];
+
+/// Whether the first bytes of a file are those of a picture that can be read. The file must be an ordinary one.
+pub fn has_known_head(path: &Path) -> bool {
+    let mut head = [0; 16];
+    let read = File::open(path).and_then(|mut file| file.read(&mut head));
+    read.is_ok_and(|n| image::guess_format(&head[..n]).is_ok_and(is_readable))
+}
+
+fn is_readable(format: ImageFormat) -> bool {
+    use ImageFormat::{Bmp, Gif, Jpeg, Png, Tiff, WebP};
+    matches!(format, Png | Jpeg | Gif | WebP | Bmp | Tiff)
+}
 
 /// The longer side, in pixels, of pictures that are learned or shown small. No machine works at a larger one.
 pub const SIDE: u32 = 1024;
@@ -200,10 +212,7 @@ impl InProcess {
         let Some(format) = reader.format() else {
             return Err(not_a_picture(path, "data of another kind"));
         };
-        if !matches!(
-            format,
-            ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Gif | ImageFormat::WebP | ImageFormat::Bmp | ImageFormat::Tiff
-        ) {
+        if !is_readable(format) {
             return Err(not_a_picture(path, format!("a {} file", format.extensions_str().first().unwrap_or(&"foreign"))));
         }
         let mut limits = image::Limits::default();

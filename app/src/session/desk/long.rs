@@ -205,7 +205,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Messa
     for (n, what) in [
         (report.unchanged, "unchanged"),
         (report.duplicate, "duplicate"),
-        (report.unsupported, "of formats that cannot be read"),
+        (report.unsupported, "that are no pictures of a known format"),
         (report.failed.len(), "failed (the log says why)"),
         (report.missing, "missing"),
     ] {

@@ -278,8 +278,7 @@ impl Watch {
         }
         flights.next += 1;
         let number = flights.next;
-        let flight =
-            Flight { child: Arc::clone(child), progress: progress.clone(), deadline: Some(Instant::now() + patience), end: None };
+        let flight = Flight { child: Arc::clone(child), progress: progress.clone(), deadline: Some(Instant::now() + patience), end: None };
         flights.under_way.insert(number, flight);
         drop(flights);
         self.woken.notify_all();

@@ -25,8 +25,7 @@ const SIDE_LIMIT: u32 = 65_535;
 const PIXEL_LIMIT: u64 = 100_000_000;
 
 /// What the ways out of errors are called on the pipe.
-const ADVICE: [&str; 2] =
-    ["convert it to one of these or leave it out", "copy it again from its source or leave it out"];
+const ADVICE: [&str; 2] = ["convert it to one of these or leave it out", "copy it again from its source or leave it out"];
 
 /// What a worker says about a request.
 #[derive(Debug)]
