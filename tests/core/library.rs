@@ -177,13 +177,13 @@ fn replayed(place: &Place, library: Mutex<Library>) -> Mutex<Library> {
 #[track_caller]
 fn with_cache(place: &Place, library: Mutex<Library>, change: impl FnOnce(&Path)) -> Mutex<Library> {
     let library = library.into_inner().unwrap();
-    let (kept, machine) = (library.checkpoints(), Arc::clone(library.recogniser().ckm()));
+    let (kept, machine) = (library.everything_learned(), Arc::clone(library.recogniser().ckm()));
     drop(library);
     change(&place.folder().join("cache.db"));
     let library = place.open();
     {
         let held = hold(&library);
-        assert!(held.checkpoints() == kept, "other checkpoints");
+        assert!(held.everything_learned() == kept, "other checkpoints");
         assert!(**held.recogniser().ckm() == *machine, "another machine");
     }
     library

@@ -19,7 +19,7 @@ impl Session {
     /// # Errors
     /// As [`import`].
     pub fn import(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<Imported> {
-        self.pool.install(|| import(library, folder, options, &self.progress))
+        self.in_turn(|| import(library, folder, options, &self.progress))
     }
 
     /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category. Returns how many.
@@ -77,6 +77,6 @@ impl Session {
     /// # Errors
     /// As [`relocate`].
     pub fn relocate(&self, library: &Mutex<Library>, old: &Path, new: &Path) -> Result<Relocated> {
-        self.pool.install(|| relocate(library, old, new, &self.progress))
+        self.in_turn(|| relocate(library, old, new, &self.progress))
     }
 }

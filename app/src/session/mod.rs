@@ -16,7 +16,7 @@ pub mod search;
 pub mod train;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -34,6 +34,8 @@ pub struct Session {
     seed: u64,
     progress: Progress,
     data: Option<PathBuf>,
+    /// Held by whoever imports: threads that wait for another import of the same pool would wait for ever.
+    importing: Arc<Mutex<()>>,
 }
 
 impl Session {
@@ -43,7 +45,14 @@ impl Session {
     /// When the system gives no threads.
     pub fn new(threads: usize, seed: u64) -> Result<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("the system gave no threads to work with")?;
-        Ok(Self { decoder: Arc::new(InProcess::default()), pool: Arc::new(pool), seed, progress: Progress::default(), data: None })
+        Ok(Self {
+            decoder: Arc::new(InProcess::default()),
+            pool: Arc::new(pool),
+            seed,
+            progress: Progress::default(),
+            data: None,
+            importing: Arc::default(),
+        })
     }
 
     /// The same session for other work, watched and cancelled by itself.
@@ -99,6 +108,12 @@ impl Session {
     /// As [`Session::new`].
     pub fn beside(&self) -> Result<Self> {
         self.clone().with_threads(self.pool.current_num_threads())
+    }
+
+    /// Does `work` on this session's threads when no other import is under way.
+    fn in_turn<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let _turn = self.importing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.pool.install(work)
     }
 
     /// The seed of everything random.

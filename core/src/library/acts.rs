@@ -1,6 +1,7 @@
 //! What a user says and takes back: labels, captions, classes, removal, undo.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::Library;
 use super::event::{Caption, Change, ClassLook, ContentHash, EventId, Field, Kind, Swap, UserLabel, inverse};
@@ -133,7 +134,7 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Data`] when the log is damaged.
-    pub fn undo(&mut self) -> Result<Option<(Act, EventId)>> {
+    pub fn undo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
         let Some(act) = self.state.history().last().cloned() else { return Ok(None) };
         let events = self.store.events_of(act.id)?.into_iter().filter(|event| event.kind == Kind::Act);
         let changes = inverse(events.flat_map(|event| event.changes).collect());
@@ -144,14 +145,14 @@ impl Library {
     ///
     /// # Errors
     /// As [`Library::undo`].
-    pub fn redo(&mut self) -> Result<Option<(Act, EventId)>> {
+    pub fn redo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
         let Some(act) = self.state.future().last().cloned() else { return Ok(None) };
         let changes = self.store.last_undo_of(act.id)?.map(|event| inverse(event.changes)).unwrap_or_default();
         self.history_step(act.clone(), Kind::Redo(act.id), &format!("Redo: {}", act.words), changes)
     }
 
     /// A step in the history is entered even when forgetting has left nothing of its act.
-    fn history_step(&mut self, act: Act, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<(Act, EventId)>> {
+    fn history_step(&mut self, act: Arc<Act>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<(Arc<Act>, EventId)>> {
         let changes = self.state.fitting(changes);
         let event = self.append_and_teach(None, kind, words, changes)?;
         Ok(Some((act, event)))

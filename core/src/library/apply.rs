@@ -27,8 +27,13 @@ pub trait Model: Send {
     /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] when the cache cannot be used.
     fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()>;
 
-    /// Everything it learned, as bytes. Images are named by their hashes: identifiers differ between libraries.
-    fn checkpoint(&self, state: &State) -> Vec<u8>;
+    /// Everything it learned, as bytes, for comparing. Images are named by their hashes: identifiers differ between libraries.
+    fn everything(&self, state: &State) -> Vec<u8>;
+
+    /// What it needs to be taken up where it stands. O(images).
+    fn checkpoint(&self, state: &State) -> Vec<u8> {
+        self.everything(state)
+    }
 
     /// Takes up a checkpoint of the library in this state. Returns whether it could: if not, it is taught from the beginning.
     ///
@@ -39,7 +44,7 @@ pub trait Model: Send {
 
 /// A step from one state of a library to the next.
 pub struct Lesson<'a> {
-    /// What was there.
+    /// What was there of these images.
     pub before: &'a State,
     /// What is there now.
     pub after: &'a State,
@@ -51,14 +56,12 @@ pub struct Lesson<'a> {
     pub progress: &'a Progress,
 }
 
-/// The state after an event, entered in the history.
-pub(super) fn step(state: &State, event: &Event) -> State {
-    let mut after = state.clone();
+/// Brings a state to what it is after an event, which is entered in the history.
+pub(super) fn step(state: &mut State, event: &Event) {
     for change in &event.changes {
-        after.apply(change);
+        state.apply(change);
     }
-    after.record(event);
-    after
+    state.record(event);
 }
 
 /// The images that an event touches, in order.
@@ -119,9 +122,10 @@ fn teach(model: &mut dyn Model, mut state: State, events: &[Event], features: &F
     progress.begin("Learning what was done before", events.len() as u64);
     for event in events {
         progress.step()?;
-        let after = step(&state, event);
-        model.learn(&Lesson { before: &state, after: &after, images: &touched(event), features, progress })?;
-        state = after;
+        let images = touched(event);
+        let before = state.part(&images);
+        step(&mut state, event);
+        model.learn(&Lesson { before: &before, after: &state, images: &images, features, progress })?;
     }
     Ok(())
 }

@@ -44,16 +44,46 @@ impl Cache {
     pub fn open(path: &Path) -> Result<Self> {
         match Self::connect(path) {
             Ok(db) => Ok(Self { db, path: path.to_owned() }),
-            Err(_) => {
-                for ending in ["", "-wal", "-shm"] {
-                    let mut file = path.as_os_str().to_owned();
-                    file.push(ending);
-                    let _ = std::fs::remove_file(file);
-                }
+            Err(error) if is_damage(&error) => {
+                Self::put_aside(path)?;
                 let db = Self::connect(path).map_err(refused("open", path))?;
                 Ok(Self { db, path: path.to_owned() })
             }
+            Err(error) => Err(refused("open", path)(error)),
         }
+    }
+
+    /// A cache in memory, which stands for another one for a moment.
+    pub(super) fn passing() -> Result<Self> {
+        let path = PathBuf::from(":memory:");
+        let db = Self::connect(&path).map_err(refused("open", &path))?;
+        Ok(Self { db, path })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A second connection to a file that is open already.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it cannot be read.
+    pub fn beside(path: &Path) -> Result<Self> {
+        let db = Self::connect(path).map_err(refused("open", path))?;
+        Ok(Self { db, path: path.to_owned() })
+    }
+
+    /// Gives a damaged file another name; nothing in it is precious.
+    pub(super) fn put_aside(path: &Path) -> Result<()> {
+        let with = |ending: &str| {
+            let mut file = path.as_os_str().to_owned();
+            file.push(ending);
+            PathBuf::from(file)
+        };
+        for ending in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(with(ending));
+        }
+        std::fs::rename(path, with(".damaged")).map_err(Error::io("rename", path))
     }
 
     fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -225,7 +255,16 @@ fn unsealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     is_whole.then_some(bytes)
 }
 
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt))
+}
+
 fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
-    move |error| Error::io(action, &path)(std::io::Error::other(error))
+    move |error| match error {
+        error if is_damage(&error) => {
+            Error::data(&path, "a sound cache", error.to_string(), "close the library and open it again: the cache is made anew")
+        }
+        error => Error::io(action, &path)(std::io::Error::other(error)),
+    }
 }

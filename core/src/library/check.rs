@@ -24,7 +24,7 @@ impl Library {
         }
         let mut replayed = tables.without_words();
         for event in self.store.events_after(0)? {
-            replayed = apply::step(&replayed, &event);
+            apply::step(&mut replayed, &event);
             if let Kind::Undo(act) | Kind::Redo(act) = event.kind
                 && act >= event.id
             {

@@ -15,8 +15,7 @@ impl Library {
     /// imports from taking them in again. Cannot be taken back.
     ///
     /// # Errors
-    /// [`Error::Option`] for an image that is not there; [`Error::Io`]. [`Error::Cancelled`] leaves models that are taught
-    /// when the library is next opened; the purge itself is done by then.
+    /// [`Error::Option`] for an image that is not there; [`Error::Io`]; [`Error::Cancelled`] before anything was purged.
     ///
     /// # Complexity
     /// O(events): the log is rewritten and replayed.
@@ -27,6 +26,7 @@ impl Library {
             return Err(Error::Option { name: "image", found, expected: "an image of this library" });
         }
         let log = self.store.events_after(0)?;
+        progress.step()?;
         let hashes = self.hashes_of(&gone, &log);
         // Identifiers of events are never used twice, also where the last events are purged.
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
@@ -39,7 +39,8 @@ impl Library {
         self.store.purge((&gone, &classes), &left, &hashes, &event)?;
         self.state = self.store.load()?;
         self.kept_at = None;
-        self.catch_up(progress)?;
+        // The purge is done; models that saw half of the rest would be wrong.
+        self.catch_up(&Progress::default())?;
         self.keep_models()?;
         Ok(id)
     }

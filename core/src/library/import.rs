@@ -84,6 +84,14 @@ struct File {
     modified: i64,
 }
 
+/// A file beside what the library knows of it.
+enum Seen {
+    /// It has to be read.
+    Anew(File),
+    /// It is as it was, and this is what its folder says today.
+    AsBefore(ItemId, FolderWord),
+}
+
 /// What looking at a file gave.
 enum Look {
     /// Bytes that no image has.
@@ -141,16 +149,14 @@ pub(super) fn take_in(
     }
     report.found += data.items.len();
 
-    let (root, decoder, state, watch) = {
+    let (root, decoder, ckm, state) = {
         let mut library = hold(library);
         let root = library.root_for(&folder, options)?;
-        let watch = Refused { forgotten: library.store.forgotten()?, quarantine: library.cache.quarantine()? };
-        (root, Arc::clone(&library.decoder), library.state.clone(), watch)
+        (root, Arc::clone(&library.decoder), library.recogniser.ckm().options().clone(), library.state.clone())
     };
-    let ckm = hold(library).recogniser.ckm().options().clone();
     let deaths = decoder.deaths();
     let known = Known::of(&state);
-    let mut work = Vec::new();
+    let (mut work, mut unchanged) = (Vec::new(), Vec::new());
     for item in &data.items {
         let Source::File(path) = &item.source else {
             report.failed.push(FailedFile {
@@ -166,17 +172,27 @@ pub(super) fn take_in(
         let meta = Meta { partner: None, ..item.meta.clone() };
         let word = FolderWord { label, group: item.group.clone(), meta };
         match known.look_up(path, word) {
-            Ok(Some(file)) => work.push(file),
-            Ok(None) => report.unchanged += 1,
+            Ok(Seen::Anew(file)) => work.push(file),
+            Ok(Seen::AsBefore(image, word)) => {
+                report.unchanged += 1;
+                unchanged.push((image, path.as_path(), word));
+            }
             Err(error) => report.failed.push(failed(path, &error)),
         }
+    }
+    if reads_words {
+        hold(library).read_words_again(&folder, unchanged)?;
     }
     report.missing = hold(library).mark_missing(&folder, &data.items.iter().map(|item| item.path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
     let mut run = Run { root, folder: folder.clone(), known, act: None, in_act: 0, reads_words, report };
     for batch in work.chunks(BATCH) {
-        let state = hold(library).state.clone();
+        let (state, watch) = {
+            let held = hold(library);
+            let watch = Refused { forgotten: held.store.forgotten()?, quarantine: held.cache.quarantine()? };
+            (held.state.clone(), watch)
+        };
         // No thread waits for the library in here: one that holds it may be waiting for these threads.
         let looked: Vec<Result<Look>> = batch
             .par_iter()
@@ -212,7 +228,7 @@ pub(super) fn take_in(
     if !report.cancelled {
         library.cache.put_skipped(&folder, &report.failed)?;
     }
-    library.teach_missing()?;
+    library.teach_missing();
     Ok(report)
 }
 
@@ -264,13 +280,13 @@ impl Known {
         }
     }
 
-    /// The file when it has to be read; `None` when it is as it was.
-    fn look_up(&self, path: &Path, word: FolderWord) -> Result<Option<File>> {
+    /// Whether a file has to be read.
+    fn look_up(&self, path: &Path, word: FolderWord) -> Result<Seen> {
         let meta = fs::metadata(path).map_err(Error::io("read", path))?;
         let file = File { path: path.to_owned(), word, bytes: meta.len(), modified: modified(&meta) };
-        let Some((_, hash, place)) = self.files.get(path) else { return Ok(Some(file)) };
+        let Some((id, hash, place)) = self.files.get(path) else { return Ok(Seen::Anew(file)) };
         let is_same = place.here && place.bytes == file.bytes && place.modified == file.modified && *hash == Some(place.hash);
-        Ok(if is_same { None } else { Some(file) })
+        Ok(if is_same { Seen::AsBefore(*id, file.word) } else { Seen::Anew(file) })
     }
 }
 
@@ -332,6 +348,29 @@ impl Library {
         Ok(id)
     }
 
+    /// Takes over what folders and names say today of files that have not changed. Only a look at a whole root counts: the
+    /// names of a folder inside it are understood in another way.
+    fn read_words_again(&mut self, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<()> {
+        if self.state.roots().all(|(_, root)| root.path != folder) {
+            return Ok(());
+        }
+        let mut changes = Vec::new();
+        let mut classes = BTreeSet::new();
+        for (id, path, word) in files {
+            let word = self.state.understood(&word);
+            // An image in several folders keeps the word of the first.
+            let image = self.state.image(id).filter(|image| image.content.is_some() && self.state.path_of(image).as_deref() == Some(path));
+            if let Some(image) = image.filter(|image| image.folder != word) {
+                classes.extend(word.label.clone());
+                changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
+            }
+        }
+        let new = self.state.new_classes(classes.iter().map(String::as_str));
+        let words = format!("Read the folders of {} again", error::display(folder));
+        self.commit(None, Kind::Act, &words, new.into_iter().chain(changes).collect())?;
+        Ok(())
+    }
+
     /// Notes which files below `folder` are gone, and which are back. Returns how many are gone.
     fn mark_missing(&mut self, folder: &Path, there: &HashSet<&Path>) -> Result<usize> {
         let mut changed = Vec::new();
@@ -370,13 +409,19 @@ impl Library {
         }
         // Models know images by the names of their files.
         let images: BTreeSet<ItemId> = places.iter().flat_map(|(id, _, former)| [Some(*id), *former]).flatten().collect();
-        self.teach(&before, &images.into_iter().collect::<Vec<_>>())
+        self.teach(&before, &images.into_iter().collect::<Vec<_>>());
+        Ok(())
     }
 
     /// Takes in files that were looked at.
     fn admit(&mut self, run: &mut Run, files: Vec<(&File, Look)>) -> Result<()> {
         let (mut familiar, mut fresh) = (Vec::new(), Vec::new());
+        let forgotten = self.store.forgotten()?;
         for (file, look) in files {
+            let look = match look {
+                Look::New(content, ..) if forgotten.contains(&content.hash) => Look::Forgotten,
+                look => look,
+            };
             match look {
                 Look::Known(hash, moved) => familiar.push((file, hash, moved)),
                 Look::New(content, cut, captions) => fresh.push((file, content, cut, captions)),
@@ -457,11 +502,12 @@ impl Library {
 
     /// Drafts what files with bytes that no image has lead to.
     fn admit_new(&self, run: &mut Run, files: Vec<(&File, Content, Cut, Vec<String>)>, draft: &mut Draft) {
-        let mut next = self.state.records().last().map_or(1, |image| image.id.0 + 1);
+        let mut next = self.state.next_image;
         let mut replaced = BTreeSet::new();
         for (file, content, cut, captions) in files {
             let (place, before) = self.place_of(run, file, content.hash);
-            if let Some(&id) = run.known.by_hash.get(&content.hash) {
+            let same = run.known.by_hash.get(&content.hash).copied();
+            if let Some(id) = same.filter(|id| id.0 >= self.state.next_image || self.state.image(*id).is_some()) {
                 // Another file of these few has the same bytes.
                 if before == Some(id) {
                     run.report.unchanged += 1;
@@ -523,9 +569,11 @@ impl Library {
     }
 
     /// Teaches the recogniser the images that it could not have before.
-    fn teach_missing(&mut self) -> Result<()> {
+    fn teach_missing(&mut self) {
         let missing: Vec<ItemId> = self.recogniser.missing().iter().copied().collect();
-        if missing.is_empty() { Ok(()) } else { self.teach(&self.state.clone(), &missing) }
+        if !missing.is_empty() {
+            self.teach(&self.state.clone(), &missing);
+        }
     }
 }
 

@@ -65,6 +65,7 @@ pub struct Library {
     decoder: Arc<dyn Decoder>,
     version: String,
     kept_at: Option<EventId>,
+    remarks: Vec<String>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
     _lock: File,
 }
@@ -144,9 +145,20 @@ impl Library {
             decoder: Arc::clone(&opening.decoder),
             version: features::version(&opening.options),
             kept_at: None,
+            remarks: Vec::new(),
             _lock: lock,
         };
-        library.catch_up(opening.progress)?;
+        match library.catch_up(opening.progress) {
+            // The log was read already: it is the cache that is damaged.
+            Err(Error::Data { path, .. }) if path == library.cache.path() => {
+                let path = path.clone();
+                drop(std::mem::replace(&mut library.cache, Cache::passing()?));
+                Cache::put_aside(&path)?;
+                library.cache = Cache::open(&path)?;
+                library.catch_up(opening.progress)?;
+            }
+            outcome => outcome?,
+        }
         Ok(library)
     }
 
@@ -228,25 +240,37 @@ impl Library {
 
     fn append_and_teach(&mut self, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<EventId> {
         let event = self.store.append(now(), act, kind, words, changes)?;
-        let before = std::mem::take(&mut self.state);
-        self.state = apply::step(&before, &event);
-        self.teach(&before, &apply::touched(&event))?;
-        if self.kept_at.is_none_or(|at| event.id.0 >= at.0 + CHECKPOINT_EVERY) {
-            self.keep_models()?;
+        let images = apply::touched(&event);
+        let before = self.state.part(&images);
+        apply::step(&mut self.state, &event);
+        self.teach(&before, &images);
+        if self.kept_at.is_none_or(|at| event.id.0 >= at.0 + CHECKPOINT_EVERY)
+            && let Err(error) = self.keep_models()
+        {
+            self.remarks.push(error.to_string());
         }
         Ok(event.id)
     }
 
+    /// What went wrong beside acts that were done, since this was last asked.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
     /// Teaches the models a step that concerns some images. What is durable has happened: a model that cannot follow now
     /// is taught again when the library is next opened.
-    fn teach(&mut self, before: &State, images: &[ItemId]) -> Result<()> {
-        let Self { cache, state, recogniser, words, decoder, version, .. } = self;
+    fn teach(&mut self, before: &State, images: &[ItemId]) {
+        let Self { cache, state, recogniser, words, decoder, version, remarks, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
         // A lesson of a few images is never cut short: a model that saw half of it would be wrong.
         let progress = Progress::default();
         let lesson = Lesson { before, after: state, images, features: &features, progress: &progress };
-        [recogniser as &mut dyn Model, words].into_iter().try_for_each(|model| model.learn(&lesson))
+        for model in [recogniser as &mut dyn Model, words] {
+            if let Err(error) = model.learn(&lesson) {
+                remarks.push(format!("{error}; the change is saved, and learned when the library is next opened"));
+            }
+        }
     }
 
     /// Keeps the models as they stand, so that the next opening is quick.
@@ -255,7 +279,8 @@ impl Library {
     /// [`Error::Io`].
     pub fn keep_models(&mut self) -> Result<()> {
         let Some(at) = self.state.last_event() else { return Ok(()) };
-        for (name, bytes) in self.checkpoints() {
+        let checkpoints = self.models().map(|model| (model.name(), model.checkpoint(&self.state)));
+        for (name, bytes) in checkpoints {
             self.cache.put_checkpoint(&name, at, &bytes)?;
         }
         self.kept_at = Some(at);
@@ -263,9 +288,12 @@ impl Library {
     }
 
     /// Each model's name and everything it learned, as bytes.
-    pub fn checkpoints(&self) -> Vec<(String, Vec<u8>)> {
-        let models: [&dyn Model; 2] = [&self.recogniser, &self.words];
-        models.into_iter().map(|model| (model.name(), model.checkpoint(&self.state))).collect()
+    pub fn everything_learned(&self) -> Vec<(String, Vec<u8>)> {
+        self.models().into_iter().map(|model| (model.name(), model.everything(&self.state))).collect()
+    }
+
+    fn models(&self) -> [&dyn Model; 2] {
+        [&self.recogniser, &self.words]
     }
 
     /// Keeps the models and brings everything on disk into order.

@@ -117,7 +117,7 @@ impl Library {
         for (id, root, path) in gone {
             self.state.edit(id).places.retain(|place| place.root != root || place.path != path);
         }
-        self.teach(&before, &images)?;
+        self.teach(&before, &images);
         Ok(result)
     }
 }

@@ -116,15 +116,32 @@ pub struct Act {
 }
 
 /// What a library holds at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     images: Arc<Vec<Arc<Image>>>,
     pub(super) classes: Arc<BTreeMap<String, ClassLook>>,
     pub(super) aliases: Arc<BTreeMap<String, String>>,
     pub(super) roots: Arc<BTreeMap<RootId, Root>>,
-    pub(super) done: Arc<Vec<Act>>,
-    pub(super) undone: Arc<Vec<Act>>,
+    pub(super) done: Arc<Vec<Arc<Act>>>,
+    pub(super) undone: Arc<Vec<Arc<Act>>>,
+    /// The identifier of the next new image: none is used twice, also when its image was forgotten.
+    pub(super) next_image: u32,
     pub(super) last: Option<EventId>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            images: Arc::default(),
+            classes: Arc::default(),
+            aliases: Arc::default(),
+            roots: Arc::default(),
+            done: Arc::default(),
+            undone: Arc::default(),
+            next_image: 1,
+            last: None,
+        }
+    }
 }
 
 impl State {
@@ -166,12 +183,12 @@ impl State {
     }
 
     /// What the user did and has not taken back, the oldest first.
-    pub fn history(&self) -> &[Act] {
+    pub fn history(&self) -> &[Arc<Act>] {
         &self.done
     }
 
     /// What was taken back and can be done again, the last taken back at the end.
-    pub fn future(&self) -> &[Act] {
+    pub fn future(&self) -> &[Arc<Act>] {
         &self.undone
     }
 
@@ -202,6 +219,7 @@ impl State {
             Ok(at) => at,
             Err(at) => {
                 images.insert(at, Arc::new(Image::new(id)));
+                self.next_image = self.next_image.max(id.0 + 1);
                 at
             }
         };
@@ -211,7 +229,18 @@ impl State {
     /// The same records and places, with nothing known of any image: what the first event finds.
     pub(super) fn without_words(&self) -> Self {
         let blank = |image: &Arc<Image>| Arc::new(Image { places: image.places.clone(), ..Image::new(image.id) });
-        Self { images: Arc::new(self.images.iter().map(blank).collect()), roots: Arc::clone(&self.roots), ..Self::default() }
+        Self {
+            images: Arc::new(self.images.iter().map(blank).collect()),
+            roots: Arc::clone(&self.roots),
+            next_image: self.next_image,
+            ..Self::default()
+        }
+    }
+
+    /// Only some of the records.
+    pub(super) fn part(&self, images: &[ItemId]) -> Self {
+        let images = images.iter().filter_map(|id| self.image(*id).cloned()).collect();
+        Self { images: Arc::new(images), roots: Arc::clone(&self.roots), ..Self::default() }
     }
 
     /// The state after a change.
@@ -243,9 +272,12 @@ impl State {
         let (done, undone) = (Arc::make_mut(&mut self.done), Arc::make_mut(&mut self.undone));
         match event.kind {
             Kind::Act => {
-                match done.iter_mut().rfind(|act| act.id == event.act) {
-                    Some(act) => act.words.clone_from(&event.words),
-                    None => done.push(Act { id: event.act, at: event.at, words: event.words.clone() }),
+                // Only long work has more than one event.
+                let known = if event.act == event.id { None } else { done.iter().rposition(|act| act.id == event.act) };
+                let act = Act { id: event.act, at: known.map_or(event.at, |at| done[at].at), words: event.words.clone() };
+                match known {
+                    Some(at) => done[at] = Arc::new(act),
+                    None => done.push(Arc::new(act)),
                 }
                 undone.clear();
             }
@@ -256,7 +288,7 @@ impl State {
     }
 }
 
-fn move_act(from: &mut Vec<Act>, to: &mut Vec<Act>, act: EventId) {
+fn move_act(from: &mut Vec<Arc<Act>>, to: &mut Vec<Arc<Act>>, act: EventId) {
     if let Some(at) = from.iter().rposition(|other| other.id == act) {
         to.push(from.remove(at));
     }

@@ -227,7 +227,7 @@ fn nothing_to_read_is_an_error_that_says_so() {
     assert!(try_open(empty.path(), Labels::None).unwrap_err().to_string().contains("found nothing; name the folder"));
     let others = folder(&["cat/1.heic", "a.txt", "b.txt"]);
     let words = try_open(others.path(), Labels::Auto).unwrap_err().to_string();
-    assert!(words.contains("found 1 unsupported picture, 2 other files;"), "{words}");
+    assert!(words.contains("found 1 file of an unknown format, 2 other files;"), "{words}");
     let missing = try_open(&empty.path().join("gone"), Labels::Auto).unwrap_err();
     assert!(matches!(&missing, Error::Io { path, .. } if path.ends_with("gone")), "{missing}");
     let file = try_open(&others.path().join("a.txt"), Labels::Auto).unwrap_err();

@@ -23,12 +23,12 @@ fn a_cache_is_not_precious_and_a_database_is() {
     let place = Place::new(&["a/1.png", "a/2.png", "b/1.png"]);
     let library = place.open();
     place.import(&library);
-    let kept = hold(&library).checkpoints();
+    let kept = hold(&library).everything_learned();
     let thumbnail = hold(&library).thumbnail(ItemId(1)).unwrap();
     library.into_inner().unwrap().close().unwrap();
     fs::write(place.folder().join("cache.db"), [0x5A; 9000]).unwrap();
     let library = place.open();
-    assert_eq!(hold(&library).checkpoints(), kept);
+    assert_eq!(hold(&library).everything_learned(), kept);
     assert_eq!(hold(&library).thumbnail(ItemId(1)).unwrap(), thumbnail);
     sound(&library);
     drop(library);

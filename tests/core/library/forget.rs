@@ -78,7 +78,7 @@ fn a_forgotten_image_was_never_there() {
     let ant = at(&other, "ant/1.png").id;
     hold(&other).set_removed(&[ant], true).unwrap();
     hold(&other).undo().unwrap();
-    assert_eq!(hold(&library).checkpoints(), hold(&other).checkpoints());
+    assert_eq!(hold(&library).everything_learned(), hold(&other).everything_learned());
     assert_eq!(weights(&library, &place.dir.path().join("m1")), weights(&other, &place.dir.path().join("m2")));
 
     let report = place.import(&library);
@@ -90,11 +90,11 @@ fn a_forgotten_image_was_never_there() {
         while hold(library).redo().unwrap().is_some() {}
         sound(library);
     }
-    assert_eq!(hold(&library).checkpoints(), hold(&other).checkpoints());
+    assert_eq!(hold(&library).everything_learned(), hold(&other).everything_learned());
     drop(library);
     assert_eq!(traces(&place.folder()), Vec::<String>::new());
     let library = taught_anew(&place, place.open());
-    assert_eq!(hold(&library).checkpoints(), hold(&other).checkpoints());
+    assert_eq!(hold(&library).everything_learned(), hold(&other).everything_learned());
 }
 
 #[test]

@@ -305,7 +305,7 @@ fn any_number_of_threads_gives_the_same() {
             let library = Mutex::new(open(&place.dir.path().join(format!("{threads}.tessera")), Arc::new(InProcess::default())).unwrap());
             pool.install(|| imported(&library, &place.images()));
             let held = hold(&library);
-            (view(held.state()), held.checkpoints(), Arc::clone(held.recogniser().ckm()))
+            (view(held.state()), held.everything_learned(), Arc::clone(held.recogniser().ckm()))
         })
         .collect();
     assert!(results[0] == results[1]);

@@ -72,7 +72,7 @@ impl Drop for Thumbnails {
 }
 
 fn fetch(queue: &Queue, session: &Session, cache: &Path, send: &Sender<Fetched>, wake: &(dyn Fn() + Send + Sync)) {
-    let cache = Cache::open(cache).ok();
+    let cache = Cache::beside(cache).ok();
     loop {
         let next = {
             let mut list = queue.list.lock().unwrap_or_else(PoisonError::into_inner);

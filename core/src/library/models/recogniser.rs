@@ -112,7 +112,7 @@ impl Model for Recogniser {
         if changed.is_empty() { Ok(()) } else { self.learn_images(&changed, lesson) }
     }
 
-    fn checkpoint(&self, state: &State) -> Vec<u8> {
+    fn everything(&self, state: &State) -> Vec<u8> {
         let kept = |image: &Arc<Image>| held(image).map(|held| (held.hash, held.class.to_owned()));
         let images = state.images().filter(|image| !self.missing.contains(&image.id)).filter_map(kept).collect();
         serde_json::to_vec(&Kept { images }).unwrap_or_default()

@@ -28,7 +28,7 @@ pub struct Found {
     pub words: Vec<String>,
 }
 
-/// A checkpoint: all texts. Part 0 is the class and the name, the others are captions.
+/// All texts. Part 0 is the class and the name, the others are captions.
 #[derive(Serialize)]
 struct Kept {
     texts: Vec<(ContentHash, u32, String)>,
@@ -107,13 +107,18 @@ impl Model for Words {
         Ok(())
     }
 
-    fn checkpoint(&self, state: &State) -> Vec<u8> {
+    /// An index is a function of the texts of the moment.
+    fn checkpoint(&self, _: &State) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn everything(&self, state: &State) -> Vec<u8> {
         let kept = |(key, text): (TextKey, &str)| Some((state.image(key.item)?.content?.hash, key.part, text.to_owned()));
         serde_json::to_vec(&Kept { texts: self.index.texts().filter_map(kept).collect() }).unwrap_or_default()
     }
 
     fn restore(&mut self, _bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool> {
-        // An index is a function of its texts, and those of the moment count: files may have moved since, without an event.
+        // Files may have moved since, without an event.
         for image in lesson.after.images() {
             for (part, text) in texts(image).into_iter().enumerate() {
                 self.index.insert(TextKey { item: image.id, part: part as u32 }, &text);
