@@ -4,8 +4,8 @@
 //! xxh3-128, and ends in a line with the xxh3-128 of everything above that line. The weights file is named after its
 //! hash and never changes: putting the manifest in place is the moment at which a new model replaces an old one.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +15,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::storage::{Disk, Entry, Storage};
 
 /// The version of the model folder's layout.
 pub const SCHEMA: u32 = 1;
 /// The file that makes a folder a model.
 pub const MANIFEST: &str = "manifest.ron";
 
+/// The longest manifest in bytes.
+const MANIFEST_LIMIT: u64 = 64 << 20;
 const CHECKSUM: &str = "// xxh3-128 of everything above: ";
 /// A temporary file that was not written to for so long has lost its writer.
 const LEFT_OVER: Duration = Duration::from_hours(1);
@@ -41,37 +44,44 @@ pub fn hash64(bytes: &[u8]) -> u64 {
 /// # Errors
 /// [`Error::Io`].
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let (beside, mut file) = create_beside(path).map_err(Error::io("write", path))?;
-    let outcome = file.write_all(bytes).and_then(|()| file.sync_all());
-    // Some systems do not rename an open file.
-    drop(file);
-    outcome.and_then(|()| fs::rename(&beside, path)).map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        Error::io("write", path)(error)
-    })?;
-    sync_parent(path);
-    Ok(())
+    replace_on(&Disk, path, bytes)
+}
+
+/// As [`replace`], on a storage. It is on the disk when this returns.
+///
+/// # Errors
+/// [`Error::Io`]: there is the old file or the new one.
+pub fn replace_on(storage: &dyn Storage, path: &Path, bytes: &[u8]) -> Result<()> {
+    let beside = create_beside(storage, path, bytes).map_err(Error::io("write", path))?;
+    let outcome = storage.sync(&beside).and_then(|()| storage.rename(&beside, path));
+    if let Err(error) = outcome {
+        let _ = storage.remove(&beside);
+        return Err(Error::io("write", path)(error));
+    }
+    storage.sync_folder(parent(path)).map_err(Error::io("write", path))
 }
 
 /// Creates a file beside `path` whose name no other thread and no other process uses.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+fn create_beside(storage: &dyn Storage, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}-{}.part", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-        match File::options().write(true).create_new(true).open(&name) {
+        let name = PathBuf::from(name);
+        match storage.create(&name, bytes) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            created => return Ok((name.into(), created?)),
+            Ok(()) => return Ok(name),
+            Err(error) => {
+                let _ = storage.remove(&name);
+                return Err(error);
+            }
         }
     }
 }
 
-/// A name is on the disk only when its folder is. Systems that cannot do this say so; the file is whole anyway.
-fn sync_parent(path: &Path) {
-    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    if let Some(Ok(folder)) = parent.map(File::open) {
-        let _ = folder.sync_all();
-    }
+/// The folder that a path lies in.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -110,9 +120,9 @@ pub fn is_model(path: &Path) -> bool {
 /// # Errors
 /// As [`write_model`].
 pub fn check_place(folder: &Path) -> Result<()> {
-    let new = missing(folder);
-    let outcome = occupants(folder).and_then(|_| {
-        let (probe, _) = create_beside(&folder.join(MANIFEST)).map_err(Error::io("write in", folder))?;
+    let new = missing(&Disk, folder);
+    let outcome = occupants(&Disk, folder).and_then(|_| {
+        let probe = create_beside(&Disk, &folder.join(MANIFEST), b"").map_err(Error::io("write in", folder))?;
         let _ = fs::remove_file(probe);
         Ok(())
     });
@@ -123,32 +133,33 @@ pub fn check_place(folder: &Path) -> Result<()> {
 }
 
 /// `folder` and the folders above it, as far up as they do not exist.
-fn missing(folder: &Path) -> Vec<&Path> {
-    folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err()).collect()
+fn missing<'a>(storage: &dyn Storage, folder: &'a Path) -> Vec<&'a Path> {
+    folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && storage.entry(path).is_none()).collect()
 }
 
 /// Makes sure that `folder` exists and holds nothing but a model, and lists its files.
-fn occupants(folder: &Path) -> Result<Vec<String>> {
+fn occupants(storage: &dyn Storage, folder: &Path) -> Result<Vec<String>> {
     let refuse = |found: String| {
         Err(Error::data(folder, "a new name, an empty folder or a model to replace", found, "choose another name for the model"))
     };
-    if folder.symlink_metadata().is_ok() && !folder.is_dir() {
+    if storage.entry(folder).is_some_and(|entry| entry != Entry::Folder) {
         return refuse("a file or a link that leads nowhere".into());
     }
-    let new = missing(folder);
-    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-    new.into_iter().for_each(sync_parent);
-    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>());
+    let new = missing(storage, folder);
+    storage.create_folder(folder).map_err(Error::io("create", folder))?;
+    for folder in new {
+        storage.sync_folder(parent(folder)).map_err(Error::io("create", folder))?;
+    }
     let mut names = Vec::new();
-    for name in entries.map_err(Error::io("list", folder))? {
+    for name in storage.list(folder).map_err(Error::io("list", folder))? {
         let path = folder.join(&name);
         let name = name.to_string_lossy().into_owned();
         let is_name_of_ours =
             [Some(name.as_str()), temporary_of(&name)].into_iter().flatten().any(|name| name == MANIFEST || is_weights(name));
-        if !is_name_of_ours || !path.is_file() {
+        if !is_name_of_ours || !matches!(storage.entry(&path), Some(Entry::File(_))) {
             return refuse(format!("a folder with other things in it, such as `{name}`"));
         }
-        if name == MANIFEST && !is_manifest(&fs::read(&path).map_err(Error::io("read", &path))?) {
+        if name == MANIFEST && !is_manifest(&storage.read(&path).map_err(Error::io("read", &path))?) {
             return refuse(format!("a `{MANIFEST}` of another program"));
         }
         names.push(name);
@@ -187,10 +198,18 @@ fn is_left_over(path: &Path) -> bool {
 /// # Errors
 /// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
 pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[u8]) -> Result<u64> {
-    let before = occupants(folder)?;
+    write_model_on(&Disk, folder, kind, head, weights)
+}
+
+/// As [`write_model`], on a storage.
+///
+/// # Errors
+/// As [`write_model`]: there is the old model or the new one, whole.
+pub fn write_model_on<H: Serialize>(storage: &dyn Storage, folder: &Path, kind: &str, head: H, weights: &[u8]) -> Result<u64> {
+    let before = occupants(storage, folder)?;
     let hash = hash_hex(weights);
     let file = format!("weights-{hash}.safetensors");
-    replace(&folder.join(&file), weights)?;
+    replace_on(storage, &folder.join(&file), weights)?;
     let manifest = Manifest {
         schema: SCHEMA,
         written_by: concat!("tessera ", env!("CARGO_PKG_VERSION")).into(),
@@ -204,11 +223,11 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
     text.push('\n');
     let line = format!("{CHECKSUM}{}\n", hash_hex(text.as_bytes()));
     text.push_str(&line);
-    replace(&folder.join(MANIFEST), text.as_bytes())?;
+    replace_on(storage, &folder.join(MANIFEST), text.as_bytes())?;
     for old in before.iter().filter(|name| **name != MANIFEST && **name != file) {
         let path = folder.join(old);
         if is_weights(old) || is_left_over(&path) {
-            let _ = fs::remove_file(path);
+            let _ = storage.remove(&path);
         }
     }
     Ok((text.len() + weights.len()) as u64)
@@ -223,7 +242,7 @@ pub fn remove_model(folder: &Path) -> Result<()> {
         return Err(Error::data(folder, "a saved model", "something else", "name the folder of a model"));
     }
     // Without its manifest it is a model no longer, whatever happens after that.
-    let files = occupants(folder)?;
+    let files = occupants(&Disk, folder)?;
     let first = files.iter().filter(|name| *name == MANIFEST);
     for name in first.chain(files.iter().filter(|name| *name != MANIFEST)) {
         let path = folder.join(name);
@@ -237,14 +256,27 @@ pub fn remove_model(folder: &Path) -> Result<()> {
 /// # Errors
 /// [`Error::Data`] naming the file for anything that is not as it was written, [`Error::Io`].
 pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, Vec<u8>)> {
+    read_model_on(&Disk, folder, kind)
+}
+
+/// As [`read_model`], from a storage.
+///
+/// # Errors
+/// As [`read_model`].
+pub fn read_model_on<H: DeserializeOwned>(storage: &dyn Storage, folder: &Path, kind: &str) -> Result<(H, Vec<u8>)> {
     let path = folder.join(MANIFEST);
     let wrong = |expected: &str, found: String| Err(Error::data(&path, expected, found, RETRAIN));
-    if !path.exists() && folder.exists() {
-        let found = if folder.is_dir() { "a folder without one" } else { "a file" };
+    if storage.entry(&path).is_none()
+        && let Some(entry) = storage.entry(folder)
+    {
+        let found = if entry == Entry::Folder { "a folder without one" } else { "a file" };
         let advice = "name a folder that `tessera train` wrote, and after it the images";
         return Err(Error::data(folder, format!("a model folder with a `{MANIFEST}`"), found, advice));
     }
-    let text = match String::from_utf8(fs::read(&path).map_err(Error::io("read", &path))?) {
+    if let Some(Entry::File(length)) = storage.entry(&path).filter(|entry| !matches!(entry, Entry::File(0..=MANIFEST_LIMIT))) {
+        return wrong(&format!("at most {MANIFEST_LIMIT} bytes"), format!("{length}"));
+    }
+    let text = match String::from_utf8(storage.read(&path).map_err(Error::io("read", &path))?) {
         Ok(text) => text,
         Err(_) => return wrong("text", "bytes that are not text".into()),
     };
@@ -274,20 +306,15 @@ pub fn read_model<H: DeserializeOwned>(folder: &Path, kind: &str) -> Result<(H, 
         return wrong("a plain file name for its part", format!("`{}`", part.file));
     }
     let path = folder.join(&part.file);
-    let length = fs::metadata(&path).map_err(|error| no_weights(&path, error))?.len();
+    let Some(Entry::File(length)) = storage.entry(&path) else {
+        return Err(Error::data(&path, "the model's weights", "no such file", RETRAIN));
+    };
     if length != part.bytes {
         return Err(Error::data(&path, format!("{} bytes", part.bytes), format!("{length}"), RETRAIN));
     }
-    let weights = fs::read(&path).map_err(Error::io("read", &path))?;
+    let weights = storage.read(&path).map_err(Error::io("read", &path))?;
     if hash_hex(&weights) != part.xxh3_128 {
         return Err(Error::data(&path, "the bytes its checksum was made of", "other bytes", RETRAIN));
     }
     Ok((manifest.head, weights))
-}
-
-fn no_weights(path: &Path, error: io::Error) -> Error {
-    if error.kind() == ErrorKind::NotFound {
-        return Error::data(path, "the model's weights", "no such file", RETRAIN);
-    }
-    Error::io("read", path)(error)
 }

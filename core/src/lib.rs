@@ -2,7 +2,7 @@
 //!
 //! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
 //!
-//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`]
+//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`], [`storage`]
 //! 2. [`progress`], [`envelope`]
 //! 3. [`picture`], [`hamming`], [`text`]
 //! 4. [`features`], [`data`]
@@ -23,6 +23,7 @@ pub mod picture;
 pub mod progress;
 pub mod random;
 pub mod raw_path;
+pub mod storage;
 pub mod text;
 
 pub use error::{Error, Result};

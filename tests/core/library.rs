@@ -54,7 +54,7 @@ fn options() -> CkmOptions {
 }
 
 fn open(folder: &Path, decoder: Arc<dyn Decoder>) -> tessera_core::Result<Library> {
-    Library::open_or_create(folder, &Opening { decoder, options: options(), progress: &Progress::default() })
+    Library::open_or_create(folder, &Opening { options: options(), ..Opening::new(decoder, &Progress::default()) })
 }
 
 fn save(path: &Path, seed: u64) {

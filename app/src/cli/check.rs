@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
+use tessera_core::error::display;
 use tessera_core::library::{CACHE, Library};
 
 use super::librarian::Librarian;
@@ -28,6 +29,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let mut repaired = Vec::new();
     if arguments.repair && looked.is_cache && !looked.problems.is_empty() {
         (looked, repaired) = make_cache_again(librarian, folder, looked)?;
+    } else if arguments.repair && !looked.problems.is_empty() {
+        (looked, repaired) = make_database_again(librarian, folder)?;
     }
     let Looked { problems, .. } = &looked;
     librarian.out.answer(
@@ -44,8 +47,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     if problems.is_empty() {
         return Ok(Done::Whole);
     }
-    let advice = if looked.is_cache && !arguments.repair {
-        "`tessera check LIBRARY --repair` makes it again"
+    let advice = if !arguments.repair {
+        "`tessera check LIBRARY --repair` makes again what can be"
     } else {
         "copy the library's folder before anything else is done with it"
     };
@@ -71,6 +74,18 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
     };
     // A check changes nothing, so the library is not closed in the way that keeps its models.
     look_at(&library)
+}
+
+/// Makes the database again from the newest snapshot and the journal.
+fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Looked, Vec<String>)> {
+    let repaired = librarian.session.repair_library(folder)?;
+    let mut looked = look(librarian, folder)?;
+    looked.problems.extend(repaired.lost);
+    let mut done = repaired.done;
+    if let Some(damaged) = &repaired.damaged {
+        done.push(format!("the damaged file is kept as {}", display(damaged)));
+    }
+    Ok((looked, done))
 }
 
 fn look_at(library: &Library) -> Result<Looked> {

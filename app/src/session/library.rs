@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::envelope::{self, hash_hex};
+use tessera_core::library::repair::{Repaired, repair};
 use tessera_core::library::{self, Library, Opening};
 use tessera_core::{Error, Result};
 
@@ -60,6 +61,14 @@ impl Session {
     /// As [`Library::open_or_create`].
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
         self.pool.install(|| Library::open_or_create(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
+    }
+
+    /// Makes the database of a library again if it is damaged.
+    ///
+    /// # Errors
+    /// As [`repair`].
+    pub fn repair_library(&self, folder: &Path) -> Result<Repaired> {
+        repair(folder)
     }
 
     /// Where the library of a plain folder of images lies: in the user's data folder, under a name made of the folder's.

@@ -36,8 +36,9 @@ impl Library {
         self.forget_saved_models()?;
         // The cache first: it can be made again, should this end in the middle.
         self.cache.purge(&hashes)?;
-        self.store.purge((&gone, &classes), &left, &hashes, &event)?;
+        self.store.purge((&gone, &classes), &left, &hashes, &event, self.state.next_image)?;
         self.state = self.store.load()?;
+        self.drop_snapshots()?;
         self.kept_at = None;
         // The purge is done; models that saw half of the rest would be wrong.
         self.catch_up(&Progress::default())?;

@@ -13,8 +13,7 @@ use super::cache::Cut;
 use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
 use super::features::{self, hash_file};
 use super::state::{Image, Place, Root, State};
-use super::store::put_place;
-use super::{Library, store};
+use super::Library;
 use crate::ckm::CkmOptions;
 use crate::data::tables::{Found, Matcher, Table, sidecar};
 use crate::data::{Dataset, Labels, Meta, OpenOptions, Source, UNLABELLED};
@@ -397,12 +396,7 @@ impl Library {
         if places.is_empty() {
             return Ok(());
         }
-        self.store.write(|tx| {
-            places.iter().try_for_each(|(image, place, _)| {
-                store::put_image(tx, *image)?;
-                put_place(tx, *image, place)
-            })
-        })?;
+        self.store.put_places(&places.iter().map(|(image, place, _)| (*image, place)).collect::<Vec<_>>())?;
         let before = self.state.clone();
         for (id, place, former) in places {
             self.state.move_place(*id, place.clone(), *former);

@@ -16,8 +16,12 @@ pub mod export;
 pub mod features;
 pub mod forget;
 pub mod import;
+pub mod journal;
 pub mod models;
 pub mod relocate;
+pub mod repair;
+mod seal;
+pub mod snapshot;
 pub mod state;
 mod store;
 
@@ -35,6 +39,7 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::picture::Decoder;
 use crate::progress::Progress;
+use crate::storage::{Disk, Storage};
 use apply::{Lesson, Model};
 use cache::Cache;
 use event::{Change, EventId, Kind};
@@ -66,6 +71,7 @@ pub struct Library {
     version: String,
     kept_at: Option<EventId>,
     remarks: Vec<String>,
+    storage: Arc<dyn Storage>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
     _lock: File,
 }
@@ -76,6 +82,8 @@ pub struct Opening<'a> {
     pub decoder: Arc<dyn Decoder>,
     /// How the recogniser is built; the preset for all kinds of elements unless given.
     pub options: CkmOptions,
+    /// Where files beside the database are kept.
+    pub storage: Arc<dyn Storage>,
     /// Counts and asks.
     pub progress: &'a Progress,
 }
@@ -83,7 +91,7 @@ pub struct Opening<'a> {
 impl<'a> Opening<'a> {
     /// With the usual recogniser.
     pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
-        Self { decoder, options: Preset::Mixed.options(), progress }
+        Self { decoder, options: Preset::Mixed.options(), storage: Arc::new(Disk), progress }
     }
 }
 
@@ -118,7 +126,7 @@ impl Library {
         if is_library(folder) {
             return Self::open(folder, opening);
         }
-        let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE;
+        let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE || name == journal::JOURNAL;
         if let Ok(entries) = fs::read_dir(folder)
             && let Some(other) = entries.flatten().find(|entry| !is_ours(&entry.file_name()))
         {
@@ -131,10 +139,11 @@ impl Library {
 
     fn start(folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
         let lock = lock(folder)?;
-        let store = Store::open(&folder.join(DATABASE), create)?;
+        let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);
         let state = store.load()?;
+        store.tend_journal(&state)?;
         let mut library = Self {
             folder: folder.to_owned(),
             store,
@@ -146,6 +155,7 @@ impl Library {
             version: features::version(&opening.options),
             kept_at: None,
             remarks: Vec::new(),
+            storage: Arc::clone(&opening.storage),
             _lock: lock,
         };
         match library.catch_up(opening.progress) {
@@ -159,6 +169,7 @@ impl Library {
             }
             outcome => outcome?,
         }
+        library.drop_snapshots()?;
         Ok(library)
     }
 
@@ -215,6 +226,22 @@ impl Library {
     pub fn looks(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
         let looks = self.cache.looks()?;
         Ok(self.state.images().filter_map(|image| Some((image.id, *looks.get(&image.content?.hash)?))).collect())
+    }
+
+    /// Files that could not be taken in when their folders were last imported: path, reason, and the reason in words.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn skipped(&self) -> Result<Vec<(PathBuf, String, String)>> {
+        self.cache.skipped()
+    }
+
+    /// Lets files that brought decoders down be tried again.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn retry_skipped(&self) -> Result<()> {
+        self.cache.clear_quarantine()
     }
 
     /// Keeps a result that can be computed again, such as a report on the recogniser.
@@ -302,8 +329,9 @@ impl Library {
     /// [`Error::Io`]: the library is closed all the same, and nothing that was acknowledged is lost.
     pub fn close(mut self) -> Result<()> {
         let kept = if self.kept_at == self.state.last_event() { Ok(()) } else { self.keep_models() };
+        let copied = self.take_snapshot_if_due();
         self.store.settle();
-        kept
+        kept.and(copied)
     }
 }
 

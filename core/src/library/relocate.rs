@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::event::{Change, EventId, Kind, RootId, Swap};
 use super::import::hold;
-use super::{Library, store};
+use super::Library;
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -111,7 +111,7 @@ impl Library {
                 }
             }
         }
-        self.store.write(|tx| gone.iter().try_for_each(|(_, root, path)| store::drop_place(tx, *root, path)))?;
+        self.store.drop_places(&gone.iter().map(|(_, root, path)| (*root, path.clone())).collect::<Vec<_>>())?;
         let before = self.state.clone();
         let images: Vec<ItemId> = gone.iter().map(|(id, ..)| *id).collect();
         for (id, root, path) in gone {

@@ -1,67 +1,84 @@
 //! `library.db`: the log of events and the tables they lead to, in SQLite.
 //!
 //! The log is what counts; the tables hold the state it leads to, so that opening needs no replay and any SQLite tool
-//! can read a library. Both change in one transaction. An event row carries the xxh3-64 of its own columns.
+//! can read a library. Both change in one transaction, every row carries the xxh3-64 of its own columns ([`super::seal`]),
+//! and what happened is told once more in the journal ([`super::journal`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 
 use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, RootId, UserLabel};
+use super::journal::{Journal, Line};
+use super::seal;
 use super::state::{Image, Place, Root, State};
 use crate::data::Meta;
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::raw_path::{from_bytes, to_bytes};
+use crate::raw_path::{RawPath, from_bytes, to_bytes};
+use crate::storage::Storage;
 
 /// The version of the tables.
 const SCHEMA: i64 = 1;
 /// Tells a library from other SQLite files: the letters `TESS`.
 const APPLICATION: i64 = 0x5445_5353;
 
+/// The columns of events as [`read_event`] reads them.
+const EVENTS: &str = "SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event NOT INDEXED";
+const REPAIR: &str = "run `tessera check LIBRARY --repair`";
+
 const TABLES: &str = "
 CREATE TABLE root (
-    id INTEGER PRIMARY KEY, path BLOB NOT NULL, shown TEXT NOT NULL, labels TEXT NOT NULL, exclude TEXT NOT NULL) STRICT;
+    id INTEGER PRIMARY KEY, path BLOB NOT NULL, shown TEXT NOT NULL, labels TEXT NOT NULL, exclude TEXT NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE image (
     id INTEGER PRIMARY KEY, hash BLOB UNIQUE, width INTEGER, height INTEGER, bytes INTEGER, changed INTEGER,
     folder_label TEXT, object TEXT, meta TEXT NOT NULL DEFAULT '{}',
     user_said TEXT NOT NULL DEFAULT 'nothing' CHECK (user_said IN ('nothing', 'class', 'no class')), user_label TEXT,
-    removed INTEGER NOT NULL DEFAULT 0) STRICT;
+    removed INTEGER NOT NULL DEFAULT 0, row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE caption (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, position INTEGER NOT NULL, text TEXT NOT NULL,
-    by_user INTEGER NOT NULL, PRIMARY KEY (image, position)) STRICT, WITHOUT ROWID;
+    by_user INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, position)) STRICT, WITHOUT ROWID;
 CREATE TABLE place (
     root INTEGER NOT NULL REFERENCES root, path BLOB NOT NULL, shown TEXT NOT NULL,
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, hash BLOB NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
-    here INTEGER NOT NULL, PRIMARY KEY (root, path)) STRICT, WITHOUT ROWID;
+    here INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (root, path)) STRICT, WITHOUT ROWID;
 CREATE INDEX place_image ON place (image);
-CREATE TABLE class (name TEXT PRIMARY KEY, position INTEGER NOT NULL, colour INTEGER) STRICT, WITHOUT ROWID;
-CREATE TABLE alias (word TEXT PRIMARY KEY, class TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE forgotten (hash BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE class (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL, colour INTEGER, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE alias (word TEXT PRIMARY KEY, class TEXT NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE forgotten (hash BLOB PRIMARY KEY, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE TABLE event (
     id INTEGER PRIMARY KEY, at INTEGER NOT NULL, act INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER NOT NULL,
     words TEXT NOT NULL, changes TEXT NOT NULL, written_by TEXT NOT NULL, row_hash INTEGER NOT NULL) STRICT;
-CREATE INDEX event_act ON event (act);
 ";
 
 /// A connection to `library.db`.
 pub(super) struct Store {
     db: Connection,
     path: PathBuf,
+    journal: Journal,
+    /// The state in which the file was found: whether the program that had it before closed it.
+    was_clean: bool,
 }
 
 impl Store {
     /// Opens the file, which is made when `create` says so.
-    pub(super) fn open(path: &Path, create: bool) -> Result<Self> {
+    pub(super) fn open(path: &Path, create: bool, storage: Arc<dyn Storage>) -> Result<Self> {
         if !create && !path.is_file() {
             return Err(Error::data(path, "a library", "nothing of that name", "import a folder into it first"));
         }
         let db = Connection::open(path).map_err(refused("open", path))?;
-        let store = Self { db, path: path.to_owned() };
+        let journal = Journal::new(path.parent().unwrap_or(path), storage);
+        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true };
         store.prepare(create).map_err(refused("open", path))??;
+        store.begin()?;
         Ok(store)
     }
 
@@ -88,14 +105,67 @@ impl Store {
         for (name, value) in [("mmap_size", 0), ("trusted_schema", 0), ("secure_delete", 1)] {
             db.pragma_update(None, name, value)?;
         }
+        seal::teach(db)?;
         if version == 0 {
             let tx = db.unchecked_transaction()?;
             tx.execute_batch(TABLES)?;
+            seal::create(&tx)?;
             tx.pragma_update(None, "application_id", APPLICATION)?;
             tx.pragma_update(None, "user_version", SCHEMA)?;
             tx.commit()?;
+            seal::install(db)?;
+            // The rows that were made without triggers.
+            db.execute("UPDATE tally SET n = n", [])?;
+            db.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
+            return Ok(Ok(()));
         }
+        seal::install(db)?;
         Ok(Ok(()))
+    }
+
+    /// Looks whether the file is sound, more closely when it was not closed, and notes that it is open now.
+    fn begin(&mut self) -> Result<()> {
+        self.was_clean = self.fact("clean")? == Some(1);
+        let refused = self.refused("read");
+        if !self.was_clean {
+            let lines: rusqlite::Result<Vec<String>> =
+                self.db.prepare("PRAGMA quick_check").and_then(|mut query| query.query_map([], |row| row.get(0))?.collect());
+            if let Some(line) = lines.map_err(&refused)?.into_iter().find(|line| line != "ok") {
+                return Err(self.damaged(&line));
+            }
+        }
+        if let Some(found) = seal::broken(&self.db).map_err(&refused)?.first() {
+            return Err(self.damaged(found));
+        }
+        self.set_fact("clean", 0)
+    }
+
+    /// A number that is kept under a name.
+    pub(super) fn fact(&self, name: &str) -> Result<Option<i64>> {
+        let found = self.db.query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0)).optional();
+        found.map_err(self.refused("read"))
+    }
+
+    pub(super) fn set_fact(&self, name: &str, value: i64) -> Result<()> {
+        let sql = "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
+        self.db.execute(sql, params![name, value]).map(|_| ()).map_err(self.refused("write"))
+    }
+
+    /// Brings the journal to what the database holds, where it may lack something.
+    pub(super) fn tend_journal(&mut self, state: &State) -> Result<()> {
+        if self.was_clean && self.journal.is_there() { Ok(()) } else { self.rewrite_journal(state) }
+    }
+
+    fn rewrite_journal(&mut self, state: &State) -> Result<()> {
+        let mut lines: Vec<Line> = state.roots().map(|(id, root)| Line::root(id, root)).collect();
+        lines.push(Line::Next(state.next_image));
+        lines.extend(self.events_after(0)?.iter().map(Line::event));
+        let places = |image: &Arc<Image>| image.places.iter().map(|place| Line::place(image.id, place)).collect::<Vec<_>>();
+        lines.extend(state.records().iter().flat_map(places));
+        let mut forgotten: Vec<ContentHash> = self.forgotten()?.into_iter().collect();
+        forgotten.sort_unstable();
+        lines.extend(forgotten.into_iter().map(Line::Forgotten));
+        self.journal.rewrite(lines)
     }
 
     fn refused(&self, action: &'static str) -> impl Fn(rusqlite::Error) -> Error {
@@ -165,11 +235,13 @@ impl Store {
             let (id, act) = (EventId(row.get::<_, i64>(0)? as u64), EventId(row.get::<_, i64>(2)? as u64));
             state.record(&Event { id, at: row.get(1)?, act, kind, words: row.get(5)?, changes: Vec::new() });
         }
+        let next: Option<u32> = self.db.query_row("SELECT max(value) FROM fact WHERE name = 'next image'", [], |row| row.get(0))?;
+        state.next_image = state.next_image.max(next.unwrap_or(1));
         Ok(Ok(state))
     }
 
     fn damaged(&self, found: &str) -> Error {
-        Error::data(&self.path, "a sound library", found, "run `tessera check LIBRARY`, and put back a copy if you have one")
+        Error::data(&self.path, "a sound library", found, REPAIR)
     }
 
     /// Writes an event and the state it leads to, and gives the event its place. On disk when this returns.
@@ -184,7 +256,19 @@ impl Store {
             project(&tx, change).map_err(&refused)?;
         }
         tx.commit().map_err(&refused)?;
+        self.journal.append([Line::event(&event)]);
         Ok(event)
+    }
+
+    /// Enters events that were saved elsewhere, with the state they lead to.
+    pub(super) fn enter(&mut self, events: &[Event]) -> Result<()> {
+        self.write(|tx| {
+            for event in events {
+                insert(tx, event)?;
+                event.changes.iter().try_for_each(|change| project(tx, change))?;
+            }
+            Ok(())
+        })
     }
 
     /// The events after `after`, their changes included, each checked against its hash.
@@ -194,7 +278,7 @@ impl Store {
 
     /// The events of an act.
     pub(super) fn events_of(&self, act: EventId) -> Result<Vec<Event>> {
-        self.events("act = ?1", act.0)
+        self.events("id >= ?1 AND act = ?1", act.0)
     }
 
     /// The event that last took an act back.
@@ -204,7 +288,7 @@ impl Store {
 
     fn events(&self, filter: &str, value: u64) -> Result<Vec<Event>> {
         let refused = self.refused("read");
-        let sql = format!("SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event WHERE {filter} ORDER BY id");
+        let sql = format!("{EVENTS} WHERE {filter} ORDER BY id");
         let mut query = self.db.prepare(&sql).map_err(&refused)?;
         let mut rows = query.query([value as i64]).map_err(&refused)?;
         let mut events = Vec::new();
@@ -220,7 +304,7 @@ impl Store {
         let refused = self.refused("read");
         let mut query = self
             .db
-            .prepare("SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event ORDER BY id")
+            .prepare(&format!("{EVENTS} ORDER BY id"))
             .map_err(&refused)?;
         let mut rows = query.query([]).map_err(&refused)?;
         let mut broken = Vec::new();
@@ -254,7 +338,7 @@ impl Store {
     /// The root at this path, which is entered when it is new; its settings are brought up to date.
     pub(super) fn root(&mut self, root: &Root) -> Result<RootId> {
         let bytes = to_bytes(&root.path);
-        self.write(|tx| {
+        let id = self.write(|tx| {
             let id: Option<u32> = tx.query_row("SELECT id FROM root WHERE path = ?1", [&bytes], |row| row.get(0)).optional()?;
             let (labels, exclude) = (&root.labels, root.exclude.join("\n"));
             if let Some(id) = id {
@@ -264,7 +348,45 @@ impl Store {
             let sql = "INSERT INTO root (path, shown, labels, exclude) VALUES (?1, ?2, ?3, ?4)";
             tx.execute(sql, params![bytes, root.path.to_string_lossy(), labels, exclude])?;
             Ok(RootId(tx.last_insert_rowid() as u32))
-        })
+        })?;
+        self.journal.append([Line::root(id, root)]);
+        Ok(id)
+    }
+
+    /// Enters a root under a number.
+    pub(super) fn put_root(&mut self, id: RootId, root: &Root) -> Result<()> {
+        let sql = "INSERT INTO root (id, path, shown, labels, exclude) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (id) DO UPDATE SET path = ?2, shown = ?3, labels = ?4, exclude = ?5";
+        let (path, shown, exclude) = (to_bytes(&root.path), root.path.to_string_lossy(), root.exclude.join("\n"));
+        self.write(|tx| tx.execute(sql, params![id.0, path, shown, root.labels, exclude]).map(|_| ()))
+    }
+
+    /// Enters places, or what is known of them now.
+    pub(super) fn put_places(&mut self, places: &[(ItemId, &Place)]) -> Result<()> {
+        self.write(|tx| {
+            places.iter().try_for_each(|(image, place)| {
+                put_image(tx, *image)?;
+                put_place(tx, *image, place)
+            })
+        })?;
+        self.journal.append(places.iter().map(|(image, place)| Line::place(*image, place)));
+        Ok(())
+    }
+
+    /// Takes out places.
+    pub(super) fn drop_places(&mut self, places: &[(RootId, PathBuf)]) -> Result<()> {
+        self.write(|tx| {
+            places.iter().try_for_each(|(root, path)| {
+                tx.execute("DELETE FROM place WHERE root = ?1 AND path = ?2", params![root.0, to_bytes(path)]).map(|_| ())
+            })
+        })?;
+        self.journal.append(places.iter().map(|(root, path)| Line::Gone { root: *root, path: RawPath(path.clone()) }));
+        Ok(())
+    }
+
+    /// Keeps bytes out from now on.
+    pub(super) fn put_forgotten(&mut self, hash: ContentHash) -> Result<()> {
+        self.write(|tx| tx.execute("INSERT OR IGNORE INTO forgotten (hash) VALUES (?1)", [hash_bytes(hash)]).map(|_| ()))
     }
 
     /// The hashes of the bytes that the user wanted forgotten.
@@ -284,7 +406,10 @@ impl Store {
         left: &[(EventId, Option<Event>)],
         hashes: &BTreeSet<ContentHash>,
         event: &Event,
+        next_image: u32,
     ) -> Result<()> {
+        self.set_fact("next image", i64::from(next_image))?;
+        self.set_fact("forgot at", event.id.0 as i64)?;
         self.write(|tx| {
             for (id, rest) in left {
                 tx.execute("DELETE FROM event WHERE id = ?1", [id.0 as i64])?;
@@ -299,28 +424,121 @@ impl Store {
                 tx.execute("DELETE FROM class WHERE name = ?1", [class])?;
             }
             for hash in hashes {
-                tx.execute("INSERT OR IGNORE INTO forgotten VALUES (?1)", [hash_bytes(*hash)])?;
+                tx.execute("INSERT OR IGNORE INTO forgotten (hash) VALUES (?1)", [hash_bytes(*hash)])?;
             }
             insert(tx, event)
         })?;
         let refused = self.refused("write");
-        self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(refused)
+        self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(refused)?;
+        let state = self.load()?;
+        self.rewrite_journal(&state)
     }
 
     /// Lets the user import these bytes again.
     pub(super) fn unforget(&mut self, hash: ContentHash) -> Result<()> {
-        self.write(|tx| tx.execute("DELETE FROM forgotten WHERE hash = ?1", [hash_bytes(hash)]).map(|_| ()))
+        self.write(|tx| tx.execute("DELETE FROM forgotten WHERE hash = ?1", [hash_bytes(hash)]).map(|_| ()))?;
+        self.journal.append([Line::Again(hash)]);
+        Ok(())
     }
 
-    /// Brings everything into the one file.
-    pub(super) fn settle(&self) {
-        // Best effort: what is in the write-ahead log is safe there too.
+    /// Brings everything into the one file, and notes that it was closed.
+    pub(super) fn settle(&mut self) {
+        self.journal.sync();
+        // Best effort: without the note the next opening looks more closely.
+        if self.journal.behind().is_none() {
+            let _ = self.set_fact("clean", 1);
+        }
         let _ = self.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+
+    /// Writes a whole copy of the database to a new file.
+    pub(super) fn copy_to(&self, path: &Path) -> Result<()> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io("delete", path)(error)),
+            _ => {}
+        }
+        let bytes = to_bytes(path);
+        self.db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]).map(|_| ()).map_err(refused("write", path))
+    }
+
+    /// Whether a database is sound in every way that can be told from the file alone.
+    ///
+    /// # Errors
+    /// [`Error::Data`] with what is wrong, [`Error::Io`].
+    pub(super) fn verify(path: &Path) -> Result<()> {
+        let refused_here = refused("read", path);
+        let damaged = |found: &str| Err(Error::data(path, "a sound library", found, REPAIR));
+        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(&refused_here)?;
+        let look = || -> rusqlite::Result<Result<()>> {
+            seal::teach(&db)?;
+            let fact = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            if (fact("application_id")?, fact("user_version")?) != (APPLICATION, SCHEMA) {
+                return Ok(damaged("another kind of database"));
+            }
+            let line: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if line != "ok" {
+                return Ok(damaged(&line));
+            }
+            if let Some(found) = seal::broken(&db)?.first() {
+                return Ok(damaged(found));
+            }
+            let mut query = db.prepare(EVENTS)?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                if let (id, None) = read_event(row)? {
+                    return Ok(damaged(&format!("event {id} with other bytes than were written")));
+                }
+            }
+            Ok(Ok(()))
+        };
+        look().map_err(&refused_here)?
+    }
+
+    /// The last event's number; 0 when there is none.
+    pub(super) fn last_event(&self) -> Result<u64> {
+        let last = self.db.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get::<_, i64>(0));
+        last.map(|id| id as u64).map_err(self.refused("read"))
+    }
+
+    /// The events of a damaged database that are as they were written.
+    pub(super) fn salvage(path: &Path) -> Vec<Event> {
+        let mut found = Vec::new();
+        let read = |found: &mut Vec<Event>, order: &str| -> rusqlite::Result<()> {
+            let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            let mut query = db.prepare(&format!("{EVENTS} ORDER BY id {order}"))?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                if let Ok((_, Some(event))) = read_event(row) {
+                    found.push(event);
+                }
+            }
+            Ok(())
+        };
+        // A page that cannot be read ends a scan: what lies behind it is reached from the other end.
+        if read(&mut found, "ASC").is_err() {
+            let _ = read(&mut found, "DESC");
+        }
+        found
+    }
+
+    /// Takes over the places of a damaged database that are as they were written, where nothing is known of them.
+    pub(super) fn salvage_places(&mut self, path: &Path) {
+        let columns = "root, path, shown, image, hash, bytes, modified, here";
+        let sql = format!(
+            "INSERT OR IGNORE INTO main.place ({columns}) SELECT {columns} FROM other.place AS o
+             WHERE row_hash IS seal('place', o.root, o.path, o.shown, o.image, o.hash, o.bytes, o.modified, o.here)
+             AND root IN (SELECT id FROM main.root) AND image IN (SELECT id FROM main.image)"
+        );
+        // What cannot be had is found again by looking through the folders.
+        let bytes = to_bytes(path);
+        let _ = self.db.execute("ATTACH ?1 AS other", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]);
+        let _ = self.db.execute(&sql, []);
+        let _ = self.db.execute("DETACH other", []);
     }
 }
 
 /// Enters a place, or what is known of it now.
-pub(super) fn put_place(tx: &Transaction<'_>, image: ItemId, place: &Place) -> rusqlite::Result<()> {
+fn put_place(tx: &Transaction<'_>, image: ItemId, place: &Place) -> rusqlite::Result<()> {
     let sql = "INSERT INTO place (root, path, shown, image, hash, bytes, modified, here) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         ON CONFLICT (root, path) DO UPDATE SET image = ?4, hash = ?5, bytes = ?6, modified = ?7, here = ?8";
     let shown = place.path.to_string_lossy();
@@ -329,14 +547,8 @@ pub(super) fn put_place(tx: &Transaction<'_>, image: ItemId, place: &Place) -> r
     Ok(())
 }
 
-/// Takes out a place.
-pub(super) fn drop_place(tx: &Transaction<'_>, root: RootId, path: &Path) -> rusqlite::Result<()> {
-    tx.execute("DELETE FROM place WHERE root = ?1 AND path = ?2", params![root.0, to_bytes(path)])?;
-    Ok(())
-}
-
 /// Makes sure that an image has a row.
-pub(super) fn put_image(tx: &Transaction<'_>, image: ItemId) -> rusqlite::Result<()> {
+fn put_image(tx: &Transaction<'_>, image: ItemId) -> rusqlite::Result<()> {
     tx.execute("INSERT OR IGNORE INTO image (id) VALUES (?1)", [image.0])?;
     Ok(())
 }
@@ -345,8 +557,7 @@ fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Err
     let path = path.to_owned();
     move |error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt) => {
-            let advice = "run `tessera check LIBRARY`, and put back a copy if you have one";
-            Error::data(&path, "a sound database", error.to_string(), advice)
+            Error::data(&path, "a sound database", error.to_string(), REPAIR)
         }
         Some(rusqlite::ErrorCode::DiskFull) => Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::StorageFull, error)),
         Some(rusqlite::ErrorCode::ReadOnly) => Error::io(action, &path)(std::io::Error::new(std::io::ErrorKind::ReadOnlyFilesystem, error)),
@@ -433,7 +644,7 @@ fn project(tx: &Transaction<'_>, change: &Change) -> rusqlite::Result<()> {
         Change::Class(name, swap) => match swap.1 {
             Some(look) => {
                 let colour = look.colour.map(|[r, g, b]| u32::from_be_bytes([0, r, g, b]));
-                let sql = "INSERT INTO class VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET position = ?2, colour = ?3";
+                let sql = "INSERT INTO class (name, position, colour) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET position = ?2, colour = ?3";
                 tx.execute(sql, params![name, look.position, colour])?;
             }
             None => {
@@ -442,7 +653,7 @@ fn project(tx: &Transaction<'_>, change: &Change) -> rusqlite::Result<()> {
         },
         Change::Alias(word, swap) => match &swap.1 {
             Some(class) => {
-                tx.execute("INSERT INTO alias VALUES (?1, ?2) ON CONFLICT (word) DO UPDATE SET class = ?2", [word, class])?;
+                tx.execute("INSERT INTO alias (word, class) VALUES (?1, ?2) ON CONFLICT (word) DO UPDATE SET class = ?2", [word, class])?;
             }
             None => {
                 tx.execute("DELETE FROM alias WHERE word = ?1", [word])?;
@@ -486,7 +697,7 @@ fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::R
         }
         Field::Captions(swap) => {
             tx.prepare_cached("DELETE FROM caption WHERE image = ?1")?.execute([image])?;
-            let mut insert = tx.prepare_cached("INSERT INTO caption VALUES (?1, ?2, ?3, ?4)")?;
+            let mut insert = tx.prepare_cached("INSERT INTO caption (image, position, text, by_user) VALUES (?1, ?2, ?3, ?4)")?;
             for (position, caption) in swap.1.iter().enumerate() {
                 insert.execute(params![image, position as i64, caption.text, caption.by_user])?;
             }

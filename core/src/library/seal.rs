@@ -1,0 +1,109 @@
+//! Seals on the rows of `library.db`: the hash of each row stands in the row, and the number of rows of each table in `tally`.
+//!
+//! Triggers of the connection keep both true, so that no statement can forget to. SQLite itself notices damage to its own
+//! structures only; a changed value or a row that is gone would pass for what was written.
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Result};
+
+use crate::envelope::hash64;
+
+/// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry seals of their own.
+const TABLES: [(&str, &[&str], &[&str]); 8] = [
+    ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
+    (
+        "image",
+        &[
+            "id", "hash", "width", "height", "bytes", "changed", "folder_label", "object", "meta", "user_said", "user_label", "removed",
+        ],
+        &["id"],
+    ),
+    ("caption", &["image", "position", "text", "by_user"], &["image", "position"]),
+    ("place", &["root", "path", "shown", "image", "hash", "bytes", "modified", "here"], &["root", "path"]),
+    ("class", &["name", "position", "colour"], &["name"]),
+    ("alias", &["word", "class"], &["word"]),
+    ("forgotten", &["hash"], &["hash"]),
+    ("event", &[], &["id"]),
+];
+const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
+const FACT: (&str, &[&str], &[&str]) = ("fact", &["name", "value"], &["name"]);
+
+/// Makes the tables of seals in a new database.
+pub(super) fn create(db: &Connection) -> Result<()> {
+    for (table, ..) in TABLES {
+        db.execute("INSERT INTO tally (name, n) VALUES (?1, 0)", [table])?;
+    }
+    Ok(())
+}
+
+/// Gives a connection the function `seal`.
+pub(super) fn teach(db: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    db.create_scalar_function("seal", -1, flags, seal)
+}
+
+/// Gives a connection the triggers that keep the seals.
+pub(super) fn install(db: &Connection) -> Result<()> {
+    let mut sql = String::new();
+    for (table, columns, key) in TABLES.iter().copied().chain([TALLY, FACT]) {
+        let matches = key.iter().map(|k| format!("{k} = NEW.{k}")).collect::<Vec<_>>().join(" AND ");
+        let values = columns.iter().map(|c| format!("NEW.{c}")).collect::<Vec<_>>().join(", ");
+        let sealing = format!("UPDATE {table} SET row_hash = seal('{table}', {values}) WHERE {matches};");
+        let sealing = if columns.is_empty() { "" } else { sealing.as_str() };
+        let counting = |step: &str| {
+            let counts = TABLES.iter().any(|(name, ..)| *name == table);
+            if counts { format!("UPDATE tally SET n = n {step} 1 WHERE name = '{table}';") } else { String::new() }
+        };
+        let (more, fewer) = (counting("+"), counting("-"));
+        sql.push_str(&format!("CREATE TEMP TRIGGER {table}_in AFTER INSERT ON main.{table} BEGIN {sealing} {more} END;\n"));
+        if !columns.is_empty() {
+            let of = columns.join(", ");
+            sql.push_str(&format!("CREATE TEMP TRIGGER {table}_on AFTER UPDATE OF {of} ON main.{table} BEGIN {sealing} END;\n"));
+        }
+        if !fewer.is_empty() {
+            sql.push_str(&format!("CREATE TEMP TRIGGER {table}_out AFTER DELETE ON main.{table} BEGIN {fewer} END;\n"));
+        }
+    }
+    db.execute_batch(&sql)
+}
+
+/// What does not bear its seal, in sentences. O(rows).
+pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (table, columns, _) in TABLES.iter().copied().chain([TALLY, FACT]) {
+        if !columns.is_empty() {
+            let sql = format!("SELECT count(*) FROM {table} NOT INDEXED WHERE row_hash IS NOT seal('{table}', {})", columns.join(", "));
+            let n: i64 = db.query_row(&sql, [], |row| row.get(0))?;
+            if n > 0 {
+                found.push(format!("{n} rows of the table `{table}` are not as they were written"));
+            }
+        }
+    }
+    for (table, ..) in TABLES {
+        let n: i64 = db.query_row(&format!("SELECT count(*) FROM {table} NOT INDEXED"), [], |row| row.get(0))?;
+        let told: Option<i64> = db.query_row("SELECT max(n) FROM tally WHERE name = ?1", [table], |row| row.get(0))?;
+        if told != Some(n) {
+            let told = told.map_or_else(|| "an unknown number".to_owned(), |n| n.to_string());
+            found.push(format!("the table `{table}` has {n} rows of {told}"));
+        }
+    }
+    Ok(found)
+}
+
+fn seal(context: &Context<'_>) -> Result<i64> {
+    let mut bytes = Vec::new();
+    for i in 0..context.len() {
+        let (kind, value): (u8, &[u8]) = match context.get_raw(i) {
+            ValueRef::Null => (0, &[]),
+            ValueRef::Integer(value) => (1, &value.to_le_bytes()),
+            ValueRef::Real(value) => (2, &value.to_le_bytes()),
+            ValueRef::Text(text) => (3, text),
+            ValueRef::Blob(blob) => (4, blob),
+        };
+        bytes.push(kind);
+        bytes.extend((value.len() as u64).to_le_bytes());
+        bytes.extend(value);
+    }
+    Ok(hash64(&bytes) as i64)
+}

@@ -1,0 +1,99 @@
+//! `snapshots/`: whole copies of `library.db`, each verified before it counts, the oldest dropped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::event::EventId;
+use super::store::Store;
+use super::{Library, now};
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+
+/// The folder of snapshots.
+pub const SNAPSHOTS: &str = "snapshots";
+/// Snapshots that are kept.
+pub const KEPT: usize = 10;
+/// Milliseconds after which a library that has changed gets a new snapshot when it is closed.
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// A copy of a library's database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The file.
+    pub path: PathBuf,
+    /// When it was made, in milliseconds since 1970.
+    pub at: i64,
+    /// The last event in it.
+    pub event: EventId,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// The snapshots in the folder of a library, the newest first.
+pub fn snapshots(folder: &Path) -> Vec<Snapshot> {
+    let entries = fs::read_dir(folder.join(SNAPSHOTS)).into_iter().flatten().flatten();
+    let mut found: Vec<Snapshot> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (at, event) = name.strip_suffix(".db")?.split_once('-')?;
+            let bytes = entry.metadata().ok()?.len();
+            Some(Snapshot { path: entry.path(), at: at.parse().ok()?, event: EventId(event.parse().ok()?), bytes })
+        })
+        .collect();
+    found.sort_by_key(|snapshot| std::cmp::Reverse((snapshot.at, snapshot.event)));
+    found
+}
+
+impl Library {
+    /// Makes a snapshot now.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Data`] when what was written is not sound; the older ones stay then.
+    pub fn take_snapshot(&mut self) -> Result<Snapshot> {
+        let folder = self.folder.join(SNAPSHOTS);
+        let (at, event) = (now(), self.state.last_event().unwrap_or(EventId(0)));
+        let path = folder.join(format!("{at}-{}.db", event.0));
+        self.storage.create_folder(&folder).map_err(Error::io("create", &folder))?;
+        let part = path.with_extension("part");
+        let written = self.store.copy_to(&part).and_then(|()| Store::verify(&part));
+        let bytes = match written.and_then(|()| put(&*self.storage, &part, &path, &folder)) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let _ = fs::remove_file(&part);
+                return Err(error);
+            }
+        };
+        for old in snapshots(&self.folder).into_iter().skip(KEPT) {
+            // One too many does no harm.
+            let _ = self.storage.remove(&old.path);
+        }
+        Ok(Snapshot { path, at, event, bytes })
+    }
+
+    /// Makes a snapshot when the last one is a day old and something has happened since.
+    pub(super) fn take_snapshot_if_due(&mut self) -> Result<()> {
+        let last = snapshots(&self.folder).into_iter().next();
+        let is_due = last.is_none_or(|last| Some(last.event) < self.state.last_event() && now() - last.at > DAY);
+        if is_due && self.state.last_event().is_some() { self.take_snapshot().map(|_| ()) } else { Ok(()) }
+    }
+
+    /// Drops snapshots from before something was forgotten.
+    pub(super) fn drop_snapshots(&self) -> Result<()> {
+        let Some(at) = self.store.fact("forgot at")? else { return Ok(()) };
+        for old in snapshots(&self.folder).into_iter().filter(|snapshot| (snapshot.event.0 as i64) < at) {
+            self.storage.remove(&old.path).map_err(Error::io("delete", &old.path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Brings a written file to the disk and gives it its name. Returns its size.
+fn put(storage: &dyn Storage, part: &Path, path: &Path, folder: &Path) -> Result<u64> {
+    let put = || {
+        storage.sync(part)?;
+        storage.rename(part, path)?;
+        storage.sync_folder(folder)?;
+        Ok(fs::metadata(path)?.len())
+    };
+    put().map_err(Error::io("write", path))
+}
