@@ -1,6 +1,7 @@
 //! Libraries: what is imported, said, taken back, moved and forgotten, and what the models make of it.
 
 mod acts;
+mod durable;
 mod files;
 mod forget;
 mod import;

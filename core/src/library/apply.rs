@@ -6,7 +6,7 @@ use super::event::{Event, EventId};
 use super::features::Features;
 use super::state::State;
 use super::store::Store;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::ItemId;
 use crate::progress::Progress;
 
@@ -70,27 +70,8 @@ pub(super) fn touched(event: &Event) -> Vec<ItemId> {
 }
 
 /// Brings a model up to date: from its checkpoint if it has one that can be used, otherwise from the first event on.
-/// `state` is what all events lead to. Where the log is damaged, the model is taught that state in one lesson, so that the
-/// library opens and can be checked. O(events after the checkpoint).
+/// `state` is what all events lead to. O(events after the checkpoint).
 pub(super) fn catch_up(
-    model: &mut dyn Model,
-    checkpoint: Option<(EventId, Vec<u8>)>,
-    store: &Store,
-    state: &State,
-    features: &Features<'_>,
-    progress: &Progress,
-) -> Result<()> {
-    match replay(model, checkpoint, store, state, features, progress) {
-        Err(Error::Data { .. }) => {
-            model.clear();
-            let images: Vec<ItemId> = state.records().iter().map(|image| image.id).collect();
-            model.learn(&Lesson { before: &state.without_words(), after: state, images: &images, features, progress })
-        }
-        other => other,
-    }
-}
-
-fn replay(
     model: &mut dyn Model,
     checkpoint: Option<(EventId, Vec<u8>)>,
     store: &Store,

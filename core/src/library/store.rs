@@ -226,14 +226,13 @@ impl Store {
         let mut query = self.db.prepare("SELECT word, class FROM alias")?;
         let aliases: rusqlite::Result<_> = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect();
         state.aliases = Arc::new(aliases?);
-        let mut query = self.db.prepare("SELECT id, at, act, kind, target, words FROM event ORDER BY id")?;
+        let mut query = self.db.prepare(&format!("{EVENTS} ORDER BY id"))?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            let Some(kind) = kind_of(&row.get::<_, String>(3)?, row.get(4)?) else {
-                return Ok(Err(self.damaged("an event of no known kind")));
-            };
-            let (id, act) = (EventId(row.get::<_, i64>(0)? as u64), EventId(row.get::<_, i64>(2)? as u64));
-            state.record(&Event { id, at: row.get(1)?, act, kind, words: row.get(5)?, changes: Vec::new() });
+            match read_event(row)? {
+                (_, Some(event)) => state.record(&event),
+                (id, None) => return Ok(Err(self.damaged(&format!("event {id} with other bytes than were written")))),
+            }
         }
         let next: Option<u32> = self.db.query_row("SELECT max(value) FROM fact WHERE name = 'next image'", [], |row| row.get(0))?;
         state.next_image = state.next_image.max(next.unwrap_or(1));

@@ -1,0 +1,194 @@
+//! Damage to a library's files: it is noticed, and what was said is had again.
+
+use rand::RngExt as _;
+use tessera_core::library::repair::repair;
+use tessera_core::library::snapshot::{KEPT, snapshots};
+use tessera_core::random::seeded;
+
+use super::*;
+
+/// A closed library with a history, and what it held.
+fn lived() -> (Place, State) {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png", "dog/2.png", "owl/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let one = at(&library, "cat/1.png").id;
+    let two = at(&library, "dog/2.png").id;
+    hold(&library).label(&[one], &class("tiger")).unwrap();
+    hold(&library).caption(two, say(&["a dog on a lawn", "two ears"])).unwrap();
+    hold(&library).set_removed(&[two], true).unwrap();
+    hold(&library).undo().unwrap();
+    hold(&library).rename_class("owl", "bird").unwrap();
+    let state = hold(&library).state().clone();
+    close(library);
+    (place, state)
+}
+
+fn close(library: Mutex<Library>) {
+    library.into_inner().unwrap().close().unwrap();
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let path = to.join(entry.file_name());
+        if entry.path().is_dir() { copy(&entry.path(), &path) } else { fs::copy(entry.path(), path).map(|_| ()).unwrap() }
+    }
+}
+
+fn try_open(folder: &Path) -> tessera_core::Result<Library> {
+    open(folder, Arc::new(InProcess::default()))
+}
+
+/// Damages copies of a library, and checks each time that nothing wrong is taken for right and that a repair gives everything
+/// back. Returns how many were damaged in a way that counts.
+fn damage(n: usize, seed: u64, spoil: impl Fn(&mut Vec<u8>, &mut tessera_core::random::Rng)) -> usize {
+    let (place, expected) = lived();
+    let mut rng = seeded(seed);
+    let mut noticed = 0;
+    for i in 0..n {
+        let copied = place.dir.path().join(format!("copy-{i}.tessera"));
+        copy(&place.folder(), &copied);
+        let database = copied.join("library.db");
+        let mut bytes = fs::read(&database).unwrap();
+        spoil(&mut bytes, &mut rng);
+        fs::write(&database, bytes).unwrap();
+        let found = try_open(&copied).map(|library| (library.state().clone(), library.check().unwrap()));
+        if let Ok((state, _)) = &found {
+            assert_eq!(*state, expected, "damage {i} was taken for what was written");
+        }
+        if !matches!(&found, Ok((_, problems)) if problems.is_empty()) {
+            noticed += 1;
+            let done = repair(&copied).unwrap();
+            assert!(done.lost.is_empty() && done.damaged.as_ref().is_some_and(|kept| kept.is_file()), "damage {i}: {done:?}");
+            let library = try_open(&copied).unwrap();
+            assert_eq!(*library.state(), expected, "damage {i} was repaired otherwise");
+            assert_eq!(library.check().unwrap(), Vec::<String>::new());
+        }
+        fs::remove_dir_all(&copied).unwrap();
+    }
+    noticed
+}
+
+fn flip(bytes: &mut Vec<u8>, rng: &mut tessera_core::random::Rng) {
+    let bit = rng.random_range(0..bytes.len() * 8);
+    bytes[bit / 8] ^= 1 << (bit % 8);
+}
+
+#[test]
+fn a_flipped_bit_is_noticed_and_repaired() {
+    assert!(damage(40, 1, flip) > 0);
+}
+
+#[test]
+#[ignore = "300 libraries"]
+fn flipped_bits_are_noticed_and_repaired() {
+    println!("{} of 300 flipped bits counted; all were repaired", damage(300, 2, flip));
+}
+
+#[test]
+fn lost_and_torn_pages_are_noticed_and_repaired() {
+    let spoil = |bytes: &mut Vec<u8>, rng: &mut tessera_core::random::Rng| match rng.random_range(0..3) {
+        0 => bytes.truncate(rng.random_range(0..bytes.len())),
+        1 => {
+            let page = rng.random_range(0..bytes.len() / 4096) * 4096;
+            bytes[page..page + 4096].fill(0);
+        }
+        _ => {
+            let page = rng.random_range(0..bytes.len() / 4096) * 4096;
+            rng.fill(&mut bytes[page..page + 512]);
+        }
+    };
+    assert!(damage(12, 3, spoil) > 6);
+}
+
+#[test]
+fn a_database_that_is_gone_is_made_again_from_the_journal_alone() {
+    let (place, expected) = lived();
+    fs::remove_dir_all(place.folder().join("snapshots")).unwrap();
+    fs::remove_file(place.folder().join("library.db")).unwrap();
+    let done = repair(&place.folder()).unwrap();
+    assert!(done.lost.is_empty() && done.damaged.is_none(), "{done:?}");
+    assert_eq!(*try_open(&place.folder()).unwrap().state(), expected);
+}
+
+#[test]
+fn a_journal_may_have_bad_lines_and_an_unfinished_end() {
+    let (place, expected) = lived();
+    let journal = place.folder().join("journal.jsonl");
+    let mut text = fs::read(&journal).unwrap();
+    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    let middle = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(lines / 2).unwrap().0;
+    text[middle + 30] ^= 1;
+    text.truncate(text.len() - 7);
+    fs::write(&journal, &text).unwrap();
+    fs::write(place.folder().join("library.db"), b"nothing").unwrap();
+    // The snapshot has what the journal lacks.
+    let done = repair(&place.folder()).unwrap();
+    assert!(done.lost.len() == 1 && done.lost[0].contains("of the journal was skipped"), "{done:?}");
+    assert_eq!(*try_open(&place.folder()).unwrap().state(), expected);
+    // A journal is made again when it is gone.
+    fs::remove_file(&journal).unwrap();
+    try_open(&place.folder()).unwrap().close().unwrap();
+    let (lines, problems) = tessera_core::library::journal::read(&fs::read(&journal).unwrap());
+    assert!(lines.len() > 8 && problems.is_empty());
+}
+
+#[test]
+fn a_journal_holds_everything_at_every_moment() {
+    let place = Place::new(&["cat/1.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let one = at(&library, "cat/1.png").id;
+    for i in 0..5 {
+        hold(&library).label(&[one], &class(&format!("class {i}"))).unwrap();
+        let expected = hold(&library).state().clone();
+        let copied = place.dir.path().join(format!("copy-{i}.tessera"));
+        copy(&place.folder(), &copied);
+        for name in ["library.db", "library.db-wal", "library.db-shm"] {
+            let _ = fs::remove_file(copied.join(name));
+        }
+        assert!(repair(&copied).unwrap().lost.is_empty());
+        assert_eq!(*try_open(&copied).unwrap().state(), expected);
+    }
+}
+
+#[test]
+fn snapshots_are_few_and_sound_and_forget_too() {
+    let place = Place::new(&["cat/1.png", "dog/1.png", "dog/quaggafinch.png"]);
+    let library = place.open();
+    place.import(&library);
+    for _ in 0..KEPT + 3 {
+        hold(&library).take_snapshot().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    assert_eq!(snapshots(&place.folder()).len(), KEPT);
+    let gone = at(&library, "dog/quaggafinch.png").id;
+    hold(&library).forget(&[gone], &Progress::default()).unwrap();
+    assert!(snapshots(&place.folder()).is_empty());
+    let expected = hold(&library).state().clone();
+    close(library);
+    for entry in fs::read_dir(place.folder()).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+        let bytes = fs::read(entry.path()).unwrap();
+        assert!(!bytes.windows(12).any(|part| part == b"quaggafinch."), "{} has its name", entry.path().display());
+    }
+    fs::remove_file(place.folder().join("library.db")).unwrap();
+    repair(&place.folder()).unwrap();
+    assert_eq!(*try_open(&place.folder()).unwrap().state(), expected);
+    let library = place.open();
+    assert_eq!(place.import(&library).forgotten, 1, "it stays forgotten");
+    place.put("owl/new.png", 90);
+    place.import(&library);
+    assert!(at(&library, "owl/new.png").id.0 > gone.0, "no identifier is used twice");
+}
+
+#[test]
+fn a_sound_library_is_left_alone() {
+    let (place, expected) = lived();
+    let before = fs::read(place.folder().join("library.db")).unwrap();
+    assert_eq!(repair(&place.folder()).unwrap(), Default::default());
+    assert_eq!(fs::read(place.folder().join("library.db")).unwrap(), before);
+    let library = try_open(&place.folder()).unwrap();
+    assert!(matches!(repair(&place.folder()), Err(tessera_core::Error::Busy { .. })));
+    assert_eq!(*library.state(), expected);
+}
