@@ -25,6 +25,10 @@ impl Library {
             let found = format!("#{}, which is not there", id.0);
             return Err(Error::Option { name: "image", found, expected: "an image of this library" });
         }
+        // A damaged index could hide rows that must go.
+        if let Some(found) = self.store.integrity()?.first() {
+            return Err(self.store.damaged(found));
+        }
         let log = self.store.events_after(0)?;
         progress.step()?;
         let hashes = self.hashes_of(&gone, &log);

@@ -8,12 +8,12 @@ use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
+use super::Library;
 use super::acts::tidy_name;
 use super::cache::Cut;
 use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
 use super::features::{self, hash_file};
 use super::state::{Image, Place, Root, State};
-use super::Library;
 use crate::ckm::CkmOptions;
 use crate::data::tables::{Found, Matcher, Table, sidecar};
 use crate::data::{Dataset, Labels, Meta, OpenOptions, Source, UNLABELLED};

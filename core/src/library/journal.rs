@@ -228,4 +228,3 @@ impl Journal {
         Ok(())
     }
 }
-

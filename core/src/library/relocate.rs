@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::Library;
 use super::event::{Change, EventId, Kind, RootId, Swap};
 use super::import::hold;
-use super::Library;
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;

@@ -14,9 +14,7 @@ const TABLES: [(&str, &[&str], &[&str]); 8] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
-        &[
-            "id", "hash", "width", "height", "bytes", "changed", "folder_label", "object", "meta", "user_said", "user_label", "removed",
-        ],
+        &["id", "hash", "width", "height", "bytes", "changed", "folder_label", "object", "meta", "user_said", "user_label", "removed"],
         &["id"],
     ),
     ("caption", &["image", "position", "text", "by_user"], &["image", "position"]),

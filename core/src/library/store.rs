@@ -201,7 +201,7 @@ impl Store {
         while let Some(row) = rows.next()? {
             state.edit(ItemId(row.get(0)?)).captions.push(Caption { text: row.get(1)?, by_user: row.get(2)? });
         }
-        let mut query = self.db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place ORDER BY image, root, path")?;
+        let mut query = self.db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let place = Place {
@@ -213,7 +213,6 @@ impl Store {
                 here: row.get(6)?,
             };
             let places = &mut state.edit(ItemId(row.get(0)?)).places;
-            // SQLite compares paths by their bytes, which is another order.
             places.insert(places.partition_point(|other| (other.root, &other.path) < (place.root, &place.path)), place);
         }
         let mut classes = BTreeMap::new();
@@ -239,7 +238,7 @@ impl Store {
         Ok(Ok(state))
     }
 
-    fn damaged(&self, found: &str) -> Error {
+    pub(super) fn damaged(&self, found: &str) -> Error {
         Error::data(&self.path, "a sound library", found, REPAIR)
     }
 
@@ -301,10 +300,7 @@ impl Store {
     /// The events whose rows are not as they were written.
     pub(super) fn broken_events(&self) -> Result<Vec<i64>> {
         let refused = self.refused("read");
-        let mut query = self
-            .db
-            .prepare(&format!("{EVENTS} ORDER BY id"))
-            .map_err(&refused)?;
+        let mut query = self.db.prepare(&format!("{EVENTS} ORDER BY id")).map_err(&refused)?;
         let mut rows = query.query([]).map_err(&refused)?;
         let mut broken = Vec::new();
         while let Some(row) = rows.next().map_err(&refused)? {
