@@ -37,6 +37,12 @@ pub enum Action {
     Forget,
     /// Write into the search box.
     Find,
+    /// Rename the class that is shown, or join it with another.
+    RenameClass,
+    /// Choose the colour of the class that is shown.
+    ColourClass,
+    /// Delete the class that is shown.
+    DeleteClass,
     /// Recognise what is selected.
     Recognise,
     /// Choose an image to recognise.
@@ -85,7 +91,7 @@ pub enum Action {
 
 impl Action {
     /// All of them, in the order of menus and palette.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 41] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -103,6 +109,9 @@ impl Action {
         Self::Restore,
         Self::Forget,
         Self::Find,
+        Self::RenameClass,
+        Self::ColourClass,
+        Self::DeleteClass,
         Self::Recognise,
         Self::RecogniseFile,
         Self::Train,
@@ -145,6 +154,9 @@ impl Action {
             Self::Restore => ("Restore", "Bring removed images back"),
             Self::Forget => ("Forget for good…", "Purge the selected images from the library and from all it learned; cannot be undone"),
             Self::Find => ("Search", "Find images by captions, classes and names"),
+            Self::RenameClass => ("Rename or merge class…", "Give the class that is shown another name, or join it with another"),
+            Self::ColourClass => ("Colour of class…", "Choose the colour of the class that is shown"),
+            Self::DeleteClass => ("Delete class…", "Take the class that is shown away; its images stay"),
             Self::Recognise => ("Recognise", "Ask the recogniser what the selected image shows, and why"),
             Self::RecogniseFile => ("Recognise an image…", "Choose an image from anywhere"),
             Self::Train => ("Judge the recogniser", "Measure how often it is right on objects that it has not seen"),
@@ -217,7 +229,8 @@ impl Action {
 
     /// The actions whose keys were pressed; those of single letters are dead while a text field has the keyboard.
     pub fn pressed(ctx: &Context) -> Vec<Self> {
-        let writes = ctx.egui_wants_keyboard_input();
+        let writes = ctx.text_edit_focused();
+        let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let mut found = Vec::new();
         // The shortcuts with more keys come first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
         let mut all: Vec<(Self, &KeyboardShortcut)> =
@@ -226,6 +239,10 @@ impl Action {
         for (action, shortcut) in all {
             let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];
             if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) {
+                continue;
+            }
+            // Enter belongs to whatever has the keyboard.
+            if has_focus && shortcut.logical_key == Key::Enter {
                 continue;
             }
             if ctx.input_mut(|input| input.consume_shortcut(shortcut)) && !found.contains(&action) {

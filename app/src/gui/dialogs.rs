@@ -47,9 +47,23 @@ impl Purpose {
         matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture)
     }
 
-    fn wants_folder(self) -> bool {
-        matches!(self, Self::Open | Self::AddFolder)
+    /// What can be chosen in the system's dialogs, which show either files or folders.
+    pub fn wants(self) -> &'static [Wants] {
+        match self {
+            Self::Open | Self::LoadModel => &[Wants::Folder, Wants::File],
+            Self::AddFolder => &[Wants::Folder],
+            _ => &[Wants::File],
+        }
     }
+}
+
+/// What a dialog shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// Files.
+    File,
+    /// Folders.
+    Folder,
 }
 
 /// The system's dialogs, or what stands for them in tests.
@@ -57,7 +71,7 @@ pub trait Dialogs {
     /// Whether there are any.
     fn are_there(&self) -> bool;
     /// Asks for a path; the answer comes some polls later. `wake` is called when it is there.
-    fn ask(&mut self, purpose: Purpose, wake: Box<dyn FnOnce() + Send>);
+    fn ask(&mut self, purpose: Purpose, wants: Wants, wake: Box<dyn FnOnce() + Send>);
     /// The answer, once; `None` inside is a dialog that was closed.
     fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)>;
     /// Whether one is open.
@@ -82,7 +96,7 @@ impl Dialogs for Native {
         has_bus || std::env::split_paths(&path).any(|folder| folder.join("zenity").is_file())
     }
 
-    fn ask(&mut self, purpose: Purpose, wake: Box<dyn FnOnce() + Send>) {
+    fn ask(&mut self, purpose: Purpose, wants: Wants, wake: Box<dyn FnOnce() + Send>) {
         if self.open.is_some() {
             return;
         }
@@ -90,7 +104,7 @@ impl Dialogs for Native {
         let asked = thread::Builder::new().name("dialog".into()).spawn(move || {
             let dialog = rfd::FileDialog::new().set_title(purpose.words().0);
             let answer = match purpose {
-                _ if purpose.wants_folder() => dialog.pick_folder(),
+                _ if wants == Wants::Folder => dialog.pick_folder(),
                 _ if purpose.is_new() => dialog.save_file(),
                 _ => dialog.pick_file(),
             };
@@ -143,7 +157,7 @@ impl Dialogs for Scripted {
         true
     }
 
-    fn ask(&mut self, purpose: Purpose, wake: Box<dyn FnOnce() + Send>) {
+    fn ask(&mut self, purpose: Purpose, _: Wants, wake: Box<dyn FnOnce() + Send>) {
         self.asked = Some(purpose);
         wake();
     }

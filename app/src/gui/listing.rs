@@ -1,7 +1,7 @@
 //! Which images are shown, in which order, and how many there are of each kind.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
@@ -118,6 +118,8 @@ pub struct Census {
     pub removed: usize,
     /// In each folder, those inside it too.
     pub folders: BTreeMap<(RootId, PathBuf), usize>,
+    /// The folders directly inside each folder, in order.
+    pub inside: BTreeMap<(RootId, PathBuf), Vec<PathBuf>>,
     /// What was said of each image that was judged.
     pub predictions: HashMap<ItemId, Prediction>,
     leaky: Vec<ItemId>,
@@ -159,6 +161,11 @@ impl Census {
                 for folder in place.path.ancestors().skip(1) {
                     *census.folders.entry((place.root, folder.to_owned())).or_default() += 1;
                 }
+            }
+        }
+        for (root, folder) in census.folders.keys() {
+            if let Some(parent) = folder.parent() {
+                census.inside.entry((*root, parent.to_owned())).or_default().push(folder.clone());
             }
         }
         census
@@ -203,15 +210,4 @@ pub fn list(state: &State, census: &Census, scopes: &[Scope], sort: Sort) -> Vec
         Sort::Doubtful => images.sort_by(|a, b| sure(a).total_cmp(&sure(b)).then(a.id.cmp(&b.id))),
     }
     images.into_iter().map(|image| image.id).collect()
-}
-
-/// The folders directly inside a folder, in order.
-pub fn folders_in<'a>(census: &'a Census, root: RootId, folder: &'a Path) -> impl Iterator<Item = (&'a Path, usize)> {
-    let from = (root, folder.to_owned());
-    census
-        .folders
-        .range(from..)
-        .take_while(move |((other, path), _)| *other == root && path.starts_with(folder))
-        .filter(move |((_, path), _)| path.parent() == Some(folder) && path.as_path() != folder)
-        .map(|((_, path), count)| (path.as_path(), *count))
 }

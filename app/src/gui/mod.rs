@@ -18,6 +18,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui::{Context, ViewportCommand};
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::ContentHash;
 
 use crate::command::{Command, Query};
 use crate::session::Session;
@@ -26,6 +28,7 @@ use crate::session::desk::{Desk, Wanted};
 use crate::settings::Settings;
 use actions::Action;
 use dialogs::{Dialogs, Native, Purpose};
+use listing::Scope;
 use textures::Textures;
 use view::{Asks, Modal, Page, Panel, Pictures, Toast, View};
 
@@ -36,11 +39,12 @@ pub struct App {
     settings_place: Option<PathBuf>,
     saved: Settings,
     dialogs: Box<dyn Dialogs>,
+    has_dialogs: bool,
     view: View,
     textures: Textures,
     pictures: Pictures,
     asks: Asks,
-    wanted: Vec<u128>,
+    wanted: Vec<(u128, ItemId)>,
     asked_for: Vec<PathBuf>,
 }
 
@@ -58,9 +62,13 @@ impl App {
         let (settings, problems) = settings_place.as_deref().map_or_else(Default::default, Settings::load);
         let session = if settings.threads > 0 { session.with_threads(settings.threads)? } else { session };
         let woken = ctx.clone();
-        let desk = Desk::new(session, Arc::new(move || woken.request_repaint()))?;
+        let mut desk = Desk::new(session, Arc::new(move || woken.request_repaint()))?;
         theme::apply(ctx, settings.theme, settings.scale);
+        // The keys for that are the window's own, and change the setting.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        desk.set_hit_limit(settings.hits);
         let mut app = Self {
+            has_dialogs: dialogs.are_there(),
             desk,
             textures: Textures::new(settings.thumbnail_megabytes << 20),
             saved: settings.clone(),
@@ -107,16 +115,8 @@ impl App {
 
     fn run(&mut self, command: Command) {
         match &command {
-            Command::Recognise(_) => {
-                self.view.page = Page::Recognise;
-                (self.view.piece, self.view.tile, self.view.runner_up, self.view.viewer) = (None, None, false, None);
-            }
-            Command::Close | Command::OpenSample => {
-                self.view.page = Page::Browse;
-                self.view.scopes.clear();
-                self.view.search.clear();
-                self.textures.clear();
-            }
+            Command::Recognise(_) => self.view.turn_to_recognition(),
+            Command::Close | Command::OpenSample => self.view.page = Page::Browse,
             _ => {}
         }
         self.desk.run(command);
@@ -139,6 +139,7 @@ impl App {
         let source = self.desk.source().map(Path::to_owned);
         if source != before {
             self.textures.clear();
+            self.view.begin_library();
             if let Some(source) = source.filter(|_| self.desk.tray().is_empty()) {
                 self.settings.remember(&source);
             }
@@ -147,6 +148,11 @@ impl App {
             self.asked_for.clone_from(&self.settings.recents);
             self.desk.look_for(self.asked_for.clone());
         }
+        if self.desk.take_turn() {
+            self.view.turn_to_recognition();
+        }
+        let is_watched = self.view.page == Page::Recognise && self.view.viewer.is_none();
+        self.desk.watch_recognition(is_watched);
         for notice in self.desk.take_notices() {
             self.toast(notice);
         }
@@ -164,7 +170,9 @@ impl App {
             self.view.searched.clone_from(&self.view.search);
             self.run(Command::Search(self.view.search.clone()));
         }
-        self.view.update(&self.desk);
+        if self.view.update(&self.desk) {
+            self.textures.try_again();
+        }
         self.fetch(ctx);
         self.leave(ctx);
         self.save_settings(ctx);
@@ -186,10 +194,9 @@ impl App {
         let wanted = self.textures.wanted().to_vec();
         if wanted != self.wanted {
             if let Some(state) = self.desk.state() {
-                let list = wanted.iter().rev().map(|hash| {
-                    let hash = tessera_core::library::event::ContentHash(*hash);
-                    let path = state.with_hash(hash).and_then(|image| state.path_of(image));
-                    Wanted { hash, path }
+                let list = wanted.iter().rev().map(|(hash, image)| {
+                    let path = state.image(*image).and_then(|image| state.path_of(image));
+                    Wanted { hash: ContentHash(*hash), path }
                 });
                 self.desk.want_thumbnails(list.collect());
             }
@@ -239,7 +246,10 @@ impl App {
     fn act(&mut self, ctx: &Context, action: Action) {
         let has_library = self.desk.state().is_some();
         let selected = self.view.selection.ids();
-        let list = self.view.list();
+        let list = match self.desk.hits() {
+            Some(hits) if self.view.page == Page::Browse => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
+            _ => self.view.list(),
+        };
         match action {
             Action::Open => self.view.open(Modal::Path(Purpose::Open)),
             Action::AddFolder => self.view.open(Modal::Path(if has_library { Purpose::AddFolder } else { Purpose::Open })),
@@ -260,7 +270,7 @@ impl App {
             Action::Restore if !selected.is_empty() => self.asks.commands.push(Command::Restore(selected)),
             Action::Forget if !selected.is_empty() => self.view.open(Modal::Forget(selected)),
             Action::Find => {
-                self.view.page = Page::Browse;
+                self.view.turn_to(Page::Browse);
                 self.view.focus_search = true;
             }
             Action::Recognise => {
@@ -269,7 +279,7 @@ impl App {
                 }
             }
             Action::Train => {
-                self.view.page = Page::Train;
+                self.view.turn_to(Page::Train);
                 self.asks.commands.push(Command::Train);
             }
             Action::View if !selected.is_empty() => self.view.viewer = Some(view::Viewer::default()),
@@ -287,10 +297,28 @@ impl App {
                     }
                 }
             }
-            Action::Browse => self.view.page = Page::Browse,
-            Action::ShowRecognise => self.view.page = Page::Recognise,
-            Action::ShowTrain => self.view.page = Page::Train,
-            Action::ShowModels => self.view.page = Page::Models,
+            Action::Browse => self.view.turn_to(Page::Browse),
+            Action::ShowRecognise => self.view.turn_to(Page::Recognise),
+            Action::ShowTrain => self.view.turn_to(Page::Train),
+            Action::ShowModels => self.view.turn_to(Page::Models),
+            Action::RenameClass | Action::ColourClass | Action::DeleteClass => {
+                let shown = self.view.scopes.iter().find_map(|scope| match scope {
+                    Scope::Class(class) => Some(class.clone()),
+                    _ => None,
+                });
+                match shown {
+                    Some(class) if action == Action::RenameClass => self.view.open(Modal::ClassName(Some(class))),
+                    Some(class) if action == Action::DeleteClass => self.view.open(Modal::DeleteClass(class)),
+                    Some(class) => {
+                        let look = self.desk.state().and_then(|state| state.class(&class)).unwrap_or_default();
+                        let [r, g, b, _] = theme::class(look.position, look.colour).to_array();
+                        self.view.open(Modal::Colour(class, [r, g, b]));
+                    }
+                    None => {
+                        self.toast(Notice { words: "Show the class first: press it in the tree".into(), tone: Tone::Note, undo: false })
+                    }
+                }
+            }
             Action::Settings => self.view.open(Modal::Settings),
             Action::History => self.view.open(Modal::History),
             Action::Log => self.view.open(Modal::Log),
@@ -337,20 +365,24 @@ impl App {
     /// Paints everything.
     pub fn ui(&mut self, ui: &mut egui::Ui) {
         let Self { desk, settings, view, textures, pictures, asks, dialogs, .. } = self;
-        let dialogs_state = (dialogs.are_there(), dialogs.is_open());
+        let dialogs_state = (self.has_dialogs, dialogs.is_open());
         let mut panel = Panel { desk, view, textures, pictures, settings, asks, dialogs: dialogs_state };
         let request = panels::window_ui(ui, &mut panel);
         match request {
-            Some(panels::Request::Native(purpose)) => {
+            Some(panels::Request::Native(purpose, wants)) => {
                 let ctx = ui.ctx().clone();
-                self.dialogs.ask(purpose, Box::new(move || ctx.request_repaint()));
+                self.dialogs.ask(purpose, wants, Box::new(move || ctx.request_repaint()));
             }
             Some(panels::Request::GiveUp) => self.dialogs.give_up(),
-            Some(panels::Request::Chose(purpose, path)) => self.chose(purpose, path),
+            Some(panels::Request::Chose(purpose, path)) => {
+                self.dialogs.give_up();
+                self.chose(purpose, path);
+            }
             None => {}
         }
-        if let Some(id) = self.view.selection.one().filter(|_| self.view.viewer.is_some()) {
-            self.desk.want_picture(id);
+        match self.view.selection.one().filter(|_| self.view.viewer.is_some()) {
+            Some(id) => self.desk.want_picture(id),
+            None => self.desk.drop_picture(),
         }
         if let Some(folder) = self.view.listed.take() {
             self.desk.list_folder(folder);

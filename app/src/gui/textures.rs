@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use egui::{ColorImage, Context, TextureHandle, TextureOptions};
 use image::RgbImage;
+use tessera_core::ids::ItemId;
 
 /// Thumbnails by the hash of their file.
 pub struct Textures {
     held: HashMap<u128, Held>,
     /// Files without a thumbnail.
     broken: HashSet<u128>,
-    /// What was asked for in this frame and is not there.
-    wanted: Vec<u128>,
+    /// What was asked for in this frame and is not there, with the images it is of.
+    wanted: Vec<(u128, ItemId)>,
     waiting: Vec<(u128, RgbImage)>,
     frame: u64,
     bytes: usize,
@@ -39,7 +40,7 @@ impl Textures {
     }
 
     /// The thumbnail of a file; when it is not there, it is wanted.
-    pub fn get(&mut self, hash: u128) -> Option<&TextureHandle> {
+    pub fn get(&mut self, hash: u128, image: ItemId) -> Option<&TextureHandle> {
         match self.held.get_mut(&hash) {
             Some(held) => {
                 held.shown = self.frame;
@@ -47,7 +48,7 @@ impl Textures {
             }
             None => {
                 if !self.broken.contains(&hash) {
-                    self.wanted.push(hash);
+                    self.wanted.push((hash, image));
                 }
                 None
             }
@@ -98,8 +99,13 @@ impl Textures {
     }
 
     /// What was asked for in this frame and is not there.
-    pub fn wanted(&self) -> &[u128] {
+    pub fn wanted(&self) -> &[(u128, ItemId)] {
         &self.wanted
+    }
+
+    /// What had no thumbnail may have one now.
+    pub fn try_again(&mut self) {
+        self.broken.clear();
     }
 
     /// Bytes on the card.

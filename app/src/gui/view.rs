@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 use std::time::Instant;
 
-use egui::TextureHandle;
+use egui::{ColorImage, TextureHandle};
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::library::state::State;
+use tessera_core::picture::Picture;
 
 use super::actions::Action;
 use super::dialogs::Purpose;
@@ -98,6 +101,8 @@ pub struct Viewer {
     pub zoom: Option<f32>,
     /// Where the picture's middle is, in points from the window's middle.
     pub offset: egui::Vec2,
+    /// The zoom at which it fits, as last painted.
+    pub fit: f32,
 }
 
 /// Textures of large pictures: those of the recognition, and the one that is viewed.
@@ -106,10 +111,57 @@ pub struct Pictures {
     recognition: Option<Arc<Recognition>>,
     query: Option<TextureHandle>,
     tiles: Vec<Option<TextureHandle>>,
-    /// Smooth, and with hard pixels for looking closely.
-    viewed: Option<(ItemId, [TextureHandle; 2])>,
+    viewed: Option<Viewed>,
     tray: Vec<TextureHandle>,
     tray_of: Option<PathBuf>,
+}
+
+/// The picture in the viewer.
+struct Viewed {
+    id: ItemId,
+    pixels: Arc<image::RgbImage>,
+    /// The picture for the graphics card, while another thread makes it.
+    coming: Option<Receiver<ColorImage>>,
+    texture: Option<TextureHandle>,
+    /// Whether its pixels have hard edges, for looking closely, and whether they are to have them.
+    hard: (bool, bool),
+}
+
+impl Viewed {
+    fn new(ctx: &egui::Context, id: ItemId, pixels: &Arc<image::RgbImage>) -> Self {
+        let mut viewed = Self { id, pixels: Arc::clone(pixels), coming: None, texture: None, hard: (false, false) };
+        viewed.prepare(ctx);
+        viewed
+    }
+
+    fn prepare(&mut self, ctx: &egui::Context) {
+        let (send, coming) = mpsc::channel();
+        let (pixels, ctx) = (Arc::clone(&self.pixels), ctx.clone());
+        let side = ctx.input(|input| input.max_texture_side) as u32;
+        let prepared = thread::Builder::new().name("picture".into()).spawn(move || {
+            let image = match pixels.width().max(pixels.height()) > side {
+                true => colour_image(&Picture::shrunk((*pixels).clone(), side).pixels),
+                false => colour_image(&pixels),
+            };
+            // Nobody waits when the viewer was closed.
+            let _ = send.send(image);
+            ctx.request_repaint();
+        });
+        self.coming = prepared.is_ok().then_some(coming);
+    }
+
+    fn begin(&mut self, ctx: &egui::Context) {
+        if self.hard.0 != self.hard.1 && self.coming.is_none() {
+            self.hard.0 = self.hard.1;
+            self.prepare(ctx);
+        }
+        if let Some(image) = self.coming.as_ref().and_then(|coming| coming.try_recv().ok()) {
+            let hard = egui::TextureOptions { magnification: egui::TextureFilter::Nearest, ..egui::TextureOptions::LINEAR };
+            let options = if self.hard.0 { hard } else { egui::TextureOptions::LINEAR };
+            self.texture = Some(ctx.load_texture("viewed", image, options));
+            self.coming = None;
+        }
+    }
 }
 
 impl Pictures {
@@ -129,20 +181,14 @@ impl Pictures {
             self.recognition = now.cloned();
         }
         match desk.picture() {
-            Some((id, picture)) if self.viewed.as_ref().is_none_or(|(held, _)| *held != id) => {
-                let side = ctx.input(|input| input.max_texture_side) as u32;
-                let image = if picture.width().max(picture.height()) > side {
-                    let (width, height) = tessera_core::picture::resize::fit(picture.width(), picture.height(), side);
-                    colour_image(&tessera_core::picture::resize::resize_rgb(picture, width, height))
-                } else {
-                    colour_image(picture)
-                };
-                let hard = egui::TextureOptions { magnification: egui::TextureFilter::Nearest, ..egui::TextureOptions::LINEAR };
-                let load = |options| ctx.load_texture("viewed", image.clone(), options);
-                self.viewed = Some((id, [load(egui::TextureOptions::LINEAR), load(hard)]));
+            Some((id, Ok(picture))) if self.viewed.as_ref().is_none_or(|viewed| viewed.id != id) => {
+                self.viewed = Some(Viewed::new(ctx, id, picture));
             }
             None => self.viewed = None,
             _ => {}
+        }
+        if let Some(viewed) = &mut self.viewed {
+            viewed.begin(ctx);
         }
         if self.tray_of.as_deref() != desk.source() {
             self.tray_of = desk.source().map(Path::to_owned);
@@ -165,8 +211,17 @@ impl Pictures {
     }
 
     /// The texture of the image that is viewed at some zoom, once it is there.
-    pub fn viewed(&self, id: ItemId, zoom: f32) -> Option<&TextureHandle> {
-        self.viewed.as_ref().filter(|(held, _)| *held == id).map(|(_, textures)| &textures[usize::from(zoom > 8.0)])
+    pub fn viewed(&mut self, id: ItemId, zoom: f32) -> Option<&TextureHandle> {
+        let viewed = self.viewed.as_mut().filter(|viewed| viewed.id == id)?;
+        viewed.hard.1 = zoom > 8.0;
+        viewed.texture.as_ref()
+    }
+
+    /// Bytes on the card.
+    pub fn bytes(&self) -> usize {
+        let viewed = self.viewed.as_ref().and_then(|viewed| viewed.texture.as_ref());
+        let textures = self.tiles.iter().flatten().chain(&self.query).chain(&self.tray).chain(viewed);
+        textures.map(|texture| texture.size()[0] * texture.size()[1] * 4).sum()
     }
 }
 
@@ -204,6 +259,8 @@ pub struct View {
     pub modal: Option<Modal>,
     /// What is typed into it.
     pub typed: String,
+    /// What is typed on the start page.
+    pub start_path: String,
     /// Whether what is typed was just begun.
     pub typed_is_new: bool,
     /// The entry chosen in it.
@@ -214,8 +271,8 @@ pub struct View {
     pub captions: CaptionDrafts,
     /// The piece under the pointer.
     pub piece: Option<usize>,
-    /// The training image whose label is being corrected.
-    pub tile: Option<usize>,
+    /// The name of the training image whose label is being corrected.
+    pub tile: Option<String>,
     /// Whether the runner-up's contributions are shown.
     pub runner_up: bool,
     /// Whether the window may close though something is going on.
@@ -224,8 +281,10 @@ pub struct View {
     pub census: Arc<Census>,
     list: Arc<Vec<ItemId>>,
     made_for: Option<MadeFor>,
-    /// A folder whose entries are wanted.
+    /// A folder whose entries are wanted, and the one that was asked for last.
     pub listed: Option<PathBuf>,
+    /// See `listed`.
+    pub listed_last: Option<PathBuf>,
 }
 
 /// What counts and list were worked out from.
@@ -242,8 +301,8 @@ impl View {
         Arc::clone(&self.list)
     }
 
-    /// Brings counts and list up to date.
-    pub fn update(&mut self, desk: &Desk) {
+    /// Brings counts and list up to date. Returns whether the library has changed.
+    pub fn update(&mut self, desk: &Desk) -> bool {
         let Some(state) = desk.state() else {
             if self.made_for.take().is_some() {
                 (self.census, self.list) = (Arc::default(), Arc::default());
@@ -251,7 +310,7 @@ impl View {
                 self.scopes.clear();
                 self.viewer = None;
             }
-            return;
+            return false;
         };
         let report = desk.report();
         let is_same_report = |old: &MadeFor| match (&old.report, report) {
@@ -260,15 +319,41 @@ impl View {
         };
         let same_data = self.made_for.as_ref().is_some_and(|old| old.state.is_same(state) && is_same_report(old));
         if same_data && self.made_for.as_ref().is_some_and(|old| old.scopes == self.scopes && old.sort == self.sort) {
-            return;
+            return false;
         }
         if !same_data {
             self.census = Arc::new(Census::new(state, report.map(|(report, _)| &**report)));
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         self.selection.retain(|id| state.image(id).is_some());
+        if self.made_for.as_ref().is_some_and(|old| old.scopes != self.scopes) {
+            // What is not shown is not labelled.
+            let shown: std::collections::HashSet<ItemId> = self.list.iter().copied().collect();
+            self.selection.retain(|id| shown.contains(&id));
+        }
         let report = report.map(|(report, _)| Arc::clone(report));
         self.made_for = Some(MadeFor { state: state.clone(), report, scopes: self.scopes.clone(), sort: self.sort });
+        !same_data
+    }
+
+    /// Turns to a page.
+    pub fn turn_to(&mut self, page: Page) {
+        (self.page, self.viewer) = (page, None);
+    }
+
+    /// Turns to an answer that is coming.
+    pub fn turn_to_recognition(&mut self) {
+        self.turn_to(Page::Recognise);
+        (self.piece, self.tile, self.runner_up) = (None, None, false);
+    }
+
+    /// Begins anew with another library.
+    pub fn begin_library(&mut self) {
+        self.scopes.clear();
+        self.selection.clear();
+        (self.search, self.searched) = (String::new(), String::new());
+        self.captions = CaptionDrafts::default();
+        self.viewer = None;
     }
 
     /// Shows images of one kind on the first page.
@@ -286,6 +371,7 @@ impl View {
             _ => String::new(),
         };
         self.typed_is_new = true;
+        self.listed_last = None;
         self.chosen = 0;
         self.modal = Some(modal);
     }
@@ -300,7 +386,7 @@ pub struct Panel<'a> {
     /// Thumbnails.
     pub textures: &'a mut Textures,
     /// Large pictures.
-    pub pictures: &'a Pictures,
+    pub pictures: &'a mut Pictures,
     /// What is remembered.
     pub settings: &'a mut Settings,
     /// What is asked for.

@@ -15,9 +15,13 @@ pub(super) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.label(RichText::new("Nothing leaves this computer").small().weak()).on_hover_text("Tessera has no network code");
         if panel.state().is_some() {
             ui.separator();
-            let words = format!("{}, {} on screen", count(panel.view.census.images, "image"), bytes(panel.textures.bytes() as u64));
+            let words = format!(
+                "{}, {} on screen",
+                count(panel.view.census.images, "image"),
+                bytes((panel.textures.bytes() + panel.pictures.bytes()) as u64)
+            );
             ui.label(RichText::new(words).small().weak())
-                .on_hover_text("Memory that thumbnails take on the graphics card; the limit is in the settings");
+                .on_hover_text("Memory that pictures take on the graphics card; the limit for thumbnails is in the settings");
         }
         if ui.small_button("Log").on_hover_text(Action::Log.words().1).clicked() {
             panel.view.open(Modal::Log);
@@ -80,6 +84,8 @@ pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
         ctx,
         |ui| {
             ui.set_width(380.0);
+            // Undo takes back the last act, whatever an older notice tells of.
+            let last = panel.view.toasts.iter().rposition(|toast| toast.notice.undo);
             for (i, toast) in panel.view.toasts.iter().enumerate() {
                 let colour = match toast.notice.tone {
                     Tone::Done => theme::good(ui),
@@ -96,7 +102,7 @@ pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
                     ui.set_width(354.0);
                     ui.add(egui::Label::new(shortened(&toast.notice.words)).wrap()).on_hover_text(&toast.notice.words);
                     ui.horizontal(|ui| {
-                        if toast.notice.undo && ui.small_button("Undo").clicked() {
+                        if last == Some(i) && ui.small_button("Undo").clicked() {
                             panel.asks.commands.push(Command::Undo);
                             closed = Some(i);
                         }

@@ -35,7 +35,7 @@ pub(super) fn take(panel: &mut Panel<'_>, done: Done) {
     if let Some(side) = done.side {
         panel.settings.thumbnail_side = side;
     }
-    if done.opened.is_some() {
+    if done.opened {
         panel.view.viewer = Some(Viewer::default());
     }
     if let Some((id, response)) = done.menu {
@@ -61,7 +61,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.label(RichText::new(words).weak());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ui.spacing_mut().slider_width = 90.0;
-            let slider = Slider::new(&mut panel.settings.thumbnail_side, SIDES).show_value(false).step_by(4.0);
+            let slider = Slider::new(&mut panel.settings.thumbnail_side, SIDES).show_value(false);
             ui.add(slider)
                 .on_hover_text("Size of thumbnails (Ctrl+wheel)")
                 .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Thumbnail size"));
@@ -117,7 +117,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 pub(super) fn cell(panel: &mut Panel<'_>, id: ItemId) -> Option<Cell> {
     let image = std::sync::Arc::clone(panel.state()?.image(id)?);
     let hash = image.content.map(|content| content.hash.0);
-    let texture = hash.and_then(|hash| panel.textures.get(hash)).map(|texture| {
+    let texture = hash.and_then(|hash| panel.textures.get(hash, id)).map(|texture| {
         let [width, height] = texture.size();
         (texture.id(), (width as u32, height as u32))
     });
@@ -143,7 +143,7 @@ pub(super) fn cell(panel: &mut Panel<'_>, id: ItemId) -> Option<Cell> {
 }
 
 /// What can be done with the selected images.
-fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
+pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     let selected = panel.view.selection.ids();
     let classes: Vec<String> =
         panel.state().map(|s| s.classes().into_iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default();

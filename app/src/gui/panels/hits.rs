@@ -5,9 +5,9 @@ use egui::{CornerRadius, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2
 use super::super::selection::Pick;
 use super::super::theme;
 use super::super::view::{Panel, Viewer};
-use super::super::widgets::grid::one_line;
+use super::super::widgets::grid::{keys, one_line};
 use super::super::widgets::{WHOLE, fitted, nothing_ui};
-use super::browse::{cell, count};
+use super::browse::{cell, count, image_menu_ui};
 use super::tree::label_keys;
 
 const ROW: f32 = 76.0;
@@ -37,7 +37,12 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         return;
     }
     let list: Vec<_> = hits.hits.iter().map(|hit| hit.image).collect();
-    ScrollArea::vertical().id_salt("hits").auto_shrink([false, false]).show_rows(ui, ROW, hits.hits.len(), |ui, rows| {
+    let mut area = ScrollArea::vertical().id_salt("hits").auto_shrink([false, false]);
+    if let Some(at) = keys(ui, &list, &mut panel.view.selection, 1) {
+        let room = ui.available_height();
+        area = area.vertical_scroll_offset((at as f32 * (ROW + ui.spacing().item_spacing.y) - room / 2.0).max(0.0));
+    }
+    area.show_rows(ui, ROW, hits.hits.len(), |ui, rows| {
         for hit in rows.filter_map(|i| hits.hits.get(i)) {
             let Some(shown) = cell(panel, hit.image) else { continue };
             let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
@@ -88,6 +93,10 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             if response.double_clicked() {
                 panel.view.viewer = Some(Viewer::default());
             }
+            if response.secondary_clicked() && !is_selected {
+                panel.view.selection.pick(&list, hit.image, Pick::Alone);
+            }
+            response.context_menu(|ui| image_menu_ui(ui, panel, hit.image));
         }
     });
 }

@@ -50,7 +50,7 @@ fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, (width * 0.8).min(280.0)), egui::Sense::click());
     ui.painter().rect_filled(rect, egui::CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
-    let texture = image.content.and_then(|content| panel.textures.get(content.hash.0)).map(|t| (t.id(), t.size()));
+    let texture = image.content.and_then(|content| panel.textures.get(content.hash.0, image.id)).map(|t| (t.id(), t.size()));
     if let Some((texture, [width, height])) = texture {
         ui.painter().image(texture, fitted((width as u32, height as u32), rect.shrink(4.0)), WHOLE, egui::Color32::WHITE);
     }
@@ -128,7 +128,8 @@ fn prediction_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
 fn captions_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     heading(ui, "Captions");
     if panel.view.captions.image != Some(image.id) {
-        panel.view.captions = CaptionDrafts { image: Some(image.id), ..CaptionDrafts::default() };
+        let drafts = std::mem::replace(&mut panel.view.captions, CaptionDrafts { image: Some(image.id), ..CaptionDrafts::default() });
+        keep_drafts(panel, drafts);
     }
     let mut changed: Option<Vec<Caption>> = None;
     for (i, caption) in image.captions.iter().enumerate() {
@@ -169,6 +170,9 @@ fn captions_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     let edit = TextEdit::singleline(&mut panel.view.captions.fresh).hint_text(hint).desired_width(f32::INFINITY).char_limit(10_000);
     let response = ui.add(edit);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "New caption"));
+    if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
+        panel.view.captions.fresh.clear();
+    }
     if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !panel.view.captions.fresh.trim().is_empty() {
         let mut captions = image.captions.clone();
         captions.push(Caption { text: std::mem::take(&mut panel.view.captions.fresh), by_user: true });
@@ -176,6 +180,23 @@ fn captions_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
         response.request_focus();
     }
     if let Some(captions) = changed {
+        panel.ask(Command::Caption(image.id, captions));
+    }
+}
+
+/// What was being written of another image is not lost.
+fn keep_drafts(panel: &mut Panel<'_>, drafts: CaptionDrafts) {
+    let Some(image) = drafts.image.and_then(|id| panel.state()?.image(id).cloned()) else { return };
+    let mut captions = image.captions.clone();
+    if let Some((at, text)) = drafts.editing
+        && let Some(caption) = captions.get_mut(at).filter(|caption| caption.text != text)
+    {
+        *caption = Caption { text, by_user: true };
+    }
+    if !drafts.fresh.trim().is_empty() {
+        captions.push(Caption { text: drafts.fresh, by_user: true });
+    }
+    if captions != image.captions {
         panel.ask(Command::Caption(image.id, captions));
     }
 }

@@ -17,13 +17,13 @@ use std::path::PathBuf;
 
 use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
 
-use super::dialogs::Purpose;
+use super::dialogs::{Purpose, Wants};
 use super::view::{Page, Panel};
 
 /// What only the window itself can do.
 pub(super) enum Request {
     /// Open the system's dialog.
-    Native(Purpose),
+    Native(Purpose, Wants),
     /// Wait no longer for it.
     GiveUp,
     /// A path was typed.
@@ -37,7 +37,9 @@ pub(super) fn window_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Request> {
     let plain = Frame::new().fill(ui.visuals().panel_fill).inner_margin(Margin::symmetric(12, 10));
     if panel.state().is_none() {
         CentralPanel::default().frame(plain).show(ui, |ui| match panel.view.page {
-            Page::Recognise if panel.desk.recognition().is_some() => recognise::recognise_ui(ui, panel),
+            Page::Recognise if panel.desk.recognition().is_some() || panel.desk.loaded_model().is_some() => {
+                recognise::recognise_ui(ui, panel)
+            }
             _ => start::start_ui(ui, panel),
         });
     } else if panel.view.viewer.is_some() {

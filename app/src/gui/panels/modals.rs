@@ -6,7 +6,7 @@ use egui::{Context, Id, Key, Modal as Front, RichText, ScrollArea, Slider, TextE
 use tessera_core::error::display;
 
 use super::super::actions::Action;
-use super::super::dialogs::Purpose;
+use super::super::dialogs::{Purpose, Wants};
 use super::super::typed_path;
 use super::super::view::{Modal, Panel};
 use super::super::widgets::main_button;
@@ -61,7 +61,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
     if close || response.should_close() {
         panel.view.modal = None;
         if panel.dialogs.1 {
-            request = Some(Request::GiveUp);
+            request.get_or_insert(Request::GiveUp);
         }
     }
     request
@@ -104,8 +104,18 @@ fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose, close: &mut boo
             if ui.button("Give up on the system's dialog").clicked() {
                 request = Some(Request::GiveUp);
             }
-        } else if panel.dialogs.0 && ui.button("Browse…").on_hover_text("The system's own dialog").clicked() {
-            request = Some(Request::Native(purpose));
+        } else if panel.dialogs.0 {
+            let both = purpose.wants().len() > 1;
+            for wants in purpose.wants() {
+                let words = match wants {
+                    Wants::Folder if both => "Browse folders…",
+                    Wants::File if both => "Browse files…",
+                    _ => "Browse…",
+                };
+                if ui.button(words).on_hover_text("The system's own dialog").clicked() {
+                    request = Some(Request::Native(purpose, *wants));
+                }
+            }
         }
         *close |= ui.button("Cancel").clicked();
     });
@@ -118,8 +128,9 @@ fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, path: &Path) {
     let begun =
         if panel.view.typed.ends_with('/') { String::new() } else { path.file_name().unwrap_or_default().to_string_lossy().to_lowercase() };
     let listing = panel.desk.listing().filter(|(listed, _)| *listed == folder);
-    if listing.is_none() {
+    if panel.view.listed_last.as_ref() != Some(&folder) {
         panel.view.listed = Some(folder.clone());
+        panel.view.listed_last = Some(folder.clone());
     }
     let entries = listing.map(|(_, entries)| entries.to_vec()).unwrap_or_default();
     let mut taken = None;
@@ -261,19 +272,20 @@ fn settings_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.end_row();
         let s = &mut *panel.settings;
         let name = ui.label("Size of everything").id;
-        ui.add(Slider::new(&mut s.scale, 0.7..=2.0).step_by(0.05)).labelled_by(name);
+        ui.add(Slider::new(&mut s.scale, 0.5..=3.0).step_by(0.05)).labelled_by(name);
         ui.end_row();
         let name = ui.label("Unknown below").on_hover_text("An answer that is less sure than this counts as unknown").id;
         ui.add(Slider::new(&mut s.unknown_below, 0.0..=1.0).step_by(0.01)).labelled_by(name);
         ui.end_row();
         let name = ui.label("Hits of a search").id;
-        ui.add(Slider::new(&mut s.hits, 10..=1000).logarithmic(true)).labelled_by(name);
+        ui.add(Slider::new(&mut s.hits, 1..=1000).logarithmic(true)).labelled_by(name);
         ui.end_row();
         let name = ui.label("Threads (0: all)").on_hover_text("From the next start on").id;
-        ui.add(Slider::new(&mut s.threads, 0..=64)).labelled_by(name);
+        ui.add(Slider::new(&mut s.threads, 0..=256).clamping(egui::SliderClamping::Edits)).labelled_by(name);
         ui.end_row();
         let name = ui.label("Memory for thumbnails, MB").on_hover_text("From the next start on").id;
-        ui.add(Slider::new(&mut s.thumbnail_megabytes, 16..=1024).logarithmic(true)).labelled_by(name);
+        ui.add(Slider::new(&mut s.thumbnail_megabytes, 16..=1024).logarithmic(true).clamping(egui::SliderClamping::Edits))
+            .labelled_by(name);
         ui.end_row();
     });
     if ui.button("Usual settings").on_hover_text("What was opened lately is kept").clicked() {
@@ -290,7 +302,8 @@ fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let (done, undone) = panel
         .state()
         .map(|state| {
-            let words = |acts: &[tessera_core::library::state::Act]| acts.iter().map(|act| act.words.clone()).collect::<Vec<_>>();
+            let words =
+                |acts: &[std::sync::Arc<tessera_core::library::state::Act>]| acts.iter().map(|act| act.words.clone()).collect::<Vec<_>>();
             (words(state.history()), words(state.future()))
         })
         .unwrap_or_default();

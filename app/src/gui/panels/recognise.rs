@@ -57,8 +57,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             ui.horizontal(|ui| {
                 ui.label(RichText::new("Try these").strong()).on_hover_text("Toys that it has never seen");
                 let current = panel.desk.recognition().and_then(|recognition| recognition.path.clone());
-                let pictures = panel.pictures;
-                for (tried, texture) in tray.into_iter().zip(pictures.tray()) {
+                let pictures = panel.pictures.tray().to_vec();
+                for (tried, texture) in tray.into_iter().zip(&pictures) {
                     let (rect, response) = ui.allocate_exact_size(egui::vec2(52.0, 52.0), egui::Sense::click());
                     ui.painter().image(texture.id(), rect.shrink(2.0), super::super::widgets::WHOLE, egui::Color32::WHITE);
                     let is_here = current.as_ref() == Some(&tried.path);
@@ -171,13 +171,14 @@ fn reasons_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         let words =
             "Numbered pieces of this image were matched with pieces of training images; those that gave the largest lead are shown.";
         ui.label(RichText::new(words).small().weak());
-        let pictures = panel.pictures;
-        let done = pieces_ui(ui, recognition, panel.view.piece, panel.view.tile, |tile| pictures.piece(tile));
+        let pictures = &*panel.pictures;
+        let tile = panel.view.tile.as_ref().and_then(|name| recognition.tiles.iter().position(|tile| tile.name == *name));
+        let done = pieces_ui(ui, recognition, panel.view.piece, tile, |tile| pictures.piece(tile));
         panel.view.piece = done.hovered;
-        if let Some(tile) = done.pressed {
-            panel.view.tile = if panel.view.tile == Some(tile) { None } else { Some(tile) };
+        if let Some(pressed) = done.pressed {
+            panel.view.tile = if tile == Some(pressed) { None } else { recognition.tiles.get(pressed).map(|tile| tile.name.clone()) };
         }
-        if let Some(tile) = panel.view.tile.and_then(|tile| recognition.tiles.get(tile)).cloned() {
+        if let Some(tile) = tile.and_then(|tile| recognition.tiles.get(tile)).cloned() {
             correct_ui(ui, panel, &tile.name, tile.item, &tile.label);
         }
         if let Some(piece) = panel.view.piece.and_then(|i| recognition.pieces.get(i).map(|piece| (i, piece))) {

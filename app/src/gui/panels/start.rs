@@ -66,12 +66,12 @@ pub(super) fn start_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
     ui.horizontal(|ui| {
         ui.add_space(((width - 520.0) / 2.0).max(0.0));
-        let edit = TextEdit::singleline(&mut panel.view.typed).hint_text("Or type a path and press Enter").desired_width(450.0);
+        let edit = TextEdit::singleline(&mut panel.view.start_path).hint_text("Or type a path and press Enter").desired_width(450.0);
         let response = ui.add(edit);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path"));
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        if (ui.button("Open").clicked() || entered) && !panel.view.typed.trim().is_empty() {
-            let path = typed_path(&panel.view.typed);
+        if (ui.button("Open").clicked() || entered) && !panel.view.start_path.trim().is_empty() {
+            let path = typed_path(&panel.view.start_path);
             panel.ask(Command::Open(path));
         }
     });

@@ -7,16 +7,20 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::{RootId, UserLabel};
 
 use super::super::actions::Action;
-use super::super::listing::{Census, Scope, folders_in};
+use super::super::listing::{Census, Scope};
 use super::super::view::{Modal, Panel};
 use super::super::widgets::grid::one_line;
 use crate::command::Command;
+
+/// The height of an entry.
+const ROW: f32 = 24.0;
 
 pub(super) fn tree_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let census = std::sync::Arc::clone(&panel.view.census);
         if entry_ui(ui, panel.view.scopes.is_empty(), None, "All images", census.images, "").clicked() {
             panel.view.scopes.clear();
+            panel.view.search.clear();
         }
         for (scope, count, hover) in [
             (Scope::Untagged, census.untagged, "Images without a class"),
@@ -120,7 +124,7 @@ fn folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census) {
 fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census, root: RootId, folder: &Path, name: &str, hover: &str) {
     let count = census.folders.get(&(root, folder.to_owned())).copied().unwrap_or(0);
     let scope = Scope::Folder(root, folder.to_owned());
-    let inner: Vec<(PathBuf, usize)> = folders_in(census, root, folder).map(|(path, count)| (path.to_owned(), count)).collect();
+    let inner = census.inside.get(&(root, folder.to_owned())).map(Vec::as_slice).unwrap_or_default();
     if inner.is_empty() {
         scope_ui(ui, panel, scope, None, name, count, hover);
         return;
@@ -129,9 +133,9 @@ fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census, root: RootId, 
     egui::containers::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, folder.as_os_str().is_empty())
         .show_header(ui, |ui| scope_ui(ui, panel, scope, None, name, count, hover))
         .body(|ui| {
-            for (path, _) in inner {
+            for path in inner {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                folder_ui(ui, panel, census, root, &path, &name, &tessera_core::error::display(&path));
+                folder_ui(ui, panel, census, root, path, &name, &tessera_core::error::display(path));
             }
         });
 }
@@ -146,6 +150,11 @@ fn scope_ui(
     count: usize,
     hover: &str,
 ) -> egui::Response {
+    let place = egui::Rect::from_min_size(ui.cursor().min, egui::vec2(ui.available_width(), ROW));
+    if !ui.is_rect_visible(place) && !ui.ctx().memory(|memory| memory.focused().is_some()) {
+        // Thousands of folders cost nothing while they are not on the screen.
+        return ui.allocate_exact_size(place.size(), egui::Sense::hover()).1;
+    }
     let is_shown = panel.view.scopes.contains(&scope);
     let response = entry_ui(ui, is_shown, class, words, count, hover);
     if response.clicked() {
@@ -169,7 +178,7 @@ fn entry_ui(
     count: usize,
     hover: &str,
 ) -> egui::Response {
-    let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), 24.0), egui::Sense::click());
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), egui::Sense::click());
     if ui.is_rect_visible(rect) {
         let rounding = egui::CornerRadius::same(super::super::theme::ROUNDING);
         if is_shown {
@@ -210,7 +219,7 @@ fn entry_ui(
 pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
     use egui::{Key, Modifiers};
     let selected: Vec<ItemId> = panel.view.selection.ids();
-    if selected.is_empty() || panel.view.modal.is_some() || ui.ctx().egui_wants_keyboard_input() {
+    if selected.is_empty() || panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
         return;
     }
     let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9, Key::Num0];

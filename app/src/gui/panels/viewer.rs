@@ -45,7 +45,8 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                     panel.act(action);
                 }
             }
-            for (words, zoom, hover) in [("100 %", Some(1.0), "Key 0"), ("Fit", None, "Key F")] {
+            for (words, zoom, hover) in [("100 %", Some(1.0), "One pixel for each of the picture's (double click)"), ("Fit", None, "Key F")]
+            {
                 if ui.button(words).on_hover_text(hover).clicked()
                     && let Some(viewer) = &mut panel.view.viewer
                 {
@@ -63,11 +64,12 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let fit = fitted(size, rect.shrink(4.0)).width() / size.0.max(1) as f32;
     let fit = fit.min(8.0);
     let Some(viewer) = &mut panel.view.viewer else { return };
+    viewer.fit = fit;
     let before = viewer.zoom.unwrap_or(fit);
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
     let factor = if response.hovered() { pinch * (scroll * 0.004).exp() } else { 1.0 };
     if (factor - 1.0).abs() > 1e-4 {
-        let zoom = (before * factor).clamp(fit.min(1.0) * 0.5, 32.0);
+        let zoom = within(before * factor, fit);
         // The point under the pointer stays where it is.
         if let Some(pointer) = response.hover_pos() {
             let from_middle = pointer - rect.center() - viewer.offset;
@@ -89,13 +91,17 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let target = Rect::from_center_size(rect.center() + viewer.offset, shown);
     let painter = ui.painter_at(rect);
     let texture = panel.pictures.viewed(id, zoom).map(egui::TextureHandle::id);
-    let texture = texture.or_else(|| image.content.and_then(|content| panel.textures.get(content.hash.0)).map(egui::TextureHandle::id));
+    let texture = texture.or_else(|| image.content.and_then(|content| panel.textures.get(content.hash.0, id)).map(egui::TextureHandle::id));
     match texture {
         Some(texture) => {
             painter.image(texture, target, WHOLE, egui::Color32::WHITE);
         }
         None => {
-            let words = if image.is_here() { "one moment" } else { "its file is not there now" };
+            let words = match panel.desk.picture() {
+                Some((failed, Err(words))) if failed == id => words,
+                _ if image.is_here() => "one moment",
+                _ => "its file is not there now",
+            };
             painter.text(
                 rect.center(),
                 egui::Align2::CENTER_CENTER,
@@ -113,8 +119,13 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
 }
 
+/// A zoom between half of what fits and very close.
+fn within(zoom: f32, fit: f32) -> f32 {
+    zoom.clamp(fit.min(1.0) * 0.5, 32.0)
+}
+
 fn keys(ui: &Ui, panel: &mut Panel<'_>, list: &[tessera_core::ids::ItemId]) {
-    if panel.view.modal.is_some() || ui.ctx().egui_wants_keyboard_input() {
+    if panel.view.modal.is_some() || ui.ctx().text_edit_focused() {
         return;
     }
     let Some(viewer) = &mut panel.view.viewer else { return };
@@ -135,10 +146,10 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, list: &[tessera_core::ids::ItemId]) {
             (viewer.zoom, viewer.offset) = (None, Vec2::ZERO);
         }
         if pressed(Key::Plus) || pressed(Key::Equals) {
-            viewer.zoom = Some(viewer.zoom.unwrap_or(1.0) * 1.25);
+            viewer.zoom = Some(within(viewer.zoom.unwrap_or(viewer.fit) * 1.25, viewer.fit));
         }
         if pressed(Key::Minus) {
-            viewer.zoom = Some(viewer.zoom.unwrap_or(1.0) / 1.25);
+            viewer.zoom = Some(within(viewer.zoom.unwrap_or(viewer.fit) / 1.25, viewer.fit));
         }
     });
     if step != 0 {

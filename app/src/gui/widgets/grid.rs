@@ -26,7 +26,7 @@ pub struct Cell {
 #[derive(Default)]
 pub struct Done {
     /// An image was opened.
-    pub opened: Option<ItemId>,
+    pub opened: bool,
     /// The side of the cells is to be this.
     pub side: Option<f32>,
     /// The cell whose menu is asked for, with what it was drawn as.
@@ -55,7 +55,7 @@ pub fn grid_ui(
     // What is left of the width is shared out, so that the grid reaches from side to side.
     let size = vec2(((width + gap) / columns as f32 - gap).floor().max(size.x.min(width)), size.y);
     let rows = list.len().div_ceil(columns);
-    let scrolled_to = keys(ui, list, selection, columns, &mut done);
+    let scrolled_to = keys(ui, list, selection, columns);
     wheel(ui, side, &mut done);
 
     let mut area = ScrollArea::vertical().id_salt(id).auto_shrink([false, false]);
@@ -104,7 +104,7 @@ fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], 
         ui.memory_mut(|memory| memory.stop_text_input());
     }
     if response.double_clicked() {
-        done.opened = Some(item);
+        done.opened = true;
     }
     if response.secondary_clicked() && !is_selected {
         selection.pick(list, item, Pick::Alone);
@@ -183,8 +183,8 @@ pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::
     ui.painter().layout_job(job)
 }
 
-/// What the keys do: move, select, open. Returns the place that should be visible.
-fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize, done: &mut Done) -> Option<usize> {
+/// What the keys do: move, select. Returns the place that should be visible.
+pub fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> Option<usize> {
     if ui.ctx().egui_wants_keyboard_input() || ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
         return None;
     }
@@ -208,9 +208,6 @@ fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize, don
                     moved = selection.step(list, by, pick);
                 }
             }
-        }
-        if input.consume_key(Modifiers::NONE, Key::Enter) {
-            done.opened = selection.one();
         }
     });
     moved

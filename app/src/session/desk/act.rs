@@ -1,6 +1,6 @@
 //! What a desk does at once: labels, captions, classes, undo, search.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use tessera_core::Result;
 use tessera_core::library::Library;
@@ -10,7 +10,7 @@ use tessera_core::text::Query as Words;
 
 use super::super::Session;
 use super::view::{Hits, Notice, SavedModel, Tone};
-use super::{Desk, Message, done, note, problem};
+use super::{Desk, Message, WAIT, done, note, problem};
 use crate::command::{Command, Query};
 
 impl Desk {
@@ -51,10 +51,7 @@ impl Desk {
                 Ok(()) => Message::Nothing,
                 Err(error) => problem(format!("{}: no file manager could show it ({error}); its path can be copied", path.display())),
             }),
-            Command::Close => {
-                self.jobs.clear();
-                self.close();
-            }
+            Command::Close => self.close(),
             long => self.run_long(long),
         }
     }
@@ -74,10 +71,12 @@ impl Desk {
             let outcome = act(library);
             let state = Message::State(library.state().clone());
             match outcome {
-                Ok(None) => Message::Nothing,
+                Ok(None) => state,
                 Ok(Some(_)) => {
                     let words = library.state().history().last().map(|act| act.words.clone()).unwrap_or_default();
-                    Message::Several(vec![state, Message::Notice(Notice { words, tone: Tone::Done, undo: true })])
+                    let mut messages = vec![state, Message::Notice(Notice { words, tone: Tone::Done, undo: true })];
+                    messages.extend(library.take_remarks().into_iter().map(problem));
+                    Message::Several(messages)
                 }
                 // What became durable before the error is shown.
                 Err(error) => Message::Several(vec![state, problem(error.to_string())]),
@@ -125,6 +124,10 @@ impl Desk {
         self.job("Recognising", true, move |session| {
             super::recognition::recognise(&quick.with_progress(session.progress()), &answerer, &query)
                 .map(|answer| Message::Recognised(Box::new(answer)))
+                .or_else(|error| match error {
+                    tessera_core::Error::Cancelled => Err(error),
+                    error => Ok(Message::NotRecognised(error.to_string())),
+                })
         });
     }
 
@@ -143,17 +146,33 @@ impl Desk {
         });
     }
 
-    /// Closes the library once everything asked for before is done.
+    /// Stops all jobs, and closes the library once everything asked for before is done. Returns at once.
     pub(super) fn close(&mut self) {
+        self.number += 1;
+        self.jobs.clear();
         self.forget_answers();
-        if let Some(open) = self.open.take() {
-            let library = open.library;
-            self.short(move || {
-                // A job that still has it closes it by dropping it.
-                let Some(Ok(library)) = Arc::into_inner(library).map(Mutex::into_inner) else { return Message::Nothing };
-                library.close().map_or_else(|error| problem(error.to_string()), |()| Message::Nothing)
-            });
-        }
+        let Some(open) = self.open.take() else { return };
+        self.closing = Arc::downgrade(&open.library);
+        let (mut library, send, wake, number) = (open.library, self.send.clone(), Arc::clone(&self.wake), self.number);
+        let closer = std::thread::Builder::new().name("closing".into()).spawn(move || {
+            let library = loop {
+                // Jobs that were stopped and acts that were asked for still have it.
+                match Arc::try_unwrap(library) {
+                    Ok(library) => break library,
+                    Err(shared) => library = shared,
+                }
+                std::thread::sleep(WAIT);
+            };
+            if let Ok(library) = library.into_inner()
+                && let Err(error) = library.close()
+            {
+                let _ = send.send((number, problem(error.to_string())));
+                wake();
+            }
+        });
+        // Without a thread it is closed by dropping it, which loses nothing.
+        self.closers.retain(|closer| !closer.is_finished());
+        self.closers.extend(closer);
     }
 }
 

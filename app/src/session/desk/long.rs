@@ -15,9 +15,11 @@ use super::super::Session;
 use super::super::library::{Target, what_is};
 use super::act::{models, saved_models};
 use super::view::{Notice, Tone, Tried};
-use super::{Desk, Message, Opened, done, note, problem};
+use super::{Desk, Message, Opened, WAIT, done, note, problem};
 use crate::command::{Command, Export, Query};
 
+/// The job that opens a library; there is one at a time.
+const OPENING: &str = "Opening";
 /// Failed files that are told one by one in the log.
 const TOLD: usize = 200;
 
@@ -33,8 +35,7 @@ impl Desk {
                 Message::Found(path, target, true)
             }),
             Command::OpenSample => {
-                self.close();
-                self.job("Opening the sample", true, |session| {
+                self.opening(|session| {
                     let sample = session.sample()?;
                     let mut opened = open_folder(session, &sample.train)?;
                     opened.name = "Sample".into();
@@ -42,16 +43,18 @@ impl Desk {
                         *table = Some(sample.captions);
                     }
                     opened.tray = images_in(session, &sample.try_these);
-                    Ok(Message::Opened(Box::new(opened)))
+                    Ok(opened)
                 });
             }
             Command::Import { folder, labels, exclude, table } => {
                 let options = ImportOptions { labels, exclude };
+                // Captions beside the images are read with the folder's first import; later the user has had a say.
+                let is_first = self.state().is_some_and(|state| state.roots().all(|(_, root)| !folder.starts_with(&root.path)));
                 self.library_job(&format!("Import {}", display(&folder)), move |session, library| {
                     let report = session.import(library, &folder, &options)?;
                     let mut messages = vec![imported(library, &report, &folder)];
-                    let is_new = report.imported > 0 || hold(library).words().memories() == 0;
-                    if let Some(table) = table.or_else(|| captions_in(&folder)).filter(|_| is_new) {
+                    let found = if is_first { captions_in(&folder) } else { None };
+                    if let Some(table) = table.filter(|_| is_first).or(found) {
                         messages.push(read_table(session, library, &table).unwrap_or_else(|error| problem(error.to_string())));
                     }
                     Ok(Message::Several(messages))
@@ -116,21 +119,45 @@ impl Desk {
                 let words = format!("{}: expected a folder, a library, a model or an image, found nothing; check the name", display(&path));
                 self.tell(Notice { words, tone: Tone::Problem, undo: false });
             }
-            Target::Model => self.run_long(Command::LoadModel(path)),
+            Target::Model => {
+                self.turns = true;
+                self.run_long(Command::LoadModel(path));
+            }
             Target::File if is_table(&path) => self.run_long(Command::ReadTable(path)),
-            Target::File => self.run(Command::Recognise(Query::File(path))),
+            Target::File => {
+                self.turns = true;
+                self.run(Command::Recognise(Query::File(path)));
+            }
+            Target::Folder if joins && self.jobs.values().any(|job| job.name() == OPENING) => {
+                // It joins the one that is being opened.
+                self.waiting.push(path);
+            }
             Target::Folder if joins && self.open.is_some() => {
                 self.run_long(Command::Import { folder: path, labels: Labels::Auto, exclude: Vec::new(), table: None });
             }
             Target::Library => {
-                self.close();
-                self.job("Opening the library", true, move |session| Ok(Message::Opened(Box::new(open_library(session, &path)?))));
+                self.opening(move |session| open_library(session, &path));
             }
             Target::Folder => {
-                self.close();
-                self.job("Opening the folder", true, move |session| Ok(Message::Opened(Box::new(open_folder(session, &path)?))));
+                self.opening(move |session| open_folder(session, &path));
             }
         }
+    }
+
+    /// Closes the library that is open, and opens another one, or the same again.
+    fn opening(&mut self, open: impl FnOnce(&Session) -> Result<Opened> + Send + 'static) {
+        self.close();
+        let before = self.closing.clone();
+        self.job(OPENING, true, move |session| {
+            session.progress().begin("Waiting for the library before", 0);
+            while before.strong_count() > 0 {
+                if session.progress().is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                std::thread::sleep(WAIT);
+            }
+            open(session).map(|opened| Message::Opened(Box::new(opened)))
+        });
     }
 
     fn rescan(&mut self) {

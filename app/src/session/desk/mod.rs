@@ -14,7 +14,8 @@ mod worker;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use image::RgbImage;
@@ -46,9 +47,15 @@ pub struct Desk {
     quick: Session,
     wake: Wake,
     worker: Worker,
-    send: Sender<Message>,
-    messages: Receiver<Message>,
+    /// Messages with the number of the library they are about.
+    send: Sender<(u64, Message)>,
+    messages: Receiver<(u64, Message)>,
     open: Option<Open>,
+    /// Counts openings and closings: what is said of another library than the one that is open is not taken in.
+    number: u64,
+    /// The library that is being closed, and the threads that close.
+    closing: Weak<Mutex<Library>>,
+    closers: Vec<JoinHandle<()>>,
     jobs: BTreeMap<JobId, Job<Message>>,
     next_job: u64,
     /// The search asked for last; answers to earlier ones are stale.
@@ -58,13 +65,21 @@ pub struct Desk {
     recognition: Option<Arc<Recognition>>,
     drawn: Option<Drawn>,
     asked: Option<Query>,
-    picture: Option<(ItemId, Arc<RgbImage>)>,
+    /// Whether an answer is looked at, and whether it is of an earlier state of the library.
+    is_watched: bool,
+    is_stale: bool,
+    /// Whether an answer is to be shown that was asked for in a roundabout way.
+    turns: bool,
+    picture: Option<(ItemId, Result<Arc<RgbImage>, String>)>,
+    picture_job: Option<(ItemId, Job<Message>)>,
     notices: Vec<Notice>,
     log: Vec<Notice>,
     refreshed: Instant,
     hit_limit: usize,
     there: HashMap<PathBuf, bool>,
     listing: Option<(PathBuf, Vec<Entry>)>,
+    /// Folders that join the library that is being opened.
+    waiting: Vec<PathBuf>,
 }
 
 /// A library that is open.
@@ -94,10 +109,11 @@ enum Message {
     State(State),
     Hits(u64, Hits),
     Recognised(Box<(Recognition, Drawn)>),
+    NotRecognised(String),
     Loaded(String, Arc<Recognizer>),
     Models(Vec<SavedModel>),
     Judged(Option<EventId>, Arc<Report>),
-    Picture(ItemId, Arc<RgbImage>),
+    Picture(ItemId, Result<Arc<RgbImage>, String>),
     Several(Vec<Message>),
 }
 
@@ -117,6 +133,8 @@ struct Opened {
 const VIEWED: u32 = 8192;
 /// Entries of a folder that are listed.
 const LISTED: usize = 2000;
+/// How often it is looked whether a library is free.
+const WAIT: Duration = Duration::from_millis(5);
 /// Lines that the log keeps.
 const LOG: usize = 500;
 /// How often an import shows what it has done so far.
@@ -131,7 +149,7 @@ impl Desk {
         let (send, messages) = mpsc::channel();
         let (complain, woken) = (send.clone(), Arc::clone(&wake));
         let worker = Worker::new("library", move |words| {
-            let _ = complain.send(problem(words));
+            let _ = complain.send((0, problem(words)));
             woken();
         })?;
         Ok(Self {
@@ -142,6 +160,9 @@ impl Desk {
             send,
             messages,
             open: None,
+            number: 0,
+            closing: Weak::new(),
+            closers: Vec::new(),
             jobs: BTreeMap::new(),
             next_job: 0,
             searched: 0,
@@ -150,13 +171,18 @@ impl Desk {
             recognition: None,
             drawn: None,
             asked: None,
+            is_watched: true,
+            is_stale: false,
+            turns: false,
             picture: None,
+            picture_job: None,
             notices: Vec::new(),
             log: Vec::new(),
             refreshed: Instant::now(),
             hit_limit: 100,
             there: HashMap::new(),
             listing: None,
+            waiting: Vec::new(),
         })
     }
 
@@ -248,9 +274,22 @@ impl Desk {
         self.open.as_ref().map_or(&[], |open| &open.tray)
     }
 
-    /// The picture asked for with [`Desk::want_picture`], once it is there.
-    pub fn picture(&self) -> Option<(ItemId, &Arc<RgbImage>)> {
-        self.picture.as_ref().map(|(id, picture)| (*id, picture))
+    /// The picture asked for with [`Desk::want_picture`], once it is there, or why it cannot be had.
+    pub fn picture(&self) -> Option<(ItemId, Result<&Arc<RgbImage>, &str>)> {
+        self.picture.as_ref().map(|(id, picture)| (*id, picture.as_ref().map_err(String::as_str)))
+    }
+
+    /// Says whether the answer of the recogniser is looked at: only then is it kept up with the library.
+    pub fn watch_recognition(&mut self, is_watched: bool) {
+        self.is_watched = is_watched;
+        if is_watched && std::mem::take(&mut self.is_stale) {
+            self.recognise_again();
+        }
+    }
+
+    /// Whether an answer is to be shown that was asked for by opening an image or a model; once.
+    pub fn take_turn(&mut self) -> bool {
+        std::mem::take(&mut self.turns)
     }
 
     /// Jobs under way, the oldest first.
@@ -299,15 +338,27 @@ impl Desk {
 
     /// Asks for the pixels of an image; they are there some polls later.
     pub fn want_picture(&mut self, image: ItemId) {
-        if self.picture.as_ref().is_some_and(|(id, _)| *id == image) {
+        let is_there = self.picture.as_ref().is_some_and(|(id, _)| *id == image);
+        if is_there || self.picture_job.as_ref().is_some_and(|(id, _)| *id == image) {
             return;
         }
         let Some(path) = self.state().and_then(|state| state.path_of(state.image(image)?)) else { return };
-        let session = self.session.clone();
-        self.short(move || match session.picture(&path, VIEWED) {
-            Ok(picture) => Message::Picture(image, Arc::new(picture.pixels)),
-            Err(error) => problem(error.to_string()),
-        });
+        let (session, wake) = (self.quick.clone(), Arc::clone(&self.wake));
+        // The one asked for before is given up.
+        let job = Job::spawn(
+            "Picture",
+            move || wake(),
+            move |progress| {
+                let picture = session.with_progress(progress).picture(&path, VIEWED);
+                Ok(Message::Picture(image, picture.map(|picture| Arc::new(picture.pixels)).map_err(|error| error.to_string())))
+            },
+        );
+        self.picture_job = Some((image, job));
+    }
+
+    /// Lets go of the picture.
+    pub fn drop_picture(&mut self) {
+        (self.picture, self.picture_job) = (None, None);
     }
 
     /// Writes settings in its turn.
@@ -320,7 +371,13 @@ impl Desk {
 
     /// Takes in what was done since the last time. Returns whether anything changed. Never waits.
     pub fn poll(&mut self) -> bool {
-        let mut news: Vec<Message> = self.messages.try_iter().collect();
+        let number = self.number;
+        let is_of_now = |(of, message): (u64, Message)| (of == number || !message.is_of_library()).then_some(message);
+        let mut news: Vec<Message> = self.messages.try_iter().filter_map(is_of_now).collect();
+        if let Some(outcome) = self.picture_job.as_ref().and_then(|(_, job)| job.poll()) {
+            let (id, _) = self.picture_job.take().unzip();
+            news.extend(outcome.or_else(|words| id.map(|id| Message::Picture(id, Err(words))).ok_or(())));
+        }
         let mut ended = Vec::new();
         for (id, job) in &self.jobs {
             if let Some(outcome) = job.poll() {
@@ -377,6 +434,10 @@ impl Desk {
                 self.recognition = Some(Arc::new(recognition));
                 self.drawn = Some(drawn);
             }
+            Message::NotRecognised(words) => {
+                (self.asked, self.recognition, self.drawn) = (None, None, None);
+                self.take_in(problem(words));
+            }
             Message::Loaded(name, model) => {
                 self.tell(done(format!("Recognising with {name}")));
                 self.loaded = Some((name, model));
@@ -399,7 +460,7 @@ impl Desk {
 
     fn opened(&mut self, opened: Opened) {
         let Opened { folder, source, name, library, report, models, tray, then } = opened;
-        self.forget_answers();
+        self.close();
         let state = library.state().clone();
         let thumbnails = Thumbnails::new(&self.session, &folder.join(CACHE), &self.wake);
         self.open = Some(Open {
@@ -417,16 +478,25 @@ impl Desk {
         if let Some(command) = then {
             self.run(command);
         }
+        for folder in std::mem::take(&mut self.waiting) {
+            self.run(Command::Import { folder, labels: Default::default(), exclude: Vec::new(), table: None });
+        }
     }
 
     fn forget_answers(&mut self) {
-        (self.hits, self.recognition, self.drawn, self.asked, self.picture) = (None, None, None, None, None);
+        (self.hits, self.recognition, self.drawn, self.asked) = (None, None, None, None);
+        self.drop_picture();
+        self.is_stale = false;
         self.loaded = None;
         self.searched += 1;
     }
 
     fn changed(&mut self, state: State) {
         let Some(open) = &mut self.open else { return };
+        // A job tells of the moment at which it ended; the user may have been quicker.
+        if state.last_event() < open.state.last_event() {
+            return;
+        }
         let is_new = open.state.last_event() != state.last_event();
         open.state = state;
         if is_new {
@@ -442,8 +512,10 @@ impl Desk {
 
     /// What was recognised by the library is recognised anew when the library has changed.
     fn recognise_again(&mut self) {
-        if let Some(query) = self.asked.clone() {
-            self.recognise(query);
+        match self.asked.clone() {
+            Some(query) if self.is_watched => self.recognise(query),
+            Some(_) => self.is_stale = true,
+            None => {}
         }
     }
 
@@ -475,10 +547,10 @@ impl Desk {
 
     /// Has a task done in its turn, without the library.
     fn short(&self, task: impl FnOnce() -> Message + Send + 'static) {
-        let (send, wake) = (self.send.clone(), Arc::clone(&self.wake));
+        let (send, wake, number) = (self.send.clone(), Arc::clone(&self.wake), self.number);
         self.worker.run(move || {
             // Nobody listens when the desk is gone.
-            let _ = send.send(task());
+            let _ = send.send((number, task()));
             wake();
         });
     }
@@ -504,10 +576,25 @@ impl Desk {
 }
 
 impl Drop for Desk {
-    /// Jobs are cancelled, and the library is closed by its own thread.
+    /// Jobs are cancelled. What was asked for before is done, and the library is closed, before this returns.
     fn drop(&mut self) {
-        self.jobs.clear();
         self.close();
+        self.worker.finish();
+        for closer in self.closers.drain(..) {
+            // A thread that panicked has nothing more to do.
+            let _ = closer.join();
+        }
+    }
+}
+
+impl Message {
+    /// Whether it says something of the library that is open.
+    fn is_of_library(&self) -> bool {
+        match self {
+            Self::State(_) | Self::Hits(..) | Self::Recognised(_) | Self::Models(_) | Self::Judged(..) | Self::Picture(..) => true,
+            Self::Several(messages) => messages.iter().any(Self::is_of_library),
+            _ => false,
+        }
     }
 }
 

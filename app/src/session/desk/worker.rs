@@ -2,34 +2,46 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crate::job::last_words;
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// The thread; it ends when this is dropped and its last task is done.
+/// The thread; it ends when this is finished or dropped and its last task is done.
 pub(super) struct Worker {
-    tasks: Sender<Task>,
+    tasks: Option<Sender<Task>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
     /// Starts the thread. `complain` hears of tasks that panicked.
     pub(super) fn new(name: &str, complain: impl Fn(String) + Send + 'static) -> std::io::Result<Self> {
         let (tasks, queue) = mpsc::channel::<Task>();
-        thread::Builder::new().name(name.into()).spawn(move || {
+        let thread = thread::Builder::new().name(name.into()).spawn(move || {
             for task in queue {
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(task)) {
                     complain(last_words(&*panic));
                 }
             }
         })?;
-        Ok(Self { tasks })
+        Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
     /// Asks for a task.
     pub(super) fn run(&self, task: impl FnOnce() + Send + 'static) {
-        // The thread outlives every sender.
-        let _ = self.tasks.send(Box::new(task));
+        if let Some(tasks) = &self.tasks {
+            // The thread outlives every sender.
+            let _ = tasks.send(Box::new(task));
+        }
+    }
+
+    /// Waits until every task is done. There will be no more.
+    pub(super) fn finish(&mut self) {
+        self.tasks = None;
+        if let Some(thread) = self.thread.take() {
+            // Its tasks catch their own panics.
+            let _ = thread.join();
+        }
     }
 }
