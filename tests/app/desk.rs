@@ -22,7 +22,7 @@ use tessera_core::progress::Progress;
 use crate::world::World;
 
 /// How long something may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(400);
 
 fn session(world: &World) -> Session {
     Session::new(2, 0).unwrap().with_data_folder(world.at("data"))
@@ -244,4 +244,43 @@ fn what_is_not_there_is_said() {
     world.file("folder/notes.txt", b"no image");
     desk.run(Command::Import { folder: world.at("folder"), labels: Labels::Auto, exclude: Vec::new(), table: None });
     assert_eq!(desk.log().last().unwrap().words, "Open a folder or a library first");
+}
+
+#[test]
+fn another_library_hears_nothing_of_the_one_before() {
+    let world = World::with_images();
+    many(&world, 400);
+    let mut desk = desk(slow(&world, 4));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "the other is open", |desk| desk.name() == Some("images"));
+    until(&mut desk, "it is judged", |desk| {
+        assert!(desk.state().is_none_or(|state| state.images().count() <= 24), "images of the library before");
+        desk.report().is_some() && !desk.is_busy()
+    });
+    assert_eq!((state(&desk).images().count(), desk.report().unwrap().0.classes.len()), (24, 2));
+    // The same folder can be opened again at once, also while it is being read.
+    for _ in 0..3 {
+        desk.run(Command::Open(world.at("many")));
+        sleep(Duration::from_millis(30));
+        desk.poll();
+    }
+    until(&mut desk, "all are there", |desk| desk.state().is_some_and(|state| state.images().count() == 400) && !desk.is_busy());
+    assert!(desk.log().iter().all(|notice| !notice.words.contains("in use")), "{:?}", desk.log());
+}
+
+#[test]
+fn what_was_asked_for_before_leaving_is_done() {
+    let world = World::with_images();
+    let folder = {
+        let mut desk = ready(&world);
+        for image in state(&desk).images().map(|image| image.id).collect::<Vec<_>>() {
+            desk.run(Command::Label(vec![image], UserLabel::Class(format!("own {}", image.0))));
+        }
+        desk.folder().unwrap().to_owned()
+    };
+    let library = session(&world).open_library(&folder).unwrap();
+    assert!(library.state().images().all(|image| image.label() == Some(&format!("own {}", image.id.0))));
+    assert_eq!(library.check().unwrap(), Vec::<String>::new());
 }

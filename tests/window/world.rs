@@ -22,7 +22,7 @@ pub(crate) struct World {
 }
 
 /// How long something may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(400);
 
 impl World {
     /// A window of 1280 by 800 points, whose dialogs answer with these paths (relative ones lie in the world's folder).
