@@ -1,7 +1,7 @@
 //! What a desk does on threads of their own: opening, importing, judging, saving, exporting, forgetting.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tessera_core::data::Labels;
 use tessera_core::error::display;
@@ -18,6 +18,8 @@ use super::view::{Notice, Tone, Tried};
 use super::{Desk, Message, Opened, WAIT, done, note, problem};
 use crate::command::{Command, Export, Query};
 
+/// How often a library that is in use is tried again.
+const TRIES: usize = 60;
 /// The job that opens a library; there is one at a time.
 const OPENING: &str = "Opening";
 /// Failed files that are told one by one in the log.
@@ -145,9 +147,9 @@ impl Desk {
     }
 
     /// Closes the library that is open, and opens another one, or the same again.
-    fn opening(&mut self, open: impl FnOnce(&Session) -> Result<Opened> + Send + 'static) {
+    fn opening(&mut self, open: impl Fn(&Session) -> Result<Opened> + Send + 'static) {
         self.close();
-        let before = self.closing.clone();
+        let (before, gate) = (self.closing.clone(), Arc::clone(&self.gate));
         self.job(OPENING, true, move |session| {
             session.progress().begin("Waiting for the library before", 0);
             while before.strong_count() > 0 {
@@ -156,7 +158,18 @@ impl Desk {
                 }
                 std::thread::sleep(WAIT);
             }
-            open(session).map(|opened| Message::Opened(Box::new(opened)))
+            // One that was begun before and is not wanted any more may be opening the very same.
+            let _gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tries = 0;
+            let opened = loop {
+                match open(session) {
+                    // It was opened in vain a moment ago and is about to be dropped.
+                    Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
+                    outcome => break outcome?,
+                }
+                std::thread::sleep(WAIT);
+            };
+            if session.progress().is_cancelled() { Err(Error::Cancelled) } else { Ok(Message::Opened(Box::new(opened))) }
         });
     }
 

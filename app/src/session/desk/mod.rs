@@ -55,6 +55,8 @@ pub struct Desk {
     number: u64,
     /// The library that is being closed, and the threads that close.
     closing: Weak<Mutex<Library>>,
+    /// Held by the job that opens a library.
+    gate: Arc<Mutex<()>>,
     closers: Vec<JoinHandle<()>>,
     jobs: BTreeMap<JobId, Job<Message>>,
     next_job: u64,
@@ -162,6 +164,7 @@ impl Desk {
             open: None,
             number: 0,
             closing: Weak::new(),
+            gate: Arc::default(),
             closers: Vec::new(),
             jobs: BTreeMap::new(),
             next_job: 0,
