@@ -131,3 +131,17 @@ fn people_label_and_caption_by_name() {
     world.run(["caption", "lib.tessera", "#1", ""]).ended(0);
     assert_eq!(memories(&world), 1);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_image_is_known_by_every_path_to_it() {
+    let world = World::with_images();
+    world.picture("elsewhere/one.png", 0, 7, 7);
+    std::os::unix::fs::symlink(world.at("elsewhere/one.png"), world.at("images/disc/link.png")).unwrap();
+    std::os::unix::fs::symlink(world.at("images"), world.at("door")).unwrap();
+    world.run(["import", "lib.tessera", "door"]).ended(0);
+    for path in ["images/disc/link.png", "door/disc/link.png", "elsewhere/../images/grid/../disc/link.png"] {
+        world.run(["label", "lib.tessera", path, "--as", path]).ended(0);
+    }
+    world.run(["label", "lib.tessera", "elsewhere/one.png", "--as", "x"]).ended(65).complains("not in it");
+}
