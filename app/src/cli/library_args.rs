@@ -137,6 +137,9 @@ pub(super) struct Relocate {
     /// Where it is
     #[arg(value_name = "NEW")]
     pub(super) new: PathBuf,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
 }
 
 /// Arguments of `export`.
