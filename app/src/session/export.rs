@@ -6,7 +6,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use image::{ImageFormat, RgbImage};
+use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::{self, Calibration};
 use tessera_core::data::tables::{self, Row};
@@ -163,9 +163,14 @@ impl Session {
 /// # Errors
 /// [`Error::Io`].
 pub fn save_png(picture: &RgbImage, to: &Path) -> Result<()> {
+    replace(to, &png(picture).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))?)
+}
+
+/// A picture as the bytes of a PNG file.
+pub(super) fn png(picture: &RgbImage) -> ImageResult<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, ImageFormat::Png).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))?;
-    replace(to, bytes.get_ref())
+    picture.write_to(&mut bytes, ImageFormat::Png)?;
+    Ok(bytes.into_inner())
 }
 
 fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) -> Result<usize> {
@@ -246,8 +251,9 @@ fn write_new(to: &Path, bytes: &[u8]) -> Result<()> {
     replace(to, bytes)
 }
 
-/// A class's name as the name of a folder.
-fn plain(class: &str) -> String {
-    let name: String = class.chars().map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c }).collect();
-    if name.trim_matches('.').is_empty() { "_".into() } else { name }
+/// A class's name as the name of a file or folder that is not hidden.
+pub(super) fn plain(class: &str) -> String {
+    let is_plain = |(i, c): (usize, char)| !c.is_control() && !"/\\:*?\"<>|".contains(c) && (i, c) != (0, '.');
+    let name: String = class.char_indices().map(|(i, c)| if is_plain((i, c)) { c } else { '_' }).collect();
+    if name.is_empty() { "_".into() } else { name }
 }
