@@ -185,6 +185,17 @@ fn exports_are_written_in_every_form() {
         assert!(dry["written"] == written && !world.at(&to).exists(), "{to}: {dry}");
         let done = world.run(&arguments).ended(0).object();
         assert!(done["written"] == written && world.at(&to).exists(), "{to}: {done}");
+        if format != Some("class-folders") {
+            world.run(&arguments).ended(0);
+            let other = world.file("other", b"path to nowhere\n");
+            arguments[4] = "other";
+            if format != Some("sidecar") && what != "model" {
+                world.run(&arguments).ended(65).complains("choose another name");
+                assert_eq!(fs::read(other).unwrap(), b"path to nowhere\n");
+                world.file("other", b"");
+                world.run(&arguments).ended(0);
+            }
+        }
     }
     assert!(fs::read_to_string(world.at("labels-usual")).unwrap().lines().count() == 25);
     for (what, format) in
@@ -198,6 +209,16 @@ fn exports_are_written_in_every_form() {
     world.run(["export", "lib.tessera", "labels", "--to", precious]).ended(65);
     world.run(["export", "lib.tessera", "labels", "--to", "images", "--format", "class-folders"]).ended(65);
     assert_eq!(fs::read(world.at(precious)).unwrap(), before);
+    world.file("notes.tessera-model", b"a diary");
+    world.run(["export", "lib.tessera", "model", "--to", "notes.tessera-model"]).ended(65).complains("another file");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_does_not_wait_at_a_pipe() {
+    let world = World::with_library();
+    assert!(std::process::Command::new("mkfifo").arg(world.at("pipe")).status().unwrap().success());
+    world.run(["export", "lib.tessera", "labels", "--to", "pipe"]).ended(65).complains("not a file");
 }
 
 #[test]

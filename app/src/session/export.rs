@@ -1,8 +1,8 @@
 //! Give things out of a library: labels, captions, predictions, events, images in class folders.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Cursor;
+use std::fs::{self, File};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -98,6 +98,8 @@ impl Session {
         if dry_run {
             return Ok(model.ckm.examples().count() + elements.len());
         }
+        let begins = if format == Format::JsonLines { "{\"path\":\"" } else { "path,label,predicted,confidence" };
+        check_new(to, |line| line.starts_with(begins))?;
         let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
@@ -131,7 +133,7 @@ impl Session {
                 csv.into_inner().map_err(|error| Error::io("write", to)(std::io::Error::other(error.to_string())))?
             }
         };
-        write_new(to, &text)?;
+        replace(to, &text)?;
         Ok(rows.len())
     }
 
@@ -153,7 +155,8 @@ impl Session {
             text.push_str(&line.to_string());
             text.push('\n');
         }
-        write_new(to, text.as_bytes())?;
+        check_new(to, |line| line.starts_with("{\"event\":"))?;
+        replace(to, text.as_bytes())?;
         Ok(events.len())
     }
 }
@@ -178,7 +181,7 @@ fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) ->
         return Ok(rows.len());
     }
     if format != tables::Format::Sidecar {
-        check_new(to)?;
+        check_new(to, |line| begins(format, line))?;
     }
     let relative;
     let rows = if format == tables::Format::Sidecar {
@@ -236,19 +239,45 @@ fn wrong_format(format: Format, expected: &'static str) -> Error {
     Error::Option { name: "format", found: format.name().into(), expected }
 }
 
-/// Refuses to write over a file that is not an earlier export.
-fn check_new(to: &Path) -> Result<()> {
-    let is_image = fs::read(to).is_ok_and(|bytes| image::guess_format(&bytes).is_ok() || bytes.starts_with(b"SQLite"));
-    if to.is_dir() || is_image {
-        let found = if to.is_dir() { "a folder" } else { "a file of another kind" };
-        return Err(Error::data(to, "a new file or an older export", found, "choose another name"));
-    }
-    Ok(())
+/// As much of a file as tells what it is.
+const HEAD: u64 = 4096;
+
+/// Refuses to write over what is not an earlier export of the same kind; `is_ours` tells by a file's first line.
+fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
+    let found = match fs::metadata(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read", to)(error)),
+        Ok(meta) if meta.is_dir() => "a folder",
+        // Opening a pipe or a device could wait for ever.
+        Ok(meta) if !meta.is_file() => "something that is not a file",
+        Ok(_) => {
+            let mut head = Vec::new();
+            let file = File::open(to).map_err(Error::io("read", to))?;
+            file.take(HEAD).read_to_end(&mut head).map_err(Error::io("read", to))?;
+            let head = String::from_utf8_lossy(&head);
+            if head.is_empty() || is_ours(head.lines().next().unwrap_or_default()) {
+                return Ok(());
+            }
+            "another file"
+        }
+    };
+    Err(Error::data(to, "no file, or an older export of the same kind to replace", found, "choose another name"))
 }
 
-fn write_new(to: &Path, bytes: &[u8]) -> Result<()> {
-    check_new(to)?;
-    replace(to, bytes)
+/// Whether a table of this format, written by an export, may begin with a line.
+fn begins(format: tables::Format, line: &str) -> bool {
+    let is_header = |delimiter: char| {
+        let mut names = line.split(delimiter);
+        names.next() == Some("path") && names.all(|name| name == "label" || name == "caption")
+    };
+    match format {
+        tables::Format::Csv => is_header(','),
+        tables::Format::Tsv => is_header('\t'),
+        tables::Format::JsonLines => line.starts_with("{\"path\":\""),
+        tables::Format::Coco => line == "{\"images\": [",
+        tables::Format::Flickr8k => line.split_once('\t').is_some_and(|(image, _)| image.contains('#')),
+        tables::Format::Sidecar => false,
+    }
 }
 
 /// A class's name as the name of a file or folder that is not hidden.
