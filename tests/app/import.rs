@@ -70,6 +70,20 @@ fn several_folders_are_summed_and_patterns_leave_out() {
 }
 
 #[test]
+fn what_was_taken_in_before_an_error_is_told() {
+    let world = World::with_images();
+    world.file("images/grid/cut.png", b"\x89PNG and no more");
+    world.file("texts/a.txt", b"no picture");
+    let ran = world.run(["import", "lib.tessera", "images", "texts", "--json", "--report", "report.jsonl"]);
+    let answer = ran.ended(65).complains("texts").object();
+    adds_up(&answer);
+    assert_eq!((n(&answer, "imported"), n(&answer, "failed"), report(&world).len()), (24, 1, 1), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("texts") && answer["cancelled"] == false, "{answer}");
+    let again = world.run(["import", "lib.tessera", "texts", "images", "--json"]).ended(65).complains("texts");
+    assert!(again.stdout.is_empty(), "{}", again.stdout);
+}
+
+#[test]
 fn captions_and_labels_come_from_a_table() {
     let world = World::with_images();
     let table = "path,caption,label\nimages/disc/disc_01_0_0_0_lt.png,a humming ring,odd\nnowhere.png,lost,odd\n";
