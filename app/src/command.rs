@@ -118,6 +118,8 @@ pub enum Export {
 pub enum Format {
     /// Comma-separated values.
     Csv,
+    /// Tab-separated values.
+    Tsv,
     /// One JSON object a line.
     JsonLines,
     /// COCO JSON.

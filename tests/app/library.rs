@@ -165,14 +165,17 @@ fn exports_are_written_in_every_form() {
     world.run(["caption", "lib.tessera", "#1", "a ring"]).ended(0);
     for (what, format, written) in [
         ("labels", None, 24),
+        ("labels", Some("tsv"), 24),
         ("labels", Some("jsonl"), 24),
         ("labels", Some("coco"), 24),
         ("labels", Some("class-folders"), 24),
         ("captions", None, 1),
+        ("captions", Some("tsv"), 1),
         ("captions", Some("flickr8k"), 1),
         ("captions", Some("sidecar"), 1),
         ("captions", Some("coco"), 1),
         ("predictions", None, 24),
+        ("predictions", Some("tsv"), 24),
         ("predictions", Some("jsonl"), 24),
         ("events", None, 2),
         ("events", Some("jsonl"), 2),

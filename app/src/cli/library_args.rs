@@ -182,6 +182,8 @@ pub(super) enum What {
 pub(super) enum Format {
     /// Comma-separated values
     Csv,
+    /// Tab-separated values
+    Tsv,
     /// One JSON object a line
     Jsonl,
     /// COCO JSON

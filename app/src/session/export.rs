@@ -86,9 +86,12 @@ impl Session {
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
     fn export_predictions(&self, library: &Mutex<Library>, format: Format, to: &Path, dry_run: bool) -> Result<usize> {
-        if !matches!(format, Format::Csv | Format::JsonLines) {
-            return Err(wrong_format(format, "csv or jsonl"));
-        }
+        let begins = match format {
+            Format::Csv => "path,label,predicted,confidence",
+            Format::Tsv => "path\tlabel\tpredicted\tconfidence",
+            Format::JsonLines => "{\"path\":\"",
+            _ => return Err(wrong_format(format, "csv, tsv or jsonl")),
+        };
         let (state, model, elements) = {
             let library = hold(library);
             let model = self.live_recogniser(&library);
@@ -98,7 +101,6 @@ impl Session {
         if dry_run {
             return Ok(model.ckm.examples().count() + elements.len());
         }
-        let begins = if format == Format::JsonLines { "{\"path\":\"" } else { "path,label,predicted,confidence" };
         check_new(to, |line| line.starts_with(begins))?;
         let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
@@ -123,7 +125,8 @@ impl Session {
                 rows.iter().map(line).collect::<String>().into_bytes()
             }
             _ => {
-                let mut csv = csv::Writer::from_writer(Vec::new());
+                let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+                let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
                 let refused = |error: csv::Error| Error::io("write", to)(std::io::Error::other(error));
                 csv.write_record(["path", "label", "predicted", "confidence"]).map_err(refused)?;
                 for (id, label, predicted, confidence) in &rows {
@@ -208,6 +211,7 @@ fn below_common_folder(rows: &[Row]) -> Vec<Row> {
 fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
     Ok(match format {
         Format::Csv => tables::Format::Csv,
+        Format::Tsv => tables::Format::Tsv,
         Format::JsonLines => tables::Format::JsonLines,
         Format::Coco => tables::Format::Coco,
         Format::Flickr8k if !labels => tables::Format::Flickr8k,
@@ -215,7 +219,7 @@ fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
         _ => {
             return Err(wrong_format(
                 format,
-                if labels { "csv, jsonl, coco or class-folders" } else { "csv, jsonl, coco, flickr8k or sidecar" },
+                if labels { "csv, tsv, jsonl, coco or class-folders" } else { "csv, tsv, jsonl, coco, flickr8k or sidecar" },
             ));
         }
     })
@@ -226,6 +230,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
+            Self::Tsv => "tsv",
             Self::JsonLines => "jsonl",
             Self::Coco => "coco",
             Self::Flickr8k => "flickr8k",
