@@ -66,6 +66,11 @@ fn from_import_to_forgetting() {
     world.run(["check", "lib.tessera"]).ended(0);
     let again = world.run(["import", "lib.tessera", "toys/train", "--json"]).ended(0).object();
     assert_eq!((&again["imported"], &again["forgotten"]), (&json!(0), &json!(1)));
+    let others = world.run(["import", "lib.tessera", "toys/test", "--again", "--json"]).ended(0).object();
+    assert_eq!((&others["imported"], &others["forgotten"]), (&json!(18), &json!(0)), "{others}");
+    let after_all = world.run(["import", "lib.tessera", "toys/train", "--again", "--json"]).ended(0).object();
+    assert_eq!((&after_all["imported"], &after_all["forgotten"]), (&json!(1), &json!(0)), "{after_all}");
+    world.run(["check", "lib.tessera"]).ended(0);
 }
 
 #[test]

@@ -163,7 +163,12 @@ impl Sum {
         };
         let options = ImportOptions { labels, exclude: arguments.exclude.clone() };
         for folder in &unpacked(librarian, arguments)? {
-            let report = out.watched(session.progress(), || session.import(library, folder, &options))?;
+            let report = out.watched(session.progress(), || {
+                if arguments.again {
+                    session.allow_forgotten(library, folder, &options)?;
+                }
+                session.import(library, folder, &options)
+            })?;
             if !report.layout.is_empty() {
                 out.note(&format!("{}: {}", display(folder), report.layout));
             }
@@ -213,7 +218,7 @@ fn in_words(sum: &Sum, library: &Path) -> String {
     for (n, what) in [
         (all.changed, "of them with new contents"),
         (all.unchanged, "unchanged"),
-        (all.forgotten, "of them forgotten before and left out"),
+        (all.forgotten, "of them forgotten before and left out (--again takes them in)"),
         (all.duplicate, "duplicate"),
         (all.unsupported, "that are no pictures of a known format"),
         (all.failed.len(), "failed"),

@@ -30,6 +30,9 @@ pub(super) struct Import {
     /// Leave out what fits this pattern, such as `*.tmp` or `drafts/**`
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<String>,
+    /// Take in files that were forgotten before, too
+    #[arg(long)]
+    pub(super) again: bool,
     /// Write the pictures of NORB `-dat.mat` files into this folder first, as PNG, and import that
     #[arg(long, value_name = "DIR")]
     pub(super) unpack: Option<PathBuf>,

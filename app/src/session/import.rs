@@ -9,6 +9,7 @@ use tessera_core::data::tables::{self, Table};
 use tessera_core::data::{Dataset, Item, OpenOptions, Source};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
+use tessera_core::library::features::hash_file;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import};
 use tessera_core::library::relocate::{Relocated, relocate};
 use tessera_core::picture::decode::WHOLE;
@@ -24,6 +25,31 @@ impl Session {
     /// As [`import`].
     pub fn import(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<Imported> {
         self.pool.install(|| import(library, folder, options, &self.progress))
+    }
+
+    /// Lets imports take in again what was forgotten and lies below a folder. Returns how many files that are.
+    ///
+    /// # Errors
+    /// As [`import`]; [`Error::Cancelled`].
+    pub fn allow_forgotten(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<usize> {
+        let forgotten = hold(library).forgotten()?;
+        if forgotten.is_empty() {
+            return Ok(0);
+        }
+        let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
+        let data = Dataset::open(folder, &open, &self.progress)?;
+        self.progress.begin("Looking for what was forgotten", data.items.len() as u64);
+        let mut allowed = 0;
+        for item in &data.items {
+            self.progress.step()?;
+            let Source::File(path) = &item.source else { continue };
+            // What cannot be read is told by the import.
+            if let Some(hash) = hash_file(path).ok().filter(|hash| forgotten.contains(hash)) {
+                hold(library).allow_forgotten(hash)?;
+                allowed += 1;
+            }
+        }
+        Ok(allowed)
     }
 
     /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category. Pictures are named by what

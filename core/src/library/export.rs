@@ -1,11 +1,11 @@
 //! What is given out of a library: its labels, captions and events as rows, its recogniser as a model.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Library;
-use super::event::Event;
+use super::event::{ContentHash, Event};
 use super::features::Features;
 use super::state::Image;
 use crate::ckm::confidence::Calibration;
@@ -37,6 +37,14 @@ impl Library {
     /// [`crate::Error::Io`]; [`crate::Error::Data`] when one is damaged.
     pub fn events(&self) -> Result<Vec<Event>> {
         self.store.events_after(0)
+    }
+
+    /// The fingerprints of what was forgotten and is not taken in again.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn forgotten(&self) -> Result<HashSet<ContentHash>> {
+        self.store.forgotten()
     }
 
     /// The recogniser as a model that can be saved and used elsewhere. Its images are named by their paths from the root
