@@ -130,4 +130,6 @@ pub enum Format {
     Sidecar,
     /// Copies of the images in a folder for each class.
     ClassFolders,
+    /// Copies of the images under NORB-style names.
+    NorbNames,
 }

@@ -174,6 +174,7 @@ fn exports_are_written_in_every_form() {
         ("labels", Some("jsonl"), 24),
         ("labels", Some("coco"), 24),
         ("labels", Some("class-folders"), 24),
+        ("labels", Some("norb-names"), 24),
         ("captions", None, 1),
         ("captions", Some("tsv"), 1),
         ("captions", Some("flickr8k"), 1),
@@ -193,7 +194,7 @@ fn exports_are_written_in_every_form() {
         assert!(dry["written"] == written && !world.at(&to).exists(), "{to}: {dry}");
         let done = world.run(&arguments).ended(0).object();
         assert!(done["written"] == written && world.at(&to).exists(), "{to}: {done}");
-        if format != Some("class-folders") {
+        if !matches!(format, Some("class-folders" | "norb-names")) {
             world.run(&arguments).ended(0);
             let other = world.file("other", b"path to nowhere\n");
             arguments[4] = "other";
@@ -219,6 +220,34 @@ fn exports_are_written_in_every_form() {
     assert_eq!(fs::read(world.at(precious)).unwrap(), before);
     world.file("notes.tessera-model", b"a diary");
     world.run(["export", "lib.tessera", "model", "--to", "notes.tessera-model"]).ended(65).complains("another file");
+}
+
+#[test]
+fn labels_in_norb_names_are_read_again() {
+    let world = World::with_library();
+    world.picture("photos/a disc/sunny day.png", 0, 5, 5);
+    world.picture("photos/a disc/rainy day.png", 0, 6, 6);
+    world.run(["label", "lib.tessera", "#1", "--as", "a disc"]).ended(0);
+    let export = |to: &str| world.run(["export", "lib.tessera", "labels", "--to", to, "--format", "norb-names"]);
+    export("few").ended(0);
+    assert!(world.at("few/a disc_01_0_0_0_lt.png").is_file() && world.at("few/grid_03_3_0_0_lt.png").is_file());
+    // Of two images nothing is known but their class.
+    world.run(["import", "lib.tessera", "photos"]).ended(0);
+    export("all").ended(0);
+    let again = world.run(["import", "again.tessera", "all", "--labels", "norb-names", "--json"]).ended(0).object();
+    assert_eq!(again["imported"], 26, "{again}");
+    let labels = |library: &str| {
+        let to = format!("{library}.csv");
+        world.run(["export", library, "labels", "--to", &to]).ended(0);
+        let text = fs::read_to_string(world.at(&to)).unwrap();
+        let mut labels: Vec<String> = text.lines().map(|line| line.rsplit_once(',').unwrap().1.to_owned()).collect();
+        labels.sort();
+        labels
+    };
+    assert_eq!(labels("lib.tessera"), labels("again.tessera"));
+    world.run(["label", "lib.tessera", "#1", "--as", "2CV"]).ended(0);
+    export("none").ended(65).complains("class-folders");
+    assert!(!world.at("none").exists());
 }
 
 #[cfg(unix)]

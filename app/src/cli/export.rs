@@ -21,6 +21,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         Some(Format::Flickr8k) => command::Format::Flickr8k,
         Some(Format::Sidecar) => command::Format::Sidecar,
         Some(Format::ClassFolders) => command::Format::ClassFolders,
+        Some(Format::NorbNames) => command::Format::NorbNames,
     };
     let (what, name) = match arguments.what {
         What::Labels => (Some(command::Export::Labels(format)), "label"),

@@ -197,6 +197,8 @@ pub(super) enum Format {
     Sidecar,
     /// Copies of the images in a folder for each class; labels only
     ClassFolders,
+    /// Copies of the images in one folder, named like `truck_07_3_12_4_lt.png`; what is not known is 0; labels only
+    NorbNames,
 }
 
 /// Arguments of `check`.

@@ -1,6 +1,7 @@
 //! Give things out of a library: labels, captions, predictions, events, images in class folders.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -9,11 +10,15 @@ use std::sync::Mutex;
 use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::data::names;
 use tessera_core::data::tables::{self, Row};
 use tessera_core::envelope::replace;
+use tessera_core::error::display;
+use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Kind;
 use tessera_core::library::import::hold;
+use tessera_core::library::state::{Image, State};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
@@ -26,8 +31,10 @@ impl Session {
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
     /// [`Error::Cancelled`].
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<usize> {
+        let state = |library| hold(library).state().clone();
         match what {
-            Export::Labels(Format::ClassFolders) => self.export_class_folders(library, to, dry_run),
+            Export::Labels(Format::ClassFolders) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run),
+            Export::Labels(Format::NorbNames) => self.export_copies(&in_norb_names(&state(library), to)?, to, dry_run),
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
                 write_rows(format, &hold(library).rows(true, false), to, dry_run)
@@ -41,31 +48,8 @@ impl Session {
         }
     }
 
-    /// Copies every labelled image into a folder for its class. Files of one name get numbers.
-    fn export_class_folders(&self, library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
-        let state = hold(library).state().clone();
-        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
-        let mut copies = Vec::new();
-        for image in state.images().filter(|image| image.is_here()) {
-            let (Some(label), Some(from)) = (image.label(), state.path_of(image)) else { continue };
-            let name = from.file_name().unwrap_or_default().to_owned();
-            let folder = to.join(plain(label));
-            let mut path = folder.join(&name);
-            let (stem, ending) = (Path::new(&name).file_stem().unwrap_or_default(), Path::new(&name).extension());
-            for number in 2.. {
-                if taken.insert(path.clone()) {
-                    break;
-                }
-                let mut other = stem.to_owned();
-                other.push(format!("-{number}"));
-                if let Some(ending) = ending {
-                    other.push(".");
-                    other.push(ending);
-                }
-                path = folder.join(other);
-            }
-            copies.push((from, path));
-        }
+    /// Copies labelled images into the new or empty folder `to`.
+    fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool) -> Result<usize> {
         if dry_run {
             return Ok(copies.len());
         }
@@ -74,7 +58,7 @@ impl Session {
             return Err(Error::data(to, "a new or empty folder", "a folder with things in it", "choose another name for the copies"));
         }
         self.progress.begin("Copying", copies.len() as u64);
-        for (from, path) in &copies {
+        for (from, path) in copies {
             self.progress.step()?;
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
@@ -164,6 +148,68 @@ impl Session {
     }
 }
 
+/// The labelled images that are there, with their labels and files.
+fn labelled(state: &State) -> impl Iterator<Item = (&Image, &str, PathBuf)> {
+    let there = state.images().filter(|image| image.is_here());
+    there.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?)))
+}
+
+/// Where each labelled image is copied from and to, in a folder for its class. Files of one name get numbers.
+fn in_class_folders(state: &State, to: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut copies = Vec::new();
+    for (_, label, from) in labelled(state) {
+        let name = from.file_name().unwrap_or_default().to_owned();
+        let folder = to.join(plain(label));
+        let mut path = folder.join(&name);
+        let (stem, ending) = (Path::new(&name).file_stem().unwrap_or_default(), Path::new(&name).extension());
+        for number in 2.. {
+            if taken.insert(path.clone()) {
+                break;
+            }
+            let mut other = stem.to_owned();
+            other.push(format!("-{number}"));
+            if let Some(ending) = ending {
+                other.push(".");
+                other.push(ending);
+            }
+            path = folder.join(other);
+        }
+        copies.push((from, path));
+    }
+    copies
+}
+
+/// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
+/// is 0. Where two would have one name, each also gets the number of its image.
+fn in_norb_names(state: &State, to: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut named = Vec::new();
+    for (image, label, from) in labelled(state) {
+        let meta = &image.folder.meta;
+        let [instance, elevation, azimuth, lighting] =
+            [meta.instance, meta.elevation, meta.azimuth, meta.lighting].map(Option::unwrap_or_default);
+        let camera = meta.camera.unwrap_or_default().short();
+        let stem = format!("{}_{instance:02}_{elevation}_{azimuth}_{lighting}_{camera}", plain(label));
+        let read = names::PATTERNS.iter().find_map(|pattern| pattern.parse(&stem));
+        if read.is_none_or(|name| name.category != label.to_lowercase()) {
+            let found = format!("`{}`, of class `{}`", display(stem.as_ref()), display(label.as_ref()));
+            return Err(Error::data(&from, "a name that can be read again", found, "rename the class, or export class-folders"));
+        }
+        named.push((image.id, stem, from));
+    }
+    let unique: BTreeSet<String> = named.iter().map(|(_, stem, _)| stem.to_lowercase()).collect();
+    let is_one_each = unique.len() == named.len();
+    let copy = |(id, stem, from): (ItemId, String, PathBuf)| {
+        let mut name = if is_one_each { OsString::from(stem) } else { format!("{:06}_{stem}", id.0).into() };
+        if let Some(ending) = from.extension() {
+            name.push(".");
+            name.push(ending);
+        }
+        (from, to.join(name))
+    };
+    Ok(named.into_iter().map(copy).collect())
+}
+
 /// Writes a picture as a PNG file.
 ///
 /// # Errors
@@ -219,7 +265,7 @@ fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
         _ => {
             return Err(wrong_format(
                 format,
-                if labels { "csv, tsv, jsonl, coco or class-folders" } else { "csv, tsv, jsonl, coco, flickr8k or sidecar" },
+                if labels { "csv, tsv, jsonl, coco, class-folders or norb-names" } else { "csv, tsv, jsonl, coco, flickr8k or sidecar" },
             ));
         }
     })
@@ -236,6 +282,7 @@ impl Format {
             Self::Flickr8k => "flickr8k",
             Self::Sidecar => "sidecar",
             Self::ClassFolders => "class-folders",
+            Self::NorbNames => "norb-names",
         }
     }
 }
