@@ -118,6 +118,8 @@ pub enum Export {
 pub enum Format {
     /// Comma-separated values.
     Csv,
+    /// Tab-separated values.
+    Tsv,
     /// One JSON object a line.
     JsonLines,
     /// COCO JSON.
@@ -128,4 +130,6 @@ pub enum Format {
     Sidecar,
     /// Copies of the images in a folder for each class.
     ClassFolders,
+    /// Copies of the images under NORB-style names.
+    NorbNames,
 }

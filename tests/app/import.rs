@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use image::{GrayImage, Luma};
 use serde_json::Value;
+use tessera_core::data::NorbWriter;
 
 use crate::world::{Ran, World};
 
@@ -68,6 +70,20 @@ fn several_folders_are_summed_and_patterns_leave_out() {
 }
 
 #[test]
+fn what_was_taken_in_before_an_error_is_told() {
+    let world = World::with_images();
+    world.file("images/grid/cut.png", b"\x89PNG and no more");
+    world.file("texts/a.txt", b"no picture");
+    let ran = world.run(["import", "lib.tessera", "images", "texts", "--json", "--report", "report.jsonl"]);
+    let answer = ran.ended(65).complains("texts").object();
+    adds_up(&answer);
+    assert_eq!((n(&answer, "imported"), n(&answer, "failed"), report(&world).len()), (24, 1, 1), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("texts") && answer["cancelled"] == false, "{answer}");
+    let again = world.run(["import", "lib.tessera", "texts", "images", "--json"]).ended(65).complains("texts");
+    assert!(again.stdout.is_empty(), "{}", again.stdout);
+}
+
+#[test]
 fn captions_and_labels_come_from_a_table() {
     let world = World::with_images();
     let table = "path,caption,label\nimages/disc/disc_01_0_0_0_lt.png,a humming ring,odd\nnowhere.png,lost,odd\n";
@@ -95,6 +111,28 @@ fn norb_files_are_unpacked_first() {
     assert_eq!(n(&answer, "imported"), 6 * 2 * 2, "{answer}");
     assert!(world.at("pictures").is_dir());
     assert_eq!(world.run(["train", "lib.tessera", "--json"]).ended(0).object()["classes"], 6);
+}
+
+#[test]
+fn pictures_of_one_pose_are_unpacked_side_by_side() {
+    let world = World::new();
+    let mut set = NorbWriter::create(&world.at("clutter"), 48, 48).unwrap();
+    // Two trucks seen alike, and two pictures of which nothing is known.
+    for (shade, category, info) in [(0, 3, [7, 3, 12, 4]), (60, 3, [7, 3, 12, 4]), (120, 5, [-1; 4]), (180, 5, [-1; 4])] {
+        let frame = GrayImage::from_fn(48, 48, |x, y| Luma([(x * y / 9) as u8 ^ shade]));
+        set.push(category, &[info.as_slice(), &[i32::from(shade); 6]].concat(), &frame, &frame).unwrap();
+    }
+    set.finish().unwrap();
+    fs::write(world.at("clutter-names.txt"), "animal\nhuman\nairplane\n../truck\ncar\nnone\n").unwrap();
+    let import = || world.run(["import", "lib.tessera", "clutter-dat.mat", "--unpack", "pictures", "--json"]);
+    let answer = import().ended(0).complains("Unpacked 4 pictures").object();
+    assert_eq!((n(&answer, "found"), n(&answer, "imported")), (4, 4), "{answer}");
+    let trucks = world.at("pictures/_._truck");
+    assert!(trucks.join("000001_.._truck_07_3_12_4_lt.png").is_file());
+    assert_eq!(n(&import().ended(0).object(), "unchanged"), 4);
+    world.file("pictures/none/000002_none_00_0_0_0_lt.png", b"of somebody else");
+    import().ended(65).complains("another folder");
+    assert_eq!(fs::read(world.at("pictures/none/000002_none_00_0_0_0_lt.png")).unwrap(), b"of somebody else");
 }
 
 #[test]

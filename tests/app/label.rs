@@ -131,3 +131,33 @@ fn people_label_and_caption_by_name() {
     world.run(["caption", "lib.tessera", "#1", ""]).ended(0);
     assert_eq!(memories(&world), 1);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_image_is_known_by_every_path_to_it() {
+    let world = World::with_images();
+    world.picture("elsewhere/one.png", 0, 7, 7);
+    std::os::unix::fs::symlink(world.at("elsewhere/one.png"), world.at("images/disc/link.png")).unwrap();
+    std::os::unix::fs::symlink(world.at("images"), world.at("door")).unwrap();
+    world.run(["import", "lib.tessera", "door"]).ended(0);
+    for path in ["images/disc/link.png", "door/disc/link.png", "elsewhere/../images/grid/../disc/link.png"] {
+        world.run(["label", "lib.tessera", path, "--as", path]).ended(0);
+    }
+    world.run(["label", "lib.tessera", "elsewhere/one.png", "--as", "x"]).ended(65).complains("not in it");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_more_threads_work_than_were_asked_for() {
+    let world = World::with_library();
+    // Whoever does not work on the threads asked for starts forty others.
+    let mut child = world.start_in(["label", "lib.tessera", "--stdin", "--threads", "1"], &[("RAYON_NUM_THREADS", "40")]);
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", json!({"image": 1, "label": "ring"})).unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    answers.next().unwrap().unwrap();
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().count();
+    drop(input);
+    child.wait().unwrap();
+    assert!(threads < 20, "{threads} threads");
+}

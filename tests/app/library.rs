@@ -66,6 +66,11 @@ fn from_import_to_forgetting() {
     world.run(["check", "lib.tessera"]).ended(0);
     let again = world.run(["import", "lib.tessera", "toys/train", "--json"]).ended(0).object();
     assert_eq!((&again["imported"], &again["forgotten"]), (&json!(0), &json!(1)));
+    let others = world.run(["import", "lib.tessera", "toys/test", "--again", "--json"]).ended(0).object();
+    assert_eq!((&others["imported"], &others["forgotten"]), (&json!(18), &json!(0)), "{others}");
+    let after_all = world.run(["import", "lib.tessera", "toys/train", "--again", "--json"]).ended(0).object();
+    assert_eq!((&after_all["imported"], &after_all["forgotten"]), (&json!(1), &json!(0)), "{after_all}");
+    world.run(["check", "lib.tessera"]).ended(0);
 }
 
 #[test]
@@ -165,14 +170,18 @@ fn exports_are_written_in_every_form() {
     world.run(["caption", "lib.tessera", "#1", "a ring"]).ended(0);
     for (what, format, written) in [
         ("labels", None, 24),
+        ("labels", Some("tsv"), 24),
         ("labels", Some("jsonl"), 24),
         ("labels", Some("coco"), 24),
         ("labels", Some("class-folders"), 24),
+        ("labels", Some("norb-names"), 24),
         ("captions", None, 1),
+        ("captions", Some("tsv"), 1),
         ("captions", Some("flickr8k"), 1),
         ("captions", Some("sidecar"), 1),
         ("captions", Some("coco"), 1),
         ("predictions", None, 24),
+        ("predictions", Some("tsv"), 24),
         ("predictions", Some("jsonl"), 24),
         ("events", None, 2),
         ("events", Some("jsonl"), 2),
@@ -185,6 +194,17 @@ fn exports_are_written_in_every_form() {
         assert!(dry["written"] == written && !world.at(&to).exists(), "{to}: {dry}");
         let done = world.run(&arguments).ended(0).object();
         assert!(done["written"] == written && world.at(&to).exists(), "{to}: {done}");
+        if !matches!(format, Some("class-folders" | "norb-names")) {
+            world.run(&arguments).ended(0);
+            let other = world.file("other", b"path to nowhere\n");
+            arguments[4] = "other";
+            if format != Some("sidecar") && what != "model" {
+                world.run(&arguments).ended(65).complains("choose another name");
+                assert_eq!(fs::read(other).unwrap(), b"path to nowhere\n");
+                world.file("other", b"");
+                world.run(&arguments).ended(0);
+            }
+        }
     }
     assert!(fs::read_to_string(world.at("labels-usual")).unwrap().lines().count() == 25);
     for (what, format) in
@@ -198,6 +218,44 @@ fn exports_are_written_in_every_form() {
     world.run(["export", "lib.tessera", "labels", "--to", precious]).ended(65);
     world.run(["export", "lib.tessera", "labels", "--to", "images", "--format", "class-folders"]).ended(65);
     assert_eq!(fs::read(world.at(precious)).unwrap(), before);
+    world.file("notes.tessera-model", b"a diary");
+    world.run(["export", "lib.tessera", "model", "--to", "notes.tessera-model"]).ended(65).complains("another file");
+}
+
+#[test]
+fn labels_in_norb_names_are_read_again() {
+    let world = World::with_library();
+    world.picture("photos/a disc/sunny day.png", 0, 5, 5);
+    world.picture("photos/a disc/rainy day.png", 0, 6, 6);
+    world.run(["label", "lib.tessera", "#1", "--as", "a disc"]).ended(0);
+    let export = |to: &str| world.run(["export", "lib.tessera", "labels", "--to", to, "--format", "norb-names"]);
+    export("few").ended(0);
+    assert!(world.at("few/a disc_01_0_0_0_lt.png").is_file() && world.at("few/grid_03_3_0_0_lt.png").is_file());
+    // Of two images nothing is known but their class.
+    world.run(["import", "lib.tessera", "photos"]).ended(0);
+    export("all").ended(0);
+    let again = world.run(["import", "again.tessera", "all", "--labels", "norb-names", "--json"]).ended(0).object();
+    assert_eq!(again["imported"], 26, "{again}");
+    let labels = |library: &str| {
+        let to = format!("{library}.csv");
+        world.run(["export", library, "labels", "--to", &to]).ended(0);
+        let text = fs::read_to_string(world.at(&to)).unwrap();
+        let mut labels: Vec<String> = text.lines().map(|line| line.rsplit_once(',').unwrap().1.to_owned()).collect();
+        labels.sort();
+        labels
+    };
+    assert_eq!(labels("lib.tessera"), labels("again.tessera"));
+    world.run(["label", "lib.tessera", "#1", "--as", "2CV"]).ended(0);
+    export("none").ended(65).complains("class-folders");
+    assert!(!world.at("none").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_does_not_wait_at_a_pipe() {
+    let world = World::with_library();
+    assert!(std::process::Command::new("mkfifo").arg(world.at("pipe")).status().unwrap().success());
+    world.run(["export", "lib.tessera", "labels", "--to", "pipe"]).ended(65).complains("not a file");
 }
 
 #[test]

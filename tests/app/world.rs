@@ -111,7 +111,13 @@ impl World {
 
     /// Starts the program with its three streams held by the test.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
+        self.start_in(arguments, &[])
+    }
+
+    /// The same with further variables in its environment.
+    pub(crate) fn start_in<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>, variables: &[(&str, &str)]) -> Child {
         let mut command = program(self.path(), arguments);
+        command.envs(variables.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

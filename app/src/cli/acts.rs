@@ -8,9 +8,11 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
+use tessera_core::library::import::hold;
 
 use super::librarian::{Librarian, count, find_all, of};
 use super::library_args::{Forget, Images, OfLibrary, Relocate};
+use super::output::Failures;
 use super::{Done, Told};
 
 /// Answers with the event of the last act, or none where nothing changed by it.
@@ -87,19 +89,23 @@ fn is_wanted(which: &str) -> Result<bool> {
 }
 
 pub(super) fn relocate(librarian: &Librarian<'_>, arguments: &Relocate) -> Result<Done> {
+    let (session, out) = (librarian.session, librarian.out);
+    let mut failures = Failures::new(out, arguments.report.as_deref())?;
     let library = librarian.open(&arguments.library)?;
-    librarian.with_shared(library, |library| {
-        let session = librarian.session;
-        let moved = librarian.out.watched(session.progress(), || session.relocate(library, &arguments.old, &arguments.new));
-        let moved = moved.map_err(|error| of(&tessera_core::library::import::hold(library))(error))?;
-        let words = format!("Relocated to {}: {} found, {} missing", display(&arguments.new), moved.found, moved.missing);
-        librarian.out.answer(
-            || {
-                json!({"event": moved.event.map(|event| event.0), "ok": true, "found": moved.found, "missing": moved.missing,
-                    "words": words})
-            },
-            || words.clone(),
-        );
-        Ok(Done::Whole)
-    })
+    let moved = librarian.with_shared(library, |library| {
+        let moved = out.watched(session.progress(), || session.relocate(library, &arguments.old, &arguments.new));
+        Ok(moved.map_err(|error| of(&hold(library))(error))?)
+    })?;
+    for failed in &moved.failed {
+        failures.line_of(&failed.path, failed.reason, &failed.detail)?;
+    }
+    let words = format!("Relocated to {}: {} found, {} missing", display(&arguments.new), moved.found, moved.missing);
+    out.answer(
+        || {
+            json!({"event": moved.event.map(|event| event.0), "ok": true, "found": moved.found, "missing": moved.missing,
+                "failed": moved.failed.len(), "words": words})
+        },
+        || words.clone(),
+    );
+    failures.end()
 }

@@ -12,7 +12,7 @@ use tessera_core::ckm::model::Recognizer;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
-use tessera_core::library::state::{Image, State};
+use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
 
 use super::Done;
@@ -116,8 +116,7 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
                 });
             }
             let state = library.state().clone();
-            let ids = state.images().flat_map(|image| image_places(&state, image)).collect();
-            Ok(Answerer { model, library: Some(Shelf { state, ids }) })
+            Ok(Answerer { model, library: Some(Shelf { state, ids: library.by_path() }) })
         }),
         Target::Nothing => {
             let advice = "train one with `tessera train FOLDER --to MODEL`";
@@ -131,11 +130,6 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
             Ok(Answerer { model, library: None })
         }
     }
-}
-
-/// Where all files of an image lie.
-fn image_places(state: &State, image: &Image) -> Vec<(PathBuf, ItemId)> {
-    image.places.iter().map(|place| (state.full_path(place), image.id)).collect()
 }
 
 /// The images asked for: `#ID`s of a library, and paths, with each folder replaced by the images in it.

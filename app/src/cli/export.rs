@@ -15,11 +15,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     let (session, out, to) = (librarian.session, librarian.out, arguments.to.as_path());
     let format = match arguments.format {
         None | Some(Format::Csv) => command::Format::Csv,
+        Some(Format::Tsv) => command::Format::Tsv,
         Some(Format::Jsonl) => command::Format::JsonLines,
         Some(Format::Coco) => command::Format::Coco,
         Some(Format::Flickr8k) => command::Format::Flickr8k,
         Some(Format::Sidecar) => command::Format::Sidecar,
         Some(Format::ClassFolders) => command::Format::ClassFolders,
+        Some(Format::NorbNames) => command::Format::NorbNames,
     };
     let (what, name) = match arguments.what {
         What::Labels => (Some(command::Export::Labels(format)), "label"),

@@ -21,12 +21,13 @@ use crate::session::library::{Target, what_is};
 /// Names told one by one; the rest are counted.
 const TOLD: usize = 20;
 
-/// What was done by an import that may have been cancelled.
+/// What was done by an import, up to an error if there was one.
 #[derive(Default)]
 struct Sum {
     all: Imported,
     table: Option<TableRead>,
     seconds: f64,
+    error: Option<Error>,
 }
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Done> {
@@ -42,26 +43,28 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     };
     let is_new = !arguments.library.exists();
     let library = librarian.open_or_create(&arguments.library)?;
-    let mut is_empty = false;
-    let sum = librarian.with_shared(library, |library| {
+    let (sum, is_empty) = librarian.with_shared(library, |library| {
         let sum = take_in(librarian, library, arguments, table.as_ref());
-        is_empty = sum.is_err() && hold(library).state().roots().next().is_none();
-        sum
-    });
-    if is_new && is_empty {
+        Ok((sum, hold(library).state().roots().next().is_none()))
+    })?;
+    if is_new && is_empty && sum.error.is_some() {
         take_away(&arguments.library);
     }
-    let sum = sum?;
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
     }
     let done = failures.end()?;
-    out.answer(|| in_json(&sum), || in_words(&sum, &arguments.library));
-    if sum.all.cancelled {
-        out.complain("stopped; what was done stays, and the same command goes on from there");
-        return Err(Told(Error::Cancelled).into());
+    let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
+    // An import that could not begin has nothing to tell but why.
+    if sum.error.is_none() || is_cancelled || sum.all.found > 0 {
+        out.answer(|| in_json(&sum), || in_words(&sum, &arguments.library));
     }
-    Ok(done)
+    let Some(error) = sum.error else { return Ok(done) };
+    out.complain(&match is_cancelled {
+        true => "stopped; what was done stays, and the same command goes on from there".into(),
+        false => error.to_string(),
+    });
+    Err(Told(error).into())
 }
 
 /// Takes away a library that was made for an import which then could not begin.
@@ -85,46 +88,13 @@ fn check(folder: &Path, unpack: bool) -> Result<(), Error> {
     }
 }
 
-fn take_in(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &args::Import, table: Option<&(Table, &Path)>) -> Result<Sum> {
-    let (session, out) = (librarian.session, librarian.out);
+/// Takes in what it can; the first error ends it.
+fn take_in(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &args::Import, table: Option<&(Table, &Path)>) -> Sum {
     let start = Instant::now();
     let mut sum = Sum::default();
-    let folders = match unpacked(librarian, arguments) {
-        Err(Error::Cancelled) => {
-            sum.all.cancelled = true;
-            Vec::new()
-        }
-        folders => folders?,
-    };
-    let labels = match arguments.labels {
-        args::Labels::Auto => Labels::Auto,
-        args::Labels::ClassFolders => Labels::ClassFolders,
-        args::Labels::NorbNames => Labels::NorbNames,
-        args::Labels::None => Labels::None,
-    };
-    let options = ImportOptions { labels, exclude: arguments.exclude.clone() };
-    for folder in &folders {
-        match out.watched(session.progress(), || session.import(library, folder, &options)) {
-            Ok(report) => {
-                if !report.layout.is_empty() {
-                    out.note(&format!("{}: {}", display(folder), report.layout));
-                }
-                sum.add(report);
-            }
-            Err(Error::Cancelled) => sum.all.cancelled = true,
-            Err(error) => return Err(error.into()),
-        }
-        if sum.all.cancelled {
-            break;
-        }
-    }
-    if let Some((table, file)) = table.filter(|_| !sum.all.cancelled) {
-        let read = session.take_table(library, table, file)?;
-        tell(out, table, &read, file);
-        sum.table = Some(read);
-    }
+    sum.error = sum.take_in(librarian, library, arguments, table).err();
     sum.seconds = start.elapsed().as_secs_f64();
-    Ok(sum)
+    sum
 }
 
 /// The folders to import, after the files among them were unpacked into one.
@@ -177,6 +147,45 @@ fn tell(out: &Output, table: &Table, read: &TableRead, file: &Path) {
 }
 
 impl Sum {
+    fn take_in(
+        &mut self,
+        librarian: &Librarian<'_>,
+        library: &Mutex<Library>,
+        arguments: &args::Import,
+        table: Option<&(Table, &Path)>,
+    ) -> Result<(), Error> {
+        let (session, out) = (librarian.session, librarian.out);
+        let labels = match arguments.labels {
+            args::Labels::Auto => Labels::Auto,
+            args::Labels::ClassFolders => Labels::ClassFolders,
+            args::Labels::NorbNames => Labels::NorbNames,
+            args::Labels::None => Labels::None,
+        };
+        let options = ImportOptions { labels, exclude: arguments.exclude.clone() };
+        for folder in &unpacked(librarian, arguments)? {
+            let report = out.watched(session.progress(), || {
+                if arguments.again {
+                    session.allow_forgotten(library, folder, &options)?;
+                }
+                session.import(library, folder, &options)
+            })?;
+            if !report.layout.is_empty() {
+                out.note(&format!("{}: {}", display(folder), report.layout));
+            }
+            let cancelled = report.cancelled;
+            self.add(report);
+            if cancelled {
+                return Err(Error::Cancelled);
+            }
+        }
+        if let Some((table, file)) = table {
+            let read = session.take_table(library, table, file)?;
+            tell(out, table, &read, file);
+            self.table = Some(read);
+        }
+        Ok(())
+    }
+
     fn add(&mut self, report: Imported) {
         let all = &mut self.all;
         all.found += report.found;
@@ -189,18 +198,18 @@ impl Sum {
         all.forgotten += report.forgotten;
         all.missing += report.missing;
         all.worker_deaths += report.worker_deaths;
-        all.cancelled |= report.cancelled;
     }
 }
 
 fn in_json(sum: &Sum) -> serde_json::Value {
-    let Sum { all, table, seconds } = sum;
+    let Sum { all, table, seconds, error } = sum;
     let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
     json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "labels": of_table(|read| read.labels),
-        "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()), "cancelled": all.cancelled})
+        "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()),
+        "cancelled": matches!(error, Some(Error::Cancelled)), "error": error.as_ref().map(Error::to_string)})
 }
 
 fn in_words(sum: &Sum, library: &Path) -> String {
@@ -209,7 +218,7 @@ fn in_words(sum: &Sum, library: &Path) -> String {
     for (n, what) in [
         (all.changed, "of them with new contents"),
         (all.unchanged, "unchanged"),
-        (all.forgotten, "of them forgotten before and left out"),
+        (all.forgotten, "of them forgotten before and left out (--again takes them in)"),
         (all.duplicate, "duplicate"),
         (all.unsupported, "that are no pictures of a known format"),
         (all.failed.len(), "failed"),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tessera_core::library::event::{Caption, EventId, UserLabel};
 
 use super::Done;
-use super::librarian::{Librarian, find, find_all, of};
+use super::librarian::{Finder, Librarian, find_all, of};
 use super::library_args as args;
 use super::stream::answer_each;
 
@@ -50,7 +50,7 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
         }
         // Without --stdin there is an image: the parser sees to it.
         let image = arguments.image.clone().unwrap_or_default();
-        let id = find(library, &image)?;
+        let id = Finder::default().find(library, &image)?;
         let event = library.caption(id, by_user(&arguments.captions)).map_err(of(library))?;
         super::acts::tell(librarian, library, event);
         Ok(Done::Whole)

@@ -1,5 +1,6 @@
 //! Libraries for commands: opened, waited for, closed; and the images in them, by path or `#ID`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -85,23 +86,41 @@ pub(super) fn number(image: &Path) -> Option<ItemId> {
     image.to_str()?.strip_prefix('#')?.parse().ok().map(ItemId)
 }
 
-/// The image of that path or `#ID`.
-pub(super) fn find(library: &Library, image: &Path) -> Result<ItemId, Error> {
-    let unknown = |found: &str| {
-        let advice = "check the name; `tessera search LIBRARY WORDS` shows the #ID of images";
-        Error::data(image, "an image of this library", found, advice)
-    };
-    match number(image) {
-        Some(id) => library.state().image(id).map(|image| image.id).ok_or_else(|| unknown("no image of that number")),
-        None => {
-            library.image_at(image).ok_or_else(|| unknown(if image.is_file() { "a file that is not in it" } else { "none of that path" }))
+/// Finds images of a library by their paths or `#ID`s, as long as no file moves.
+#[derive(Default)]
+pub(super) struct Finder {
+    /// Made when the first path is asked for.
+    by_path: Option<HashMap<PathBuf, ItemId>>,
+}
+
+impl Finder {
+    /// The image of that path or `#ID`.
+    pub(super) fn find(&mut self, library: &Library, image: &Path) -> Result<ItemId, Error> {
+        let unknown = |found: &str| {
+            let advice = "check the name; `tessera search LIBRARY WORDS` shows the #ID of images";
+            Error::data(image, "an image of this library", found, advice)
+        };
+        if let Some(id) = number(image) {
+            return library.state().image(id).map(|image| image.id).ok_or_else(|| unknown("no image of that number"));
         }
+        let by_path = self.by_path.get_or_insert_with(|| library.by_path());
+        let found = spellings(image).find_map(|path| by_path.get(&path).copied());
+        found.ok_or_else(|| unknown(if image.is_file() { "a file that is not in it" } else { "none of that path" }))
     }
+}
+
+/// The full paths that a path may stand for: a library knows a link by the link's own name in its folder's true place.
+fn spellings(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let in_folder = |path: &Path| Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
+    let full = std::path::absolute(path).ok();
+    let beside = full.as_deref().and_then(in_folder);
+    full.into_iter().chain(beside).chain(std::fs::canonicalize(path).ok())
 }
 
 /// The images of those paths or `#ID`s.
 pub(super) fn find_all(library: &Library, images: &[PathBuf]) -> Result<Vec<ItemId>, Error> {
-    images.iter().map(|image| find(library, image)).collect()
+    let mut finder = Finder::default();
+    images.iter().map(|image| finder.find(library, image)).collect()
 }
 
 /// An error of an act as one about the library: what was asked for does not fit what it holds.

@@ -30,6 +30,9 @@ pub(super) struct Import {
     /// Leave out what fits this pattern, such as `*.tmp` or `drafts/**`
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<String>,
+    /// Take in files that were forgotten before, too
+    #[arg(long)]
+    pub(super) again: bool,
     /// Write the pictures of NORB `-dat.mat` files into this folder first, as PNG, and import that
     #[arg(long, value_name = "DIR")]
     pub(super) unpack: Option<PathBuf>,
@@ -137,6 +140,9 @@ pub(super) struct Relocate {
     /// Where it is
     #[arg(value_name = "NEW")]
     pub(super) new: PathBuf,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
 }
 
 /// Arguments of `export`.
@@ -179,6 +185,8 @@ pub(super) enum What {
 pub(super) enum Format {
     /// Comma-separated values
     Csv,
+    /// Tab-separated values
+    Tsv,
     /// One JSON object a line
     Jsonl,
     /// COCO JSON
@@ -189,6 +197,8 @@ pub(super) enum Format {
     Sidecar,
     /// Copies of the images in a folder for each class; labels only
     ClassFolders,
+    /// Copies of the images in one folder, named like `truck_07_3_12_4_lt.png`; what is not known is 0; labels only
+    NorbNames,
 }
 
 /// Arguments of `check`.

@@ -88,7 +88,18 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
     cancel_on_ctrl_c(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);
-    let done = match command {
+    // What does not choose its threads would otherwise take all of the machine's.
+    let done = session.on_threads(|| run_command(command, librarian));
+    if let Some(remark) = session.remark() {
+        out.note(&remark);
+    }
+    done
+}
+
+/// Does what a command asks for.
+fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<Done> {
+    let (session, out) = (librarian.session, librarian.out);
+    match command {
         Command::Import(arguments) => import::run(librarian, arguments),
         Command::Train(arguments) => train::run(librarian, arguments),
         Command::Classify(arguments) => classify::run(librarian, arguments),
@@ -103,15 +114,11 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
         Command::Relocate(arguments) => acts::relocate(librarian, arguments),
         Command::Export(arguments) => export::run(librarian, arguments),
         Command::Check(arguments) => check::run(librarian, arguments),
-        Command::Sample => sample::run(&session, out),
-        Command::Eval(arguments) => evaluate::run(&session, arguments, out),
-        Command::Generate(Generate::Toys(arguments)) => generate::toys(&session, arguments, out),
+        Command::Sample => sample::run(session, out),
+        Command::Eval(arguments) => evaluate::run(session, arguments, out),
+        Command::Generate(Generate::Toys(arguments)) => generate::toys(session, arguments, out),
         Command::DecodeWorker => Ok(Done::Whole),
-    };
-    if let Some(remark) = session.remark() {
-        out.note(&remark);
     }
-    done
 }
 
 /// The window, or the sample where there is none.

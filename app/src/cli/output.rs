@@ -1,9 +1,9 @@
 //! Where words and JSON go: answers to stdout, everything else to stderr.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,12 +23,12 @@ pub(super) struct Output {
     json: bool,
     quiet: bool,
     /// Whether a file has failed so far.
-    has_failed: Cell<bool>,
+    has_failed: AtomicBool,
 }
 
 impl Output {
     pub(super) fn new(global: &Global) -> Self {
-        Self { json: global.json, quiet: global.quiet, has_failed: Cell::new(false) }
+        Self { json: global.json, quiet: global.quiet, has_failed: AtomicBool::new(false) }
     }
 
     /// The answer: as one line of JSON where that was asked for, otherwise in words.
@@ -53,7 +53,7 @@ impl Output {
         if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
             if error.kind() == io::ErrorKind::BrokenPipe {
                 // Whoever read the answers has seen enough; the report is on disk line by line.
-                std::process::exit(i32::from(self.has_failed.get()));
+                std::process::exit(i32::from(self.has_failed.load(Ordering::Relaxed)));
             }
             self.complain(&format!("cannot write the answer: {error}; give it another place"));
             std::process::exit(74);
@@ -165,7 +165,7 @@ impl<'a> Failures<'a> {
 
     fn count(&mut self) {
         self.failed += 1;
-        self.out.has_failed.set(true);
+        self.out.has_failed.store(true, Ordering::Relaxed);
     }
 
     /// How many files have failed so far.

@@ -12,7 +12,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 
 use super::Done;
-use super::librarian::{Librarian, find};
+use super::librarian::{Finder, Librarian};
 
 /// Longest line.
 const LONGEST: u64 = 1 << 20;
@@ -26,7 +26,7 @@ pub(super) fn answer_each(
     // The reader waits for lines, so that nobody else has to who may be cancelled.
     let (lines, queue) = mpsc::sync_channel(64);
     thread::spawn(move || read_lines(|line| lines.send(line).is_ok()));
-    let (progress, mut done) = (librarian.session.progress(), Done::Whole);
+    let (progress, mut finder, mut done) = (librarian.session.progress(), Finder::default(), Done::Whole);
     loop {
         if progress.is_cancelled() {
             return Err(Error::Cancelled.into());
@@ -36,7 +36,7 @@ pub(super) fn answer_each(
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(done),
         };
-        let answer = answer(library, &line, &act).unwrap_or_else(|error| {
+        let answer = answer(library, &mut finder, &line, &act).unwrap_or_else(|error| {
             done = Done::Partly;
             json!({"ok": false, "error": error})
         });
@@ -77,19 +77,19 @@ fn read_lines(give: impl Fn(io::Result<Vec<u8>>) -> bool) {
 
 fn answer(
     library: &mut Library,
+    finder: &mut Finder,
     line: &[u8],
     act: &impl Fn(&mut Library, ItemId, &Map<String, Value>) -> Result<Value, String>,
 ) -> Result<Value, String> {
     let request: Value = serde_json::from_slice(line).map_err(|error| format!("expected one JSON object on a line, found {error}"))?;
     let Value::Object(request) = request else { return Err("expected a JSON object, found another value".into()) };
-    let id = match request.get("image") {
-        Some(Value::String(image)) => find(library, &PathBuf::from(image)).map_err(|error| error.to_string())?,
-        Some(Value::Number(number)) if number.is_u64() => {
-            find(library, &PathBuf::from(format!("#{number}"))).map_err(|error| error.to_string())?
-        }
+    let image = match request.get("image") {
+        Some(Value::String(image)) => PathBuf::from(image),
+        Some(Value::Number(number)) if number.is_u64() => PathBuf::from(format!("#{number}")),
         Some(other) => return Err(format!("`image` is {other}, but it must be a path, \"#ID\" or a number")),
         None => return Err("expected `image`, found none".into()),
     };
+    let id = finder.find(library, &image).map_err(|error| error.to_string())?;
     let mut answer = act(library, id, &request)?;
     answer["ok"] = json!(true);
     answer["image"] = request["image"].clone();

@@ -1,19 +1,24 @@
 //! Give things out of a library: labels, captions, predictions, events, images in class folders.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Cursor;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use image::{ImageFormat, RgbImage};
+use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::data::names;
 use tessera_core::data::tables::{self, Row};
 use tessera_core::envelope::replace;
+use tessera_core::error::display;
+use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Kind;
 use tessera_core::library::import::hold;
+use tessera_core::library::state::{Image, State};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
@@ -26,8 +31,10 @@ impl Session {
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
     /// [`Error::Cancelled`].
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<usize> {
+        let state = |library| hold(library).state().clone();
         match what {
-            Export::Labels(Format::ClassFolders) => self.export_class_folders(library, to, dry_run),
+            Export::Labels(Format::ClassFolders) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run),
+            Export::Labels(Format::NorbNames) => self.export_copies(&in_norb_names(&state(library), to)?, to, dry_run),
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
                 write_rows(format, &hold(library).rows(true, false), to, dry_run)
@@ -41,31 +48,8 @@ impl Session {
         }
     }
 
-    /// Copies every labelled image into a folder for its class. Files of one name get numbers.
-    fn export_class_folders(&self, library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
-        let state = hold(library).state().clone();
-        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
-        let mut copies = Vec::new();
-        for image in state.images().filter(|image| image.is_here()) {
-            let (Some(label), Some(from)) = (image.label(), state.path_of(image)) else { continue };
-            let name = from.file_name().unwrap_or_default().to_owned();
-            let folder = to.join(plain(label));
-            let mut path = folder.join(&name);
-            let (stem, ending) = (Path::new(&name).file_stem().unwrap_or_default(), Path::new(&name).extension());
-            for number in 2.. {
-                if taken.insert(path.clone()) {
-                    break;
-                }
-                let mut other = stem.to_owned();
-                other.push(format!("-{number}"));
-                if let Some(ending) = ending {
-                    other.push(".");
-                    other.push(ending);
-                }
-                path = folder.join(other);
-            }
-            copies.push((from, path));
-        }
+    /// Copies labelled images into the new or empty folder `to`.
+    fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool) -> Result<usize> {
         if dry_run {
             return Ok(copies.len());
         }
@@ -74,7 +58,7 @@ impl Session {
             return Err(Error::data(to, "a new or empty folder", "a folder with things in it", "choose another name for the copies"));
         }
         self.progress.begin("Copying", copies.len() as u64);
-        for (from, path) in &copies {
+        for (from, path) in copies {
             self.progress.step()?;
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
@@ -86,9 +70,12 @@ impl Session {
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
     fn export_predictions(&self, library: &Mutex<Library>, format: Format, to: &Path, dry_run: bool) -> Result<usize> {
-        if !matches!(format, Format::Csv | Format::JsonLines) {
-            return Err(wrong_format(format, "csv or jsonl"));
-        }
+        let begins = match format {
+            Format::Csv => "path,label,predicted,confidence",
+            Format::Tsv => "path\tlabel\tpredicted\tconfidence",
+            Format::JsonLines => "{\"path\":\"",
+            _ => return Err(wrong_format(format, "csv, tsv or jsonl")),
+        };
         let (state, model, elements) = {
             let library = hold(library);
             let model = self.live_recogniser(&library);
@@ -98,6 +85,7 @@ impl Session {
         if dry_run {
             return Ok(model.ckm.examples().count() + elements.len());
         }
+        check_new(to, |line| line.starts_with(begins))?;
         let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
@@ -121,7 +109,8 @@ impl Session {
                 rows.iter().map(line).collect::<String>().into_bytes()
             }
             _ => {
-                let mut csv = csv::Writer::from_writer(Vec::new());
+                let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+                let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
                 let refused = |error: csv::Error| Error::io("write", to)(std::io::Error::other(error));
                 csv.write_record(["path", "label", "predicted", "confidence"]).map_err(refused)?;
                 for (id, label, predicted, confidence) in &rows {
@@ -131,7 +120,7 @@ impl Session {
                 csv.into_inner().map_err(|error| Error::io("write", to)(std::io::Error::other(error.to_string())))?
             }
         };
-        write_new(to, &text)?;
+        replace(to, &text)?;
         Ok(rows.len())
     }
 
@@ -153,9 +142,72 @@ impl Session {
             text.push_str(&line.to_string());
             text.push('\n');
         }
-        write_new(to, text.as_bytes())?;
+        check_new(to, |line| line.starts_with("{\"event\":"))?;
+        replace(to, text.as_bytes())?;
         Ok(events.len())
     }
+}
+
+/// The labelled images that are there, with their labels and files.
+fn labelled(state: &State) -> impl Iterator<Item = (&Image, &str, PathBuf)> {
+    let there = state.images().filter(|image| image.is_here());
+    there.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?)))
+}
+
+/// Where each labelled image is copied from and to, in a folder for its class. Files of one name get numbers.
+fn in_class_folders(state: &State, to: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut copies = Vec::new();
+    for (_, label, from) in labelled(state) {
+        let name = from.file_name().unwrap_or_default().to_owned();
+        let folder = to.join(plain(label));
+        let mut path = folder.join(&name);
+        let (stem, ending) = (Path::new(&name).file_stem().unwrap_or_default(), Path::new(&name).extension());
+        for number in 2.. {
+            if taken.insert(path.clone()) {
+                break;
+            }
+            let mut other = stem.to_owned();
+            other.push(format!("-{number}"));
+            if let Some(ending) = ending {
+                other.push(".");
+                other.push(ending);
+            }
+            path = folder.join(other);
+        }
+        copies.push((from, path));
+    }
+    copies
+}
+
+/// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
+/// is 0. Where two would have one name, each also gets the number of its image.
+fn in_norb_names(state: &State, to: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut named = Vec::new();
+    for (image, label, from) in labelled(state) {
+        let meta = &image.folder.meta;
+        let [instance, elevation, azimuth, lighting] =
+            [meta.instance, meta.elevation, meta.azimuth, meta.lighting].map(Option::unwrap_or_default);
+        let camera = meta.camera.unwrap_or_default().short();
+        let stem = format!("{}_{instance:02}_{elevation}_{azimuth}_{lighting}_{camera}", plain(label));
+        let read = names::PATTERNS.iter().find_map(|pattern| pattern.parse(&stem));
+        if read.is_none_or(|name| name.category != label.to_lowercase()) {
+            let found = format!("`{}`, of class `{}`", display(stem.as_ref()), display(label.as_ref()));
+            return Err(Error::data(&from, "a name that can be read again", found, "rename the class, or export class-folders"));
+        }
+        named.push((image.id, stem, from));
+    }
+    let unique: BTreeSet<String> = named.iter().map(|(_, stem, _)| stem.to_lowercase()).collect();
+    let is_one_each = unique.len() == named.len();
+    let copy = |(id, stem, from): (ItemId, String, PathBuf)| {
+        let mut name = if is_one_each { OsString::from(stem) } else { format!("{:06}_{stem}", id.0).into() };
+        if let Some(ending) = from.extension() {
+            name.push(".");
+            name.push(ending);
+        }
+        (from, to.join(name))
+    };
+    Ok(named.into_iter().map(copy).collect())
 }
 
 /// Writes a picture as a PNG file.
@@ -163,9 +215,14 @@ impl Session {
 /// # Errors
 /// [`Error::Io`].
 pub fn save_png(picture: &RgbImage, to: &Path) -> Result<()> {
+    replace(to, &png(picture).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))?)
+}
+
+/// A picture as the bytes of a PNG file.
+pub(super) fn png(picture: &RgbImage) -> ImageResult<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, ImageFormat::Png).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))?;
-    replace(to, bytes.get_ref())
+    picture.write_to(&mut bytes, ImageFormat::Png)?;
+    Ok(bytes.into_inner())
 }
 
 fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) -> Result<usize> {
@@ -173,7 +230,7 @@ fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) ->
         return Ok(rows.len());
     }
     if format != tables::Format::Sidecar {
-        check_new(to)?;
+        check_new(to, |line| begins(format, line))?;
     }
     let relative;
     let rows = if format == tables::Format::Sidecar {
@@ -200,6 +257,7 @@ fn below_common_folder(rows: &[Row]) -> Vec<Row> {
 fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
     Ok(match format {
         Format::Csv => tables::Format::Csv,
+        Format::Tsv => tables::Format::Tsv,
         Format::JsonLines => tables::Format::JsonLines,
         Format::Coco => tables::Format::Coco,
         Format::Flickr8k if !labels => tables::Format::Flickr8k,
@@ -207,7 +265,7 @@ fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
         _ => {
             return Err(wrong_format(
                 format,
-                if labels { "csv, jsonl, coco or class-folders" } else { "csv, jsonl, coco, flickr8k or sidecar" },
+                if labels { "csv, tsv, jsonl, coco, class-folders or norb-names" } else { "csv, tsv, jsonl, coco, flickr8k or sidecar" },
             ));
         }
     })
@@ -218,11 +276,13 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
+            Self::Tsv => "tsv",
             Self::JsonLines => "jsonl",
             Self::Coco => "coco",
             Self::Flickr8k => "flickr8k",
             Self::Sidecar => "sidecar",
             Self::ClassFolders => "class-folders",
+            Self::NorbNames => "norb-names",
         }
     }
 }
@@ -231,23 +291,50 @@ fn wrong_format(format: Format, expected: &'static str) -> Error {
     Error::Option { name: "format", found: format.name().into(), expected }
 }
 
-/// Refuses to write over a file that is not an earlier export.
-fn check_new(to: &Path) -> Result<()> {
-    let is_image = fs::read(to).is_ok_and(|bytes| image::guess_format(&bytes).is_ok() || bytes.starts_with(b"SQLite"));
-    if to.is_dir() || is_image {
-        let found = if to.is_dir() { "a folder" } else { "a file of another kind" };
-        return Err(Error::data(to, "a new file or an older export", found, "choose another name"));
+/// As much of a file as tells what it is.
+const HEAD: u64 = 4096;
+
+/// Refuses to write over what is not an earlier export of the same kind; `is_ours` tells by a file's first line.
+fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
+    let found = match fs::metadata(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read", to)(error)),
+        Ok(meta) if meta.is_dir() => "a folder",
+        // Opening a pipe or a device could wait for ever.
+        Ok(meta) if !meta.is_file() => "something that is not a file",
+        Ok(_) => {
+            let mut head = Vec::new();
+            let file = File::open(to).map_err(Error::io("read", to))?;
+            file.take(HEAD).read_to_end(&mut head).map_err(Error::io("read", to))?;
+            let head = String::from_utf8_lossy(&head);
+            if head.is_empty() || is_ours(head.lines().next().unwrap_or_default()) {
+                return Ok(());
+            }
+            "another file"
+        }
+    };
+    Err(Error::data(to, "no file, or an older export of the same kind to replace", found, "choose another name"))
+}
+
+/// Whether a table of this format, written by an export, may begin with a line.
+fn begins(format: tables::Format, line: &str) -> bool {
+    let is_header = |delimiter: char| {
+        let mut names = line.split(delimiter);
+        names.next() == Some("path") && names.all(|name| name == "label" || name == "caption")
+    };
+    match format {
+        tables::Format::Csv => is_header(','),
+        tables::Format::Tsv => is_header('\t'),
+        tables::Format::JsonLines => line.starts_with("{\"path\":\""),
+        tables::Format::Coco => line == "{\"images\": [",
+        tables::Format::Flickr8k => line.split_once('\t').is_some_and(|(image, _)| image.contains('#')),
+        tables::Format::Sidecar => false,
     }
-    Ok(())
 }
 
-fn write_new(to: &Path, bytes: &[u8]) -> Result<()> {
-    check_new(to)?;
-    replace(to, bytes)
-}
-
-/// A class's name as the name of a folder.
-fn plain(class: &str) -> String {
-    let name: String = class.chars().map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c }).collect();
-    if name.trim_matches('.').is_empty() { "_".into() } else { name }
+/// A class's name as the name of a file or folder that is not hidden.
+pub(super) fn plain(class: &str) -> String {
+    let is_plain = |(i, c): (usize, char)| !c.is_control() && !"/\\:*?\"<>|".contains(c) && (i, c) != (0, '.');
+    let name: String = class.char_indices().map(|(i, c)| if is_plain((i, c)) { c } else { '_' }).collect();
+    if name.is_empty() { "_".into() } else { name }
 }

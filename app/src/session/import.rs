@@ -1,17 +1,22 @@
 //! Import images, captions and labels into a library.
 
+use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Mutex;
 
 use tessera_core::data::tables::{self, Table};
-use tessera_core::data::{Dataset, OpenOptions, Source};
+use tessera_core::data::{Dataset, Item, OpenOptions, Source};
+use tessera_core::envelope::replace;
 use tessera_core::library::Library;
+use tessera_core::library::features::hash_file;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import};
 use tessera_core::library::relocate::{Relocated, relocate};
 use tessera_core::picture::decode::WHOLE;
 use tessera_core::{Error, Result};
 
 use super::Session;
+use super::export::{plain, png};
 
 impl Session {
     /// Imports a folder of images.
@@ -22,37 +27,62 @@ impl Session {
         self.in_turn(|| import(library, folder, options, &self.progress))
     }
 
-    /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category. Returns how many.
+    /// Lets imports take in again what was forgotten and lies below a folder. Returns how many files that are.
     ///
     /// # Errors
-    /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set; [`Error::Io`].
+    /// As [`import`]; [`Error::Cancelled`].
+    pub fn allow_forgotten(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<usize> {
+        let forgotten = hold(library).forgotten()?;
+        if forgotten.is_empty() {
+            return Ok(0);
+        }
+        let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
+        let data = Dataset::open(folder, &open, &self.progress)?;
+        self.progress.begin("Looking for what was forgotten", data.items.len() as u64);
+        let mut allowed = 0;
+        for item in &data.items {
+            self.progress.step()?;
+            let Source::File(path) = &item.source else { continue };
+            // What cannot be read is told by the import.
+            if let Some(hash) = hash_file(path).ok().filter(|hash| forgotten.contains(hash)) {
+                hold(library).allow_forgotten(hash)?;
+                allowed += 1;
+            }
+        }
+        Ok(allowed)
+    }
+
+    /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category. Pictures are named by what
+    /// the set tells of them; where two would have one name, each also gets the number of its pair. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set, or when another file is in the way; [`Error::Io`].
     pub fn unpack(&self, norb: &Path, to: &Path) -> Result<usize> {
         let data = Dataset::open(norb, &OpenOptions::default(), &self.progress)?;
-        let frames = data.items.iter().filter(|item| matches!(item.source, Source::Frame { .. })).count();
-        if frames == 0 {
+        let frames: Vec<usize> = (0..data.items.len()).filter(|i| matches!(data.items[*i].source, Source::Frame { .. })).collect();
+        if frames.is_empty() {
             return Err(Error::data(norb, "a NORB -dat.mat file", "plain pictures", "leave out --unpack"));
         }
-        self.progress.begin("Unpacking", frames as u64);
-        for (i, item) in data.items.iter().enumerate() {
+        let names: Vec<String> = frames.iter().map(|i| short_name(&data, &data.items[*i])).collect();
+        // Some systems take two names that differ in case for one.
+        let is_one_each = names.iter().map(|name| name.to_lowercase()).collect::<HashSet<_>>().len() == names.len();
+        self.progress.begin("Unpacking", frames.len() as u64);
+        for (i, short) in frames.iter().zip(names) {
             self.progress.step()?;
-            let Source::Frame { .. } = &item.source else { continue };
-            let folder = to.join(data.class_name(item.class));
+            let item = &data.items[*i];
+            let name = if is_one_each { short } else { item.name() };
+            let folder = to.join(plain(data.class_name(item.class)));
             std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
-            let picture = data.picture(i, &*self.decoder, WHOLE, &self.progress)?.pixels;
-            let meta = &item.meta;
-            let number = |value: Option<u32>| value.map_or_else(String::new, |value| format!("_{value}"));
-            let name = format!(
-                "{}_{:02}{}{}{}{}.png",
-                data.class_name(item.class),
-                meta.instance.unwrap_or_default(),
-                number(meta.elevation),
-                number(meta.azimuth),
-                number(meta.lighting),
-                meta.camera.map_or_else(String::new, |camera| format!("_{}", camera.short()))
-            );
-            super::export::save_png(&picture, &folder.join(name))?;
+            let picture = data.picture(*i, &*self.decoder, WHOLE, &self.progress)?.pixels;
+            let path = folder.join(format!("{}.png", plain(&name)));
+            let bytes = png(&picture).map_err(|error| Error::io("write", &path)(std::io::Error::other(error)))?;
+            match std::fs::read(&path) {
+                Ok(there) if there == bytes => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => replace(&path, &bytes)?,
+                _ => return Err(Error::data(&path, "no file, or the same picture", "another one", "unpack into another folder")),
+            }
         }
-        Ok(frames)
+        Ok(frames.len())
     }
 
     /// Reads a file of captions and labels.
@@ -79,4 +109,19 @@ impl Session {
     pub fn relocate(&self, library: &Mutex<Library>, old: &Path, new: &Path) -> Result<Relocated> {
         self.in_turn(|| relocate(library, old, new, &self.progress))
     }
+}
+
+/// What is known of a picture as a name, without the number of its pair.
+fn short_name(data: &Dataset, item: &Item) -> String {
+    let meta = &item.meta;
+    let number = |value: Option<u32>| value.map_or_else(String::new, |value| format!("_{value}"));
+    format!(
+        "{}_{:02}{}{}{}{}",
+        data.class_name(item.class),
+        meta.instance.unwrap_or_default(),
+        number(meta.elevation),
+        number(meta.azimuth),
+        number(meta.lighting),
+        meta.camera.map_or_else(String::new, |camera| format!("_{}", camera.short()))
+    )
 }

@@ -116,6 +116,11 @@ impl Session {
         self.pool.install(work)
     }
 
+    /// Does work of any kind on the threads of this session, and on no others.
+    pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
     /// The seed of everything random.
     pub fn seed(&self) -> u64 {
         self.seed

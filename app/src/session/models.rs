@@ -95,7 +95,7 @@ impl Session {
         if to.extension().is_none_or(|ending| ending != MODEL_ENDING) {
             return model.save(to);
         }
-        if to.is_dir() || (to.is_file() && ZipArchive::new(open(to)?).is_err()) {
+        if to.is_dir() || (to.is_file() && !is_packed(&open(to)?)) {
             let found = if to.is_dir() { "a folder" } else { "another file" };
             return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
         }
@@ -144,6 +144,11 @@ impl Session {
 
 fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(Error::io("open", path))
+}
+
+/// Whether a file is a model in one file.
+fn is_packed(file: &File) -> bool {
+    ZipArchive::new(file).is_ok_and(|archive| archive.index_for_name(MANIFEST).is_some())
 }
 
 /// The files of a model folder as one archive, stored without compression: their bytes are all but random.

@@ -1,10 +1,11 @@
 //! What is given out of a library: its labels, captions and events as rows, its recogniser as a model.
 
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Library;
-use super::event::{Event, UserLabel};
+use super::event::{ContentHash, Event};
 use super::features::Features;
 use super::state::Image;
 use crate::ckm::confidence::Calibration;
@@ -36,6 +37,14 @@ impl Library {
     /// [`crate::Error::Io`]; [`crate::Error::Data`] when one is damaged.
     pub fn events(&self) -> Result<Vec<Event>> {
         self.store.events_after(0)
+    }
+
+    /// The fingerprints of what was forgotten and is not taken in again.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn forgotten(&self) -> Result<HashSet<ContentHash>> {
+        self.store.forgotten()
     }
 
     /// The recogniser as a model that can be saved and used elsewhere. Its images are named by their paths from the root
@@ -83,15 +92,17 @@ impl Library {
         self.state.image(image).and_then(|image| self.state.path_of(image))
     }
 
-    /// The image whose file this is.
-    pub fn image_at(&self, path: &Path) -> Option<ItemId> {
-        let path = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok()?;
-        let is_it = |image: &&Arc<Image>| image.places.iter().any(|place| self.state.full_path(place) == path);
-        self.state.records().iter().find(is_it).map(|image| image.id)
-    }
-
-    /// Whether the user said what class an image is of.
-    pub fn is_said(&self, image: ItemId) -> bool {
-        self.state.image(image).is_some_and(|image| image.user != UserLabel::Unsaid)
+    /// The images by the full paths of their files, removed ones too. Of two images of one path it is the first.
+    ///
+    /// # Complexity
+    /// O(files).
+    pub fn by_path(&self) -> HashMap<PathBuf, ItemId> {
+        let mut ids = HashMap::new();
+        for image in self.state.records() {
+            for place in &image.places {
+                ids.entry(self.state.full_path(place)).or_insert(image.id);
+            }
+        }
+        ids
     }
 }

@@ -2,18 +2,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use globset::GlobBuilder;
 
 use super::Library;
 use super::event::{Change, EventId, Kind, RootId, Swap};
-use super::import::hold;
+use super::import::{FailedFile, ImportOptions, hold};
+use super::state::State;
+use crate::data::Labels;
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
-use std::sync::Mutex;
 
 /// What relocating did.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Relocated {
     /// The event; none when no root was moved and files were found by their bytes alone.
     pub event: Option<EventId>,
@@ -21,37 +25,79 @@ pub struct Relocated {
     pub found: usize,
     /// Files that are not.
     pub missing: usize,
+    /// Files at the new place that could not be taken in.
+    pub failed: Vec<FailedFile>,
 }
 
 /// Tells a library that what lay at `old` lies at `new` now. Roots at or below `old` move as they are. Where `old` is a
-/// folder inside a root, the files below `new` are imported, which knows them by their bytes, and the places below `old`
-/// that are gone are dropped.
+/// folder inside a root, the files below `new` are imported as those of the root are, which knows them by their bytes, and
+/// the places below `old` that are gone are dropped.
 ///
 /// # Errors
-/// [`Error::Option`] when the library has nothing at `old`; [`Error::Io`] when there is nothing at `new`.
+/// [`Error::Option`] when the library has nothing at `old`; [`Error::Io`] when there is nothing at `new`;
+/// [`Error::Cancelled`], and then what was found till then stays found.
 pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Progress) -> Result<Relocated> {
     let new = fs::canonicalize(new).map_err(Error::io("read", new))?;
     let old = std::path::absolute(old).map_err(Error::io("read", old))?;
     if hold(library).state.roots().any(|(_, root)| root.path.starts_with(&old)) {
         return hold(library).move_roots(&old, &new);
     }
-    let below = |path: &Path| path.starts_with(&old);
-    let known = {
-        let library = hold(library);
-        let state = &library.state;
-        state.records().iter().flat_map(|image| &image.places).any(|place| below(&state.full_path(place)))
-    };
-    if !known {
+    let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
+    let Some(options) = hold(library).state.options_of(&old, folder) else {
         return Err(Error::Option {
             name: "OLD",
             found: format!("{}, where this library has no images", error::display(&old)),
             expected: "a folder that images were imported from, or one inside it",
         });
+    };
+    let report = super::import::take_in(library, folder, &options, false, progress)?;
+    if report.cancelled {
+        return Err(Error::Cancelled);
     }
-    let options = super::import::ImportOptions::default();
-    let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
-    super::import::take_in(library, folder, &options, false, progress)?;
-    hold(library).drop_gone(&old)
+    let moved = hold(library).drop_gone(&old)?;
+    Ok(Relocated { failed: report.failed, ..moved })
+}
+
+impl State {
+    /// How files that lay at `old`, inside a root, are imported from the folder `new`: as the root was, or where `new` is a
+    /// root itself, as that was. None when no file lay there.
+    fn options_of(&self, old: &Path, new: &Path) -> Option<ImportOptions> {
+        let mut places = self.records().iter().flat_map(|image| &image.places);
+        let (place, full) = places.find_map(|place| Some((place, self.full_path(place))).filter(|(_, path)| path.starts_with(old)))?;
+        let (root, inside) = match self.roots().find(|(_, root)| root.path == new) {
+            Some((_, root)) => (root, None),
+            None => {
+                let folder = if full == old { old.parent()? } else { old };
+                let root = self.roots.get(&place.root)?;
+                (root, folder.strip_prefix(&root.path).ok())
+            }
+        };
+        let labels = [Labels::Auto, Labels::ClassFolders, Labels::NorbNames, Labels::None];
+        let labels = labels.into_iter().find(|labels| labels.name() == root.labels).unwrap_or_default();
+        let exclude = root.exclude.iter().filter_map(|pattern| from_inside(pattern, inside.unwrap_or(Path::new("")))).collect();
+        Some(ImportOptions { labels, exclude })
+    }
+}
+
+/// A pattern of paths from a root as one of paths from a folder inside it; none when it reaches nothing there.
+fn from_inside(pattern: &str, folder: &Path) -> Option<String> {
+    if !pattern.trim_end_matches('/').contains('/') {
+        return Some(pattern.to_owned());
+    }
+    let mut rest = pattern;
+    for part in folder {
+        let (first, behind) = rest.split_once('/')?;
+        if first == "**" {
+            break;
+        }
+        let is_it = GlobBuilder::new(first).literal_separator(true).build().is_ok_and(|glob| glob.compile_matcher().is_match(part));
+        if !is_it {
+            return None;
+        }
+        rest = behind;
+    }
+    // Without a `/` it would be a pattern of names in all folders.
+    Some(if rest.contains('/') { rest.to_owned() } else { format!("{{{rest},/}}") })
 }
 
 impl Library {
@@ -75,7 +121,7 @@ impl Library {
         let event = self.commit(None, Kind::Act, &words, changes)?;
         let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
         let (found, missing) = self.look_for_files(|root| ids.contains(&root))?;
-        Ok(Relocated { event, found, missing })
+        Ok(Relocated { event, found, missing, failed: Vec::new() })
     }
 
     /// Notes of every place in some roots whether its file is there. Returns how many are and how many are not.

@@ -1,6 +1,7 @@
 //! The files of a library: who has them, where images lie, and what damage does.
 
 use tessera_core::Error;
+use tessera_core::data::Labels;
 use tessera_core::library::relocate::relocate;
 
 use super::*;
@@ -113,4 +114,44 @@ fn a_folder_that_moved_out_of_its_root_keeps_its_labels() {
     assert_eq!(hold(&library).path(one), Some(new.join("1.png")));
     sound(&library);
     taught_anew(&place, library);
+}
+
+#[test]
+fn a_folder_that_moved_is_looked_through_as_its_root_was() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "cat/raw/3.png", "cat/cut.png", "dog/cut.png"]);
+    let library = place.open();
+    let exclude = ["cut.png", "cat/raw/**", "*/only.png", "dog/*"].map(str::to_owned).to_vec();
+    imported_with(&library, &place.images(), &ImportOptions { labels: Labels::None, exclude });
+    let new = place.images().with_file_name("walruses");
+    fs::rename(place.image("cat"), &new).unwrap();
+    save(&new.join("new.png"), 90);
+    save(&new.join("only.png"), 91);
+    save(&new.join("deep/only.png"), 92);
+    fs::write(new.join("broken.png"), b"\x89PNG and no more").unwrap();
+    let moved = relocate(&library, &place.image("cat"), &new, &Progress::default()).unwrap();
+    assert_eq!((moved.found, moved.missing), (2, 0), "{moved:?}");
+    assert_eq!(moved.failed.iter().map(|failed| failed.path.clone()).collect::<Vec<_>>(), [new.join("broken.png")]);
+    let state = hold(&library).state().clone();
+    let names: Vec<String> = state.images().map(|image| image.name()).collect();
+    assert_eq!(names, ["1.png", "2.png", "deep/only.png", "new.png"]);
+    assert!(state.images().all(|image| image.label().is_none()));
+    assert_eq!(state.roots().last().unwrap().1.labels, "none");
+    sound(&library);
+}
+
+#[test]
+fn relocating_can_be_stopped() {
+    let place = Place::new(&["cat/1.png", "dog/1.png"]);
+    place.import(&place.open());
+    let new = place.images().with_file_name("walruses");
+    fs::rename(place.image("cat"), &new).unwrap();
+    (0..100).for_each(|i| save(&new.join(format!("new{i}.png")), 90 + i));
+    let progress = Progress::default();
+    let stops = Counting { cancel: Some((1, progress.clone())), ..Counting::default() };
+    let library = Mutex::new(open(&place.folder(), Arc::new(stops)).unwrap());
+    let stopped = relocate(&library, &place.image("cat"), &new, &progress);
+    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    drop(library);
+    let moved = relocate(&place.open(), &place.image("cat"), &new, &Progress::default()).unwrap();
+    assert_eq!((moved.found, moved.missing), (1, 0), "{moved:?}");
 }
