@@ -10,4 +10,5 @@ mod label;
 mod library;
 mod settings;
 mod train;
+mod untrusted;
 mod world;

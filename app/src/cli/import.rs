@@ -11,6 +11,7 @@ use tessera_core::data::Labels;
 use tessera_core::data::tables::Table;
 use tessera_core::error::display;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold};
+use tessera_core::library::journal::JOURNAL;
 use tessera_core::library::{CACHE, DATABASE, Library};
 
 use super::librarian::{Librarian, count};
@@ -69,7 +70,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
 
 /// Takes away a library that was made for an import which then could not begin.
 fn take_away(library: &Path) {
-    for file in [CACHE, "lock", DATABASE] {
+    for file in [JOURNAL, CACHE, "lock", DATABASE] {
         // What cannot be taken away is an empty library, which does no harm.
         let _ = std::fs::remove_file(library.join(file));
     }

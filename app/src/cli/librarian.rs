@@ -70,7 +70,10 @@ impl<'a> Librarian<'a> {
         self.close(library.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)
     }
 
-    fn close<T>(&self, library: Library, outcome: Result<T>) -> Result<T> {
+    fn close<T>(&self, mut library: Library, outcome: Result<T>) -> Result<T> {
+        for remark in library.take_remarks() {
+            self.out.note(&remark);
+        }
         let closed = library.close();
         let value = outcome?;
         // Everything acknowledged is on disk: what is not kept now is learned again when the library is next opened.

@@ -209,7 +209,7 @@ impl Decoder for Workers {
                         End::Died(words) => found = words,
                         End::Overdue => {
                             self.deaths.fetch_add(1, Ordering::Relaxed);
-                            let found = format!("it took longer than {} s", self.patience.as_secs());
+                            let found = format!("it took longer than {:?}", self.patience);
                             return Err(Error::Fatal { path: path.to_owned(), found });
                         }
                     }

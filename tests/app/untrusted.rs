@@ -1,0 +1,285 @@
+//! Files from anywhere: decoding in processes of its own, bombs, and folders that mean harm.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Cursor;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+use serde_json::Value;
+use tessera::session::{DECODE_WORKER, Session};
+use tessera_core::Error;
+use tessera_core::data::Labels;
+use tessera_core::library::import::ImportOptions;
+use tessera_core::picture::decode::{SIDE, WHOLE};
+use tessera_core::picture::{Decoder, InProcess, Workers};
+use tessera_core::progress::Progress;
+
+use crate::world::World;
+
+fn workers() -> Workers {
+    Workers::new(PathBuf::from(env!("CARGO_BIN_EXE_tessera")), vec![DECODE_WORKER.into()], 2)
+}
+
+/// A program that greets as a worker and then does something else.
+fn impostor(then: &str) -> Workers {
+    let script = format!("printf TESSERA1; {then}");
+    Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 2)
+}
+
+fn decode(decoder: &dyn Decoder, path: &Path) -> tessera_core::Result<tessera_core::picture::Picture> {
+    decoder.decode(path, SIDE, &Progress::default())
+}
+
+/// Good and bad files of every format.
+fn specimens(world: &World) -> Vec<PathBuf> {
+    let picture = RgbImage::from_fn(1400, 700, |x, y| Rgb([(x / 7) as u8, (y / 3) as u8, (x * y / 900) as u8]));
+    let mut found = Vec::new();
+    for (ending, format) in [
+        ("png", ImageFormat::Png),
+        ("jpg", ImageFormat::Jpeg),
+        ("gif", ImageFormat::Gif),
+        ("webp", ImageFormat::WebP),
+        ("bmp", ImageFormat::Bmp),
+        ("tiff", ImageFormat::Tiff),
+    ] {
+        let mut bytes = Cursor::new(Vec::new());
+        DynamicImage::from(picture.clone()).write_to(&mut bytes, format).unwrap();
+        let bytes = bytes.into_inner();
+        found.push(world.file(&format!("all/whole.{ending}"), &bytes));
+        found.push(world.file(&format!("all/cut.{ending}"), &bytes[..bytes.len() / 3]));
+        found.push(world.file(&format!("all/head.{ending}"), &bytes[..20]));
+    }
+    found.push(world.file("all/empty.png", b""));
+    found.push(world.file("all/text.jpg", b"this is text"));
+    found.push(world.at("all/missing.png"));
+    found.push(world.at("all"));
+    found
+}
+
+#[test]
+fn workers_answer_as_this_process_does() {
+    let world = World::new();
+    let (workers, own) = (workers(), InProcess::default());
+    let mut good = 0;
+    for path in specimens(&world) {
+        for side in [SIDE, 100, WHOLE] {
+            let theirs = workers.decode(&path, side, &Progress::default());
+            match (theirs, own.decode(&path, side, &Progress::default())) {
+                (Ok(theirs), Ok(ours)) => {
+                    assert!(theirs == ours, "{} differs", path.display());
+                    good += 1;
+                }
+                (Err(theirs), Err(ours)) => assert_eq!((theirs.reason(), theirs.to_string()), (ours.reason(), ours.to_string())),
+                (theirs, ours) => panic!("{}: {theirs:?} and {ours:?}", path.display()),
+            }
+        }
+    }
+    assert!(good >= 18, "{good}");
+    assert_eq!((workers.deaths(), workers.remark()), (0, None));
+}
+
+#[test]
+fn a_file_that_brings_decoders_down_is_given_up() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let dying = impostor("read -r -n 1 x; exit 3");
+    let error = decode(&dying, &path).unwrap_err();
+    assert!(matches!(error, Error::Fatal { .. }) && error.to_string().contains("no decoder survived"), "{error}");
+    assert_eq!(dying.deaths(), 2, "it is tried twice");
+    for babble in ["printf XXXXXXXXXXXXXXXX", "printf 'P\\377\\377\\377\\177\\377\\377\\377\\177'; exec sleep 9", "printf 'EQ'"] {
+        let babbling = impostor(&format!("read -r -n 1 x; {babble}"));
+        assert_eq!(decode(&babbling, &path).unwrap_err().reason(), "fatal", "{babble}");
+    }
+}
+
+#[test]
+fn a_file_that_takes_too_long_is_given_up() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let sleeping = impostor("exec sleep 100").with_patience(Duration::from_millis(200));
+    let start = Instant::now();
+    let error = decode(&sleeping, &path).unwrap_err();
+    assert!(matches!(error, Error::Fatal { .. }) && start.elapsed() < Duration::from_secs(60), "{error}");
+    assert_eq!(sleeping.deaths(), 1, "it is not given the time again");
+}
+
+#[test]
+fn a_picture_in_work_can_be_cancelled() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let sleeping = impostor("exec sleep 100");
+    let progress = Progress::default();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sleeping.decode(&path, SIDE, &progress));
+        std::thread::sleep(Duration::from_millis(100));
+        progress.cancel();
+        assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
+    });
+    assert_eq!(sleeping.deaths(), 0, "that was not the file's doing");
+}
+
+#[test]
+fn without_workers_it_decodes_by_itself_and_says_so() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let expected = decode(&InProcess::default(), &path).unwrap();
+    for (program, arguments) in [("/nowhere/tessera", vec![]), ("/bin/sh", vec!["-c".into(), "echo hello".into()]), ("/bin/true", vec![])] {
+        let none = Workers::new(program.into(), arguments, 2);
+        assert_eq!(decode(&none, &path).unwrap(), expected);
+        assert!(none.remark().unwrap().contains("same limits") && none.deaths() == 0);
+    }
+}
+
+#[test]
+fn a_deadly_file_is_decoded_once_and_then_never() {
+    let world = World::with_images();
+    let dying = Arc::new(impostor("read -r -n 1 x; exit 3"));
+    let session = Session::new(2, 0).unwrap().with_decoder(Arc::clone(&dying) as _);
+    let library = Mutex::new(session.open_or_create_library(&world.at("lib.tessera")).unwrap());
+    let options = ImportOptions { labels: Labels::None, exclude: Vec::new() };
+    let first = session.import(&library, &world.at("images"), &options).unwrap();
+    assert_eq!((first.failed.len(), first.worker_deaths), (24, 48));
+    let again = session.import(&library, &world.at("images"), &options).unwrap();
+    assert_eq!((again.failed.len(), again.worker_deaths), (24, 0));
+    assert!(again.failed.iter().all(|failed| failed.reason == "fatal" && failed.detail.contains("not tried again")));
+    let held = library.lock().unwrap();
+    assert_eq!(held.skipped().unwrap().len(), 24);
+    held.retry_skipped().unwrap();
+    drop(held);
+    assert_eq!(session.import(&library, &world.at("images"), &options).unwrap().worker_deaths, 48);
+}
+
+fn le(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// Small files that claim to be large.
+fn bombs() -> Vec<(&'static str, Vec<u8>)> {
+    let png = |width: u32, height: u32| {
+        let mut body = b"IHDR".to_vec();
+        body.extend(width.to_be_bytes());
+        body.extend(height.to_be_bytes());
+        body.extend([8, 6, 0, 0, 0]);
+        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".to_vec();
+        bytes.extend(&body);
+        bytes.extend(crc32(&body).to_be_bytes());
+        bytes.extend(b"\0\0\0\x10IDAT\x78\x9c\xed\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee");
+        bytes
+    };
+    let bmp = |width: u32, height: u32, bits: u16, compression: u32| {
+        let mut bytes = b"BM".to_vec();
+        bytes.extend(le(&[200, 0, 54, 40, width, height]));
+        bytes.extend(1u16.to_le_bytes());
+        bytes.extend(bits.to_le_bytes());
+        bytes.extend(le(&[compression, 0, 2835, 2835, 0, 0]));
+        bytes.extend([0; 64]);
+        bytes
+    };
+    let gif = |width: u16, height: u16| {
+        let mut bytes = b"GIF89a".to_vec();
+        bytes.extend(width.to_le_bytes());
+        bytes.extend(height.to_le_bytes());
+        bytes.extend([0x80, 0, 0, 0, 0, 0, 255, 255, 255, b',', 0, 0, 0, 0]);
+        bytes.extend(width.to_le_bytes());
+        bytes.extend(height.to_le_bytes());
+        bytes.extend([0, 2, 2, 0x44, 1, 0, b';']);
+        bytes
+    };
+    let jpeg = |width: u16, height: u16, progressive: bool| {
+        let mut bytes = vec![0xff, 0xd8, 0xff, if progressive { 0xc2 } else { 0xc0 }, 0, 17, 8];
+        bytes.extend(height.to_be_bytes());
+        bytes.extend(width.to_be_bytes());
+        bytes.extend([3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0, 0xff, 0xda, 0, 12, 3, 1, 0, 2, 0, 3, 0, 0, 63, 0]);
+        bytes.extend([0; 200]);
+        bytes
+    };
+    let tiff = |width: u32, height: u32, rows: u32| {
+        let mut bytes = b"II*\0\x08\0\0\0\x08\0".to_vec();
+        for (tag, value) in [(256u16, width), (257, height), (258, 8), (259, 1), (262, 1), (273, 8), (278, rows), (279, 0x7fff_ffff)] {
+            bytes.extend(tag.to_le_bytes());
+            bytes.extend(4u16.to_le_bytes());
+            bytes.extend(le(&[1, value]));
+        }
+        bytes.extend([0; 40]);
+        bytes
+    };
+    let mut webp = b"RIFF\x40\0\0\0WEBPVP8L\x20\0\0\0\x2f\xff\xff\xff\x0f".to_vec();
+    webp.extend([0x5a; 60]);
+    vec![
+        ("huge.png", png(65_535, 65_535)),
+        ("wide.png", png(0x7fff_ffff, 1)),
+        ("just.png", png(10_000, 10_000)),
+        ("huge.bmp", bmp(60_000, 60_000, 24, 0)),
+        ("runs.bmp", bmp(9_900, 9_900, 8, 1)),
+        ("bits.bmp", bmp(0x7fff_ffff, 0x7fff_ffff, 1, 0)),
+        ("huge.gif", gif(65_535, 65_535)),
+        ("wide.gif", gif(65_535, 1_500)),
+        ("huge.jpg", jpeg(65_500, 65_500, false)),
+        ("slow.jpg", jpeg(9_000, 9_000, true)),
+        ("huge.tif", tiff(0x7fff_ffff, 0x7fff_ffff, 1)),
+        ("huge.webp", webp),
+    ]
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1))))
+}
+
+fn report(world: &World) -> Vec<Value> {
+    fs::read_to_string(world.at("report.jsonl")).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn bombs_are_refused_in_a_sentence() {
+    let world = World::new();
+    for (name, bytes) in bombs() {
+        world.file(&format!("bombs/{name}"), &bytes);
+    }
+    let answer = world.run(["import", "lib.tessera", "bombs", "--json", "--report", "report.jsonl"]);
+    assert!(!answer.stderr.contains("panicked"), "{}", answer.stderr);
+    let answer = answer.object();
+    assert_eq!((&answer["found"], &answer["worker_deaths"]), (&12.into(), &0.into()), "{answer}");
+    let lines = report(&world);
+    assert_eq!(answer["failed"], lines.len());
+    for line in &lines {
+        assert!(["too_large", "data"].contains(&line["reason"].as_str().unwrap()), "{line}");
+    }
+    assert!(lines.iter().filter(|line| line["reason"] == "too_large").count() >= 5, "{lines:?}");
+}
+
+#[test]
+fn folders_that_mean_harm_get_a_line_each() {
+    let world = World::with_images();
+    let images = world.at("images");
+    std::os::unix::fs::symlink(&images, images.join("loop")).unwrap();
+    std::os::unix::fs::symlink("nowhere", images.join("gone.png")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", images.join("zero.png")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(images.join("pipe.png")).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(images.join("socket.jpg")).unwrap();
+    fs::copy(images.join("disc/disc_01_0_0_0_lt.png"), images.join("disc").join(std::ffi::OsStr::from_bytes(b"caf\xe9 \xff\n.png")))
+        .unwrap();
+    let mut deep = images.join("deep");
+    for _ in 0..200 {
+        deep.push("d");
+    }
+    fs::create_dir_all(&deep).unwrap();
+    fs::copy(images.join("disc/disc_01_0_0_0_lt.png"), deep.join("never.png")).unwrap();
+    let ran = world.run(["import", "lib.tessera", "images", "--json", "--report", "report.jsonl"]).ended(1);
+    let answer = ran.object();
+    let lines = report(&world);
+    let reason = |name: &str| {
+        let found: Vec<&Value> = lines.iter().filter(|line| line["path"].as_str().unwrap().ends_with(name)).collect();
+        assert_eq!(found.len(), 1, "{name} in {lines:?}");
+        found[0]["reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!((reason("loop"), reason("gone.png")), ("link".into(), "link".into()));
+    assert_eq!((reason("pipe.png"), reason("socket.jpg")), ("special".into(), "special".into()));
+    reason("zero.png");
+    assert_eq!(lines.iter().filter(|line| line["reason"] == "too_deep").count(), 1);
+    assert_eq!(answer["failed"], lines.len());
+    assert_eq!((&answer["imported"], &answer["duplicate"]), (&24.into(), &1.into()), "{answer}");
+}
