@@ -9,6 +9,7 @@ mod import;
 mod label;
 mod library;
 mod settings;
+mod survive;
 mod train;
 mod untrusted;
 mod world;

@@ -19,6 +19,8 @@ struct Looked {
     problems: Vec<String>,
     /// Whether all of them come from what can be made again.
     is_cache: bool,
+    /// What opening it has mended.
+    mended: Vec<String>,
     /// Images that the recogniser lacks; all of them where it could not be looked at.
     missing: usize,
 }
@@ -26,7 +28,7 @@ struct Looked {
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
     let folder = &arguments.library;
     let mut looked = look(librarian, folder)?;
-    let mut repaired = Vec::new();
+    let mut repaired = std::mem::take(&mut looked.mended);
     if arguments.repair && looked.is_cache && !looked.problems.is_empty() {
         (looked, repaired) = make_cache_again(librarian, folder, looked)?;
     } else if arguments.repair && !looked.problems.is_empty() {
@@ -58,7 +60,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
 }
 
 fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
-    let library = match librarian.open(folder) {
+    let mut library = match librarian.open(folder) {
         Ok(library) => library,
         Err(error) => {
             let about = match &error {
@@ -69,11 +71,12 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            return Ok(Looked { problems: vec![error.to_string()], is_cache, missing: usize::MAX });
+            return Ok(Looked { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX });
         }
     };
     // A check changes nothing, so the library is not closed in the way that keeps its models.
-    look_at(&library)
+    let mended = library.take_remarks();
+    Ok(Looked { mended, ..look_at(&library)? })
 }
 
 /// Makes the database again from the newest snapshot and the journal.
@@ -91,7 +94,7 @@ fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Look
 fn look_at(library: &Library) -> Result<Looked> {
     let problems = library.check()?;
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
-    Ok(Looked { problems, is_cache, missing: library.recogniser().missing().len() })
+    Ok(Looked { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
 }
 
 /// Puts the cache aside and opens the library, which makes it again from the log and the images. The old one is put back

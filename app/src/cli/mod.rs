@@ -68,6 +68,7 @@ pub fn main(window: Option<Window>) -> ExitCode {
     };
     let out = Output::new(&arguments.global);
     silence_codecs();
+    outlive_limits();
     match run(&arguments, window, &out) {
         Ok(Done::Whole) => ExitCode::SUCCESS,
         Ok(Done::Partly) => ExitCode::from(1),
@@ -161,6 +162,17 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         _ => 74,
     }
 }
+
+/// A file that may grow no further is an error like any other, which a sentence tells; the system would end this process.
+#[cfg(unix)]
+fn outlive_limits() {
+    let signal = rustix::process::Signal::XFSZ.as_raw();
+    // Where this is not possible, what was acknowledged is safe all the same.
+    let _ = signal_hook::flag::register(signal, std::sync::Arc::default());
+}
+
+#[cfg(not(unix))]
+fn outlive_limits() {}
 
 /// A codec's panic is caught and reported as an error; its own message would only confuse.
 fn silence_codecs() {

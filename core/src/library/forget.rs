@@ -38,6 +38,7 @@ impl Library {
         let event = Event { id, at: super::now(), act: id, kind: Kind::Final, words, changes: Vec::new() };
         let (classes, left) = without(log, &gone);
         self.forget_saved_models()?;
+        self.forget_damaged_files()?;
         // The cache first: it can be made again, should this end in the middle.
         self.cache.purge(&hashes)?;
         self.store.purge((&gone, &classes), &left, &hashes, &event, self.state.next_image)?;
@@ -72,6 +73,18 @@ impl Library {
     /// [`Error::Io`].
     pub fn allow_forgotten(&mut self, hash: ContentHash) -> Result<()> {
         self.store.unforget(hash)
+    }
+
+    /// Damaged files that were kept may hold anything.
+    fn forget_damaged_files(&self) -> Result<()> {
+        let entries = std::fs::read_dir(&self.folder).map_err(Error::io("list", &self.folder))?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let is_damaged = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".damaged"));
+            if is_damaged {
+                std::fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Saved models hold pieces of images.

@@ -165,6 +165,7 @@ impl Library {
                 drop(std::mem::replace(&mut library.cache, Cache::passing()?));
                 Cache::put_aside(&path)?;
                 library.cache = Cache::open(&path)?;
+                library.remarks.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
                 library.catch_up(opening.progress)?;
             }
             outcome => outcome?,

@@ -119,15 +119,18 @@ fn items(ui: &mut Ui, panel: &mut Panel<'_>, actions: &[(Action, bool)]) {
 fn export_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let kinds = [
         ("Labels as CSV…", Export::Labels(Format::Csv)),
+        ("Labels as TSV…", Export::Labels(Format::Tsv)),
         ("Labels as JSON lines…", Export::Labels(Format::JsonLines)),
         ("Labels as COCO JSON…", Export::Labels(Format::Coco)),
         ("Copies in a folder for each class…", Export::Labels(Format::ClassFolders)),
         ("Captions as CSV…", Export::Captions(Format::Csv)),
+        ("Captions as TSV…", Export::Captions(Format::Tsv)),
         ("Captions as JSON lines…", Export::Captions(Format::JsonLines)),
         ("Captions as COCO JSON…", Export::Captions(Format::Coco)),
         ("Captions as a Flickr8k token file…", Export::Captions(Format::Flickr8k)),
         ("Captions as a .txt for each image…", Export::Captions(Format::Sidecar)),
         ("Predictions as CSV…", Export::Predictions(Format::Csv)),
+        ("Predictions as TSV…", Export::Predictions(Format::Tsv)),
         ("Predictions as JSON lines…", Export::Predictions(Format::JsonLines)),
         ("Events as JSON lines…", Export::Events),
     ];
