@@ -1,5 +1,6 @@
 //! The real program killed, starved and crowded: what it acknowledged is there afterwards.
 #![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "the long tests tell their figures")]
 
 use std::collections::BTreeMap;
 use std::fs;
