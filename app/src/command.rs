@@ -79,6 +79,14 @@ pub enum Command {
     ExportPicture(PathBuf),
     /// Check the library.
     Check,
+    /// Copy the library's database.
+    TakeSnapshot,
+    /// Put a copy in its place.
+    RestoreSnapshot(PathBuf),
+    /// Look again at files that could not be taken in.
+    RetrySkipped,
+    /// Make a damaged library again from its copies.
+    Repair(PathBuf),
     /// Stop a job.
     Cancel(JobId),
     /// Show a file in the system's file manager.

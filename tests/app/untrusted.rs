@@ -147,7 +147,7 @@ fn a_deadly_file_is_decoded_once_and_then_never() {
     assert_eq!((again.failed.len(), again.worker_deaths), (24, 0));
     assert!(again.failed.iter().all(|failed| failed.reason == "fatal" && failed.detail.contains("not tried again")));
     let held = library.lock().unwrap();
-    assert_eq!(held.skipped().unwrap().len(), 24);
+    assert_eq!(held.health().unwrap().skipped.len(), 24);
     held.retry_skipped().unwrap();
     drop(held);
     assert_eq!(session.import(&library, &world.at("images"), &options).unwrap().worker_deaths, 48);

@@ -12,6 +12,7 @@ mod picture;
 mod progress;
 mod recognition;
 mod scenes;
+mod storage;
 mod text;
 mod tidy;
 mod toys;

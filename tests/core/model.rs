@@ -104,6 +104,32 @@ fn a_byte_that_differs_is_refused() {
     assert_eq!(Recognizer::load(folder.path()).unwrap(), model);
 }
 
+#[test]
+#[ignore = "half a million loads"]
+fn every_byte_that_differs_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    recognizer(3).save(folder.path()).unwrap();
+    let mut loads = 0_u64;
+    for file in files(folder.path()) {
+        let whole = fs::read(&file).unwrap();
+        let mut spoil = |bytes: &[u8], what: String| {
+            refused(folder.path(), &file, bytes, &what);
+            loads += 1;
+        };
+        for at in 0..whole.len() {
+            let values = (0..8).map(|bit| whole[at] ^ (1 << bit)).chain([0x00, 0xff, whole[at].wrapping_add(1)]);
+            for value in values.filter(|value| *value != whole[at]) {
+                let mut bytes = whole.clone();
+                bytes[at] = value;
+                spoil(&bytes, format!("byte {at} is {value}"));
+            }
+            spoil(&whole[..at], format!("cut to {at} bytes"));
+        }
+        fs::write(&file, whole).unwrap();
+    }
+    println!("a model: {loads} damages, each refused in a sentence");
+}
+
 /// The head of a recogniser's manifest.
 #[derive(Clone, Serialize, Deserialize)]
 struct Head {

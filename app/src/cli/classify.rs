@@ -125,7 +125,7 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
         _ => {
             let model = session.load_model(path)?;
             if model.calibration.n == 0 {
-                out.note("This model's confidence means nothing: when it was trained, no class had two objects to judge it by.");
+                out.note("This model's confidence means nothing: it was saved before the recogniser was judged (`tessera train`), or no class had two objects to judge it by.");
             }
             Ok(Answerer { model, library: None })
         }

@@ -64,7 +64,7 @@ pub(super) struct Search {
     #[arg(required = true, value_name = "WORDS")]
     pub(super) words: Vec<String>,
     /// Images wanted
-    #[arg(short = 'k', default_value_t = 10, value_name = "N")]
+    #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
 }
 
@@ -210,4 +210,9 @@ pub(super) struct Check {
     /// Make again what can be made again: the cache, from the images and the log
     #[arg(long)]
     pub(super) repair: bool,
+}
+
+/// A number of answers.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a whole number from 1".into())
 }

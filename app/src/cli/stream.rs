@@ -81,6 +81,9 @@ fn answer(
     line: &[u8],
     act: &impl Fn(&mut Library, ItemId, &Map<String, Value>) -> Result<Value, String>,
 ) -> Result<Value, String> {
+    if line.trim_ascii().is_empty() {
+        return Err("expected one JSON object on a line, found an empty line".into());
+    }
     let request: Value = serde_json::from_slice(line).map_err(|error| format!("expected one JSON object on a line, found {error}"))?;
     let Value::Object(request) = request else { return Err("expected a JSON object, found another value".into()) };
     let image = match request.get("image") {

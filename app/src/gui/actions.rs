@@ -67,6 +67,8 @@ pub enum Action {
     ShowTrain,
     /// The page of models.
     ShowModels,
+    /// The page of the library.
+    ShowLibrary,
     /// The settings.
     Settings,
     /// The history.
@@ -91,7 +93,7 @@ pub enum Action {
 
 impl Action {
     /// All of them, in the order of menus and palette.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -124,6 +126,7 @@ impl Action {
         Self::ShowRecognise,
         Self::ShowTrain,
         Self::ShowModels,
+        Self::ShowLibrary,
         Self::Settings,
         Self::History,
         Self::Log,
@@ -169,6 +172,7 @@ impl Action {
             Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),
             Self::ShowTrain => ("Train", "How good the recogniser is, and what it confuses"),
             Self::ShowModels => ("Models", "Saved models"),
+            Self::ShowLibrary => ("Library", "Folders, skipped files, copies, checks and the room it takes"),
             Self::Settings => ("Settings", "How the window looks and works"),
             Self::History => ("History", "Everything that was done, to be taken back step by step"),
             Self::Log => ("Log", "What happened since the window was opened"),
@@ -211,6 +215,7 @@ impl Action {
             Self::ShowRecognise => const { &[key(CTRL, Key::Num2)] },
             Self::ShowTrain => const { &[key(CTRL, Key::Num3)] },
             Self::ShowModels => const { &[key(CTRL, Key::Num4)] },
+            Self::ShowLibrary => const { &[key(CTRL, Key::Num5)] },
             Self::Settings => const { &[key(CTRL, Key::Comma)] },
             Self::History => const { &[key(CTRL, Key::H)] },
             Self::Palette => const { &[key(CTRL, Key::K), key(CTRL, Key::P)] },

@@ -131,7 +131,8 @@ impl Census {
         let mut census = Self::default();
         if let Some(report) = report {
             for judged in &report.judged {
-                let class = report.classes.get(judged.predicted as usize).cloned().unwrap_or_default();
+                let class =
+                    report.classes.get(judged.predicted as usize).map(|class| state.class_now(class).to_owned()).unwrap_or_default();
                 let now = state.image(judged.image).and_then(|image| image.label());
                 let wrong = now.is_some_and(|now| now != class);
                 census.predictions.insert(judged.image, Prediction { class, confidence: judged.confidence, wrong });

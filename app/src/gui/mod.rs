@@ -82,7 +82,7 @@ impl App {
             asked_for: Vec::new(),
         };
         for words in problems {
-            app.toast(Notice { words, tone: Tone::Problem, undo: false });
+            app.toast(Notice { words, tone: Tone::Problem, undo: None });
         }
         Ok(app)
     }
@@ -170,9 +170,15 @@ impl App {
             self.view.searched.clone_from(&self.view.search);
             self.run(Command::Search(self.view.search.clone()));
         }
-        if self.view.update(&self.desk) {
+        let has_changed = self.view.update(&self.desk);
+        if has_changed {
             self.textures.try_again();
         }
+        let shows_health = self.view.page == Page::Library && self.desk.state().is_some();
+        if shows_health && (has_changed || !self.view.had_health) {
+            self.desk.look_at_health();
+        }
+        self.view.had_health = shows_health;
         self.fetch(ctx);
         self.leave(ctx);
         self.save_settings(ctx);
@@ -293,7 +299,7 @@ impl App {
                     let text: Vec<String> = paths.map(|path| path.to_string_lossy().into_owned()).collect();
                     if !text.is_empty() {
                         ctx.copy_text(text.join("\n"));
-                        self.toast(Notice { words: "Copied".into(), tone: Tone::Done, undo: false });
+                        self.toast(Notice { words: "Copied".into(), tone: Tone::Done, undo: None });
                     }
                 }
             }
@@ -301,6 +307,7 @@ impl App {
             Action::ShowRecognise => self.view.turn_to(Page::Recognise),
             Action::ShowTrain => self.view.turn_to(Page::Train),
             Action::ShowModels => self.view.turn_to(Page::Models),
+            Action::ShowLibrary => self.view.turn_to(Page::Library),
             Action::RenameClass | Action::ColourClass | Action::DeleteClass => {
                 let shown = self.view.scopes.iter().find_map(|scope| match scope {
                     Scope::Class(class) => Some(class.clone()),
@@ -314,9 +321,7 @@ impl App {
                         let [r, g, b, _] = theme::class(look.position, look.colour).to_array();
                         self.view.open(Modal::Colour(class, [r, g, b]));
                     }
-                    None => {
-                        self.toast(Notice { words: "Show the class first: press it in the tree".into(), tone: Tone::Note, undo: false })
-                    }
+                    None => self.toast(Notice { words: "Show the class first: press it in the tree".into(), tone: Tone::Note, undo: None }),
                 }
             }
             Action::Settings => self.view.open(Modal::Settings),

@@ -34,15 +34,18 @@ pub enum Page {
     Train,
     /// Saved models.
     Models,
+    /// The library itself.
+    Library,
 }
 
 impl Page {
     /// All of them with their actions.
-    pub const ALL: [(Self, Action); 4] = [
+    pub const ALL: [(Self, Action); 5] = [
         (Self::Browse, Action::Browse),
         (Self::Recognise, Action::ShowRecognise),
         (Self::Train, Action::ShowTrain),
         (Self::Models, Action::ShowModels),
+        (Self::Library, Action::ShowLibrary),
     ];
 }
 
@@ -71,6 +74,8 @@ pub enum Modal {
     Colour(String, [u8; 3]),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
+    /// A snapshot is to be put back, from so long ago.
+    Restore(PathBuf, String),
     /// The window is to be closed while something is going on.
     Quit,
 }
@@ -275,6 +280,8 @@ pub struct View {
     pub tile: Option<String>,
     /// Whether the runner-up's contributions are shown.
     pub runner_up: bool,
+    /// Whether the page of the library was shown in the last frame.
+    pub had_health: bool,
     /// Whether the window may close though something is going on.
     pub leave: bool,
     /// How many images there are of each kind.

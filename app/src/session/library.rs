@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tessera_core::envelope::{self, hash_hex};
 use tessera_core::library::repair::{Repaired, repair};
-use tessera_core::library::{self, Library, Opening};
+use tessera_core::library::{self, Library, Opening, snapshot};
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -69,6 +69,14 @@ impl Session {
     /// As [`repair`].
     pub fn repair_library(&self, folder: &Path) -> Result<Repaired> {
         repair(folder)
+    }
+
+    /// Puts a snapshot in the place of a library's database. Returns where the old one is.
+    ///
+    /// # Errors
+    /// As [`snapshot::restore`].
+    pub fn restore_snapshot(&self, folder: &Path, path: &Path) -> Result<PathBuf> {
+        snapshot::restore(folder, path)
     }
 
     /// Where the library of a plain folder of images lies: in the user's data folder, under a name made of the folder's.

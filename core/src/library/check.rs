@@ -37,6 +37,9 @@ impl Library {
         if held + missing != wanted {
             problems.push(format!("the recogniser holds {held} images where {wanted} have a class"));
         }
+        if problems.is_empty() {
+            self.note_check()?;
+        }
         Ok(problems)
     }
 }

@@ -15,6 +15,7 @@ pub mod event;
 pub mod export;
 pub mod features;
 pub mod forget;
+pub mod health;
 pub mod import;
 pub mod journal;
 pub mod models;
@@ -227,14 +228,6 @@ impl Library {
     pub fn looks(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
         let looks = self.cache.looks()?;
         Ok(self.state.images().filter_map(|image| Some((image.id, *looks.get(&image.content?.hash)?))).collect())
-    }
-
-    /// Files that could not be taken in when their folders were last imported: path, reason, and the reason in words.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn skipped(&self) -> Result<Vec<(PathBuf, String, String)>> {
-        self.cache.skipped()
     }
 
     /// Lets files that brought decoders down be tried again.

@@ -1,13 +1,15 @@
 //! `snapshots/`: whole copies of `library.db`, each verified before it counts, the oldest dropped.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::cache::Cache;
 use super::event::EventId;
 use super::store::Store;
-use super::{Library, now};
+use super::{CACHE, DATABASE, Library, lock, now};
 use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::storage::{Disk, Storage};
 
 /// The folder of snapshots.
 pub const SNAPSHOTS: &str = "snapshots";
@@ -85,6 +87,41 @@ impl Library {
         }
         Ok(())
     }
+}
+
+/// Puts a snapshot in the place of the library's database, which is kept under another name. What happened since is taken from
+/// the journal by a repair, not by this. Returns where the old one is.
+///
+/// # Errors
+/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the snapshot is not sound; [`Error::Io`].
+pub fn restore(folder: &Path, snapshot: &Path) -> Result<PathBuf> {
+    let _lock = lock(folder)?;
+    Store::verify(snapshot)?;
+    let database = folder.join(DATABASE);
+    let kept = folder.join(format!("{DATABASE}.damaged-{}", now()));
+    let part = folder.join(format!("{DATABASE}.part"));
+    let swap = || -> std::io::Result<()> {
+        fs::copy(snapshot, &part)?;
+        Disk.sync(&part)?;
+        if database.is_file() {
+            fs::copy(&database, &kept)?;
+        }
+        for ending in ["-wal", "-shm"] {
+            match fs::remove_file(folder.join(format!("{DATABASE}{ending}"))) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Disk.rename(&part, &database)?;
+        Disk.sync_folder(folder)
+    };
+    swap().map_err(Error::io("restore", &database))?;
+    // Checkpoints know of events that are gone. A snapshot was taken while the library was open, so that the next opening writes
+    // the journal anew.
+    if let Ok(mut cache) = Cache::open(&folder.join(CACHE)) {
+        cache.purge(&BTreeSet::new())?;
+    }
+    Ok(kept)
 }
 
 /// Brings a written file to the disk and gives it its name. Returns its size.

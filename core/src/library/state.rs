@@ -177,6 +177,11 @@ impl State {
         self.classes.get(name).copied()
     }
 
+    /// What a class of that name is called now: it may have been renamed, or joined with another.
+    pub fn class_now<'a>(&'a self, name: &'a str) -> &'a str {
+        if self.classes.contains_key(name) { name } else { self.aliases.get(name).map_or(name, String::as_str) }
+    }
+
     /// The roots in the order in which they came.
     pub fn roots(&self) -> impl Iterator<Item = (RootId, &Root)> {
         self.roots.iter().map(|(id, root)| (*id, root))

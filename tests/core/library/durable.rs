@@ -2,7 +2,7 @@
 
 use rand::RngExt as _;
 use tessera_core::library::repair::repair;
-use tessera_core::library::snapshot::{KEPT, snapshots};
+use tessera_core::library::snapshot::{KEPT, restore, snapshots};
 use tessera_core::random::seeded;
 
 use super::*;
@@ -191,4 +191,27 @@ fn a_sound_library_is_left_alone() {
     let library = try_open(&place.folder()).unwrap();
     assert!(matches!(repair(&place.folder()), Err(tessera_core::Error::Busy { .. })));
     assert_eq!(*library.state(), expected);
+}
+
+#[test]
+fn a_snapshot_is_put_back() {
+    let place = Place::new(&["cat/1.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let then = hold(&library).state().clone();
+    let snapshot = hold(&library).take_snapshot().unwrap();
+    hold(&library).label(&[at(&library, "cat/1.png").id], &class("tiger")).unwrap();
+    assert!(matches!(restore(&place.folder(), &snapshot.path), Err(tessera_core::Error::Busy { .. })));
+    close(library);
+    let kept = restore(&place.folder(), &snapshot.path).unwrap();
+    let library = place.open();
+    assert_eq!(*hold(&library).state(), then);
+    sound(&library);
+    let health = hold(&library).health().unwrap();
+    assert_eq!((health.roots.len(), health.roots[0].images, health.roots[0].is_here, health.roots[0].missing), (1, 2, true, 0));
+    assert!(health.stored.iter().any(|(name, bytes)| name == "library.db" && *bytes > 0) && kept.is_file());
+    assert!(health.checked_at.is_some() && !health.snapshots.is_empty());
+    fs::write(&snapshot.path, b"nothing").unwrap();
+    drop(library);
+    assert_eq!(restore(&place.folder(), &snapshot.path).unwrap_err().reason(), "data");
 }

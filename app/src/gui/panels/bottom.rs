@@ -85,7 +85,7 @@ pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
         |ui| {
             ui.set_width(380.0);
             // Undo takes back the last act, whatever an older notice tells of.
-            let last = panel.view.toasts.iter().rposition(|toast| toast.notice.undo);
+            let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
             for (i, toast) in panel.view.toasts.iter().enumerate() {
                 let colour = match toast.notice.tone {
                     Tone::Done => theme::good(ui),
@@ -102,7 +102,7 @@ pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
                     ui.set_width(354.0);
                     ui.add(egui::Label::new(shortened(&toast.notice.words)).wrap()).on_hover_text(&toast.notice.words);
                     ui.horizontal(|ui| {
-                        if last == Some(i) && ui.small_button("Undo").clicked() {
+                        if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
                             panel.asks.commands.push(Command::Undo);
                             closed = Some(i);
                         }

@@ -4,6 +4,7 @@ mod bottom;
 mod browse;
 mod hits;
 mod inspector;
+mod library;
 mod modals;
 mod models;
 mod recognise;
@@ -57,6 +58,7 @@ pub(super) fn window_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Request> {
             Page::Recognise => recognise::recognise_ui(ui, panel),
             Page::Train => train::train_ui(ui, panel),
             Page::Models => models::models_ui(ui, panel),
+            Page::Library => library::library_ui(ui, panel),
         });
     }
     bottom::toasts_ui(ui.ctx(), panel);

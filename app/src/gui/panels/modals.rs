@@ -50,6 +50,12 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
                 let heading = format!("Forget {} for good?", count(images.len(), "image"));
                 confirm_ui(ui, panel, &heading, words, "Forget", Command::Forget(images.clone()), &mut close);
             }
+            Modal::Restore(path, when) => {
+                let words = "Labels, captions and history are as they were then; what was done since is taken away. The present file is kept \
+                             in the library's folder.";
+                let heading = format!("Put back the snapshot of {when}?");
+                confirm_ui(ui, panel, &heading, words, "Put back", Command::RestoreSnapshot(path.clone()), &mut close);
+            }
             Modal::Colour(class, colour) => colour_ui(ui, panel, class, *colour, &mut close),
             Modal::Quit => quit_ui(ui, panel, &mut close),
         }
@@ -166,7 +172,7 @@ fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     let mut found: Vec<(usize, Action)> = Action::ALL
         .into_iter()
         .filter(|action| *action != Action::Palette)
-        .filter_map(|action| Some((fuzzy(&panel.view.typed, &format!("{} {}", action.words().0, action.words().1))?, action)))
+        .filter_map(|action| Some((cost(&panel.view.typed, action)?, action)))
         .collect();
     found.sort_by_key(|(cost, _)| *cost);
     ui.input_mut(|input| {
@@ -200,6 +206,17 @@ fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     if let Some(action) = taken {
         panel.act(action);
         *close = true;
+    }
+}
+
+/// How well what was typed fits an action: words of its name first, then of its sentence, then letters of its name.
+fn cost(typed: &str, action: Action) -> Option<usize> {
+    let (name, sentence) = action.words();
+    let typed = typed.trim().to_lowercase();
+    match (name.to_lowercase().find(&typed), sentence.to_lowercase().find(&typed)) {
+        (Some(at), _) => Some(at),
+        (None, Some(at)) => Some(1_000 + at),
+        (None, None) => fuzzy(&typed, name).map(|far| 10_000 + far),
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) fn start_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.add_space(6.0);
         ui.label(RichText::new("Or drop a folder of images, a library, a model or an image onto this window").weak());
         ui.add_space(16.0);
+        damaged_ui(ui, panel, width);
         recents_ui(ui, panel, width);
         ui.add_space(10.0);
         ui.scope(|ui| {
@@ -75,6 +76,22 @@ fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
             panel.ask(Command::Open(path));
         }
     });
+}
+
+/// A library that could not be opened.
+fn damaged_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
+    let Some((folder, words)) = panel.desk.damaged().map(|(folder, words)| (folder.to_owned(), words.to_owned())) else { return };
+    ui.scope(|ui| {
+        ui.set_max_width(width);
+        card_ui(ui, "This library is damaged", |ui| {
+            ui.add(egui::Label::new(&words).wrap());
+            let hover = "From the newest snapshot and the journal; the damaged file is kept";
+            if ui.button("Repair it").on_hover_text(hover).clicked() {
+                panel.ask(Command::Repair(folder));
+            }
+        });
+    });
+    ui.add_space(10.0);
 }
 
 fn recents_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {

@@ -90,7 +90,17 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::SaveModel, has), (Action::LoadModel, true)]);
     });
     ui.menu_button("View", |ui| {
-        items(ui, panel, &[(Action::Browse, has), (Action::ShowRecognise, has), (Action::ShowTrain, has), (Action::ShowModels, has)]);
+        items(
+            ui,
+            panel,
+            &[
+                (Action::Browse, has),
+                (Action::ShowRecognise, has),
+                (Action::ShowTrain, has),
+                (Action::ShowModels, has),
+                (Action::ShowLibrary, has),
+            ],
+        );
         ui.separator();
         items(ui, panel, &[(Action::Larger, has), (Action::Smaller, has), (Action::FullScreen, true)]);
     });

@@ -43,16 +43,20 @@ pub fn line(ui: &mut Ui, text: impl Into<RichText>) -> Response {
 
 /// A chip: a coloured spot and words, that can be pressed.
 pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Response {
-    let galley = ui.painter().layout_no_wrap(words.to_owned(), egui::TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
+    let mut job =
+        egui::text::LayoutJob::simple_singleline(words.to_owned(), egui::TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
+    job.wrap = egui::text::TextWrapping::truncate_at_width(ui.max_rect().width().min(260.0) - 20.0);
+    let galley = ui.painter().layout_job(job);
     let (rect, response) = ui.allocate_exact_size(galley.size() + Vec2::new(14.0, 6.0), Sense::click());
     if ui.is_rect_visible(rect) {
         ui.painter().rect_filled(rect, CornerRadius::same(9), colour);
         if response.has_focus() || response.hovered() {
             ui.painter().rect_stroke(rect, CornerRadius::same(9), theme::focus(ui), egui::StrokeKind::Outside);
         }
-        ui.painter().galley(rect.center() - galley.size() / 2.0, galley, theme::text_on(colour));
+        ui.painter().galley(rect.center() - galley.size() / 2.0, std::sync::Arc::clone(&galley), theme::text_on(colour));
     }
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
+    let response = if galley.elided { response.on_hover_text(words) } else { response };
     if hover.is_empty() { response } else { response.on_hover_text(hover) }
 }
 

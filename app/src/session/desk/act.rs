@@ -10,7 +10,7 @@ use tessera_core::text::Query as Words;
 
 use super::super::Session;
 use super::view::{Hits, Notice, SavedModel, Tone};
-use super::{Desk, Message, WAIT, done, note, problem};
+use super::{Desk, Message, WAIT, done, health, note, problem};
 use crate::command::{Command, Query};
 
 impl Desk {
@@ -42,6 +42,16 @@ impl Desk {
             }
             Command::DeleteModel(path) => self.delete_model(path),
             Command::Check => self.check(),
+            Command::TakeSnapshot => self.with_library(|_, library| match library.take_snapshot() {
+                Ok(_) => Message::Several(vec![health(library), Message::Notice(done("Made a snapshot of labels, captions and history"))]),
+                Err(error) => problem(error.to_string()),
+            }),
+            Command::RetrySkipped => {
+                self.with_library(|_, library| {
+                    library.retry_skipped().map_or_else(|error| problem(error.to_string()), |()| Message::Nothing)
+                });
+                self.run(Command::Rescan);
+            }
             Command::Cancel(id) => {
                 if let Some(job) = self.jobs.get(&id) {
                     job.cancel();
@@ -73,8 +83,9 @@ impl Desk {
             match outcome {
                 Ok(None) => state,
                 Ok(Some(_)) => {
-                    let words = library.state().history().last().map(|act| act.words.clone()).unwrap_or_default();
-                    let mut messages = vec![state, Message::Notice(Notice { words, tone: Tone::Done, undo: true })];
+                    let (words, undo) = library.state().history().last().map(|act| (act.words.clone(), act.id)).unzip();
+                    let words = words.unwrap_or_default();
+                    let mut messages = vec![state, Message::Notice(Notice { words, tone: Tone::Done, undo })];
                     messages.extend(library.take_remarks().into_iter().map(problem));
                     Message::Several(messages)
                 }
@@ -120,9 +131,9 @@ impl Desk {
             (None, None) => return self.tell(note("Open a folder, a library or a model first")),
         };
         self.asked = Some(query.clone());
-        let quick = self.quick.clone();
+        let (quick, state) = (self.quick.clone(), self.open.as_ref().map(|open| open.state.clone()));
         self.job("Recognising", true, move |session| {
-            super::recognition::recognise(&quick.with_progress(session.progress()), &answerer, &query)
+            super::recognition::recognise(&quick.with_progress(session.progress()), &answerer, state.as_ref(), &query)
                 .map(|answer| Message::Recognised(Box::new(answer)))
                 .or_else(|error| match error {
                     tessera_core::Error::Cancelled => Err(error),
@@ -140,7 +151,9 @@ impl Desk {
 
     fn check(&mut self) {
         self.with_library(|_, library| match library.check() {
-            Ok(problems) if problems.is_empty() => Message::Notice(done("Checked: everything is as it should be")),
+            Ok(problems) if problems.is_empty() => {
+                Message::Several(vec![health(library), Message::Notice(done("Checked: everything is as it should be"))])
+            }
             Ok(problems) => Message::Several(problems.into_iter().map(problem).collect()),
             Err(error) => problem(error.to_string()),
         });

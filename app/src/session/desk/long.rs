@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tessera_core::data::Labels;
 use tessera_core::error::display;
-use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
 use tessera_core::library::import::{FailedFile, ImportOptions, Imported, hold};
+use tessera_core::library::{DATABASE, Library};
 use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
@@ -57,13 +58,30 @@ impl Desk {
                     let mut messages = vec![imported(library, &report, &folder)];
                     let found = if is_first { captions_in(&folder) } else { None };
                     if let Some(table) = table.filter(|_| is_first).or(found) {
-                        messages.push(read_table(session, library, &table).unwrap_or_else(|error| problem(error.to_string())));
+                        messages.push(read_table(session, library, &table, false).unwrap_or_else(|error| problem(error.to_string())));
                     }
                     Ok(Message::Several(messages))
                 });
             }
             Command::Rescan => self.rescan(),
-            Command::ReadTable(path) => self.library_job("Reading captions", move |session, library| read_table(session, library, &path)),
+            Command::RestoreSnapshot(path) => {
+                let Some(open) = &self.open else { return };
+                let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
+                self.opening(move |session| {
+                    session.restore_snapshot(&folder, &path)?;
+                    let library = session.open_library(&folder)?;
+                    Ok(opened(session, folder.clone(), source.clone(), name.clone(), library, None))
+                });
+            }
+            Command::Repair(folder) => self.opening(move |session| {
+                let repaired = session.repair_library(&folder)?;
+                let mut opened = open_library(session, &folder)?;
+                opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
+                Ok(opened)
+            }),
+            Command::ReadTable(path) => {
+                self.library_job("Reading captions", move |session, library| read_table(session, library, &path, true))
+            }
             Command::Forget(images) => self.library_job("Forgetting", move |session, library| {
                 hold(library).forget(&images, session.progress())?;
                 let library = hold(library);
@@ -119,7 +137,7 @@ impl Desk {
         match target {
             Target::Nothing => {
                 let words = format!("{}: expected a folder, a library, a model or an image, found nothing; check the name", display(&path));
-                self.tell(Notice { words, tone: Tone::Problem, undo: false });
+                self.tell(Notice { words, tone: Tone::Problem, undo: None });
             }
             Target::Model => {
                 self.turns = true;
@@ -165,6 +183,10 @@ impl Desk {
                 match open(session) {
                     // It was opened in vain a moment ago and is about to be dropped.
                     Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
+                    Err(ref error @ Error::Data { ref path, .. }) if path.ends_with(DATABASE) => {
+                        let folder = path.parent().unwrap_or(path).to_owned();
+                        return Ok(Message::Damaged(folder, error.to_string()));
+                    }
                     outcome => break outcome?,
                 }
                 std::thread::sleep(WAIT);
@@ -205,6 +227,10 @@ impl Desk {
     }
 }
 
+fn last_act(library: &Mutex<Library>) -> Option<EventId> {
+    hold(library).state().history().last().map(|act| act.id)
+}
+
 fn state(library: &Mutex<Library>) -> Message {
     Message::State(hold(library).state().clone())
 }
@@ -228,7 +254,7 @@ fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
 fn opened(session: &Session, folder: PathBuf, source: PathBuf, name: String, library: Library, then: Option<Command>) -> Opened {
     let report = session.last_report(&library);
     let models = saved_models(session, &folder);
-    Opened { folder, source, name, library, report, models, tray: Vec::new(), then }
+    Opened { folder, source, name, library, report, models, tray: Vec::new(), then, news: Vec::new() }
 }
 
 /// The images to try, with small pictures of them.
@@ -258,18 +284,20 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Messa
     } else if !report.layout.is_empty() {
         words.push_str(&format!(" ({})", report.layout));
     }
-    let mut messages = vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo: report.imported > 0 })];
-    let failed = |failed: &FailedFile| Message::Logged(Notice { words: failed.detail.clone(), tone: Tone::Problem, undo: false });
+    let undo = last_act(library).filter(|_| report.imported > 0);
+    let mut messages = vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo })];
+    let failed = |failed: &FailedFile| Message::Logged(Notice { words: failed.detail.clone(), tone: Tone::Problem, undo: None });
     messages.extend(report.failed.iter().take(TOLD).map(failed));
     Message::Several(messages)
 }
 
-fn read_table(session: &Session, library: &Mutex<Library>, path: &Path) -> Result<Message> {
+/// Reads a table; names without an image are told when the user asked for it.
+fn read_table(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Message> {
     let table = session.read_table(path)?;
     let read = session.take_table(library, &table, path)?;
     let mut words = format!("{}: {} and {} added", display(path), count(read.captions, "caption"), count(read.labels, "label"));
     for (n, what) in [
-        (read.unmatched.len(), "names without an image"),
+        (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
         (read.ambiguous.len(), "names that several images have"),
         (read.kept, "labels kept as you gave them"),
         (table.n_problems, "lines that could not be read"),
@@ -278,7 +306,10 @@ fn read_table(session: &Session, library: &Mutex<Library>, path: &Path) -> Resul
             words.push_str(&format!(", {n} {what}"));
         }
     }
-    Ok(Message::Several(vec![state(library), Message::Notice(Notice { words, tone: Tone::Done, undo: read.captions + read.labels > 0 })]))
+    Ok(Message::Several(vec![
+        state(library),
+        Message::Notice(Notice { words, tone: Tone::Done, undo: last_act(library).filter(|_| read.captions + read.labels > 0) }),
+    ]))
 }
 
 /// A file of captions that lies in a folder of images under a name that tells.

@@ -23,6 +23,7 @@ use tessera_core::ckm::model::Recognizer;
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
+use tessera_core::library::health::Health;
 use tessera_core::library::state::State;
 use tessera_core::library::{CACHE, Library};
 
@@ -80,6 +81,8 @@ pub struct Desk {
     hit_limit: usize,
     there: HashMap<PathBuf, bool>,
     listing: Option<(PathBuf, Vec<Entry>)>,
+    health: Option<Health>,
+    damaged: Option<(PathBuf, String)>,
     /// Folders that join the library that is being opened.
     waiting: Vec<PathBuf>,
 }
@@ -112,6 +115,9 @@ enum Message {
     Hits(u64, Hits),
     Recognised(Box<(Recognition, Drawn)>),
     NotRecognised(String),
+    Health(Box<Health>),
+    /// A library whose database is damaged, with what was found.
+    Damaged(PathBuf, String),
     Loaded(String, Arc<Recognizer>),
     Models(Vec<SavedModel>),
     Judged(Option<EventId>, Arc<Report>),
@@ -129,6 +135,8 @@ struct Opened {
     models: Vec<SavedModel>,
     tray: Vec<Tried>,
     then: Option<Command>,
+    /// What is worth knowing of the opening.
+    news: Vec<String>,
 }
 
 /// The longer side, in pixels, of pictures in the viewer.
@@ -185,6 +193,8 @@ impl Desk {
             hit_limit: 100,
             there: HashMap::new(),
             listing: None,
+            health: None,
+            damaged: None,
             waiting: Vec::new(),
         })
     }
@@ -270,6 +280,21 @@ impl Desk {
     /// The models saved with the library.
     pub fn models(&self) -> &[SavedModel] {
         self.open.as_ref().map_or(&[], |open| &open.models)
+    }
+
+    /// How the library is, as last asked for with [`Desk::look_at_health`].
+    pub fn health(&self) -> Option<&Health> {
+        self.health.as_ref()
+    }
+
+    /// Asks how the library is.
+    pub fn look_at_health(&mut self) {
+        self.with_library(|_, library| health(library));
+    }
+
+    /// The library that could not be opened because it is damaged, and what was found.
+    pub fn damaged(&self) -> Option<(&Path, &str)> {
+        self.damaged.as_ref().map(|(folder, words)| (folder.as_path(), words.as_str()))
     }
 
     /// Images to try the recogniser on, which come with the sample.
@@ -441,6 +466,11 @@ impl Desk {
                 (self.asked, self.recognition, self.drawn) = (None, None, None);
                 self.take_in(problem(words));
             }
+            Message::Health(health) => self.health = Some(*health),
+            Message::Damaged(folder, words) => {
+                self.take_in(problem(words.clone()));
+                self.damaged = Some((folder, words));
+            }
             Message::Loaded(name, model) => {
                 self.tell(done(format!("Recognising with {name}")));
                 self.loaded = Some((name, model));
@@ -462,7 +492,7 @@ impl Desk {
     }
 
     fn opened(&mut self, opened: Opened) {
-        let Opened { folder, source, name, library, report, models, tray, then } = opened;
+        let Opened { folder, source, name, library, report, models, tray, then, news } = opened;
         self.close();
         let state = library.state().clone();
         let thumbnails = Thumbnails::new(&self.session, &folder.join(CACHE), &self.wake);
@@ -478,6 +508,9 @@ impl Desk {
             thumbnails,
             tried_to_judge: false,
         });
+        for words in news {
+            self.tell(note(words));
+        }
         if let Some(command) = then {
             self.run(command);
         }
@@ -490,6 +523,7 @@ impl Desk {
         (self.hits, self.recognition, self.drawn, self.asked) = (None, None, None, None);
         self.drop_picture();
         self.is_stale = false;
+        (self.health, self.damaged) = (None, None);
         self.loaded = None;
         self.searched += 1;
     }
@@ -594,21 +628,31 @@ impl Message {
     /// Whether it says something of the library that is open.
     fn is_of_library(&self) -> bool {
         match self {
-            Self::State(_) | Self::Hits(..) | Self::Recognised(_) | Self::Models(_) | Self::Judged(..) | Self::Picture(..) => true,
+            Self::State(_)
+            | Self::Hits(..)
+            | Self::Recognised(_)
+            | Self::Models(_)
+            | Self::Health(_)
+            | Self::Judged(..)
+            | Self::Picture(..) => true,
             Self::Several(messages) => messages.iter().any(Self::is_of_library),
             _ => false,
         }
     }
 }
 
+fn health(library: &Library) -> Message {
+    library.health().map_or_else(|error| problem(error.to_string()), |health| Message::Health(Box::new(health)))
+}
+
 fn done(words: impl Into<String>) -> Notice {
-    Notice { words: words.into(), tone: Tone::Done, undo: false }
+    Notice { words: words.into(), tone: Tone::Done, undo: None }
 }
 
 fn note(words: impl Into<String>) -> Notice {
-    Notice { words: words.into(), tone: Tone::Note, undo: false }
+    Notice { words: words.into(), tone: Tone::Note, undo: None }
 }
 
 fn problem(words: impl Into<String>) -> Message {
-    Message::Notice(Notice { words: words.into(), tone: Tone::Problem, undo: false })
+    Message::Notice(Notice { words: words.into(), tone: Tone::Problem, undo: None })
 }

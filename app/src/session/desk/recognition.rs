@@ -58,11 +58,11 @@ pub(super) fn kind_name(source: &str) -> &'static str {
     }
 }
 
-/// Recognises an image.
+/// Recognises an image; `open` is the library that is open, whoever answers.
 ///
 /// # Errors
 /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare it with.
-pub(super) fn recognise(session: &Session, answerer: &Answerer, query: &Query) -> Result<(Recognition, Drawn)> {
+pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &Query) -> Result<(Recognition, Drawn)> {
     let (model, state, by) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
@@ -71,7 +71,7 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, query: &Query) -
         Answerer::Model(model, name) => (Recognizer::clone(model), None, name.clone()),
     };
     let item = match (query, &state) {
-        (Query::Item(id), _) => Some(*id),
+        (Query::Item(id), Some(_)) => Some(*id),
         (Query::File(path), Some(state)) => {
             state.images().find(|image| state.path_of(image).as_deref() == Some(path)).map(|image| image.id)
         }
@@ -79,13 +79,21 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, query: &Query) -
     };
     let path = match (query, &state) {
         (Query::File(path), _) => Some(path.clone()),
-        (Query::Item(id), Some(state)) => state.image(*id).and_then(|image| state.path_of(image)),
+        // A model from elsewhere is asked about images of the library that is open, too.
+        (Query::Item(id), state) => {
+            let state = state.as_ref().or(open);
+            state.and_then(|state| state.path_of(state.image(*id)?))
+        }
         _ => None,
     };
     let picture = match (query, &path) {
         (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), SIDE),
         (_, Some(path)) => session.picture(path, SIDE)?,
-        _ => return Err(Error::Option { name: "image", found: "one without a file".into(), expected: "an image whose file is there" }),
+        (Query::Item(id), None) => {
+            let name = format!("#{}", id.0);
+            return Err(Error::data(Path::new(&name), "an image of the open library", "none of that number", "choose another image"));
+        }
+        (Query::File(path), None) => return Err(Error::data(path, "an image", "nothing", "check the name")),
     };
     let name = path.as_deref().map_or_else(|| "Pasted image".to_owned(), tessera_core::error::display);
     // An image that was learned would be compared with itself.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use image::RgbImage;
 use tessera_core::ids::ItemId;
+use tessera_core::library::event::EventId;
 use tessera_core::progress::Snapshot;
 
 use crate::command::JobId;
@@ -18,8 +19,8 @@ pub struct Notice {
     pub words: String,
     /// How it is meant.
     pub tone: Tone,
-    /// Whether what it tells of can be taken back.
-    pub undo: bool,
+    /// The act it tells of, if that can be taken back.
+    pub undo: Option<EventId>,
 }
 
 /// How a notice is meant.

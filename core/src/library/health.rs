@@ -1,0 +1,96 @@
+//! How a library is: its roots, what could not be taken in, its copies, and the room it takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::event::RootId;
+use super::snapshot::{Snapshot, snapshots};
+use super::{Library, now};
+use crate::error::Result;
+
+/// How a library is at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Its roots.
+    pub roots: Vec<RootHealth>,
+    /// Files that could not be taken in when their folders were last imported.
+    pub skipped: Vec<SkippedFile>,
+    /// Its snapshots, the newest first.
+    pub snapshots: Vec<Snapshot>,
+    /// When it was last checked and found sound, in milliseconds since 1970.
+    pub checked_at: Option<i64>,
+    /// Its files and folders with their sizes in bytes, the largest first.
+    pub stored: Vec<(String, u64)>,
+}
+
+/// How a root is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootHealth {
+    /// Its number.
+    pub id: RootId,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Whether it is there; its images stay in the library when it is not.
+    pub is_here: bool,
+    /// Images below it.
+    pub images: usize,
+    /// Of these: images whose file was not there when it was last looked for.
+    pub missing: usize,
+}
+
+/// A file that could not be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// One word for programs.
+    pub reason: String,
+    /// The reason in words.
+    pub detail: String,
+}
+
+impl Library {
+    /// How it is. O(images + files of the library).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when its files cannot be read.
+    pub fn health(&self) -> Result<Health> {
+        let root = |(id, root): (RootId, &super::state::Root)| {
+            let below = self.state.images().filter(|image| image.places.iter().any(|place| place.root == id));
+            let (mut images, mut missing) = (0, 0);
+            for image in below {
+                images += 1;
+                missing += usize::from(!image.places.iter().any(|place| place.root == id && place.here));
+            }
+            RootHealth { id, path: root.path.clone(), is_here: root.path.is_dir(), images, missing }
+        };
+        let skipped = self.cache.skipped()?.into_iter().map(|(path, reason, detail)| SkippedFile { path, reason, detail });
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut stored: Vec<(String, u64)> =
+            entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), size_of(&entry.path()))).collect();
+        stored.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(Health {
+            roots: self.state.roots().map(root).collect(),
+            skipped: skipped.collect(),
+            snapshots: snapshots(&self.folder),
+            checked_at: self.store.fact(CHECKED)?,
+            stored,
+        })
+    }
+
+    /// Notes that the library was checked and found sound.
+    pub(super) fn note_check(&self) -> Result<()> {
+        self.store.set_fact(CHECKED, now())
+    }
+}
+
+const CHECKED: &str = "checked at";
+
+/// Bytes of a file, or of everything in a folder.
+fn size_of(path: &Path) -> u64 {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::read_dir(path).into_iter().flatten().flatten().map(|entry| size_of(&entry.path())).sum(),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    }
+}
