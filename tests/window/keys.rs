@@ -1,12 +1,14 @@
 //! The keyboard: everything can be done without a mouse, and letters are dead while someone writes.
 
 use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
 use tessera::command::Command;
+use tessera::gui::listing::Scope;
 use tessera::gui::view::{Modal, Page};
 
 use crate::world::{World, class_folders};
 
-fn small() -> World {
+pub(crate) fn small() -> World {
     let folder = tempfile::tempdir().unwrap();
     class_folders(folder.path(), &["ant", "bee", "cat"], 4);
     let world = World::on(folder.path());
@@ -14,7 +16,7 @@ fn small() -> World {
     world
 }
 
-fn selected(world: &mut World) -> Vec<u32> {
+pub(crate) fn selected(world: &mut World) -> Vec<u32> {
     world.harness.state_mut().view_mut().selection.ids().iter().map(|id| id.0).collect()
 }
 
@@ -75,6 +77,67 @@ fn the_viewer_goes_by_keys() {
     world.until("it is labelled", |app| app.desk().state().unwrap().images().nth(1).unwrap().label() == Some("cat"));
     world.key(Key::Escape);
     assert!(world.harness.state_mut().view_mut().viewer.is_none());
+}
+
+#[test]
+fn the_viewer_zooms_by_keys_from_what_is_seen() {
+    let mut world = small();
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    let zoom = |world: &mut World| world.harness.state_mut().view_mut().viewer.as_ref().unwrap().zoom;
+    world.key(Key::Plus);
+    // A picture of 48 points is shown eight times as large at first.
+    assert!((zoom(&mut world).unwrap() - 10.0).abs() < 0.01, "{:?}", zoom(&mut world));
+    for _ in 0..20 {
+        world.key(Key::Plus);
+    }
+    assert_eq!(zoom(&mut world), Some(32.0));
+    world.key(Key::F);
+    assert_eq!(zoom(&mut world), None);
+    world.ctrl(Key::Num3);
+    let view = world.harness.state_mut().view_mut();
+    assert!(view.viewer.is_none() && view.page == Page::Train, "a page takes the place of the viewer");
+    assert_eq!(world.state().history().len(), 1, "nothing was labelled");
+}
+
+#[test]
+fn found_images_are_selected_and_walked_by_keys() {
+    let mut world = small();
+    world.run(Command::Search("bee".into()));
+    world.until("they are found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 4));
+    let hits: Vec<u32> = world.app().desk().hits().unwrap().hits.iter().map(|hit| hit.image.0).collect();
+    let sorted = |ids: &[u32]| ids.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    world.ctrl(Key::A);
+    assert_eq!(selected(&mut world), sorted(&hits));
+    world.key(Key::Home);
+    world.key(Key::ArrowDown);
+    assert_eq!(selected(&mut world), [hits[1]]);
+    world.ctrl(Key::I);
+    assert_eq!(selected(&mut world), sorted(&[hits[0], hits[2], hits[3]]));
+}
+
+#[test]
+fn the_class_that_is_shown_is_changed_by_keys() {
+    let mut world = small();
+    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.step();
+    world.ctrl(Key::K);
+    world.type_into("Command", "rename or merge");
+    world.key(Key::Enter);
+    world.step();
+    assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::ClassName(Some("bee".into()))));
+}
+
+#[test]
+fn letters_live_while_a_button_has_the_keyboard() {
+    let mut world = small();
+    world.key(Key::Home);
+    world.harness.get_by_label("All images 12").focus();
+    world.step();
+    world.key(Key::Num3);
+    world.until("it is labelled", |app| app.desk().state().unwrap().images().next().unwrap().label() == Some("cat"));
+    world.ctrl(Key::Z);
+    world.until("it is undone", |app| app.desk().state().unwrap().images().next().unwrap().label() == Some("ant"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps in vain has failed")]
 
 mod journey;
+mod keeping;
 mod keys;
 mod views;
 mod world;

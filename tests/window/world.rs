@@ -11,7 +11,7 @@ use image::{Rgb, RgbImage};
 use tempfile::TempDir;
 use tessera::command::Command;
 use tessera::gui::App;
-use tessera::gui::dialogs::Scripted;
+use tessera::gui::dialogs::{Dialogs, Scripted};
 use tessera::session::Session;
 use tessera_core::library::state::State;
 
@@ -32,12 +32,17 @@ impl World {
 
     pub(crate) fn of_size(size: [f32; 2], answers: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let session = Session::new(2, 0).unwrap().with_data_folder(folder.path().join("data"));
         let dialogs = Scripted::new(answers.iter().map(|answer| folder.path().join(answer)));
+        Self::with(folder, size, Box::new(dialogs))
+    }
+
+    /// A window that keeps everything in a folder, in which settings may lie already.
+    pub(crate) fn with(folder: TempDir, size: [f32; 2], dialogs: Box<dyn Dialogs>) -> Self {
+        let session = Session::new(2, 0).unwrap().with_data_folder(folder.path().join("data"));
         let settings = folder.path().join("settings.ron");
         let builder: HarnessBuilder<App> = Harness::builder().with_size(size).allow_missing_glyphs();
         let harness = builder.build_eframe(move |creation| {
-            let app = App::new(&creation.egui_ctx, session.clone(), Some(settings.clone()), Box::new(dialogs));
+            let app = App::new(&creation.egui_ctx, session.clone(), Some(settings.clone()), dialogs);
             app.unwrap()
         });
         let mut world = Self { harness, folder };

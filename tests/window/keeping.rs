@@ -1,0 +1,173 @@
+//! What was begun is not lost, and what is shown is what is meant.
+
+use std::path::PathBuf;
+
+use egui::Key;
+use egui_kittest::kittest::Queryable as _;
+use tessera::command::{Command, Query};
+use tessera::gui::dialogs::{Dialogs, Purpose, Scripted, Wants};
+use tessera::gui::listing::Scope;
+use tessera::gui::view::{Modal, Page};
+use tessera_core::library::event::UserLabel;
+
+use crate::keys::{selected, small};
+use crate::world::{World, class_folders, picture};
+
+#[test]
+fn a_caption_that_was_begun_is_kept_when_another_image_is_selected() {
+    let mut world = small();
+    world.key(Key::Home);
+    let id = world.state().images().next().unwrap().id;
+    world.type_into("New caption", "begun");
+    world.click("002.png, bee");
+    world.until("it is kept", |app| app.desk().state().unwrap().image(id).unwrap().captions.len() == 1);
+    assert_eq!(world.state().image(id).unwrap().captions[0].text, "begun");
+    assert_ne!(selected(&mut world), [id.0]);
+    world.type_into("New caption", "given up");
+    world.key(Key::Escape);
+    world.rest();
+    assert_eq!(world.state().images().map(|image| image.captions.len()).sum::<usize>(), 1);
+}
+
+#[test]
+fn a_filter_takes_what_it_hides_out_of_the_selection() {
+    let mut world = small();
+    world.ctrl(Key::A);
+    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.step();
+    assert_eq!(selected(&mut world).len(), 4);
+}
+
+#[test]
+fn undo_stands_on_the_notice_of_the_newest_act_only() {
+    let mut world = small();
+    let id = world.state().images().next().unwrap().id;
+    for class in ["bee", "cat"] {
+        world.run(Command::Label(vec![id], UserLabel::Class(class.into())));
+        world.until("it is labelled", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some(class));
+    }
+    world.rest();
+    assert_eq!(world.harness.query_all_by_label("Undo").count(), 1);
+    world.click("Undo");
+    world.until("it is undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("bee"));
+    world.click("Undo");
+    world.until("it is undone", |app| app.desk().state().unwrap().image(id).unwrap().label() == Some("ant"));
+}
+
+#[test]
+fn an_image_that_is_opened_is_shown_as_it_is_recognised() {
+    let mut world = small();
+    let new = world.path("new.png");
+    picture(1, 48).save(&new).unwrap();
+    world.run(Command::Open(new.clone()));
+    world.until("it is recognised", |app| app.desk().recognition().is_some());
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Recognise);
+    // A model answers without a library.
+    let model = world.path("m.tessera-model");
+    world.run(Command::SaveModel(model.clone()));
+    world.until("it is saved", |app| app.desk().log().iter().any(|notice| notice.words.starts_with("Saved the model")));
+    world.rest();
+    world.ctrl(Key::W);
+    world.until("the library is closed", |app| app.desk().state().is_none());
+    world.run(Command::Open(model));
+    world.until("it is loaded", |app| app.desk().loaded_model().is_some());
+    assert!(world.shows("Choose an image"));
+    world.run(Command::Open(new));
+    world.until("it is recognised", |app| app.desk().recognition().is_some());
+    assert!(world.shows("Everything the score is the sum of"));
+}
+
+#[test]
+fn another_library_begins_without_the_search_and_the_filter_of_the_last() {
+    let mut world = small();
+    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.ctrl(Key::F);
+    world.type_into("Search", "bee");
+    world.until("they are found", |app| app.desk().hits().is_some());
+    let other = world.path("other");
+    class_folders(&other, &["one", "two"], 2);
+    world.run(Command::Open(other));
+    world.until("the other is open", |app| app.desk().name() == Some("other") && !app.desk().is_busy());
+    let view = world.harness.state_mut().view_mut();
+    assert!(view.search.is_empty() && view.scopes.is_empty() && view.list().len() == 4);
+    assert!(world.app().desk().hits().is_none());
+}
+
+#[test]
+fn hits_are_as_many_as_the_settings_say() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("settings.ron"), "{\"hits\": 3, \"scale\": 0.6}").unwrap();
+    let images = folder.path().join("images");
+    class_folders(&images, &["ant", "bee"], 5);
+    let mut world = World::with(folder, [1280.0, 800.0], Box::new(Scripted::new([])));
+    world.run(Command::Open(images));
+    world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 10) && !app.desk().is_busy());
+    world.run(Command::Search("bee".into()));
+    world.until("they are found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 3));
+    world.harness.state_mut().view_mut().open(Modal::Settings);
+    world.rest();
+    assert!((world.harness.ctx.zoom_factor() - 0.6).abs() < 1e-6, "looking at the settings changes none");
+}
+
+/// A dialog that stays open.
+#[derive(Default)]
+struct Patient(bool);
+
+impl Dialogs for Patient {
+    fn are_there(&self) -> bool {
+        true
+    }
+
+    fn ask(&mut self, _: Purpose, _: Wants, _: Box<dyn FnOnce() + Send>) {
+        self.0 = true;
+    }
+
+    fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)> {
+        None
+    }
+
+    fn is_open(&self) -> bool {
+        self.0
+    }
+
+    fn give_up(&mut self) {
+        self.0 = false;
+    }
+}
+
+#[test]
+fn a_path_typed_beside_an_open_dialog_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let images = folder.path().join("images");
+    class_folders(&images, &["ant", "bee"], 2);
+    let other = folder.path().join("other");
+    class_folders(&other, &["one"], 1);
+    let mut world = World::with(folder, [1280.0, 800.0], Box::new(Patient::default()));
+    world.run(Command::Open(other));
+    world.until("the first is open", |app| app.desk().state().is_some() && !app.desk().is_busy());
+    world.ctrl(Key::O);
+    assert!(world.shows("Browse files…"));
+    world.click("Browse folders…");
+    assert!(world.shows("Give up on the system's dialog"));
+    world.harness.state_mut().view_mut().typed.clear();
+    world.type_into("Path", images.to_str().unwrap());
+    world.key(Key::Enter);
+    world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 4));
+}
+
+#[test]
+fn a_picture_that_cannot_be_read_says_why() {
+    let mut world = small();
+    world.key(Key::Home);
+    let path = world.state().path_of(world.state().images().next().unwrap()).unwrap();
+    std::fs::write(&path, b"no image").unwrap();
+    world.key(Key::Enter);
+    world.until("it is tried", |app| app.desk().picture().is_some_and(|(_, picture)| picture.is_err()));
+    world.key(Key::ArrowRight);
+    world.until("the next is there", |app| app.desk().picture().is_some_and(|(_, picture)| picture.is_ok()));
+    world.key(Key::Escape);
+    world.step();
+    assert!(world.app().desk().picture().is_none(), "what is looked at no more is let go of");
+    world.run(Command::Recognise(Query::File(path)));
+    world.until("it is said", |app| app.desk().log().iter().any(|notice| notice.words.contains("000.png")));
+}
