@@ -200,7 +200,8 @@ fn a_snapshot_is_put_back() {
     place.import(&library);
     let then = hold(&library).state().clone();
     let snapshot = hold(&library).take_snapshot().unwrap();
-    hold(&library).label(&[at(&library, "cat/1.png").id], &class("tiger")).unwrap();
+    let one = at(&library, "cat/1.png").id;
+    hold(&library).label(&[one], &class("tiger")).unwrap();
     assert!(matches!(restore(&place.folder(), &snapshot.path), Err(tessera_core::Error::Busy { .. })));
     close(library);
     let kept = restore(&place.folder(), &snapshot.path).unwrap();
