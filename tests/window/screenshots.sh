@@ -80,6 +80,9 @@ for size in 1280x800 1920x1080; do
         xdotool key ctrl+4
         sleep 0.6
         shoot models
+        xdotool key ctrl+5
+        sleep 1
+        shoot library
         for pair in settings:ctrl+comma history:ctrl+h open:ctrl+o keys:F1 palette:ctrl+k; do
             xdotool key "${pair#*:}"
             sleep 0.8
