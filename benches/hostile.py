@@ -104,7 +104,7 @@ with tempfile.TemporaryDirectory() as scratch:
     bombs(scratch / "bombs")
     failed = False
     for name in ("corpus", "mutants", "bombs"):
-        n = sum(path.is_file() for path in (scratch / name).rglob("*"))
+        n = sum(path.is_file() and not path.name.startswith(".") for path in (scratch / name).rglob("*"))
         answer, err, code, seconds, own, workers = run(scratch / name, scratch / f"{name}.tessera", scratch / f"{name}.jsonl")
         lines = sum(1 for _ in open(scratch / f"{name}.jsonl"))
         counts = {key: answer[key] for key in ("imported", "unchanged", "duplicate", "unsupported", "failed")}

@@ -95,7 +95,7 @@ fn skipped_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                             panel.ask(Command::Reveal(file.path.clone()));
                         }
                         ui.label(RichText::new(&file.reason).monospace());
-                        line(ui, RichText::new(&file.detail)).on_hover_text(&file.detail);
+                        line(ui, RichText::new(&file.detail));
                     });
                 }
             },
