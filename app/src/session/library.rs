@@ -46,6 +46,21 @@ pub fn what_is(path: &Path) -> Target {
     }
 }
 
+/// Whether a folder, or the first above it that is there, lies on a network drive.
+#[cfg(target_os = "linux")]
+fn is_on_network(folder: &Path) -> bool {
+    /// NFS, SMB, CIFS, SMB2, AFS, Ceph, Coda (Linux, `include/uapi/linux/magic.h`).
+    const KINDS: [i64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
+    let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let kind = full.ancestors().find_map(|path| rustix::fs::statfs(path).ok()).map(|found| found.f_type as i64);
+    kind.is_some_and(|kind| KINDS.contains(&(kind & 0xffff_ffff)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_on_network(_: &Path) -> bool {
+    false
+}
+
 impl Session {
     /// Opens a library.
     ///
@@ -60,6 +75,10 @@ impl Session {
     /// # Errors
     /// As [`Library::open_or_create`].
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
+        if what_is(folder) != Target::Library && is_on_network(folder) {
+            let advice = "put the library on a drive of this computer; the images may stay where they are";
+            return Err(Error::data(folder, "a place on this computer", "a network drive, whose locks cannot be relied on", advice));
+        }
         self.pool.install(|| Library::open_or_create(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
