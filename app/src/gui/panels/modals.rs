@@ -462,7 +462,7 @@ fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     }
     ui.label("What was done so far is saved. Leave now and the rest is not done.");
     ui.horizontal(|ui| {
-        if main_button(ui, "Leave").clicked() {
+        if main_button(ui, "Leave").clicked() || ui.input(|input| input.key_pressed(Key::Enter)) {
             panel.view.leave = true;
         }
         *close |= ui.button("Stay").clicked();
