@@ -179,13 +179,11 @@ pub(super) fn take_in(
             Err(error) => report.failed.push(failed(path, &error)),
         }
     }
-    if reads_words {
-        hold(library).read_words_again(&folder, unchanged)?;
-    }
+    let act = if reads_words { hold(library).read_words_again(&folder, unchanged)? } else { None };
     report.missing = hold(library).mark_missing(&folder, &data.items.iter().map(|item| item.path()).collect())?;
 
     progress.begin("Importing", work.len() as u64);
-    let mut run = Run { root, folder: folder.clone(), known, act: None, in_act: 0, reads_words, report };
+    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
     for batch in work.chunks(BATCH) {
         let (state, watch) = {
             let held = hold(library);
@@ -347,11 +345,11 @@ impl Library {
         Ok(id)
     }
 
-    /// Takes over what folders and names say today of files that have not changed. Only a look at a whole root counts: the
+    /// Takes over what folders and names say today of files that have not changed, as the beginning of the import's act. Only a look at a whole root counts: the
     /// names of a folder inside it are understood in another way.
-    fn read_words_again(&mut self, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<()> {
+    fn read_words_again(&mut self, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<Option<EventId>> {
         if self.state.roots().all(|(_, root)| root.path != folder) {
-            return Ok(());
+            return Ok(None);
         }
         let mut changes = Vec::new();
         let mut classes = BTreeSet::new();
@@ -366,8 +364,7 @@ impl Library {
         }
         let new = self.state.new_classes(classes.iter().map(String::as_str));
         let words = format!("Read the folders of {} again", error::display(folder));
-        self.commit(None, Kind::Act, &words, new.into_iter().chain(changes).collect())?;
-        Ok(())
+        self.commit(None, Kind::Act, &words, new.into_iter().chain(changes).collect())
     }
 
     /// Notes which files below `folder` are gone, and which are back. Returns how many are gone.
