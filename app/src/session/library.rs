@@ -50,9 +50,9 @@ pub fn what_is(path: &Path) -> Target {
 #[cfg(target_os = "linux")]
 fn is_on_network(folder: &Path) -> bool {
     /// NFS, SMB, CIFS, SMB2, AFS, Ceph, Coda (Linux, `include/uapi/linux/magic.h`).
-    const KINDS: [i64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
+    const KINDS: [u64; 7] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
     let full = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let kind = full.ancestors().find_map(|path| rustix::fs::statfs(path).ok()).map(|found| found.f_type as i64);
+    let kind = full.ancestors().find_map(|path| rustix::fs::statfs(path).ok()).map(|found| found.f_type as u64);
     kind.is_some_and(|kind| KINDS.contains(&(kind & 0xffff_ffff)))
 }
 
@@ -61,12 +61,22 @@ fn is_on_network(_: &Path) -> bool {
     false
 }
 
+/// On a network drive neither the lock nor the database's own locks can be relied on.
+fn refuse_network(folder: &Path) -> Result<()> {
+    if !is_on_network(folder) {
+        return Ok(());
+    }
+    let advice = "put the library on a drive of this computer; the images may stay where they are";
+    Err(Error::data(folder, "a place on this computer", "a network drive, whose locks cannot be relied on", advice))
+}
+
 impl Session {
     /// Opens a library.
     ///
     /// # Errors
-    /// As [`Library::open`].
+    /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
+        refuse_network(folder)?;
         self.pool.install(|| Library::open(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
@@ -75,10 +85,7 @@ impl Session {
     /// # Errors
     /// As [`Library::open_or_create`].
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
-        if what_is(folder) != Target::Library && is_on_network(folder) {
-            let advice = "put the library on a drive of this computer; the images may stay where they are";
-            return Err(Error::data(folder, "a place on this computer", "a network drive, whose locks cannot be relied on", advice));
-        }
+        refuse_network(folder)?;
         self.pool.install(|| Library::open_or_create(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
