@@ -1,10 +1,10 @@
 //! Work on a thread of its own: watched, cancelled, finished once.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tessera_core::error::contained;
 use tessera_core::progress::{Progress, Snapshot};
 
 /// Work under way. Dropping it cancels it: nobody waits for it any more.
@@ -16,18 +16,19 @@ pub struct Job<T> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts `work`; `wake` is called when it has ended. A panic inside ends this job with a sentence, nothing else.
+    /// Starts `work` with a progress of its own; `wake` is called when it has ended. A panic inside ends this job with a
+    /// sentence, nothing else.
     pub fn spawn(
         name: impl Into<String>,
+        progress: Progress,
         wake: impl FnOnce() + Send + 'static,
         work: impl FnOnce(&Progress) -> Result<T, String> + Send + 'static,
     ) -> Self {
         let (send, outcome) = mpsc::channel();
-        let progress = Progress::default();
         let theirs = progress.clone();
         let name = name.into();
         let run = move || {
-            let result = catch_unwind(AssertUnwindSafe(|| work(&theirs))).unwrap_or_else(|panic| Err(last_words(&*panic)));
+            let result = contained(|| work(&theirs)).unwrap_or_else(|words| Err(mistake(&words)));
             // The receiver is gone when nobody waits.
             let _ = send.send(result);
             wake();
@@ -81,9 +82,7 @@ impl<T> Drop for Job<T> {
     }
 }
 
-/// What a panic said.
-pub fn last_words(panic: &(dyn std::any::Any + Send)) -> String {
-    let words = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
-    let words = words.unwrap_or_else(|| "no reason given".into());
+/// What to tell of a panic.
+pub fn mistake(words: &str) -> String {
     format!("this ran into a mistake in the program ({words}); everything else goes on, and nothing that was saved is lost")
 }

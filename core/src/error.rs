@@ -1,6 +1,7 @@
 //! What can go wrong, in words that say what was expected, what was found and the way out.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// The result of everything in this crate that can fail.
@@ -122,4 +123,15 @@ fn way_out(cause: &io::Error) -> &'static str {
 /// A path for people: control characters are escaped, bytes that are not text become replacement characters.
 pub fn display(path: &Path) -> String {
     path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+}
+
+/// Does work that may panic. A panic's message takes the place of the result.
+///
+/// # Errors
+/// What a panic said.
+pub fn contained<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let words = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
+        words.unwrap_or_else(|| "no reason given".into())
+    })
 }

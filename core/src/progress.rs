@@ -1,5 +1,6 @@
 //! Progress and cancelling in one handle: work counts and asks at the same place.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,12 +10,21 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Shared>);
 
-#[derive(Debug, Default)]
+type Watcher = dyn Fn(Snapshot) + Send + Sync;
+
+#[derive(Default)]
 struct Shared {
     /// What is being done, and of how many steps. `done` goes back to 0 only while this is held.
     stage: Mutex<(&'static str, u64)>,
     done: AtomicU64,
     cancelled: AtomicBool,
+    watcher: Option<Arc<Watcher>>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress").field("stage", &self.stage).field("done", &self.done).field("cancelled", &self.cancelled).finish()
+    }
 }
 
 /// How far the work had come when it was looked at.
@@ -29,11 +39,23 @@ pub struct Snapshot {
 }
 
 impl Progress {
+    /// A handle whose watcher is told of every stage and step as it is taken, by the thread that takes it.
+    pub fn watched(watcher: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Shared { watcher: Some(Arc::new(watcher)), ..Shared::default() }))
+    }
+
+    /// A handle on other work, with the same watcher.
+    pub fn another(&self) -> Self {
+        Self(Arc::new(Shared { watcher: self.0.watcher.clone(), ..Shared::default() }))
+    }
+
     /// Starts a stage of `total` steps (0: not known).
     pub fn begin(&self, stage: &'static str, total: u64) {
         let mut current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
         *current = (stage, total);
         self.0.done.store(0, Ordering::Relaxed);
+        drop(current);
+        self.tell();
     }
 
     /// Counts one step.
@@ -45,7 +67,14 @@ impl Progress {
             return Err(Error::Cancelled);
         }
         self.0.done.fetch_add(1, Ordering::Relaxed);
+        self.tell();
         Ok(())
+    }
+
+    fn tell(&self) {
+        if let Some(watcher) = &self.0.watcher {
+            watcher(self.snapshot());
+        }
     }
 
     /// Asks the work to stop at its next step.

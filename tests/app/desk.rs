@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -225,6 +225,48 @@ fn a_mistake_in_the_program_ends_one_job_with_a_sentence() {
     let id = state(&desk).images().next().unwrap().id;
     desk.run(Command::Label(vec![id], UserLabel::Class("still".into())));
     until(&mut desk, "everything else goes on", |desk| label_of(desk, id) == Some("still"));
+}
+
+#[test]
+fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
+    let world = World::with_images();
+    drop(ready(&world));
+    // Cutting features, judging and saving go wrong in turn, each on its third step, or at once if it has no steps.
+    let wrong = Arc::new(Mutex::new(""));
+    let watch = Arc::clone(&wrong);
+    let progress = Progress::watched(move |now| {
+        let is_wrong = *watch.lock().unwrap_or_else(PoisonError::into_inner) == now.stage;
+        assert!(!is_wrong || (now.total > 0 && now.done < 3), "wrong on purpose");
+    });
+    let mut desk = desk(session(&world).with_progress(&progress));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    let before = state(&desk).images().count();
+    many(&world, 40);
+    let new = Command::Import { folder: world.at("many"), labels: Labels::Auto, exclude: Vec::new(), table: None };
+    let to = world.at("model");
+    let jobs = [
+        ("Importing", new.clone()),
+        ("Judging each image without its object", Command::Train),
+        ("Saving the model", Command::SaveModel(to)),
+    ];
+    for (n, (stage, command)) in jobs.into_iter().enumerate() {
+        *wrong.lock().unwrap() = stage;
+        let told = desk.log().len();
+        desk.run(command);
+        until(&mut desk, stage, |desk| {
+            desk.log()[told..].iter().any(|notice| notice.words.contains("mistake in the program (wrong on purpose)"))
+        });
+        until(&mut desk, "nothing goes on", |desk| !desk.is_busy());
+        let id = state(&desk).images().next().unwrap().id;
+        let label = format!("still {n}");
+        desk.run(Command::Label(vec![id], UserLabel::Class(label.clone())));
+        until(&mut desk, "everything else goes on", |desk| label_of(desk, id) == Some(&label));
+    }
+    assert!(!world.at("model/manifest.ron").exists());
+    *wrong.lock().unwrap() = "";
+    desk.run(new);
+    until(&mut desk, "what was not imported is", |desk| state(desk).images().count() == before + 40 && !desk.is_busy());
 }
 
 #[test]

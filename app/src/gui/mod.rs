@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use egui::{Context, ViewportCommand};
+use tessera_core::error::contained;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::ContentHash;
 
@@ -429,11 +430,11 @@ pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
         Ok(Box::new(app))
     };
     // Some libraries that paint panic where a package is missing; the words are the same then.
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| eframe::run_native("Tessera", options, Box::new(start))));
+    let outcome = contained(|| eframe::run_native("Tessera", options, Box::new(start)));
     match outcome {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => anyhow::bail!("cannot open a window: {error}; {WAY_OUT}"),
-        Err(panic) => anyhow::bail!("cannot open a window: {}; {WAY_OUT}", crate::job::last_words(&*panic)),
+        Err(words) => anyhow::bail!("cannot open a window: {}; {WAY_OUT}", crate::job::mistake(&words)),
     }
 }
 

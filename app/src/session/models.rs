@@ -92,6 +92,7 @@ impl Session {
     /// # Errors
     /// As [`Recognizer::save`]; [`Error::Data`] when another kind of file is in the way.
     pub fn save_model(&self, model: &Recognizer, to: &Path) -> Result<u64> {
+        self.progress.begin("Saving the model", 0);
         if to.extension().is_none_or(|ending| ending != MODEL_ENDING) {
             return model.save(to);
         }

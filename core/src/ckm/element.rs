@@ -64,14 +64,14 @@ pub struct Kind {
     pub kernel: LeafKernel,
 }
 
-/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255, kept as f32: sums of
-/// their products are then exact, whatever the order and the instructions.
+/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255: sums of their products
+/// are exact in f32, whatever the order and the instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Values {
     Binary(Blocks),
     /// Value `d` of element `i` is `lanes[(i / LANES) * dimension + d][i % LANES]`.
     Dense {
-        lanes: Vec<[f32; LANES]>,
+        lanes: Vec<[u8; LANES]>,
         /// Squared lengths.
         norms: Vec<[f32; LANES]>,
     },
@@ -120,7 +120,7 @@ impl ElementSet {
     }
 
     /// The dense values of element `i`; none for binary kinds.
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = f32> {
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = u8> {
         let lanes = match &self.values {
             Values::Binary(_) => [].as_slice(),
             Values::Dense { lanes, norms } => {
@@ -139,11 +139,11 @@ impl ElementSet {
     /// Dense elements at `positions`; `rows` holds `dimension` values an element.
     pub(super) fn dense(positions: &[[f32; 2]], rows: &[u8], dimension: usize) -> Self {
         let n_blocks = positions.len().div_ceil(LANES);
-        let mut lanes = vec![[0.0; LANES]; n_blocks * dimension];
+        let mut lanes = vec![[0; LANES]; n_blocks * dimension];
         let mut norms = vec![[0.0; LANES]; n_blocks];
         for (i, row) in rows.chunks_exact(dimension).enumerate() {
             for (d, &value) in row.iter().enumerate() {
-                lanes[i / LANES * dimension + d][i % LANES] = f32::from(value);
+                lanes[i / LANES * dimension + d][i % LANES] = value;
                 norms[i / LANES][i % LANES] += f32::from(value) * f32::from(value);
             }
         }
@@ -230,7 +230,7 @@ impl Elements {
             for i in 0..set.len {
                 match &set.values {
                     Values::Binary(_) => bytes.extend(set.descriptor(i).to_bytes()),
-                    Values::Dense { .. } => bytes.extend(set.row(i).map(|value| value as u8)),
+                    Values::Dense { .. } => bytes.extend(set.row(i)),
                 }
             }
         }

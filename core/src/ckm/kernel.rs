@@ -70,7 +70,7 @@ pub(super) struct Queries<'a> {
 
 impl<'a> Queries<'a> {
     pub(super) fn new(set: &'a ElementSet, dimension: usize, unit: f32, kernel: LeafKernel) -> Self {
-        let rows: Vec<f32> = (0..set.len()).flat_map(|i| set.row(i)).collect();
+        let rows: Vec<f32> = (0..set.len()).flat_map(|i| set.row(i)).map(f32::from).collect();
         let norms =
             if dimension == 0 { Vec::new() } else { rows.chunks_exact(dimension).map(|row| row.iter().map(|v| v * v).sum()).collect() };
         Self { set, rows, norms, dimension, unit, kernel }
@@ -98,7 +98,7 @@ impl<'a> Queries<'a> {
             let distance = match &image.values {
                 Values::Binary(_) => self.set.descriptor(j).hamming(&image.descriptor(z)) as f32,
                 Values::Dense { norms, .. } => {
-                    let dot: f32 = image.row(z).zip(&self.rows[j * self.dimension..]).map(|(a, b)| a * b).sum();
+                    let dot: f32 = image.row(z).zip(&self.rows[j * self.dimension..]).map(|(a, b)| f32::from(a) * b).sum();
                     (self.norms[j] + norms[z / LANES][z % LANES] - 2.0 * dot).sqrt() * (1.0 / self.unit)
                 }
             };
@@ -149,7 +149,7 @@ fn binary_bests(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Plac
 const TILE: usize = 4;
 
 #[multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2"))]
-fn dense_bests(queries: &Queries<'_>, lanes: &[[f32; LANES]], norms: &[[f32; LANES]], places: &[Places], out: &mut [f32]) {
+fn dense_bests(queries: &Queries<'_>, lanes: &[[u8; LANES]], norms: &[[f32; LANES]], places: &[Places], out: &mut [f32]) {
     let kernel = queries.kernel;
     let dimension = queries.dimension;
     for (tile, out) in out.chunks_mut(TILE).enumerate() {
@@ -160,6 +160,7 @@ fn dense_bests(queries: &Queries<'_>, lanes: &[[f32; LANES]], norms: &[[f32; LAN
         for ((block, norms), places) in lanes.chunks_exact(dimension).zip(norms).zip(places) {
             let mut dots = [[0.0f32; LANES]; TILE];
             for (d, values) in block.iter().enumerate() {
+                let values = values.map(f32::from);
                 for t in 0..TILE {
                     let factor = rows[t][d];
                     for i in 0..LANES {

@@ -190,7 +190,7 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
         let values: Vec<u8> = elements()
             .flat_map(|(set, i)| match &set.values {
                 Values::Binary(_) => set.descriptor(i).to_bytes().to_vec(),
-                Values::Dense { .. } => set.row(i).map(|v| v as u8).collect(),
+                Values::Dense { .. } => set.row(i).collect(),
             })
             .collect();
         let name = |part: &str| format!("{k}.{}.{part}", kind.source.name());

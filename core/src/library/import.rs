@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
@@ -108,9 +108,14 @@ struct Refused {
     quarantine: HashMap<ContentHash, String>,
 }
 
-/// The library, whoever holds it.
+/// The library, whoever holds it. After a panic of whoever held it, everything is read from its files again.
 pub fn hold(library: &Mutex<Library>) -> MutexGuard<'_, Library> {
-    library.lock().unwrap_or_else(PoisonError::into_inner)
+    library.lock().unwrap_or_else(|poisoned| {
+        let mut held = poisoned.into_inner();
+        held.recover();
+        library.clear_poison();
+        held
+    })
 }
 
 /// Imports the image files below `folder`. The library is held only for moments, so that others can use it meanwhile.
@@ -156,7 +161,9 @@ pub(super) fn take_in(
     let deaths = decoder.deaths();
     let known = Known::of(&state);
     let (mut work, mut unchanged) = (Vec::new(), Vec::new());
+    progress.begin("Looking for new files", data.items.len() as u64);
     for item in &data.items {
+        progress.step()?;
         let Source::File(path) = &item.source else {
             report.failed.push(FailedFile {
                 path: item.path().to_owned(),

@@ -36,7 +36,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::ckm::CkmOptions;
 use crate::ckm::presets::Preset;
 use crate::descriptor::Descriptor;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, contained};
 use crate::ids::ItemId;
 use crate::picture::Decoder;
 use crate::progress::Progress;
@@ -57,6 +57,7 @@ pub const CACHE: &str = "cache.db";
 /// The folder of saved models.
 pub const MODELS: &str = "models";
 const LOCK: &str = "lock";
+const LATER: &str = "the change is saved, and learned when the library is next opened";
 /// Events after which models are kept again.
 const CHECKPOINT_EVERY: u64 = 500;
 
@@ -71,6 +72,8 @@ pub struct Library {
     decoder: Arc<dyn Decoder>,
     version: String,
     kept_at: Option<EventId>,
+    /// Whether a model lacks something that happened: it is then neither taught nor kept until it has caught up.
+    behind: bool,
     remarks: Vec<String>,
     storage: Arc<dyn Storage>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
@@ -155,6 +158,7 @@ impl Library {
             decoder: Arc::clone(&opening.decoder),
             version: features::version(&opening.options),
             kept_at: None,
+            behind: true,
             remarks: Vec::new(),
             storage: Arc::clone(&opening.storage),
             _lock: lock,
@@ -177,6 +181,7 @@ impl Library {
 
     /// Brings the models up to date.
     fn catch_up(&mut self, progress: &Progress) -> Result<()> {
+        self.behind = true;
         let Self { store, cache, state, recogniser, words, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
@@ -187,7 +192,20 @@ impl Library {
             apply::catch_up(model, checkpoint, store, state, &features, progress)?;
         }
         self.kept_at = kept_at;
+        self.behind = false;
         Ok(())
+    }
+
+    /// Reads everything anew after a mistake in the program has ended work on this library in the middle.
+    fn recover(&mut self) {
+        let outcome = contained(|| {
+            self.state = self.store.load()?;
+            self.catch_up(&Progress::default())
+        });
+        if let Some(words) = outcome.map_or_else(Some, |outcome| outcome.err().map(|error| error.to_string())) {
+            self.behind = true;
+            self.remarks.push(format!("{words}; {LATER}"));
+        }
     }
 
     /// The folder of the library.
@@ -278,20 +296,33 @@ impl Library {
         std::mem::take(&mut self.remarks)
     }
 
-    /// Teaches the models a step that concerns some images. What is durable has happened: a model that cannot follow now
-    /// is taught again when the library is next opened.
+    /// Teaches the models a step that concerns some images. What is durable has happened: models that cannot follow are
+    /// taught anew from their last checkpoint, and if that fails too, when the library is next opened.
     fn teach(&mut self, before: &State, images: &[ItemId]) {
-        let Self { cache, state, recogniser, words, decoder, version, remarks, .. } = self;
+        if self.behind {
+            return;
+        }
+        let words = match contained(|| self.follow(before, images)) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(words) => words,
+        };
+        // A lesson of a few images is never cut short, and so is this.
+        if !matches!(contained(|| self.catch_up(&Progress::default())), Ok(Ok(()))) {
+            self.remarks.push(format!("{words}; {LATER}"));
+        }
+    }
+
+    fn follow(&mut self, before: &State, images: &[ItemId]) -> Result<()> {
+        let Self { cache, state, recogniser, words, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
-        // A lesson of a few images is never cut short: a model that saw half of it would be wrong.
         let progress = Progress::default();
         let lesson = Lesson { before, after: state, images, features: &features, progress: &progress };
         for model in [recogniser as &mut dyn Model, words] {
-            if let Err(error) = model.learn(&lesson) {
-                remarks.push(format!("{error}; the change is saved, and learned when the library is next opened"));
-            }
+            model.learn(&lesson)?;
         }
+        Ok(())
     }
 
     /// Keeps the models as they stand, so that the next opening is quick.
@@ -299,7 +330,7 @@ impl Library {
     /// # Errors
     /// [`Error::Io`].
     pub fn keep_models(&mut self) -> Result<()> {
-        let Some(at) = self.state.last_event() else { return Ok(()) };
+        let Some(at) = self.state.last_event().filter(|_| !self.behind) else { return Ok(()) };
         let checkpoints = self.models().map(|model| (model.name(), model.checkpoint(&self.state)));
         for (name, bytes) in checkpoints {
             self.cache.put_checkpoint(&name, at, &bytes)?;

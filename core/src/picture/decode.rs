@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Cursor, Read, Seek};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use image::metadata::Orientation;
@@ -11,7 +10,7 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Rg
 
 use super::budget::{Budget, Share};
 use super::resize;
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
 /// File name endings that are taken for pictures, in lower case.
@@ -237,12 +236,9 @@ impl InProcess {
 
 fn contained(path: &Path, work: impl FnOnce() -> Result<RgbImage>) -> Result<RgbImage> {
     DECODING.set(true);
-    let outcome = catch_unwind(AssertUnwindSafe(work));
+    let outcome = error::contained(work);
     DECODING.set(false);
-    outcome.unwrap_or_else(|panic| {
-        let found = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Error::Crashed { path: path.to_owned(), found: found.unwrap_or_else(|| "no reason given".into()) })
-    })
+    outcome.unwrap_or_else(|found| Err(Error::Crashed { path: path.to_owned(), found }))
 }
 
 fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbImage, ImageError> {

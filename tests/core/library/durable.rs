@@ -1,5 +1,7 @@
 //! Damage to a library's files: it is noticed, and what was said is had again.
 
+use std::sync::atomic::AtomicBool;
+
 use rand::RngExt as _;
 use tessera_core::library::repair::repair;
 use tessera_core::library::snapshot::{KEPT, restore, snapshots};
@@ -215,4 +217,63 @@ fn a_snapshot_is_put_back() {
     fs::write(&snapshot.path, b"nothing").unwrap();
     drop(library);
     assert_eq!(restore(&place.folder(), &snapshot.path).unwrap_err().reason(), "data");
+}
+
+/// Panics while it is told to.
+#[derive(Default)]
+struct Unwell(InProcess, AtomicBool);
+
+impl Decoder for Unwell {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> tessera_core::Result<Picture> {
+        assert!(!self.1.load(Ordering::Relaxed), "unwell");
+        self.0.decode(path, side, progress)
+    }
+}
+
+fn drop_features(place: &Place) {
+    let cache = rusqlite::Connection::open(place.folder().join("cache.db")).unwrap();
+    cache.execute("DELETE FROM feature", []).unwrap();
+}
+
+#[test]
+fn a_mistake_while_models_learn_is_made_good() {
+    let (place, _) = lived();
+    let decoder = Arc::new(Unwell::default());
+    let reopen = || Mutex::new(open(&place.folder(), Arc::clone(&decoder) as _).unwrap());
+    let library = reopen();
+    let image = at(&library, "cat/2.png").id;
+    // The features have to be cut from the file again, and that goes wrong.
+    hold(&library).set_removed(&[image], true).unwrap();
+    drop_features(&place);
+    decoder.1.store(true, Ordering::Relaxed);
+    hold(&library).set_removed(&[image], false).unwrap();
+    assert!(hold(&library).take_remarks().iter().any(|words| words.contains("unwell")));
+    hold(&library).label(&[image], &class("lynx")).unwrap();
+    let state = hold(&library).state().clone();
+    close(library);
+    // What was not learned is not taken for learned.
+    decoder.1.store(false, Ordering::Relaxed);
+    let library = reopen();
+    assert_eq!(*hold(&library).state(), state);
+    sound(&library);
+    taught_anew(&place, library);
+}
+
+#[test]
+fn whoever_panics_with_the_library_in_hand_spoils_nothing() {
+    let (place, expected) = lived();
+    let library = place.open();
+    let learned = hold(&library).everything_learned();
+    let outcome = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                let _held = hold(&library);
+                panic!("in the middle");
+            })
+            .join()
+    });
+    assert!(outcome.is_err() && library.is_poisoned());
+    assert!(*hold(&library).state() == expected && hold(&library).everything_learned() == learned);
+    assert!(!library.is_poisoned());
+    taught_anew(&place, library);
 }

@@ -375,6 +375,7 @@ impl Desk {
         // The one asked for before is given up.
         let job = Job::spawn(
             "Picture",
+            session.progress().another(),
             move || wake(),
             move |progress| {
                 let picture = session.with_progress(progress).picture(&path, VIEWED);
@@ -603,9 +604,13 @@ impl Desk {
             None => {}
         }
         let (session, wake) = (self.session.clone(), Arc::clone(&self.wake));
-        let woken = Arc::clone(&wake);
-        let job =
-            Job::spawn(name, move || woken(), move |progress| work(&session.with_progress(progress)).map_err(|error| error.to_string()));
+        let (woken, progress) = (Arc::clone(&wake), session.progress().another());
+        let job = Job::spawn(
+            name,
+            progress,
+            move || woken(),
+            move |progress| work(&session.with_progress(progress)).map_err(|error| error.to_string()),
+        );
         self.next_job += 1;
         self.jobs.insert(JobId(self.next_job), job);
         wake();

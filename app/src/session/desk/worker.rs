@@ -1,10 +1,11 @@
 //! A thread that does short tasks in the order in which they were asked for.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
-use crate::job::last_words;
+use tessera_core::error::contained;
+
+use crate::job::mistake;
 
 type Task = Box<dyn FnOnce() + Send>;
 
@@ -20,8 +21,8 @@ impl Worker {
         let (tasks, queue) = mpsc::channel::<Task>();
         let thread = thread::Builder::new().name(name.into()).spawn(move || {
             for task in queue {
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(task)) {
-                    complain(last_words(&*panic));
+                if let Err(words) = contained(task) {
+                    complain(mistake(&words));
                 }
             }
         })?;
