@@ -21,6 +21,8 @@ pub struct Settings {
     pub hits: usize,
     /// Threads to work with; 0: all.
     pub threads: usize,
+    /// Memory that pictures being decoded may need, all together, in megabytes.
+    pub picture_megabytes: u64,
     /// Memory for thumbnails in the window, in megabytes.
     pub thumbnail_megabytes: usize,
     /// What was opened lately, the last first.
@@ -48,6 +50,7 @@ impl Default for Settings {
             unknown_below: 0.0,
             hits: 100,
             threads: 0,
+            picture_megabytes: 2048,
             thumbnail_megabytes: 96,
             recents: Vec::new(),
         }
@@ -127,6 +130,7 @@ impl Settings {
             "unknown_below" => self.unknown_below = within(read(value, "a number")?, 0.0, 1.0, "0 to 1")?,
             "hits" => self.hits = within(read(value, "a whole number")?, 1, 10_000, "1 to 10000")?,
             "threads" => self.threads = within(read(value, "a whole number")?, 0, 1024, "0 to 1024")?,
+            "picture_megabytes" => self.picture_megabytes = within(read(value, "a whole number")?, 64, 65_536, "64 to 65536")?,
             "thumbnail_megabytes" => self.thumbnail_megabytes = within(read(value, "a whole number")?, 16, 4096, "16 to 4096")?,
             "recents" => self.recents = read::<Vec<PathBuf>>(value, "a list of paths")?.into_iter().take(RECENTS).collect(),
             _ => return Err("is no setting of this version".into()),
@@ -152,13 +156,14 @@ impl Settings {
         let recents: Vec<String> = self.recents.iter().filter_map(|path| path.to_str()).map(text).collect();
         format!(
             "{{\n    \"theme\": \"{:?}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
-             \"threads\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
+             \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
             self.theme,
             self.scale,
             self.thumbnail_side,
             self.unknown_below,
             self.hits,
             self.threads,
+            self.picture_megabytes,
             self.thumbnail_megabytes,
             recents.join(", ")
         )

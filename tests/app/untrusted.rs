@@ -1,10 +1,12 @@
 //! Files from anywhere: decoding in processes of its own, bombs, and folders that mean harm.
 #![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "the long tests tell their figures")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Cursor;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,7 +17,7 @@ use tessera_core::Error;
 use tessera_core::data::Labels;
 use tessera_core::library::import::ImportOptions;
 use tessera_core::picture::decode::{SIDE, WHOLE};
-use tessera_core::picture::{Decoder, InProcess, Workers};
+use tessera_core::picture::{Decoder, InProcess, Picture, Workers};
 use tessera_core::progress::Progress;
 
 use crate::world::World;
@@ -262,12 +264,7 @@ fn folders_that_mean_harm_get_a_line_each() {
     let _socket = std::os::unix::net::UnixListener::bind(images.join("socket.jpg")).unwrap();
     fs::copy(images.join("disc/disc_01_0_0_0_lt.png"), images.join("disc").join(std::ffi::OsStr::from_bytes(b"caf\xe9 \xff\n.png")))
         .unwrap();
-    let mut deep = images.join("deep");
-    for _ in 0..200 {
-        deep.push("d");
-    }
-    fs::create_dir_all(&deep).unwrap();
-    fs::copy(images.join("disc/disc_01_0_0_0_lt.png"), deep.join("never.png")).unwrap();
+    dig(&images, 5000);
     let ran = world.run(["import", "lib.tessera", "images", "--json", "--report", "report.jsonl"]).ended(1);
     let answer = ran.object();
     let lines = report(&world);
@@ -282,4 +279,85 @@ fn folders_that_mean_harm_get_a_line_each() {
     assert_eq!(lines.iter().filter(|line| line["reason"] == "too_deep").count(), 1);
     assert_eq!(answer["failed"], lines.len());
     assert_eq!((&answer["imported"], &answer["duplicate"]), (&24.into(), &1.into()), "{answer}");
+    // Whoever removes the world would run out of open files.
+    assert!(std::process::Command::new("rm").arg("-rf").arg(images.join("d")).status().unwrap().success());
+}
+
+/// Folders inside folders, deeper than any path may name, with a file in the last one.
+fn dig(folder: &Path, depth: usize) {
+    use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut here = open(folder, flags, Mode::empty()).unwrap();
+    for _ in 0..depth {
+        mkdirat(&here, "d", Mode::RWXU).unwrap();
+        here = openat(&here, "d", flags, Mode::empty()).unwrap();
+    }
+    openat(&here, "never.png", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+}
+
+/// Decodes nothing, and counts how often it was asked to.
+#[derive(Default)]
+struct Idle(AtomicUsize);
+
+impl Decoder for Idle {
+    fn decode(&self, path: &Path, _: u32, _: &Progress) -> tessera_core::Result<Picture> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Err(Error::data(path, "nothing to do", "a picture to decode", "leave it"))
+    }
+}
+
+/// Files with pictures, files that claim to be pictures, and others.
+fn crowd(world: &World, pictures: u32, broken: u32, others: u32) {
+    let picture = fs::read(world.at("images/disc/disc_01_0_0_0_lt.png")).unwrap();
+    let write = |name: String, bytes: &[u8]| {
+        fs::create_dir_all(world.at(&name).parent().unwrap()).unwrap();
+        fs::write(world.at(&name), bytes).unwrap();
+    };
+    for i in 0..pictures {
+        write(format!("crowd/{}/{i:06}.png", i / 1000), &[picture.as_slice(), &i.to_le_bytes()].concat());
+    }
+    (0..broken).for_each(|i| write(format!("crowd/{}/{i:06}.jpg", i / 1000), b"no picture"));
+    (0..others).for_each(|i| write(format!("crowd/{}/{i:06}.heic", i / 1000), b"another kind"));
+}
+
+fn a_crowd_is_looked_through(pictures: u32, broken: u32, others: u32) {
+    let world = World::with_images();
+    crowd(&world, pictures, broken, others);
+    let import = ["import", "lib.tessera", "crowd", "--labels", "none", "--quiet", "--json", "--report", "report.jsonl"];
+    let answer = world.run(import).ended(1).object();
+    let expected = [pictures + broken + others, pictures, others, broken];
+    for (key, n) in ["found", "imported", "unsupported", "failed"].into_iter().zip(expected) {
+        assert_eq!(answer[key], n, "{answer}");
+    }
+    assert_eq!(report(&world).len(), broken as usize);
+    println!("imported {expected:?} (found, imported, unsupported, failed) in {} s", answer["seconds"]);
+    // Other bytes of the same length and time: who reads them again notices.
+    for i in (0..pictures).step_by(100) {
+        let path = world.at(&format!("crowd/{}/{i:06}.png", i / 1000));
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        let length = fs::metadata(&path).unwrap().len();
+        fs::write(&path, vec![0; length as usize]).unwrap();
+        File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    }
+    (0..broken).for_each(|i| fs::remove_file(world.at(&format!("crowd/{}/{i:06}.jpg", i / 1000))).unwrap());
+    let idle = Arc::new(Idle::default());
+    let session = Session::new(2, 0).unwrap().with_decoder(Arc::clone(&idle) as _);
+    let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
+    let start = std::time::Instant::now();
+    let options = ImportOptions { labels: Labels::None, ..ImportOptions::default() };
+    let report = session.import(&library, &world.at("crowd"), &options).unwrap();
+    println!("looked through again in {:.2} s", start.elapsed().as_secs_f64());
+    assert_eq!((report.unchanged, report.unsupported), (pictures as usize, others as usize), "{report:?}");
+    assert_eq!((report.imported, report.failed.len(), idle.0.load(Ordering::Relaxed)), (0, 0, 0));
+}
+
+#[test]
+fn a_rescan_neither_decodes_nor_reads() {
+    a_crowd_is_looked_through(300, 20, 10);
+}
+
+#[test]
+#[ignore = "200,000 files"]
+fn long_a_crowd_of_files() {
+    a_crowd_is_looked_through(100_000, 60_000, 40_000);
 }

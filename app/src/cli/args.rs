@@ -35,6 +35,9 @@ pub(super) struct Global {
     /// Threads to work with; 0: all
     #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = threads)]
     pub(super) threads: usize,
+    /// Memory that all pictures being decoded may need; one alone is always let in
+    #[arg(long, global = true, default_value_t = 2048, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(64..=65_536))]
+    pub(super) picture_memory: u64,
     /// No progress and no notes
     #[arg(long, global = true)]
     pub(super) quiet: bool,

@@ -86,6 +86,7 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
         return decode_worker::run();
     }
     let session = Session::new(arguments.global.threads, arguments.global.seed)?.with_workers();
+    session.limit_picture_memory(arguments.global.picture_memory);
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
     cancel_on_ctrl_c(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);

@@ -68,6 +68,7 @@ impl App {
         // The keys for that are the window's own, and change the setting.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         desk.set_hit_limit(settings.hits);
+        desk.limit_picture_memory(settings.picture_megabytes);
         let mut app = Self {
             has_dialogs: dialogs.are_there(),
             desk,
@@ -362,6 +363,7 @@ impl App {
         }
         theme::apply(ctx, self.settings.theme, self.settings.scale);
         self.desk.set_hit_limit(self.settings.hits);
+        self.desk.limit_picture_memory(self.settings.picture_megabytes);
         self.saved = self.settings.clone();
         if let Some(place) = &self.settings_place {
             self.desk.save_settings(self.settings.clone(), place.clone());

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tessera_core::picture::{Decoder, InProcess, Workers};
+use tessera_core::picture::{Decoder, InProcess, Memory, Workers};
 use tessera_core::progress::Progress;
 
 /// The command with which this program decodes for another process.
@@ -77,6 +77,16 @@ impl Session {
     /// What the user should know about how images are decoded, if anything.
     pub fn remark(&self) -> Option<String> {
         self.decoder.remark()
+    }
+
+    /// The memory for pictures that are being decoded.
+    pub fn picture_memory(&self) -> Memory {
+        self.decoder.memory()
+    }
+
+    /// Sets how much memory, in megabytes, pictures that are being decoded may need from now on, all together.
+    pub fn limit_picture_memory(&self, megabytes: u64) {
+        self.decoder.limit_memory(megabytes << 20);
     }
 
     /// Processes that images have brought down so far.

@@ -1,18 +1,40 @@
 //! How much memory all pictures that are being decoded may need at one time.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Memory for pictures that are being decoded, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// What those in work may need.
+    pub reserved: u64,
+    /// What all together may need; one picture alone is let in whatever it needs.
+    pub limit: u64,
+}
 
 /// Bytes to be shared.
 #[derive(Debug)]
 pub(super) struct Budget {
-    total: u64,
-    reserved: Mutex<u64>,
+    memory: Mutex<Memory>,
     freed: Condvar,
 }
 
 impl Budget {
-    pub(super) fn new(total: u64) -> Self {
-        Self { total, reserved: Mutex::new(0), freed: Condvar::new() }
+    pub(super) fn new(limit: u64) -> Self {
+        Self { memory: Mutex::new(Memory { reserved: 0, limit }), freed: Condvar::new() }
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        *self.hold()
+    }
+
+    /// Sets what all may need from now on.
+    pub(super) fn limit(&self, bytes: u64) {
+        self.hold().limit = bytes;
+        self.freed.notify_all();
+    }
+
+    fn hold(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A share of nothing.
@@ -32,29 +54,29 @@ impl Share<'_> {
     /// with room in hand, so all who wait get their turn.
     pub(super) fn wait_for(&mut self, bytes: u64) {
         self.give_back();
-        let mut reserved = self.budget.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        while *reserved > 0 && reserved.saturating_add(bytes) > self.budget.total {
-            reserved = self.budget.freed.wait(reserved).unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.budget.hold();
+        while memory.reserved > 0 && memory.reserved.saturating_add(bytes) > memory.limit {
+            memory = self.budget.freed.wait(memory).unwrap_or_else(PoisonError::into_inner);
         }
-        *reserved = reserved.saturating_add(bytes);
+        memory.reserved = memory.reserved.saturating_add(bytes);
         self.bytes = bytes;
     }
 
     /// Grows to `bytes` if there is room, without waiting.
     pub(super) fn grow(&mut self, bytes: u64) -> bool {
-        let mut reserved = self.budget.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = *reserved - self.bytes;
+        let mut memory = self.budget.hold();
+        let others = memory.reserved - self.bytes;
         if bytes > self.bytes {
-            if others > 0 && others.saturating_add(bytes) > self.budget.total {
+            if others > 0 && others.saturating_add(bytes) > memory.limit {
                 return false;
             }
-            (*reserved, self.bytes) = (others.saturating_add(bytes), bytes);
+            (memory.reserved, self.bytes) = (others.saturating_add(bytes), bytes);
         }
         true
     }
 
     fn give_back(&mut self) {
-        *self.budget.reserved.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.budget.hold().reserved -= self.bytes;
         self.bytes = 0;
         self.budget.freed.notify_all();
     }

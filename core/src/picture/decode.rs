@@ -8,7 +8,7 @@ use std::path::Path;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage};
 
-use super::budget::{Budget, Share};
+use super::budget::{Budget, Memory, Share};
 use super::resize;
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
@@ -77,6 +77,14 @@ pub trait Decoder: Send + Sync {
     fn deaths(&self) -> u64 {
         0
     }
+
+    /// The memory for pictures in work; nothing where nobody counts it.
+    fn memory(&self) -> Memory {
+        Memory::default()
+    }
+
+    /// Sets how much memory pictures in work may need from now on, in bytes.
+    fn limit_memory(&self, _bytes: u64) {}
 
     /// What users should know about how it works now, in a sentence; nothing when all is as it should be.
     fn remark(&self) -> Option<String> {
@@ -253,6 +261,14 @@ fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbIm
 impl Decoder for InProcess {
     fn decode(&self, path: &Path, side: u32, _: &Progress) -> Result<Picture> {
         self.decode_in(path, side, &mut self.budget.share())
+    }
+
+    fn memory(&self) -> Memory {
+        self.budget.memory()
+    }
+
+    fn limit_memory(&self, bytes: u64) {
+        self.budget.limit(bytes);
     }
 }
 

@@ -13,6 +13,7 @@ pub mod workers;
 
 use image::{GrayImage, Luma, RgbImage};
 
+pub use budget::Memory;
 pub use decode::{Decoder, InProcess, Limits, Picture};
 pub use workers::Workers;
 

@@ -26,6 +26,8 @@ pub(super) fn library_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.add_space(8.0);
         health_ui(ui, panel, &health);
         ui.add_space(8.0);
+        memory_ui(ui, panel);
+        ui.add_space(8.0);
         room_ui(ui, panel, &health);
     });
 }
@@ -135,6 +137,20 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 }
             });
         }
+    });
+}
+
+fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    card_ui(ui, "Memory", |ui| {
+        ui.set_min_width(ui.available_width());
+        let memory = panel.desk.picture_memory();
+        ui.horizontal(|ui| {
+            ui.label(format!("Decoding needs {} of {} at most.", bytes(memory.reserved), bytes(memory.limit)))
+                .on_hover_text("Reckoned from what pictures claim before they are decoded; those that do not fit wait for their turn");
+            if ui.button("Settings").clicked() {
+                panel.view.open(Modal::Settings);
+            }
+        });
     });
 }
 

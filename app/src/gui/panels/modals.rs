@@ -300,6 +300,11 @@ fn settings_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let name = ui.label("Threads (0: all)").on_hover_text("From the next start on").id;
         ui.add(Slider::new(&mut s.threads, 0..=256).clamping(egui::SliderClamping::Edits)).labelled_by(name);
         ui.end_row();
+        let name =
+            ui.label("Memory for decoding, MB").on_hover_text("What all pictures being decoded may need; one alone is always let in").id;
+        ui.add(Slider::new(&mut s.picture_megabytes, 64..=16_384).logarithmic(true).clamping(egui::SliderClamping::Edits))
+            .labelled_by(name);
+        ui.end_row();
         let name = ui.label("Memory for thumbnails, MB").on_hover_text("From the next start on").id;
         ui.add(Slider::new(&mut s.thumbnail_megabytes, 16..=1024).logarithmic(true).clamping(egui::SliderClamping::Edits))
             .labelled_by(name);

@@ -26,6 +26,7 @@ use tessera_core::library::event::EventId;
 use tessera_core::library::health::Health;
 use tessera_core::library::state::State;
 use tessera_core::library::{CACHE, Library};
+use tessera_core::picture::Memory;
 
 use super::Session;
 use super::library::Target;
@@ -330,6 +331,16 @@ impl Desk {
             stopping: job.is_cancelled(),
         };
         self.jobs.iter().map(view).collect()
+    }
+
+    /// The memory for pictures that are being decoded.
+    pub fn picture_memory(&self) -> Memory {
+        self.session.picture_memory()
+    }
+
+    /// Sets how much memory, in megabytes, they may need from now on, all together.
+    pub fn limit_picture_memory(&mut self, megabytes: u64) {
+        self.session.limit_picture_memory(megabytes);
     }
 
     /// Says how many hits a search gives at most.

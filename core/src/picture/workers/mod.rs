@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use self::protocol::{GRANTED, GREETING, Reply, read_reply};
-use super::budget::Budget;
+use super::budget::{Budget, Memory};
 use super::decode::{Decoder, InProcess, Limits, Picture, Room};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -221,6 +221,15 @@ impl Decoder for Workers {
             return self.fallback.decode(path, side, progress);
         }
         Err(Error::Fatal { path: path.to_owned(), found })
+    }
+
+    fn memory(&self) -> Memory {
+        self.budget.memory()
+    }
+
+    fn limit_memory(&self, bytes: u64) {
+        self.budget.limit(bytes);
+        self.fallback.limit_memory(bytes);
     }
 
     fn deaths(&self) -> u64 {
