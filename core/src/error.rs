@@ -21,6 +21,16 @@ pub enum Error {
         /// The values allowed.
         expected: &'static str,
     },
+    /// Something handed in is not what it must be.
+    #[error("{name}: expected {expected}, found {found}")]
+    Value {
+        /// What it is.
+        name: &'static str,
+        /// What it must be.
+        expected: String,
+        /// What it was.
+        found: String,
+    },
     /// A file or folder does not hold what it should.
     #[error("{}: expected {expected}, found {found}; {advice}", display(path))]
     Data {
@@ -94,10 +104,16 @@ impl Error {
         Self::Data { path: path.to_owned(), expected: expected.into(), found: found.into(), advice }
     }
 
+    /// Something handed in that is not what it must be.
+    pub fn value(name: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::Value { name, expected: expected.into(), found: found.into() }
+    }
+
     /// One word for programs that read reports.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Option { .. } => "option",
+            Self::Value { .. } => "value",
             Self::Data { .. } => "data",
             Self::TooLarge { .. } => "too_large",
             Self::Crashed { .. } => "crashed",

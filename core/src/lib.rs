@@ -2,14 +2,16 @@
 //!
 //! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
 //!
-//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`], [`storage`]
-//! 2. [`progress`], [`envelope`]
-//! 3. [`picture`], [`hamming`], [`text`]
-//! 4. [`features`], [`data`]
+//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`], [`storage`], [`bytes`]
+//! 2. [`progress`], [`envelope`], [`sparse`]
+//! 3. [`picture`], [`hamming`], [`text`], [`online_linear`]
+//! 4. [`features`], [`data`], [`cmt`]
 //! 5. [`ckm`]
 //! 6. [`eval`], [`library`]
 
+pub mod bytes;
 pub mod ckm;
+pub mod cmt;
 pub mod data;
 pub mod descriptor;
 pub mod envelope;
@@ -19,10 +21,12 @@ pub mod features;
 pub mod hamming;
 pub mod ids;
 pub mod library;
+pub mod online_linear;
 pub mod picture;
 pub mod progress;
 pub mod random;
 pub mod raw_path;
+pub mod sparse;
 pub mod storage;
 pub mod text;
 

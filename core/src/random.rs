@@ -17,3 +17,24 @@ pub fn stream(seed: u64, index: u64) -> Rng {
     rng.set_stream(index);
     rng
 }
+
+/// Where a generator stands: its seed, its stream and how far it has come. [`restored`] goes on from there.
+pub fn state(rng: &Rng) -> [u8; 56] {
+    let mut state = [0; 56];
+    state[..32].copy_from_slice(&rng.get_seed());
+    state[32..40].copy_from_slice(&rng.get_stream().to_le_bytes());
+    state[40..].copy_from_slice(&rng.get_word_pos().to_le_bytes());
+    state
+}
+
+/// The generator that stood at `state`: it draws what that one would have drawn next.
+pub fn restored(state: &[u8; 56]) -> Rng {
+    let (mut seed, mut stream, mut position) = ([0; 32], [0; 8], [0; 16]);
+    seed.copy_from_slice(&state[..32]);
+    stream.copy_from_slice(&state[32..40]);
+    position.copy_from_slice(&state[40..]);
+    let mut rng = Rng::from_seed(seed);
+    rng.set_stream(u64::from_le_bytes(stream));
+    rng.set_word_pos(u128::from_le_bytes(position));
+    rng
+}

@@ -1,0 +1,178 @@
+//! Numbers as little-endian bytes and back, for models that go on after saving exactly as they would have without it.
+
+use crate::{Error, Result};
+
+/// What can be written as bytes and read back, bit for bit. Every value takes at least one byte.
+pub trait Stored: Sized {
+    /// Appends the value.
+    fn write(&self, out: &mut Writer);
+
+    /// Reads the next value. Any bytes are safe to read.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the bytes end too early or are no such value.
+    fn read(from: &mut Reader<'_>) -> Result<Self>;
+}
+
+/// Bytes that grow.
+#[derive(Clone, Debug, Default)]
+pub struct Writer(Vec<u8>);
+
+impl Writer {
+    /// Appends a value.
+    pub fn put<T: Stored>(&mut self, value: &T) {
+        value.write(self);
+    }
+
+    /// Appends bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends a number of things to come; [`Reader::count`] reads it.
+    pub fn count(&mut self, n: usize) {
+        self.put(&(n as u64));
+    }
+
+    /// What was written.
+    pub fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Bytes that are read from their beginning.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    name: &'static str,
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `bytes`, which are called `name` in errors.
+    pub fn new(name: &'static str, bytes: &'a [u8]) -> Self {
+        Self { name, rest: bytes }
+    }
+
+    /// The error of finding something else than was expected.
+    pub fn wrong(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::value(self.name, expected, found)
+    }
+
+    /// The next `N` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when there are fewer.
+    pub fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let (bytes, rest) = self.rest.split_first_chunk::<N>().ok_or_else(|| self.short(N))?;
+        self.rest = rest;
+        Ok(*bytes)
+    }
+
+    /// The next value.
+    ///
+    /// # Errors
+    /// As [`Stored::read`].
+    pub fn get<T: Stored>(&mut self) -> Result<T> {
+        T::read(self)
+    }
+
+    /// A number of things to come. As each takes a byte or more, it is never more than the bytes left: memory for
+    /// so many can be asked for safely.
+    ///
+    /// # Errors
+    /// [`Error::Value`].
+    pub fn count(&mut self) -> Result<usize> {
+        let n: u64 = self.get()?;
+        match usize::try_from(n) {
+            Ok(n) if n <= self.rest.len() => Ok(n),
+            _ => Err(self.wrong(format!("at most {} more things", self.rest.len()), n.to_string())),
+        }
+    }
+
+    /// The next number, if it is finite.
+    ///
+    /// # Errors
+    /// [`Error::Value`].
+    pub fn finite(&mut self) -> Result<f32> {
+        let value: f32 = self.get()?;
+        if value.is_finite() { Ok(value) } else { Err(self.wrong("a finite number", value.to_string())) }
+    }
+
+    /// Makes sure that everything was read.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when bytes are left.
+    pub fn end(&self) -> Result<()> {
+        if self.rest.is_empty() { Ok(()) } else { Err(self.wrong("no more bytes", format!("{} more", self.rest.len()))) }
+    }
+
+    fn short(&self, wanted: usize) -> Error {
+        self.wrong(format!("{wanted} bytes or more"), format!("{}, the last", self.rest.len()))
+    }
+}
+
+macro_rules! stored_number {
+    ($($number:ty),*) => {$(
+        impl Stored for $number {
+            fn write(&self, out: &mut Writer) {
+                out.bytes(&self.to_le_bytes());
+            }
+            fn read(from: &mut Reader<'_>) -> Result<Self> {
+                Ok(Self::from_le_bytes(from.bytes()?))
+            }
+        }
+    )*};
+}
+
+stored_number!(u8, u32, u64, f32, f64);
+
+impl Stored for bool {
+    fn write(&self, out: &mut Writer) {
+        out.put(&u8::from(*self));
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match from.get::<u8>()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(from.wrong("0 or 1", other.to_string())),
+        }
+    }
+}
+
+impl Stored for () {
+    fn write(&self, out: &mut Writer) {
+        out.put(&0u8);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match from.get::<u8>()? {
+            0 => Ok(()),
+            other => Err(from.wrong("0", other.to_string())),
+        }
+    }
+}
+
+impl<T: Stored> Stored for Vec<T> {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.len());
+        for value in self {
+            out.put(value);
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let n = from.count()?;
+        (0..n).map(|_| from.get()).collect()
+    }
+}
+
+impl Stored for String {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.len());
+        out.bytes(self.as_bytes());
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let n = from.count()?;
+        let (text, rest) = from.rest.split_at(n);
+        from.rest = rest;
+        Self::from_utf8(text.to_vec()).map_err(|_| from.wrong("text", "bytes that are not text"))
+    }
+}

@@ -1,0 +1,162 @@
+//! QUERY without exploration: the best of the leaves that routers lead to, and of those they nearly lead to.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::memories::Memories;
+use super::scorer::Prepared;
+use super::tree::Tree;
+use super::{Answer, Cmt, Hit, Operations, Router, Slot};
+use crate::ids::ItemId;
+use crate::sparse::SparseVec;
+
+impl<V, R: Router> Cmt<V, R> {
+    /// The at most `k` best memories in the leaf that `x` is led to, in each tree: the paper's query, with ε = 0.
+    ///
+    /// O((depth + cap) features) a tree.
+    pub fn query(&self, x: &SparseVec, k: usize) -> Answer {
+        self.query_budget(x, k, 1)
+    }
+
+    /// The at most `k` best memories, best first and of equals the one with the lower identifier, among those in `leaves` leaves for
+    /// each tree. The more leaves, the better the answer; with all of them it is the exact one.
+    ///
+    /// A leaf costs the sum of |g| over the nodes at which the way to it leaves the way that routers show. First each tree's own
+    /// leaf is looked at, which costs nothing; then the others of all trees, cheapest first. A memory in several trees is
+    /// scored once. O((depth + cap) features) a leaf, plus O(log leaves).
+    pub fn query_budget(&self, x: &SparseVec, k: usize, leaves: usize) -> Answer {
+        let mut operations = Operations::default();
+        let prepared = self.scorer.prepare(x);
+        let mut best = Best::new(k.min(self.len()));
+        if self.trees.len() == 1 {
+            visit(&self.trees, x, leaves, &mut operations, |slots, operations| best.scan(&self.memories, &prepared, slots, operations));
+        } else {
+            let candidates = self.candidates(x, leaves, &mut operations);
+            best.scan(&self.memories, &prepared, &candidates, &mut operations);
+        }
+        Answer { hits: best.finish(), operations }
+    }
+
+    /// The memories that [`Cmt::query_budget`] chooses from, in no particular order.
+    pub fn reached(&self, x: &SparseVec, leaves: usize) -> Vec<ItemId> {
+        let slots = self.candidates(x, leaves, &mut Operations::default());
+        slots.into_iter().map(|slot| self.memories.at(slot).id).collect()
+    }
+
+    fn candidates(&self, x: &SparseVec, leaves: usize, operations: &mut Operations) -> Vec<Slot> {
+        let mut candidates = Vec::new();
+        visit(&self.trees, x, leaves, operations, |slots, _| candidates.extend(slots));
+        if self.trees.len() > 1 {
+            candidates.sort_unstable();
+            candidates.dedup();
+        }
+        candidates
+    }
+}
+
+/// A way not taken.
+struct Detour {
+    cost: f64,
+    tree: usize,
+    node: u32,
+}
+
+impl Ord for Detour {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.cost.total_cmp(&other.cost).then(self.tree.cmp(&other.tree)).then(self.node.cmp(&other.node))
+    }
+}
+
+impl PartialOrd for Detour {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Detour {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Detour {}
+
+/// Hands over the members of at most `leaves` leaves for each tree, each tree's own first, and then the cheapest.
+fn visit<R: Router>(
+    trees: &[Tree<R>],
+    x: &SparseVec,
+    leaves: usize,
+    operations: &mut Operations,
+    mut scan: impl FnMut(&[Slot], &mut Operations),
+) {
+    let mut detours = BinaryHeap::new();
+    let mut roots = trees.iter().enumerate().map(|(tree, own)| Detour { cost: 0.0, tree, node: own.root });
+    for left in (0..leaves.saturating_mul(trees.len())).rev() {
+        let Some(way) = roots.next().or_else(|| detours.pop().map(|Reverse(way)| way)) else { return };
+        let tree = &trees[way.tree];
+        let leaf = tree.route(way.node, x, |_, inner, margin| {
+            operations.nodes += 1;
+            operations.features += x.len() as u64;
+            if left > 0 {
+                let node = inner.sides[usize::from(margin <= 0.0)];
+                detours.push(Reverse(Detour { cost: way.cost + margin.abs(), tree: way.tree, node }));
+            }
+        });
+        operations.leaves += 1;
+        scan(tree.members(leaf), operations);
+    }
+}
+
+/// The best hits so far, in no order.
+pub(super) struct Best {
+    k: usize,
+    kept: Vec<Hit>,
+    /// What a hit must beat, once there are k.
+    bar: Option<Hit>,
+}
+
+/// Best first; of equals, the lower identifier.
+fn order(a: &Hit, b: &Hit) -> Ordering {
+    b.score.total_cmp(&a.score).then(a.id.cmp(&b.id))
+}
+
+impl Best {
+    pub(super) fn new(k: usize) -> Self {
+        Self { k, kept: Vec::new(), bar: None }
+    }
+
+    /// Scores memories and keeps the best.
+    pub(super) fn scan<V>(&mut self, memories: &Memories<V>, prepared: &Prepared<'_>, slots: &[Slot], operations: &mut Operations) {
+        for &slot in slots {
+            let memory = memories.at(slot);
+            operations.memories += 1;
+            operations.features += memory.x.len() as u64;
+            self.offer(Hit { id: memory.id, score: prepared.score(&memory.x) });
+        }
+    }
+
+    fn offer(&mut self, hit: Hit) {
+        if self.k == 0 || self.bar.as_ref().is_some_and(|bar| order(&hit, bar).is_gt()) {
+            return;
+        }
+        if self.k == 1 {
+            self.bar = Some(hit);
+            return;
+        }
+        self.kept.push(hit);
+        if self.kept.len() >= 2 * self.k {
+            self.kept.select_nth_unstable_by(self.k - 1, order);
+            self.kept.truncate(self.k);
+            self.bar = Some(self.kept[self.k - 1]);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Hit> {
+        if self.k == 1 {
+            return self.bar.into_iter().collect();
+        }
+        self.kept.sort_unstable_by(order);
+        self.kept.truncate(self.k);
+        self.kept
+    }
+}

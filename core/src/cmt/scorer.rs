@@ -1,0 +1,164 @@
+//! How well a memory answers a query: a similarity, plus what rewards have taught.
+
+use super::{CmtOptions, Similarity};
+use crate::bytes::{Reader, Stored, Writer};
+use crate::error::Result;
+use crate::online_linear::AdaptiveLinear;
+use crate::sparse::SparseVec;
+
+/// The function f: similarity(x, z) + sum of w_j x_j z_j / (|x| |z|), one weight a feature.
+///
+/// It learns the reward as its value, from products of equal features alone, and starts with no weights. With them all zero it is
+/// the similarity, exactly.
+#[derive(Clone, Debug)]
+pub(super) struct Scorer {
+    similarity: Similarity,
+    opposed: bool,
+    weights: AdaptiveLinear,
+    /// Room for the products while learning.
+    products: Vec<(u32, f32)>,
+}
+
+impl Scorer {
+    pub(super) fn new(options: &CmtOptions) -> Self {
+        let weights = AdaptiveLinear::new(&options.scorer());
+        Self { similarity: options.similarity, opposed: options.opposed_offset, weights, products: Vec::new() }
+    }
+
+    /// Learns that `z` was worth `reward` as an answer to `x`. O(features of both).
+    pub(super) fn learn(&mut self, x: &SparseVec, z: &SparseVec, reward: f32, importance: f32) {
+        let lengths = lengths(x, z);
+        let product = |(index, a, b): (u32, f32, f32)| (index, (f64::from(a) * f64::from(b) / lengths) as f32);
+        self.products.clear();
+        self.products.extend(x.common(z).map(product).filter(|product| product.1 != 0.0));
+        let offset = similarity(self.similarity, x, z);
+        let label = f64::from(reward) - if self.opposed { -offset } else { offset };
+        self.weights.step_on(&self.products, |_| (label as f32, importance));
+    }
+
+    /// Makes `x` ready to be scored against many memories. O(features of x).
+    pub(super) fn prepare<'a>(&self, x: &'a SparseVec) -> Prepared<'a> {
+        let size = (x.len() * 4).next_power_of_two();
+        let mut prepared = Prepared { x, similarity: self.similarity, slots: vec![VACANT; size], shift: 64 - size.trailing_zeros() };
+        for &(index, value) in x.entries() {
+            let mut place = prepared.home(index);
+            while prepared.slots[place].value != 0.0 {
+                place = (place + 1) & (size - 1);
+            }
+            let weight = self.weights.weight(index) + if self.similarity == Similarity::Cosine { 1.0 } else { 0.0 };
+            prepared.slots[place] = Probe { index, value, weighted: f64::from(value) * weight };
+        }
+        prepared
+    }
+
+    /// What each feature adds to the score of `z` as an answer to `x`; they sum up to it.
+    pub(super) fn terms(&self, x: &SparseVec, z: &SparseVec) -> Vec<(u32, f64)> {
+        let lengths = lengths(x, z);
+        let distance = x.distance_squared(z).sqrt();
+        let term = |(index, a, b): (u32, f32, f32)| {
+            let (a, b) = (f64::from(a), f64::from(b));
+            let product = if a * b == 0.0 { 0.0 } else { a * b / lengths };
+            let own = match self.similarity {
+                Similarity::Cosine => product,
+                Similarity::NegEuclid if distance == 0.0 => 0.0,
+                Similarity::NegEuclid => -(a - b) * (a - b) / distance,
+            };
+            (index, own + self.weights.weight(index) * product)
+        };
+        x.union(z).map(term).filter(|(_, term)| *term != 0.0).collect()
+    }
+
+    pub(super) fn write(&self, out: &mut Writer) {
+        self.weights.write(out);
+    }
+
+    pub(super) fn read(from: &mut Reader<'_>, options: &CmtOptions) -> Result<Self> {
+        let scorer = Self { weights: from.get()?, ..Self::new(options) };
+        if *scorer.weights.options() != options.scorer() {
+            return Err(from.wrong("a scorer that learns as its options say", format!("{:?}", scorer.weights.options())));
+        }
+        Ok(scorer)
+    }
+}
+
+/// A query as a small table from features to what they count, nearly always found at the first look.
+pub(super) struct Prepared<'a> {
+    x: &'a SparseVec,
+    similarity: Similarity,
+    /// A power of two, at most a quarter taken.
+    slots: Vec<Probe>,
+    shift: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Probe {
+    index: u32,
+    /// 0 where there is none.
+    value: f32,
+    /// The value times what it is worth.
+    weighted: f64,
+}
+
+const VACANT: Probe = Probe { index: 0, value: 0.0, weighted: 0.0 };
+
+impl Prepared<'_> {
+    /// The score of `z`. O(features of z), asking for no memory.
+    pub(super) fn score(&self, z: &SparseVec) -> f64 {
+        match self.similarity {
+            Similarity::Cosine => {
+                let sum: f64 = z.entries().iter().map(|&(index, value)| self.find(index).weighted * f64::from(value)).sum();
+                over(sum, self.x, z)
+            }
+            Similarity::NegEuclid => {
+                let (mut dot, mut weighted) = (0.0, 0.0);
+                for &(index, value) in z.entries() {
+                    let probe = self.find(index);
+                    dot += f64::from(probe.value) * f64::from(value);
+                    weighted += probe.weighted * f64::from(value);
+                }
+                -distance(self.x, z, dot) + over(weighted, self.x, z)
+            }
+        }
+    }
+
+    fn find(&self, index: u32) -> Probe {
+        let mask = self.slots.len() - 1;
+        let mut place = self.home(index);
+        loop {
+            let probe = self.slots[place & mask];
+            if probe.index == index || probe.value == 0.0 {
+                return probe;
+            }
+            place += 1;
+        }
+    }
+
+    fn home(&self, index: u32) -> usize {
+        // The shift is 64 for a table of one.
+        u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15).checked_shr(self.shift).unwrap_or(0) as usize
+    }
+}
+
+fn similarity(kind: Similarity, x: &SparseVec, z: &SparseVec) -> f64 {
+    match kind {
+        Similarity::Cosine => over(x.dot(z), x, z),
+        Similarity::NegEuclid => -distance(x, z, x.dot(z)),
+    }
+}
+
+/// The distance, from the inner product where that is exact enough, from the differences where it is not: so that it is
+/// zero for copies and for nothing else.
+fn distance(x: &SparseVec, z: &SparseVec, dot: f64) -> f64 {
+    let both = x.square() + z.square();
+    let square = both - 2.0 * dot;
+    if square > 1e-6 * both { square.sqrt() } else { x.distance_squared(z).sqrt() }
+}
+
+fn over(sum: f64, x: &SparseVec, z: &SparseVec) -> f64 {
+    if sum == 0.0 { 0.0 } else { sum / lengths(x, z) }
+}
+
+/// |x| |z|; exactly |x|^2 when they are equal.
+fn lengths(x: &SparseVec, z: &SparseVec) -> f64 {
+    (x.square() * z.square()).sqrt()
+}
