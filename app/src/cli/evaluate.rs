@@ -8,11 +8,11 @@ use tessera_core::error::display;
 use tessera_core::eval::recognition::Tested;
 use tessera_core::features::OrbOptions;
 
-use super::Done;
 use super::args::{Eval, EvalCkm, Features, Search};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{open_options, options};
+use super::{Done, evaluate_memories};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, Split};
 
@@ -20,6 +20,7 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
     match command {
         Eval::Features(arguments) => features(session, arguments, out),
         Eval::Ckm(arguments) => ckm(session, arguments, out),
+        Eval::CmtClassify(arguments) => evaluate_memories::classify(session, arguments, out),
     }
 }
 

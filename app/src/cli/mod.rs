@@ -6,6 +6,7 @@ mod check;
 mod classify;
 mod decode_worker;
 mod evaluate;
+mod evaluate_memories;
 mod export;
 mod generate;
 mod import;

@@ -9,6 +9,7 @@ pub mod features;
 pub mod generate;
 pub mod import;
 pub mod library;
+pub mod memories;
 pub mod models;
 pub mod recognise;
 pub mod sample;

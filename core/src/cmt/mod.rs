@@ -101,6 +101,15 @@ pub struct Operations {
     pub features: u64,
 }
 
+impl std::ops::AddAssign for Operations {
+    fn add_assign(&mut self, other: Self) {
+        self.nodes += other.nodes;
+        self.leaves += other.leaves;
+        self.memories += other.memories;
+        self.features += other.features;
+    }
+}
+
 /// A contextual memory tree, or several that share memories and scorer.
 ///
 /// `V` is what a memory says, `R` the kind of router. The same calls with the same seed lead to the same trees, byte for byte.

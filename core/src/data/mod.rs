@@ -1,7 +1,9 @@
 //! Labelled pictures from folders and NORB files, with an account of how they were read.
 
 mod folders;
+pub mod libsvm;
 pub mod mat;
+pub mod multilabel;
 pub mod names;
 pub mod norb;
 pub mod tables;

@@ -1,5 +1,6 @@
 //! Experiments: train and test on folders of images, with figures.
 
+pub mod few_shot;
 pub mod recognition;
 pub mod report;
 

@@ -12,6 +12,7 @@
 //! assert_eq!(hits[0].words, ["red"]);
 //! ```
 
+pub mod hashing;
 mod index;
 mod query;
 mod search;

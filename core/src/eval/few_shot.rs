@@ -1,0 +1,180 @@
+//! Memory trees as classifiers: few examples of each of many classes, one memory an example (Sun et al. 2019, section 4.2).
+
+use std::time::{Duration, Instant};
+
+use crate::cmt::{Cmt, CmtOptions, Operations};
+use crate::error::Result;
+use crate::ids::{ClassId, ItemId};
+use crate::progress::Progress;
+use crate::sparse::SparseVec;
+
+/// How a memory is trained.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Training {
+    /// How trees are grown and taught.
+    pub options: CmtOptions,
+    /// Passes in which examples are inserted (the first) and put in again (the others).
+    pub unsupervised_passes: u32,
+    /// Passes in which each example is asked for and the answer rewarded.
+    pub supervised_passes: u32,
+    /// Whether each example is asked for and rewarded before it is inserted, and there are no other passes.
+    pub online: bool,
+}
+
+/// A memory of examples.
+#[derive(Debug)]
+pub struct Trained {
+    /// The memory; a value is a class, an identifier the position of an example.
+    pub memory: Cmt<ClassId>,
+    /// Examples answered wrongly when they were new, as a share.
+    pub progressive_error: f64,
+    /// Time of training for an example and a pass, without the asking for the progressive error.
+    pub time: Duration,
+}
+
+/// Trains a memory on examples, in their order.
+///
+/// A memory that is asked for in a supervised pass is not there meanwhile: what else is remembered has to answer.
+///
+/// # Errors
+/// [`crate::Error::Option`], [`crate::Error::Cancelled`].
+pub fn train(examples: &[(ClassId, SparseVec)], training: &Training, progress: &Progress) -> Result<Trained> {
+    let mut memory: Cmt<ClassId> = Cmt::new(&training.options)?;
+    let passes = if training.online { 1 } else { training.unsupervised_passes.max(1) + training.supervised_passes };
+    progress.begin("Training", examples.len() as u64 * u64::from(passes));
+    let (mut wrong, mut time) = (0, Duration::ZERO);
+    for (i, (class, x)) in examples.iter().enumerate() {
+        progress.step()?;
+        wrong += usize::from(answer(&memory, x, 1, &mut Operations::default()) != Some(*class));
+        let start = Instant::now();
+        if training.online {
+            for tree in 0..memory.n_trees() {
+                let explored = memory.explore(tree, x, 1, 1.0)?;
+                let rewards: Vec<f32> =
+                    explored.hits.iter().filter_map(|hit| memory.get(hit.id)).map(|m| reward(m.value, *class)).collect();
+                memory.update(x, &explored, &rewards)?;
+            }
+        }
+        memory.insert(ItemId(i as u32), x.clone(), *class)?;
+        time += start.elapsed();
+    }
+    let start = Instant::now();
+    if !training.online {
+        for _ in 1..training.unsupervised_passes {
+            for _ in examples {
+                progress.step()?;
+                memory.reroute(1 + training.options.reroutes as usize);
+            }
+        }
+        for _ in 0..training.supervised_passes {
+            for i in 0..examples.len() {
+                progress.step()?;
+                for tree in 0..memory.n_trees() {
+                    memory.replay(tree, ItemId(i as u32), 1, 1.0, |own, found| reward(*found, *own))?;
+                }
+            }
+        }
+    }
+    time += start.elapsed();
+    let n = examples.len().max(1);
+    Ok(Trained { memory, progressive_error: wrong as f64 / n as f64, time: time / n as u32 / passes })
+}
+
+fn reward(found: ClassId, truth: ClassId) -> f32 {
+    if found == truth { 1.0 } else { 0.0 }
+}
+
+fn answer(memory: &Cmt<ClassId>, x: &SparseVec, leaves: usize, operations: &mut Operations) -> Option<ClassId> {
+    let answer = memory.query_budget(x, 1, leaves);
+    *operations += answer.operations;
+    Some(memory.get(answer.hits.first()?.id)?.value)
+}
+
+/// How a memory did on examples whose classes are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tested {
+    /// Examples answered wrongly, as a share.
+    pub error: f64,
+    /// Time of an answer.
+    pub time: Duration,
+    /// Work of an answer, on average: routers asked, memories scored, features gone through.
+    pub work: [f64; 3],
+}
+
+/// Asks a memory for the class of each example, looking at `leaves` leaves for each tree.
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: usize, progress: &Progress) -> Result<Tested> {
+    progress.begin("Testing", examples.len() as u64);
+    let mut work = Operations::default();
+    measure(examples, progress, &mut work, |x, work| answer(memory, x, leaves, work))
+}
+
+/// Asks for the class of the nearest example by cosine, looking at all: the yardstick.
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)], progress: &Progress) -> Result<Tested> {
+    progress.begin("Testing nearest neighbours", examples.len() as u64);
+    let mut work = Operations::default();
+    measure(examples, progress, &mut work, |x, work| {
+        let mut best: Option<(f64, ClassId)> = None;
+        for (class, z) in train {
+            work.memories += 1;
+            work.features += z.len() as u64;
+            let lengths = (x.square() * z.square()).sqrt();
+            let cosine = if lengths > 0.0 { x.dot(z) / lengths } else { 0.0 };
+            if best.is_none_or(|(most, _)| cosine > most) {
+                best = Some((cosine, *class));
+            }
+        }
+        best.map(|(_, class)| class)
+    })
+}
+
+fn measure(
+    examples: &[(ClassId, SparseVec)],
+    progress: &Progress,
+    work: &mut Operations,
+    mut answer: impl FnMut(&SparseVec, &mut Operations) -> Option<ClassId>,
+) -> Result<Tested> {
+    // The first answer warms the machine and is not timed.
+    if let Some((_, x)) = examples.first() {
+        answer(x, &mut Operations::default());
+    }
+    let start = Instant::now();
+    let mut wrong = 0;
+    for (class, x) in examples {
+        progress.step()?;
+        wrong += usize::from(answer(x, work) != Some(*class));
+    }
+    let n = examples.len().max(1);
+    let each = |total: u64| total as f64 / n as f64;
+    Ok(Tested {
+        error: wrong as f64 / n as f64,
+        time: start.elapsed() / n as u32,
+        work: [each(work.nodes), each(work.memories), each(work.features)],
+    })
+}
+
+/// Memories that are not the answer to their own vector, nor another with the same vector, as a share.
+pub fn self_consistency_error<V>(memory: &Cmt<V>) -> f64 {
+    let lost = memory.iter().filter(|m| {
+        let answer = memory.query(&m.x, 1);
+        !answer.hits.first().and_then(|hit| memory.get(hit.id)).is_some_and(|found| found.x == m.x)
+    });
+    lost.count() as f64 / memory.len().max(1) as f64
+}
+
+/// By how many bits more the answers tell the classes than always giving the most frequent class of `train` would:
+/// log2 of the accuracy over that of the constant answer, on `test`. Minus infinity with no right answer.
+pub fn entropy_reduction(error: f64, train: &[(ClassId, SparseVec)], test: &[(ClassId, SparseVec)]) -> f64 {
+    let mut counts = std::collections::BTreeMap::new();
+    for (class, _) in train {
+        *counts.entry(*class).or_insert(0u32) += 1;
+    }
+    let constant = counts.iter().max_by_key(|(class, n)| (**n, std::cmp::Reverse(**class))).map(|(class, _)| *class);
+    let right = test.iter().filter(|(class, _)| Some(*class) == constant).count().max(1);
+    ((1.0 - error) / (right as f64 / test.len().max(1) as f64)).log2()
+}
