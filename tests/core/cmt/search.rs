@@ -1,7 +1,9 @@
 //! Queries against a scan of everything, and reasons against scores.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
-use tessera_core::cmt::{Cmt, CmtOptions, Similarity};
+use tessera_core::cmt::{Cmt, CmtOptions, Path, Similarity};
 use tessera_core::ids::ItemId;
 use tessera_core::sparse::SparseVec;
 
@@ -93,6 +95,29 @@ fn one_leaf_is_where_the_path_leads() {
         let at_its_leaves = |id| cmt.explain(&x, id, 0).unwrap().paths.iter().any(|path| path.turns.iter().all(|turn| turn.follows()));
         assert!(answer.hits.iter().all(|hit| at_its_leaves(hit.id)));
         assert!(answer.hits.len() <= paths.iter().map(|path| path.memories).sum());
+    }
+}
+
+#[test]
+fn the_leaves_looked_at_go_least_against_the_routers() {
+    let xs = texts(500, 6, 200, 19);
+    for trees in [1, 2] {
+        let cmt = filled(&CmtOptions { trees, reroutes: 1, ..CmtOptions::default() }, &xs);
+        for x in texts(40, 6, 200, 20) {
+            // What it costs to get to a memory, at the least of the trees.
+            let cost = |id| -> f64 {
+                let against = |path: &Path| path.turns.iter().filter(|turn| !turn.follows()).map(|turn| turn.margin.abs()).sum::<f64>();
+                cmt.explain(&x, id, 0).unwrap().paths.iter().map(against).fold(f64::INFINITY, f64::min)
+            };
+            for leaves in [1, 2, 5, 20] {
+                let reached: BTreeSet<ItemId> = cmt.reached(&x, leaves).into_iter().collect();
+                let dearest = reached.iter().map(|id| cost(*id)).fold(0.0, f64::max);
+                let passed_over = cmt.iter().filter(|memory| !reached.contains(&memory.id)).map(|memory| cost(memory.id));
+                let cheapest = passed_over.fold(f64::INFINITY, f64::min);
+                assert!(dearest <= cheapest + 1e-12, "{leaves} leaves cost {dearest}, but there was one for {cheapest}");
+                assert!(leaves > 1 || dearest == 0.0);
+            }
+        }
     }
 }
 
