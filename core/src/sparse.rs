@@ -61,7 +61,7 @@ impl SparseVec {
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(wrong("indices that ascend", format!("{} after {}", pair[1].0, pair[0].0)));
         }
-        let square = entries.iter().map(|&(_, value)| f64::from(value) * f64::from(value)).sum();
+        let square = sum(entries.iter().map(|&(_, value)| f64::from(value) * f64::from(value)));
         Ok(Self { entries: entries.into(), square })
     }
 
@@ -97,13 +97,13 @@ impl SparseVec {
 
     /// The inner product. O(n + m).
     pub fn dot(&self, other: &Self) -> f64 {
-        self.common(other).map(|(_, a, b)| f64::from(a) * f64::from(b)).sum()
+        sum(self.common(other).map(|(_, a, b)| f64::from(a) * f64::from(b)))
     }
 
     /// The square of the Euclidean distance, from the differences themselves: exact to rounding also for near copies. O(n + m).
     pub fn distance_squared(&self, other: &Self) -> f64 {
         let difference = |(_, a, b): (u32, f32, f32)| f64::from(a) - f64::from(b);
-        self.union(other).map(difference).map(|d| d * d).sum()
+        sum(self.union(other).map(difference).map(|d| d * d))
     }
 
     /// `(index, own, other's)` wherever at least one of the two is not zero, by ascending index. O(n + m).
@@ -148,6 +148,11 @@ impl SparseVec {
             None
         })
     }
+}
+
+/// The sum from the first on; of nothing it is 0, not -0.
+fn sum(products: impl Iterator<Item = f64>) -> f64 {
+    products.fold(0.0, |sum, product| sum + product)
 }
 
 fn wrong(expected: &'static str, found: String) -> Error {

@@ -2,16 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod ckm;
+mod cmt;
 mod data;
 mod envelope;
 mod features;
 mod hamming;
 mod library;
 mod model;
+mod online_linear;
 mod picture;
 mod progress;
 mod recognition;
 mod scenes;
+mod sparse;
 mod storage;
 mod text;
 mod tidy;

@@ -171,6 +171,15 @@ impl<V, R: Router> Cmt<V, R> {
         }
     }
 
+    /// Puts every memory in again where the routers lead it now, teaching none: afterwards each is in the leaf that its own vector is
+    /// led to, unless [`Split::FreshRouter`] split a leaf meanwhile. What any number of rerouted memories tends to, reached
+    /// at once. O(memories * depth * features) a tree, besides splits.
+    pub fn settle(&mut self) {
+        for tree in &mut self.trees {
+            tree.settle(&self.memories, &self.options);
+        }
+    }
+
     /// The memory of that identifier. O(1).
     pub fn get(&self, id: ItemId) -> Option<&Memory<V>> {
         self.memories.get(self.memories.slot(id)?)

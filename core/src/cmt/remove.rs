@@ -49,6 +49,14 @@ impl<R> Tree<R> {
 }
 
 impl<R: Router> Tree<R> {
+    /// Takes each memory out and puts it in again where the routers lead it now; none learns.
+    pub(super) fn settle<V>(&mut self, memories: &Memories<V>, options: &CmtOptions) {
+        for &slot in &memories.live {
+            self.remove(slot);
+            self.insert(memories, slot, options, false);
+        }
+    }
+
     /// Takes a memory drawn at random out of the tree and puts it in again; with `teach`, routers learn from it on its way.
     pub(super) fn reroute<V>(&mut self, memories: &Memories<V>, options: &CmtOptions, teach: bool) {
         let live = &memories.live;

@@ -105,6 +105,7 @@ impl<R: Router> Tree<R> {
         out.put(&self.root);
         out.count(self.nodes.len());
         for node in &self.nodes {
+            out.put(&node.stamp);
             match &node.kind {
                 Kind::Vacant => out.put(&0u8),
                 Kind::Leaf(leaf) => {
@@ -131,6 +132,7 @@ impl<R: Router> Tree<R> {
         let mut nodes = Vec::new();
         let mut places = vec![Place { leaf: NONE, at: 0 }; slots];
         for number in 0..n as u32 {
+            let stamp = from.get()?;
             let (parent, kind) = match from.get::<u8>()? {
                 0 => (NONE, Kind::Vacant),
                 1 => {
@@ -149,7 +151,7 @@ impl<R: Router> Tree<R> {
                 }
                 other => return Err(from.wrong("a kind of node, 0 to 2", other.to_string())),
             };
-            nodes.push(Node { parent, stamp: 0, kind });
+            nodes.push(Node { parent, stamp, kind });
         }
         Ok(Self { nodes, vacant: from.get()?, root, places, rng })
     }

@@ -38,7 +38,7 @@ impl Scorer {
 
     /// Makes `x` ready to be scored against many memories. O(features of x).
     pub(super) fn prepare<'a>(&self, x: &'a SparseVec) -> Prepared<'a> {
-        let size = (x.len() * 4).next_power_of_two();
+        let size = (x.len() * 8).next_power_of_two();
         let mut prepared = Prepared { x, similarity: self.similarity, slots: vec![VACANT; size], shift: 64 - size.trailing_zeros() };
         for &(index, value) in x.entries() {
             let mut place = prepared.home(index);
@@ -85,7 +85,7 @@ impl Scorer {
 pub(super) struct Prepared<'a> {
     x: &'a SparseVec,
     similarity: Similarity,
-    /// A power of two, at most a quarter taken.
+    /// A power of two, at most an eighth taken.
     slots: Vec<Probe>,
     shift: u32,
 }
@@ -104,32 +104,24 @@ const VACANT: Probe = Probe { index: 0, value: 0.0, weighted: 0.0 };
 impl Prepared<'_> {
     /// The score of `z`. O(features of z), asking for no memory.
     pub(super) fn score(&self, z: &SparseVec) -> f64 {
-        match self.similarity {
-            Similarity::Cosine => {
-                let sum: f64 = z.entries().iter().map(|&(index, value)| self.find(index).weighted * f64::from(value)).sum();
-                over(sum, self.x, z)
-            }
-            Similarity::NegEuclid => {
-                let (mut dot, mut weighted) = (0.0, 0.0);
-                for &(index, value) in z.entries() {
-                    let probe = self.find(index);
+        let (mut dot, mut weighted) = (0.0, 0.0);
+        for &(index, value) in z.entries() {
+            let mut place = self.home(index);
+            // The mask keeps places inside; the lookup cannot fail, and the compiler need not know.
+            while let Some(probe) = self.slots.get(place & (self.slots.len() - 1)) {
+                if probe.index == index {
                     dot += f64::from(probe.value) * f64::from(value);
                     weighted += probe.weighted * f64::from(value);
                 }
-                -distance(self.x, z, dot) + over(weighted, self.x, z)
+                if probe.index == index || probe.value == 0.0 {
+                    break;
+                }
+                place = place.wrapping_add(1);
             }
         }
-    }
-
-    fn find(&self, index: u32) -> Probe {
-        let mask = self.slots.len() - 1;
-        let mut place = self.home(index);
-        loop {
-            let probe = self.slots[place & mask];
-            if probe.index == index || probe.value == 0.0 {
-                return probe;
-            }
-            place += 1;
+        match self.similarity {
+            Similarity::Cosine => over(weighted, self.x, z),
+            Similarity::NegEuclid => -distance(self.x, z, dot) + over(weighted, self.x, z),
         }
     }
 

@@ -136,7 +136,7 @@ impl<R> Tree<R> {
     /// Gives a number back.
     pub(super) fn free(&mut self, node: u32) {
         let freed = self.node_mut(node);
-        freed.stamp += 1;
+        freed.stamp = freed.stamp.wrapping_add(1);
         freed.kind = Kind::Vacant;
         self.vacant.push(node);
     }

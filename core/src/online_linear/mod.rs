@@ -115,8 +115,12 @@ impl AdaptiveLinear {
     /// A function with the sign of x\[feature\] - `threshold`, exactly, and 0 where they are equal, as if it had learned it
     /// from one example. `scale` is about the size of that component. It has a constant feature.
     pub fn step_at(options: &LinearOptions, feature: u32, threshold: f32, scale: f32) -> Self {
-        // With a power of two no division rounds.
-        let scale = 2f64.powi(f64::from(scale.abs()).clamp(1e-30, 1e30).log2().ceil() as i32) as f32;
+        // Dividing by a power of two does not round, as long as the quotient is not too small.
+        let unit = |size: f32| 2f64.powi(f64::from(size.abs()).clamp(1e-30, 1e30).log2().ceil() as i32) as f32;
+        let mut scale = unit(scale);
+        if threshold != 0.0 && (threshold / scale).abs() < 1e-30 {
+            scale = unit(threshold);
+        }
         let mut made = Self::new(&LinearOptions { constant: true, ..*options });
         made.table.reserve(1);
         made.table.enter(Slot { index: feature, weight: 1.0, gradient: 1.0, scale });
