@@ -30,7 +30,7 @@ impl Store {
             return Err(Error::data(&self.path, "a library with its own journal", found, advice));
         }
         let is_later = |line: &Line| matches!(line, Line::Event { id, .. } if *id > last);
-        let is_own = lines.iter().any(|line| *line == Line::Library(own.0, own.1));
+        let is_own = lines.contains(&Line::Library(own.0, own.1));
         let mut done = Vec::new();
         if is_own && lines.iter().any(is_later) {
             let (n, lost) = self.take_over(lines, Vec::new())?;
