@@ -33,7 +33,7 @@ pub enum Target {
 
 /// What lies at `path`: a library has a `library.db`, a model a manifest.
 pub fn what_is(path: &Path) -> Target {
-    if library::is_library(path) {
+    if library::is_library(path) || library::has_lost_its_database(path) {
         Target::Library
     } else if envelope::is_model(path) || (path.is_file() && path.extension().is_some_and(|ending| ending == MODEL_ENDING)) {
         Target::Model

@@ -193,7 +193,10 @@ impl Cache {
     pub(super) fn put_skipped(&mut self, folder: &Path, files: &[FailedFile]) -> Result<()> {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
-            tx.execute("DELETE FROM skipped WHERE folder = ?1", [to_bytes(folder)])?;
+            let known: Vec<Vec<u8>> = tx.prepare("SELECT path FROM skipped")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            for path in known.into_iter().map(from_bytes).filter(|path| path.starts_with(folder)) {
+                tx.execute("DELETE FROM skipped WHERE path = ?1", [to_bytes(&path)])?;
+            }
             for file in files {
                 let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO skipped VALUES (?1, ?2, ?3, ?4)")?;
                 insert.execute(params![to_bytes(&file.path), to_bytes(folder), file.reason, file.detail])?;
@@ -224,14 +227,19 @@ impl Cache {
         found.map_err(refused("read", &self.path))
     }
 
-    /// Purges what was computed from these files, and every checkpoint and result, which may have seen them.
-    pub(super) fn purge(&mut self, hashes: &BTreeSet<ContentHash>) -> Result<()> {
+    /// Purges what was computed from files with these bytes or at these paths, and every checkpoint and result, which may have
+    /// seen them.
+    pub(super) fn purge(&mut self, hashes: &BTreeSet<ContentHash>, paths: &[PathBuf]) -> Result<()> {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
             for hash in hashes {
                 let hash = hash.0.to_be_bytes();
                 tx.execute("DELETE FROM feature WHERE hash = ?1", [hash])?;
                 tx.execute("DELETE FROM thumbnail WHERE hash = ?1", [hash])?;
+                tx.execute("DELETE FROM quarantine WHERE hash = ?1", [hash])?;
+            }
+            for path in paths {
+                tx.execute("DELETE FROM skipped WHERE path = ?1", [to_bytes(path)])?;
             }
             tx.execute("DELETE FROM checkpoint", [])?;
             tx.execute("DELETE FROM result", [])?;

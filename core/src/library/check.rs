@@ -7,7 +7,7 @@ use crate::error::Result;
 
 impl Library {
     /// What is wrong with the library, each in a sentence; nothing when all is well. Looks at SQLite's own structures, at
-    /// the hash of every event, at whether the events lead to what the tables hold, and at the models. O(events + images).
+    /// the hash of every event, at whether the events lead to what the tables hold, at the journal, and at the models. O(events + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.
@@ -32,6 +32,7 @@ impl Library {
             }
         }
         problems.extend(differences(&tables, &replayed));
+        problems.extend(self.store.check_journal()?);
         let wanted = tables.images().filter(|image| image.label().is_some()).count();
         let (held, missing) = (self.recogniser.ckm().examples().count(), self.recogniser.missing().len());
         if held + missing != wanted {

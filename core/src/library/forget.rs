@@ -1,6 +1,7 @@
 //! Forgetting: an image's words, features and thumbnails are purged, and every model is taught anew without them.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::Library;
 use super::event::{Change, ContentHash, Event, EventId, Field, Kind, Swap, UserLabel};
@@ -40,9 +41,16 @@ impl Library {
         self.forget_saved_models()?;
         self.forget_damaged_files()?;
         // The cache first: it can be made again, should this end in the middle.
-        self.cache.purge(&hashes)?;
-        self.store.purge((&gone, &classes), &left, &hashes, &event, self.state.next_image)?;
+        let image = |id: &ItemId| self.state.image(*id);
+        let paths: Vec<PathBuf> =
+            gone.iter().filter_map(image).flat_map(|image| &image.places).map(|place| self.state.full_path(place)).collect();
+        self.cache.purge(&hashes, &paths)?;
+        let purged = self.store.purge((&gone, &classes), &left, &hashes, &event, self.state.next_image);
+        // It may have failed after the database had taken it in.
         self.state = self.store.load()?;
+        self.behind = true;
+        purged?;
+        super::remove_left_overs(&self.folder)?;
         self.drop_snapshots()?;
         self.kept_at = None;
         // The purge is done; models that saw half of the rest would be wrong.

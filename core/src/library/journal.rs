@@ -1,8 +1,8 @@
 //! `journal.jsonl`: everything that happened to a library once more, as text, a line each, so that it can be made again.
 //!
-//! A line is written after the database has it. Each carries the xxh3-64 of what it says. When the file is read, a last line
-//! without an end was being written when the program ended, and is dropped; any other line that is not as it was written is
-//! told and skipped.
+//! A line is written after the database has it. Each carries its number and the xxh3-64 of both; the last one of a library that was
+//! closed says so. When the file is read, a last line without an end was being written when the program ended, and is dropped; any
+//! other line that is not as it was written is told and skipped, and so is a gap in the numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Change, ContentHash, Event, EventId, Kind, RootId};
 use super::state::{Place, Root};
 use crate::envelope::{hash64, replace_on};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::raw_path::RawPath;
 use crate::storage::{Entry, Storage};
@@ -80,6 +80,10 @@ pub enum Line {
     Again(ContentHash),
     /// The identifier of the next new image.
     Next(u32),
+    /// Which library this is, and when a snapshot was last put back in it (0: never).
+    Library(i64, i64),
+    /// The library was closed after this event.
+    End(EventId),
 }
 
 /// What an event does to the history.
@@ -117,6 +121,11 @@ impl Line {
         Self::Place { image, root, path: RawPath(path), hash, bytes, modified, here }
     }
 
+    /// The number of the event that a line tells of, if it does.
+    pub(super) fn event_id(&self) -> Option<EventId> {
+        if let Self::Event { id, .. } = self { Some(*id) } else { None }
+    }
+
     /// The event that a line tells of, if it does.
     pub(super) fn into_event(self) -> Option<Event> {
         let Self::Event { id, at, act, kind, words, changes } = self else { return None };
@@ -129,22 +138,29 @@ impl Line {
         Some(Event { id, at, act, kind, words, changes })
     }
 
-    /// The line as text, with its seal and its end.
-    fn to_text(&self) -> String {
+    /// The line as text, with its seal, its number and its end.
+    fn to_text(&self, n: u64) -> String {
         // Every value here can be written as JSON.
-        let body = serde_json::to_string(self).unwrap_or_default();
+        let body = format!("\"n\":{n},\"line\":{}", serde_json::to_string(self).unwrap_or_default());
         format!("{HEAD}{:016x}{MIDDLE}{body}}}\n", hash64(body.as_bytes()))
     }
 }
 
 const HEAD: &str = "{\"xxh3\":\"";
-const MIDDLE: &str = "\",\"line\":";
+const MIDDLE: &str = "\",";
 
-/// Reads one line without its end.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbered {
+    n: u64,
+    line: Line,
+}
+
+/// Reads one line without its end: its number and what it says.
 ///
 /// # Errors
 /// In words, when it is not as it was written.
-pub fn read_line(text: &[u8]) -> Result<Line, String> {
+pub fn read_line(text: &[u8]) -> Result<(u64, Line), String> {
     let parts = || -> Option<(u64, &[u8])> {
         let rest = text.strip_prefix(HEAD.as_bytes())?;
         let (seal, rest) = rest.split_at_checked(16)?;
@@ -155,23 +171,49 @@ pub fn read_line(text: &[u8]) -> Result<Line, String> {
     if hash64(body) != seal {
         return Err("it is not as it was written".into());
     }
-    serde_json::from_slice(body).map_err(|error| error.to_string())
+    let whole = [b"{", body, b"}"].concat();
+    serde_json::from_slice(&whole).map(|Numbered { n, line }| (n, line)).map_err(|error| error.to_string())
 }
 
 /// What a journal says, and what is wrong with it, in sentences.
 pub fn read(text: &[u8]) -> (Vec<Line>, Vec<String>) {
     let (mut lines, mut problems) = (Vec::new(), Vec::new());
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    for (i, line) in text[..whole].split(|byte| *byte == b'\n').enumerate() {
-        if line.is_empty() {
-            continue;
-        }
+    let mut next = 0;
+    for (i, line) in whole_lines(text).enumerate() {
         match read_line(line) {
-            Ok(line) => lines.push(line),
-            Err(error) => problems.push(format!("line {} of the journal was skipped: {error}", i + 1)),
+            Ok((n, line)) => {
+                if n != next {
+                    problems.push(format!("line {} of the journal should be number {next} and is number {n}", i + 1));
+                }
+                next = n.saturating_add(1);
+                lines.push(line);
+            }
+            Err(error) => {
+                problems.push(format!("line {} of the journal was skipped: {error}", i + 1));
+                next = next.saturating_add(1);
+            }
         }
     }
     (lines, problems)
+}
+
+/// The lines that have an end.
+fn whole_lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+/// Whether a journal tells of any event.
+pub(super) fn tells_events(text: &[u8]) -> bool {
+    whole_lines(text).any(|line| matches!(read_line(line), Ok((_, Line::Event { .. }))))
+}
+
+/// The number of the last line and the event after which the library was closed, if the journal ends in that way.
+fn end(text: &[u8]) -> Option<(u64, EventId)> {
+    match read_line(text.strip_suffix(b"\n").and_then(|_| whole_lines(text).next_back())?) {
+        Ok((n, Line::End(event))) => Some((n, event)),
+        _ => None,
+    }
 }
 
 /// The journal of an open library.
@@ -181,28 +223,64 @@ pub(super) struct Journal {
     /// Whether something could not be written, so that the file lacks it.
     behind: Option<String>,
     is_synced: bool,
+    /// The number of the next line.
+    next: u64,
 }
 
 impl Journal {
     pub(super) fn new(folder: &Path, storage: Arc<dyn Storage>) -> Self {
-        Self { path: folder.join(JOURNAL), storage, behind: None, is_synced: true }
+        Self { path: folder.join(JOURNAL), storage, behind: Some("it was not read yet".into()), is_synced: true, next: 0 }
     }
 
-    pub(super) fn is_there(&self) -> bool {
-        matches!(self.storage.entry(&self.path), Some(Entry::File(_)))
+    /// The file's text; `None` when there is no file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn text(&self) -> Result<Option<Vec<u8>>> {
+        let is_there = matches!(self.storage.entry(&self.path), Some(Entry::File(_)));
+        is_there.then(|| self.storage.read(&self.path)).transpose().map_err(Error::io("read", &self.path))
+    }
+
+    /// Goes on with a text that ends as that of a library that was closed after `last`. Whether it does.
+    pub(super) fn go_on(&mut self, text: &[u8], last: EventId) -> bool {
+        let Some((n, _)) = end(text).filter(|(_, event)| *event == last) else { return false };
+        (self.behind, self.next) = (None, n + 1);
+        true
+    }
+
+    /// Writes nothing more until it is written anew.
+    pub(super) fn outdate(&mut self) {
+        self.behind = Some("it has to be written anew".into());
+    }
+
+    /// Notes that the library is closed.
+    pub(super) fn close(&mut self, last: EventId) {
+        self.append([Line::End(last)]);
+        self.sync();
     }
 
     /// Adds lines about what is in the database already. A failure is kept, not told: nothing is lost by it, and the file is
     /// written anew when the library is next opened.
     pub(super) fn append(&mut self, lines: impl IntoIterator<Item = Line>) {
-        let text: String = lines.into_iter().map(|line| line.to_text()).collect();
-        if text.is_empty() || self.behind.is_some() {
+        if self.behind.is_some() {
+            return;
+        }
+        let text = self.number(lines);
+        if text.is_empty() {
             return;
         }
         self.is_synced = false;
         if let Err(error) = self.storage.append(&self.path, text.as_bytes()) {
             self.behind = Some(error.to_string());
         }
+    }
+
+    fn number(&mut self, lines: impl IntoIterator<Item = Line>) -> String {
+        let each = |line: Line| {
+            self.next += 1;
+            line.to_text(self.next - 1)
+        };
+        lines.into_iter().map(each).collect()
     }
 
     /// Why the file lacks something, if it does.
@@ -222,7 +300,9 @@ impl Journal {
 
     /// Writes everything anew, all or nothing.
     pub(super) fn rewrite(&mut self, lines: impl IntoIterator<Item = Line>) -> Result<()> {
-        let text: String = lines.into_iter().map(|line| line.to_text()).collect();
+        self.outdate();
+        self.next = 0;
+        let text = self.number(lines);
         replace_on(&*self.storage, &self.path, text.as_bytes())?;
         (self.behind, self.is_synced) = (None, true);
         Ok(())

@@ -25,6 +25,7 @@ mod seal;
 pub mod snapshot;
 pub mod state;
 mod store;
+mod tend;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -114,7 +115,7 @@ impl Library {
     /// # Complexity
     /// O(images) for the state and the elements of images with a class, and O(events since the last checkpoint).
     pub fn open(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
-        if !is_library(folder) {
+        if !is_library(folder) && !has_lost_its_database(folder) {
             let found = if folder.is_dir() { "a folder without one" } else { "nothing of that name" };
             let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
             return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice));
@@ -127,7 +128,7 @@ impl Library {
     /// # Errors
     /// As [`Library::open`]; [`Error::Data`] when the folder holds other things.
     pub fn open_or_create(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
-        if is_library(folder) {
+        if is_library(folder) || has_lost_its_database(folder) {
             return Self::open(folder, opening);
         }
         let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE || name == journal::JOURNAL;
@@ -143,11 +144,16 @@ impl Library {
 
     fn start(folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
         let lock = lock(folder)?;
+        if has_lost_its_database(folder) {
+            let path = folder.join(DATABASE);
+            return Err(Error::data(&path, "the database of a library", "only its journal and snapshots", store::REPAIR));
+        }
+        remove_left_overs(folder)?;
         let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);
-        let state = store.load()?;
-        store.tend_journal(&state)?;
+        let mut state = store.load()?;
+        let mended = store.tend_journal(&mut state)?;
         let mut library = Self {
             folder: folder.to_owned(),
             store,
@@ -159,7 +165,7 @@ impl Library {
             version: features::version(&opening.options),
             kept_at: None,
             behind: true,
-            remarks: Vec::new(),
+            remarks: mended,
             storage: Arc::clone(&opening.storage),
             _lock: lock,
         };
@@ -362,6 +368,31 @@ impl Library {
 
 fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// Whether there is all of a library but its database.
+pub fn has_lost_its_database(folder: &Path) -> bool {
+    let told = || fs::read(folder.join(journal::JOURNAL)).is_ok_and(|text| journal::tells_events(&text));
+    !is_library(folder) && (!snapshot::snapshots(folder).is_empty() || told())
+}
+
+/// Deletes what a program that was killed was about to put in place. Whoever does this has the lock.
+fn remove_left_overs(folder: &Path) -> Result<()> {
+    for folder in [folder, &folder.join(snapshot::SNAPSHOTS)] {
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_ours = ["library.db", "cache.db", journal::JOURNAL].iter().any(|ours| name.starts_with(ours));
+            let is_part = name.ends_with(".part") && (is_ours || folder.ends_with(snapshot::SNAPSHOTS));
+            if is_part && path.is_file() {
+                fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+            }
+        }
+    }
+    let scratch = folder.join(repair::SCRATCH);
+    match fs::remove_dir_all(&scratch) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("delete", &scratch)(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Takes the lock of a library, which says for people who has it.

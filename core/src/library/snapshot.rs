@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::cache::Cache;
 use super::event::EventId;
-use super::store::Store;
+use super::journal::JOURNAL;
+use super::repair::{SCRATCH, keep_damaged, remove};
+use super::store::{FORGOT, RESTORED, Store};
 use super::{CACHE, DATABASE, Library, lock, now};
 use crate::error::{Error, Result};
 use crate::storage::{Disk, Storage};
@@ -72,25 +75,27 @@ impl Library {
         Ok(Snapshot { path, at, event, bytes })
     }
 
-    /// Makes a snapshot when the last one is a day old and something has happened since.
+    /// Makes a snapshot when the last one is a day old and something has happened since, or it is from before one was put back.
     pub(super) fn take_snapshot_if_due(&mut self) -> Result<()> {
-        let last = snapshots(&self.folder).into_iter().next();
-        let is_due = last.is_none_or(|last| Some(last.event) < self.state.last_event() && now() - last.at > DAY);
+        let restored = self.store.fact(RESTORED)?.unwrap_or(0);
+        let is_due = |last: Snapshot| last.at <= restored || (Some(last.event) < self.state.last_event() && now() - last.at > DAY);
+        let is_due = snapshots(&self.folder).into_iter().next().is_none_or(is_due);
         if is_due && self.state.last_event().is_some() { self.take_snapshot().map(|_| ()) } else { Ok(()) }
     }
 
     /// Drops snapshots from before something was forgotten.
     pub(super) fn drop_snapshots(&self) -> Result<()> {
-        let Some(at) = self.store.fact("forgot at")? else { return Ok(()) };
-        for old in snapshots(&self.folder).into_iter().filter(|snapshot| (snapshot.event.0 as i64) < at) {
+        let Some(event) = self.store.fact("forgot at")? else { return Ok(()) };
+        let time = self.store.fact(FORGOT)?.unwrap_or(0);
+        for old in snapshots(&self.folder).into_iter().filter(|old| (old.event.0 as i64) < event || old.at <= time) {
             self.storage.remove(&old.path).map_err(Error::io("delete", &old.path))?;
         }
         Ok(())
     }
 }
 
-/// Puts a snapshot in the place of the library's database, which is kept under another name. What happened since is taken from
-/// the journal by a repair, not by this. Returns where the old one is.
+/// Puts a snapshot in the place of the library's database. That and its journal are kept under other names, and newer snapshots
+/// are no longer what a repair goes back to. Returns where the old database is.
 ///
 /// # Errors
 /// [`Error::Busy`] when a program has the library; [`Error::Data`] when the snapshot is not sound; [`Error::Io`].
@@ -98,28 +103,34 @@ pub fn restore(folder: &Path, snapshot: &Path) -> Result<PathBuf> {
     let _lock = lock(folder)?;
     Store::verify(snapshot)?;
     let database = folder.join(DATABASE);
-    let kept = folder.join(format!("{DATABASE}.damaged-{}", now()));
-    let part = folder.join(format!("{DATABASE}.part"));
-    let swap = || -> std::io::Result<()> {
-        fs::copy(snapshot, &part)?;
-        Disk.sync(&part)?;
-        if database.is_file() {
-            fs::copy(&database, &kept)?;
-        }
-        for ending in ["-wal", "-shm"] {
-            match fs::remove_file(folder.join(format!("{DATABASE}{ending}"))) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Disk.rename(&part, &database)?;
-        Disk.sync_folder(folder)
-    };
-    swap().map_err(Error::io("restore", &database))?;
-    // Checkpoints know of events that are gone. A snapshot was taken while the library was open, so that the next opening writes
-    // the journal anew.
+    let scratch = folder.join(SCRATCH);
+    let draft = scratch.join(DATABASE);
+    let _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch).map_err(Error::io("create", &scratch))?;
+    fs::copy(snapshot, &draft).map_err(Error::io("copy", snapshot))?;
+    {
+        let mut store = Store::open(&draft, false, Arc::new(Disk))?;
+        store.set_fact(RESTORED, now())?;
+        store.settle();
+    }
+    Disk.sync(&draft).map_err(Error::io("write", &draft))?;
+    let kept = keep_damaged(folder, &database)?.unwrap_or_else(|| database.clone());
+    // Without a journal the next opening writes one; the old one would bring back what was taken away.
+    let journal = folder.join(JOURNAL);
+    if journal.is_file() {
+        let mut aside = journal.clone().into_os_string();
+        aside.push(format!(".damaged-{}", now()));
+        fs::rename(&journal, &aside).map_err(Error::io("rename", &journal))?;
+    }
+    for ending in ["-wal", "-shm"] {
+        remove(&folder.join(format!("{DATABASE}{ending}")))?;
+    }
+    Disk.rename(&draft, &database).map_err(Error::io("rename", &draft))?;
+    Disk.sync_folder(folder).map_err(Error::io("write", folder))?;
+    let _ = fs::remove_dir_all(&scratch);
+    // Checkpoints know of events that are gone.
     if let Ok(mut cache) = Cache::open(&folder.join(CACHE)) {
-        cache.purge(&BTreeSet::new())?;
+        cache.purge(&BTreeSet::new(), &[])?;
     }
     Ok(kept)
 }

@@ -29,7 +29,12 @@ const APPLICATION: i64 = 0x5445_5353;
 
 /// The columns of events as [`read_event`] reads them.
 const EVENTS: &str = "SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event NOT INDEXED";
-const REPAIR: &str = "run `tessera check LIBRARY --repair`";
+pub(super) const REPAIR: &str = "run `tessera check LIBRARY --repair`";
+
+/// Facts: which library this is, when a snapshot was put back in it, when something was forgotten (both in milliseconds since 1970).
+pub(super) const LIBRARY: &str = "library";
+pub(super) const RESTORED: &str = "restored at";
+pub(super) const FORGOT: &str = "forgot time";
 
 const TABLES: &str = "
 CREATE TABLE root (
@@ -62,10 +67,10 @@ CREATE TABLE event (
 /// A connection to `library.db`.
 pub(super) struct Store {
     db: Connection,
-    path: PathBuf,
-    journal: Journal,
+    pub(super) path: PathBuf,
+    pub(super) journal: Journal,
     /// The state in which the file was found: whether the program that had it before closed it.
-    was_clean: bool,
+    pub(super) was_clean: bool,
 }
 
 impl Store {
@@ -137,6 +142,10 @@ impl Store {
         if let Some(found) = seal::broken(&self.db).map_err(&refused)?.first() {
             return Err(self.damaged(found));
         }
+        if self.fact(LIBRARY)?.is_none() {
+            let words = format!("{:?} {} {}", std::time::SystemTime::now(), std::process::id(), self.path.display());
+            self.set_fact(LIBRARY, (hash64(words.as_bytes()) >> 1) as i64)?;
+        }
         self.set_fact("clean", 0)
     }
 
@@ -149,23 +158,6 @@ impl Store {
     pub(super) fn set_fact(&self, name: &str, value: i64) -> Result<()> {
         let sql = "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
         self.db.execute(sql, params![name, value]).map(|_| ()).map_err(self.refused("write"))
-    }
-
-    /// Brings the journal to what the database holds, where it may lack something.
-    pub(super) fn tend_journal(&mut self, state: &State) -> Result<()> {
-        if self.was_clean && self.journal.is_there() { Ok(()) } else { self.rewrite_journal(state) }
-    }
-
-    fn rewrite_journal(&mut self, state: &State) -> Result<()> {
-        let mut lines: Vec<Line> = state.roots().map(|(id, root)| Line::root(id, root)).collect();
-        lines.push(Line::Next(state.next_image));
-        lines.extend(self.events_after(0)?.iter().map(Line::event));
-        let places = |image: &Arc<Image>| image.places.iter().map(|place| Line::place(image.id, place)).collect::<Vec<_>>();
-        lines.extend(state.records().iter().flat_map(places));
-        let mut forgotten: Vec<ContentHash> = self.forgotten()?.into_iter().collect();
-        forgotten.sort_unstable();
-        lines.extend(forgotten.into_iter().map(Line::Forgotten));
-        self.journal.rewrite(lines)
     }
 
     fn refused(&self, action: &'static str) -> impl Fn(rusqlite::Error) -> Error {
@@ -254,18 +246,23 @@ impl Store {
             project(&tx, change).map_err(&refused)?;
         }
         tx.commit().map_err(&refused)?;
-        self.journal.append([Line::event(&event)]);
+        let mut lines = vec![Line::event(&event)];
+        if event.changes.iter().any(|change| matches!(change, Change::Root(..))) {
+            // What is committed has happened, whatever the journal lacks.
+            match self.load() {
+                Ok(state) => lines.extend(state.roots().map(|(id, root)| Line::root(id, root))),
+                Err(_) => self.journal.outdate(),
+            }
+        }
+        self.journal.append(lines);
         Ok(event)
     }
 
-    /// Enters events that were saved elsewhere, with the state they lead to.
-    pub(super) fn enter(&mut self, events: &[Event]) -> Result<()> {
+    /// Enters an event that was saved elsewhere, with the state it leads to.
+    pub(super) fn enter(&mut self, event: &Event) -> Result<()> {
         self.write(|tx| {
-            for event in events {
-                insert(tx, event)?;
-                event.changes.iter().try_for_each(|change| project(tx, change))?;
-            }
-            Ok(())
+            insert(tx, event)?;
+            event.changes.iter().try_for_each(|change| project(tx, change))
         })
     }
 
@@ -405,6 +402,9 @@ impl Store {
     ) -> Result<()> {
         self.set_fact("next image", i64::from(next_image))?;
         self.set_fact("forgot at", event.id.0 as i64)?;
+        self.set_fact(FORGOT, event.at)?;
+        // Whatever happens from here on, what the journal says must go.
+        self.journal.outdate();
         self.write(|tx| {
             for (id, rest) in left {
                 tx.execute("DELETE FROM event WHERE id = ?1", [id.0 as i64])?;
@@ -423,10 +423,10 @@ impl Store {
             }
             insert(tx, event)
         })?;
-        let refused = self.refused("write");
-        self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(refused)?;
         let state = self.load()?;
-        self.rewrite_journal(&state)
+        self.rewrite_journal(&state)?;
+        let refused = self.refused("write");
+        self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(refused)
     }
 
     /// Lets the user import these bytes again.
@@ -438,8 +438,10 @@ impl Store {
 
     /// Brings everything into the one file, and notes that it was closed.
     pub(super) fn settle(&mut self) {
-        self.journal.sync();
-        // Best effort: without the note the next opening looks more closely.
+        // Best effort: without the notes the next opening looks more closely.
+        if let Ok(last) = self.last_event() {
+            self.journal.close(EventId(last));
+        }
         if self.journal.behind().is_none() {
             let _ = self.set_fact("clean", 1);
         }
@@ -493,6 +495,12 @@ impl Store {
     pub(super) fn last_event(&self) -> Result<u64> {
         let last = self.db.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get::<_, i64>(0));
         last.map(|id| id as u64).map_err(self.refused("read"))
+    }
+
+    /// A fact of a database that may be damaged.
+    pub(super) fn fact_of(path: &Path, name: &str) -> Option<i64> {
+        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
+        db.query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0)).ok()
     }
 
     /// The events of a damaged database that are as they were written.

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rand::RngExt as _;
+use tessera_core::library::relocate::relocate;
 use tessera_core::library::repair::repair;
 use tessera_core::library::snapshot::{KEPT, restore, snapshots};
 use tessera_core::random::seeded;
@@ -75,6 +76,176 @@ fn damage(n: usize, seed: u64, spoil: impl Fn(&mut Vec<u8>, &mut tessera_core::r
 fn flip(bytes: &mut [u8], rng: &mut tessera_core::random::Rng) {
     let bit = rng.random_range(0..bytes.len() * 8);
     bytes[bit / 8] ^= 1 << (bit % 8);
+}
+
+/// A library that was killed after a few more acts, the last of them in `library.db-wal` alone, and what it held.
+fn killed() -> (Place, State) {
+    let (place, _) = lived();
+    let library = place.open();
+    let two = at(&library, "cat/1.png").id;
+    for i in 0..6 {
+        hold(&library).label(&[two], &class(&format!("late {i}"))).unwrap();
+    }
+    let expected = hold(&library).state().clone();
+    let copied = place.dir.path().join("killed");
+    copy(&place.folder(), &copied);
+    drop(library);
+    fs::remove_dir_all(place.folder()).unwrap();
+    fs::rename(copied, place.folder()).unwrap();
+    assert!(fs::metadata(place.folder().join("library.db-wal")).unwrap().len() > 0);
+    (place, expected)
+}
+
+/// Opens a library, after a repair if that is needed.
+#[track_caller]
+fn opened(folder: &Path) -> Library {
+    if try_open(folder).is_err() {
+        repair(folder).unwrap();
+    }
+    let library = try_open(folder).unwrap();
+    assert_eq!(library.check().unwrap(), Vec::<String>::new());
+    library
+}
+
+fn edit(path: &Path, spoil: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).unwrap();
+    spoil(&mut bytes);
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn what_the_database_lost_is_had_from_the_journal() {
+    let (place, expected) = killed();
+    let mut rng = seeded(4);
+    for i in 0..24 {
+        let copied = place.dir.path().join(format!("copy-{i}.tessera"));
+        copy(&place.folder(), &copied);
+        let _ = fs::remove_file(copied.join("library.db-shm"));
+        match i {
+            0 => fs::remove_file(copied.join("library.db-wal")).unwrap(),
+            1..16 => edit(&copied.join("library.db-wal"), |bytes| flip(bytes, &mut rng)),
+            _ => edit(&copied.join("library.db"), |bytes| flip(bytes, &mut rng)),
+        }
+        assert_eq!(*opened(&copied).state(), expected, "damage {i}");
+    }
+}
+
+#[test]
+fn a_journal_that_lost_its_end_or_a_line_is_noticed() {
+    let (place, expected) = lived();
+    let journal = place.folder().join("journal.jsonl");
+    let lines = |text: &[u8]| -> Vec<Vec<u8>> { text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect() };
+    edit(&journal, |text| *text = lines(text)[..4].concat());
+    let library = try_open(&place.folder()).unwrap();
+    assert_eq!((library.state(), library.check().unwrap()), (&expected, Vec::new()), "it was written anew");
+    library.close().unwrap();
+    edit(&journal, |text| {
+        let mut lines = lines(text);
+        lines.remove(4);
+        *text = lines.concat();
+    });
+    let library = try_open(&place.folder()).unwrap();
+    let problems = library.check().unwrap();
+    assert!(problems.len() == 1 && problems[0].contains("of the journal should be number"), "{problems:?}");
+    drop(library);
+    assert_eq!(repair(&place.folder()).unwrap().done.len(), 1);
+    assert_eq!(*opened(&place.folder()).state(), expected);
+    // With the database gone too, what is missing is told, and the snapshot has it.
+    opened(&place.folder()).close().unwrap();
+    edit(&journal, |text| *text = lines(text)[..4].concat());
+    fs::write(place.folder().join("library.db"), b"nothing").unwrap();
+    repair(&place.folder()).unwrap();
+    assert_eq!(*opened(&place.folder()).state(), expected);
+}
+
+#[test]
+fn bad_lines_about_folders_do_not_stop_a_repair() {
+    let (place, expected) = lived();
+    fs::remove_dir_all(place.folder().join("snapshots")).unwrap();
+    edit(&place.folder().join("journal.jsonl"), |text| {
+        let at = text.windows(6).position(|part| part == b"\"root\"").unwrap();
+        text[at + 12] ^= 1;
+    });
+    fs::write(place.folder().join("library.db"), b"nothing").unwrap();
+    let done = repair(&place.folder()).unwrap();
+    assert!(done.lost.iter().any(|words| words.contains("import it again")), "{done:?}");
+    let library = Mutex::new(try_open(&place.folder()).unwrap());
+    place.import(&library);
+    let now = hold(&library).state().clone();
+    for image in expected.images() {
+        assert_eq!(now.image(image.id).unwrap().label(), image.label());
+    }
+}
+
+#[test]
+fn folders_stay_where_they_were_moved_to() {
+    let (place, _) = lived();
+    let library = place.open();
+    hold(&library).take_snapshot().unwrap();
+    let moved = fs::canonicalize(place.dir.path()).unwrap().join("moved");
+    fs::rename(place.images(), &moved).unwrap();
+    relocate(&library, &place.images(), &moved, &Progress::default()).unwrap();
+    let expected = hold(&library).state().clone();
+    close(library);
+    fs::write(place.folder().join("library.db"), b"nothing").unwrap();
+    repair(&place.folder()).unwrap();
+    assert_eq!(*opened(&place.folder()).state(), expected);
+}
+
+#[test]
+fn what_was_put_back_stays_and_forgetting_reaches_every_copy() {
+    let place = Place::new(&["cat/1.png", "dog/quaggafinch.png"]);
+    let library = place.open();
+    place.import(&library);
+    let first = hold(&library).take_snapshot().unwrap();
+    let (one, gone) = (at(&library, "cat/1.png").id, at(&library, "dog/quaggafinch.png").id);
+    for i in 0..5 {
+        hold(&library).label(&[one], &class(&format!("undone {i}"))).unwrap();
+    }
+    hold(&library).take_snapshot().unwrap();
+    close(library);
+    restore(&place.folder(), &first.path).unwrap();
+    let library = place.open();
+    hold(&library).label(&[one], &class("after")).unwrap();
+    let expected = hold(&library).state().clone();
+    close(library);
+    let intact = place.dir.path().join("intact");
+    copy(&place.folder(), &intact);
+    for with_journal in [true, false] {
+        if !with_journal {
+            fs::remove_file(place.folder().join("journal.jsonl")).unwrap();
+        }
+        fs::write(place.folder().join("library.db"), b"nothing").unwrap();
+        repair(&place.folder()).unwrap();
+        assert_eq!(*opened(&place.folder()).state(), expected, "{with_journal}");
+        fs::remove_dir_all(place.folder()).unwrap();
+        copy(&intact, &place.folder());
+    }
+    fs::write(place.folder().join("journal.jsonl.12-0.part"), b"quaggafinch.").unwrap();
+    let library = place.open();
+    fs::write(place.folder().join("snapshots/7-3.part"), b"quaggafinch.").unwrap();
+    hold(&library).forget(&[gone], &Progress::default()).unwrap();
+    close(library);
+    for folder in [place.folder(), place.folder().join("snapshots")] {
+        for entry in fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+            let bytes = fs::read(entry.path()).unwrap();
+            assert!(!bytes.windows(12).any(|part| part == b"quaggafinch."), "{} has its name", entry.path().display());
+        }
+    }
+}
+
+#[test]
+fn a_library_without_its_database_is_offered_for_repair() {
+    let (place, expected) = lived();
+    fs::remove_file(place.folder().join("library.db")).unwrap();
+    let error = try_open(&place.folder()).err().unwrap().to_string();
+    assert!(error.contains("only its journal and snapshots") && error.contains("--repair"), "{error}");
+    assert_eq!(*opened(&place.folder()).state(), expected);
+    // The journal of another library is not mixed in.
+    let (other, _) = lived();
+    fs::copy(other.folder().join("journal.jsonl"), place.folder().join("journal.jsonl")).unwrap();
+    let error = try_open(&place.folder()).err().unwrap().to_string();
+    assert!(error.contains("the journal of another one"), "{error}");
 }
 
 #[test]

@@ -1,0 +1,136 @@
+//! `library.db` and `journal.jsonl` brought together: what one has lost is had from the other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::event::{ContentHash, Event, EventId};
+use super::journal::{self, Line};
+use super::state::{Image, Place, Root, State};
+use super::store::{LIBRARY, RESTORED, Store};
+use crate::error::{Error, Result};
+
+impl Store {
+    /// Which library this is, and when a snapshot was last put back in it.
+    fn library(&self) -> Result<(i64, i64)> {
+        Ok((self.fact(LIBRARY)?.unwrap_or(0), self.fact(RESTORED)?.unwrap_or(0)))
+    }
+
+    /// Brings database and journal together where one may lack what the other has. Returns what was done, in sentences.
+    pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<Vec<String>> {
+        let last = state.last_event().unwrap_or(EventId(0));
+        let text = self.journal.text()?;
+        if self.was_clean && text.as_ref().is_some_and(|text| self.journal.go_on(text, last)) {
+            return Ok(Vec::new());
+        }
+        let (lines, _) = journal::read(&text.unwrap_or_default());
+        let own = self.library()?;
+        if let Some(Line::Library(id, _)) = lines.iter().find(|line| matches!(line, Line::Library(id, _) if *id != own.0)) {
+            let found = format!("the journal of another one ({id:x} beside {:x})", own.0);
+            let advice = "put back the file that was exchanged, `library.db` or `journal.jsonl`";
+            return Err(Error::data(&self.path, "a library with its own journal", found, advice));
+        }
+        let is_later = |line: &Line| matches!(line, Line::Event { id, .. } if *id > last);
+        let is_own = lines.contains(&Line::Library(own.0, own.1));
+        let mut done = Vec::new();
+        if is_own && lines.iter().any(is_later) {
+            let (n, lost) = self.take_over(lines, Vec::new())?;
+            done.push(format!("{n} events that the database had lost were taken from the journal"));
+            done.extend(lost);
+            *state = self.load()?;
+        }
+        self.rewrite_journal(state)?;
+        Ok(done)
+    }
+
+    /// Takes over what lines of a journal tell, and events from elsewhere, where it is not known yet. Returns how many events that
+    /// were, and what could not be had, in sentences.
+    pub(super) fn take_over(&mut self, lines: Vec<Line>, more: Vec<Event>) -> Result<(usize, Vec<String>)> {
+        let known = self.last_event()?;
+        let mut lost = Vec::new();
+        let mut events: BTreeMap<EventId, Event> = more.into_iter().map(|event| (event.id, event)).collect();
+        let mut rest = Vec::new();
+        for line in lines {
+            match line {
+                Line::Event { .. } => events.extend(line.into_event().map(|event| (event.id, event))),
+                other => rest.push(other),
+            }
+        }
+        events.retain(|id, _| id.0 > known);
+        // Places lie below roots; where roots lie now is told last.
+        self.put_roots(&rest)?;
+        for event in events.values() {
+            // One that does not fit is one whose forerunners are lost.
+            if let Err(error) = self.enter(event) {
+                lost.push(format!("event {} ({}) could not be entered: {error}", event.id.0, event.words));
+            }
+        }
+        self.put_roots(&rest)?;
+        let mut places = BTreeMap::new();
+        for line in rest {
+            match line {
+                Line::Place { image, root, path, hash, bytes, modified, here } => {
+                    let place = Place { root, path: path.0.clone(), hash, bytes, modified, here };
+                    places.insert((root, path.0), Some((image, place)));
+                }
+                Line::Gone { root, path } => {
+                    places.insert((root, path.0), None);
+                }
+                Line::Forgotten(hash) => self.put_forgotten(hash)?,
+                Line::Again(hash) => self.unforget(hash)?,
+                Line::Next(next) => self.set_fact("next image", i64::from(next).max(self.fact("next image")?.unwrap_or(0)))?,
+                Line::Library(id, restored) => {
+                    self.set_fact(LIBRARY, id)?;
+                    self.set_fact(RESTORED, restored)?;
+                }
+                Line::Root { .. } | Line::Event { .. } | Line::End(_) => {}
+            }
+        }
+        let roots = self.load()?.roots;
+        let (below, orphans): (Vec<_>, Vec<_>) = places.into_iter().partition(|((root, _), _)| roots.contains_key(root));
+        if !orphans.is_empty() {
+            lost.push(format!("{} files lie below a folder whose name is lost; import it again", orphans.len()));
+        }
+        let here: Vec<_> = below.iter().filter_map(|(_, place)| place.as_ref()).map(|(image, place)| (*image, place)).collect();
+        self.put_places(&here)?;
+        let gone: Vec<_> = below.iter().filter(|(_, place)| place.is_none()).map(|((root, path), _)| (*root, path.clone())).collect();
+        self.drop_places(&gone)?;
+        Ok((events.len(), lost))
+    }
+
+    fn put_roots(&mut self, lines: &[Line]) -> Result<()> {
+        for line in lines {
+            if let Line::Root { id, path, labels, exclude } = line {
+                self.put_root(*id, &Root { path: path.0.clone(), labels: labels.clone(), exclude: exclude.clone() })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the journal, in sentences; nothing when it says what the database does.
+    pub(super) fn check_journal(&self) -> Result<Vec<String>> {
+        if let Some(behind) = self.journal.behind() {
+            return Ok(vec![format!("the journal lacks what was done last: {behind}")]);
+        }
+        let Some(text) = self.journal.text()? else { return Ok(vec!["there is no journal".into()]) };
+        let (lines, mut problems) = journal::read(&text);
+        let told: Vec<Event> = lines.into_iter().filter_map(Line::into_event).collect();
+        if problems.is_empty() && told != self.events_after(0)? {
+            problems.push("the journal does not tell the events of the database".into());
+        }
+        Ok(problems)
+    }
+
+    pub(super) fn rewrite_journal(&mut self, state: &State) -> Result<()> {
+        let (id, restored) = self.library()?;
+        let mut lines = vec![Line::Library(id, restored)];
+        lines.extend(state.roots().map(|(id, root)| Line::root(id, root)));
+        lines.push(Line::Next(state.next_image));
+        lines.extend(self.events_after(0)?.iter().map(Line::event));
+        let places = |image: &Arc<Image>| image.places.iter().map(|place| Line::place(image.id, place)).collect::<Vec<_>>();
+        lines.extend(state.records().iter().flat_map(places));
+        let mut forgotten: Vec<ContentHash> = self.forgotten()?.into_iter().collect();
+        forgotten.sort_unstable();
+        lines.extend(forgotten.into_iter().map(Line::Forgotten));
+        self.journal.rewrite(lines)
+    }
+}
