@@ -1,7 +1,7 @@
 //! One-against-some: labels for a vector, chosen among the labels of the memories it is led to.
 //!
 //! Each label has a linear function that says how likely it is. One-against-all asks the functions of all labels; here a memory tree finds
-//! few candidates first, so that the cost grows with the leaf and not with the number of labels (Sun et al. 2019, section 4.2).
+//! few candidates first, so that the cost grows with the leaf and not with the number of labels (Sun et al. 2019).
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ impl<R: Router> OneAgainstSome<R> {
     /// Explores in one tree with `x`, for which `truth` holds: the functions of the labels in the leaf that was reached learn, and the
     /// router at which it explored learns from the share of the true labels that are in that leaf, for no others can be predicted.
     ///
-    /// The paper's implementation reads another field there; this reward is ours.
+    /// This reward is ours.
     ///
     /// # Errors
     /// As [`Cmt::explore`]; [`Error::Value`] when the labels do not ascend.
