@@ -115,6 +115,11 @@ impl Library {
     /// # Complexity
     /// O(images) for the state and the elements of images with a class, and O(events since the last checkpoint).
     pub fn open(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
+        if let Err(error) = fs::metadata(folder.join(DATABASE))
+            && error.kind() == std::io::ErrorKind::PermissionDenied
+        {
+            return Err(Error::io("read", folder)(error));
+        }
         if !is_library(folder) && !has_lost_its_database(folder) {
             let found = if folder.is_dir() { "a folder without one" } else { "nothing of that name" };
             let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
@@ -373,7 +378,10 @@ fn now() -> i64 {
 /// Whether there is all of a library but its database.
 pub fn has_lost_its_database(folder: &Path) -> bool {
     let told = || fs::read(folder.join(journal::JOURNAL)).is_ok_and(|text| journal::tells_events(&text));
-    !is_library(folder) && (!snapshot::snapshots(folder).is_empty() || told())
+    // A new database is empty until its log is brought in.
+    let is_filled = |name: &str| fs::metadata(folder.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    let is_there = is_filled(DATABASE) || (is_library(folder) && is_filled("library.db-wal"));
+    !is_there && (!snapshot::snapshots(folder).is_empty() || told())
 }
 
 /// Deletes what a program that was killed was about to put in place. Whoever does this has the lock.

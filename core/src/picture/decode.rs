@@ -116,6 +116,20 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Makes sure that a file is not too large to be read.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub fn check_bytes(&self, path: &Path, bytes: u64) -> Result<()> {
+        if bytes <= self.file_bytes {
+            return Ok(());
+        }
+        let expected = format!("at most {} bytes", self.file_bytes);
+        Err(Error::TooLarge { path: path.to_owned(), expected, found: format!("{bytes} bytes") })
+    }
+}
+
 /// Decodes in this process; a codec's panic is caught and reported as [`Error::Crashed`].
 #[derive(Debug)]
 pub struct InProcess {
@@ -180,13 +194,7 @@ impl InProcess {
         if !meta.is_file() {
             return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
         }
-        if meta.len() > self.limits.file_bytes {
-            return Err(Error::TooLarge {
-                path: path.to_owned(),
-                expected: format!("at most {} bytes", self.limits.file_bytes),
-                found: format!("{} bytes", meta.len()),
-            });
-        }
+        self.limits.check_bytes(path, meta.len())?;
         if meta.len() == 0 {
             return Err(not_a_picture(path, "an empty file"));
         }
