@@ -124,6 +124,43 @@ fn a_picture_in_work_can_be_cancelled() {
     assert_eq!(sleeping.deaths(), 0, "that was not the file's doing");
 }
 
+/// Of two jobs that decode at one time, cancels the second as soon as the first has what it waits for.
+fn the_second_can_be_cancelled(workers: &Workers, holds: impl Fn() -> bool) {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let (first, second) = (Progress::default(), Progress::default());
+    std::thread::scope(|scope| {
+        let working = scope.spawn(|| workers.decode(&path, SIDE, &first));
+        while !holds() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let waiting = scope.spawn(|| workers.decode(&path, SIDE, &second));
+        std::thread::sleep(Duration::from_millis(100));
+        second.cancel();
+        let outcome = waiting.join().unwrap();
+        assert!(matches!(outcome, Err(Error::Cancelled)) && !working.is_finished(), "it waited for the other job: {outcome:?}");
+        first.cancel();
+        assert!(matches!(working.join().unwrap(), Err(Error::Cancelled)));
+    });
+    assert_eq!(workers.deaths(), 0);
+}
+
+#[test]
+fn who_waits_for_a_worker_can_be_cancelled() {
+    let world = World::new();
+    let busy = world.at("busy");
+    let script = format!("printf TESSERA1; read -r -n 1 x; : > '{}'; exec sleep 100", busy.display());
+    let one = Workers::new("/bin/bash".into(), vec!["-c".into(), script.into()], 1).with_patience(Duration::from_secs(10));
+    the_second_can_be_cancelled(&one, || busy.exists());
+}
+
+#[test]
+fn who_waits_for_memory_can_be_cancelled() {
+    let needy = impostor("printf 'N\\001\\000\\000\\000\\000\\000\\000\\000'; exec sleep 100").with_patience(Duration::from_secs(10));
+    needy.limit_memory(1);
+    the_second_can_be_cancelled(&needy, || needy.memory().reserved > 0);
+}
+
 #[test]
 fn without_workers_it_decodes_by_itself_and_says_so() {
     let world = World::new();

@@ -99,21 +99,24 @@ impl Workers {
         self
     }
 
-    /// A worker that nobody else has; waits for one when all are at work.
-    fn take(&self) -> io::Result<Worker> {
+    /// A worker that nobody else has; waits for one when all are at work. None when `progress` was cancelled meanwhile.
+    fn take(&self, progress: &Progress) -> io::Result<Option<Worker>> {
         let mut pool = lock(&self.pool);
         loop {
             if let Some(worker) = pool.idle.pop() {
-                return Ok(worker);
+                return Ok(Some(worker));
+            }
+            if progress.is_cancelled() {
+                return Ok(None);
             }
             if pool.alive < self.limit {
                 break;
             }
-            pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);
+            pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
         pool.alive += 1;
         drop(pool);
-        self.start().inspect_err(|_| self.lost())
+        self.start().map(Some).inspect_err(|_| self.lost())
     }
 
     fn start(&self) -> io::Result<Worker> {
@@ -145,7 +148,7 @@ impl Workers {
     }
 
     fn ask(&self, worker: &mut Worker, path: &Path, side: u32, progress: &Progress) -> Result<Result<Picture>, End> {
-        let mut share = self.budget.share();
+        let mut share = self.budget.share(progress);
         let mut flight = self.watch.begin(&worker.child, progress, self.patience);
         let mut talk = || -> io::Result<Result<Picture>> {
             protocol::ask(&mut worker.input, path, side)?;
@@ -155,7 +158,7 @@ impl Workers {
                         // Waiting for others does not count.
                         flight.pause();
                         if !share.grow(bytes) {
-                            share.wait_for(bytes);
+                            share.wait_for(bytes).map_err(io::Error::other)?;
                         }
                         flight.go_on(self.patience);
                         worker.input.write_all(&[GRANTED])?;
@@ -169,6 +172,7 @@ impl Workers {
         match (flight.end(), outcome) {
             (Some(end), _) => Err(end),
             (None, Ok(reply)) => Ok(reply),
+            (None, Err(_)) if progress.is_cancelled() => Err(End::Cancelled),
             (None, Err(error)) => {
                 let mut child = lock(&worker.child);
                 let _ = child.kill();
@@ -186,8 +190,9 @@ impl Decoder for Workers {
             if self.refusal.get().is_some() {
                 return self.fallback.decode(path, side, progress);
             }
-            let mut worker = match self.take() {
-                Ok(worker) => worker,
+            let mut worker = match self.take(progress) {
+                Ok(Some(worker)) => worker,
+                Ok(None) => return Err(Error::Cancelled),
                 Err(error) => {
                     let _ = self.refusal.set(format!(
                         "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({error})",
