@@ -174,6 +174,44 @@ fn without_workers_it_decodes_by_itself_and_says_so() {
 }
 
 #[test]
+fn a_file_that_has_killed_a_worker_never_comes_into_this_process() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let script = format!("test -e '{0}' && exit 1; : > '{0}'; printf TESSERA1; read -r -n 1 x; exit 3", world.at("dead").display());
+    let dying = Workers::new("/bin/bash".into(), vec!["-c".into(), script.into()], 2);
+    let outcome = decode(&dying, &path);
+    assert!(matches!(outcome, Err(Error::Fatal { .. })), "{outcome:?}");
+    assert_eq!(dying.deaths(), 1);
+}
+
+#[test]
+fn workers_are_started_again_after_a_passing_failure() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let (pid, broken) = (world.at("pid"), world.at("broken"));
+    let program = env!("CARGO_BIN_EXE_tessera");
+    let script = format!("test -e '{}' && exit 1; echo $$ > '{}'; exec '{program}' {DECODE_WORKER}", broken.display(), pid.display());
+    let workers = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 2);
+    let expected = decode(&workers, &path).unwrap();
+    assert_eq!(workers.remark(), None);
+    // Somebody ends the idle worker, which is not the next file's doing.
+    let first = fs::read_to_string(&pid).unwrap();
+    fs::write(&broken, "").unwrap();
+    let worker = rustix::process::Pid::from_raw(first.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(worker, rustix::process::Signal::KILL).unwrap();
+    let (which, until) = (rustix::process::WaitId::Pid(worker), rustix::process::WaitIdOptions::EXITED);
+    rustix::process::waitid(which, until | rustix::process::WaitIdOptions::NOWAIT).unwrap();
+    assert_eq!(decode(&workers, &path).unwrap(), expected);
+    assert!(workers.remark().is_some() && workers.deaths() == 0);
+    fs::remove_file(&broken).unwrap();
+    while workers.remark().is_some() {
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(decode(&workers, &path).unwrap(), expected);
+    }
+    assert!(fs::read_to_string(&pid).unwrap() != first && workers.deaths() == 0);
+}
+
+#[test]
 fn a_deadly_file_is_decoded_once_and_then_never() {
     let world = World::with_images();
     let dying = Arc::new(impostor("read -r -n 1 x; exit 3"));

@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,11 +27,13 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 const START: Duration = Duration::from_secs(20);
 /// How often it is looked whether a picture in work is overdue or unwanted.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long nothing is started after a worker could not be, where others could.
+const REST: Duration = Duration::from_secs(1);
 /// Workers that a file may bring down before it is given up.
 const TRIES: usize = 2;
 
-/// A [`Decoder`] that has its pictures decoded by workers. Where none can be started, it decodes in this process, and
-/// [`Decoder::remark`] says so.
+/// A [`Decoder`] that has its pictures decoded by workers. Where there are none and none can be started, it decodes in this
+/// process, and [`Decoder::remark`] says so; but never a file that has brought a worker down.
 pub struct Workers {
     program: PathBuf,
     arguments: Vec<OsString>,
@@ -43,13 +45,40 @@ pub struct Workers {
     watch: Arc<Watch>,
     deaths: AtomicU64,
     fallback: InProcess,
-    refusal: OnceLock<String>,
 }
 
 #[derive(Default)]
 struct Pool {
     idle: Vec<Worker>,
     alive: usize,
+    /// Whether a worker was ever started.
+    has_started: bool,
+    refusal: Option<Refusal>,
+}
+
+/// A worker that could not be started.
+struct Refusal {
+    words: String,
+    /// When it is tried again; never where none was ever started.
+    again: Option<Instant>,
+}
+
+impl Pool {
+    /// A worker that is ready; those that ended meanwhile are no more.
+    fn ready(&mut self) -> Option<Worker> {
+        while let Some(worker) = self.idle.pop() {
+            if worker.is_alive() {
+                return Some(worker);
+            }
+            self.alive -= 1;
+        }
+        None
+    }
+
+    /// Whether it is worth while to start one.
+    fn may_start(&self) -> bool {
+        self.refusal.as_ref().is_none_or(|refusal| refusal.again.is_some_and(|at| at <= Instant::now()))
+    }
 }
 
 /// A process that decodes.
@@ -57,6 +86,12 @@ struct Worker {
     child: Arc<Mutex<Child>>,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    fn is_alive(&self) -> bool {
+        matches!(lock(&self.child).try_wait(), Ok(None))
+    }
 }
 
 impl Drop for Worker {
@@ -75,6 +110,12 @@ enum End {
     Cancelled,
 }
 
+/// Why there is no worker.
+enum Absent {
+    Refused,
+    Cancelled,
+}
+
 impl Workers {
     /// Up to `limit` processes that run `program` with `arguments`, which must lead it to [`serve`].
     pub fn new(program: PathBuf, arguments: Vec<OsString>, limit: usize) -> Self {
@@ -89,7 +130,6 @@ impl Workers {
             watch: Arc::default(),
             deaths: AtomicU64::new(0),
             fallback: InProcess::default(),
-            refusal: OnceLock::new(),
         }
     }
 
@@ -99,24 +139,44 @@ impl Workers {
         self
     }
 
-    /// A worker that nobody else has; waits for one when all are at work. None when `progress` was cancelled meanwhile.
-    fn take(&self, progress: &Progress) -> io::Result<Option<Worker>> {
+    /// A worker that nobody else has; waits for one when all are at work, or no more can be started now.
+    fn take(&self, progress: &Progress) -> Result<Worker, Absent> {
         let mut pool = lock(&self.pool);
         loop {
-            if let Some(worker) = pool.idle.pop() {
-                return Ok(Some(worker));
+            if let Some(worker) = pool.ready() {
+                return Ok(worker);
             }
             if progress.is_cancelled() {
-                return Ok(None);
+                return Err(Absent::Cancelled);
             }
-            if pool.alive < self.limit {
-                break;
+            if pool.alive < self.limit && pool.may_start() {
+                pool.alive += 1;
+                drop(pool);
+                let started = self.start();
+                pool = lock(&self.pool);
+                match started {
+                    Ok(worker) => {
+                        (pool.has_started, pool.refusal) = (true, None);
+                        return Ok(worker);
+                    }
+                    Err(error) => {
+                        pool.alive -= 1;
+                        pool.refusal = Some(Refusal {
+                            words: format!(
+                                "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({error})",
+                                self.program.display()
+                            ),
+                            again: pool.has_started.then(|| Instant::now() + REST),
+                        });
+                        self.freed.notify_all();
+                    }
+                }
+            } else if pool.alive == 0 {
+                return Err(Absent::Refused);
+            } else {
+                pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             }
-            pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
-        pool.alive += 1;
-        drop(pool);
-        self.start().map(Some).inspect_err(|_| self.lost())
     }
 
     fn start(&self) -> io::Result<Worker> {
@@ -187,19 +247,12 @@ impl Decoder for Workers {
     fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
         let mut found = String::new();
         for _ in 0..TRIES {
-            if self.refusal.get().is_some() {
-                return self.fallback.decode(path, side, progress);
-            }
             let mut worker = match self.take(progress) {
-                Ok(Some(worker)) => worker,
-                Ok(None) => return Err(Error::Cancelled),
-                Err(error) => {
-                    let _ = self.refusal.set(format!(
-                        "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({error})",
-                        self.program.display()
-                    ));
-                    continue;
-                }
+                Ok(worker) => worker,
+                Err(Absent::Cancelled) => return Err(Error::Cancelled),
+                Err(Absent::Refused) if found.is_empty() => return self.fallback.decode(path, side, progress),
+                // What has brought a worker down never comes into this process.
+                Err(Absent::Refused) => break,
             };
             match self.ask(&mut worker, path, side, progress) {
                 Ok(outcome) => {
@@ -222,9 +275,6 @@ impl Decoder for Workers {
                 }
             }
         }
-        if self.refusal.get().is_some() {
-            return self.fallback.decode(path, side, progress);
-        }
         Err(Error::Fatal { path: path.to_owned(), found })
     }
 
@@ -242,7 +292,7 @@ impl Decoder for Workers {
     }
 
     fn remark(&self) -> Option<String> {
-        self.refusal.get().cloned()
+        lock(&self.pool).refusal.as_ref().map(|refusal| refusal.words.clone())
     }
 }
 
