@@ -124,6 +124,58 @@ fn a_picture_in_work_can_be_cancelled() {
     assert_eq!(sleeping.deaths(), 0, "that was not the file's doing");
 }
 
+#[test]
+fn the_start_of_a_worker_can_be_cancelled() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let silent = Workers::new("/bin/sleep".into(), vec!["100".into()], 2);
+    let progress = Progress::default();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| silent.decode(&path, SIDE, &progress));
+        std::thread::sleep(Duration::from_millis(100));
+        progress.cancel();
+        let outcome = waiting.join().unwrap();
+        assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+    });
+    assert_eq!((silent.deaths(), silent.remark()), (0, None));
+}
+
+#[test]
+fn a_worker_that_dies_while_work_is_stopped_does_not_count() {
+    for i in 0..10 {
+        let world = World::new();
+        let path = world.picture("a.png", 0, 1, i);
+        let (busy, stop) = (world.at("busy"), world.at("stop"));
+        let script = format!("printf TESSERA1; : > '{}'; until test -e '{}'; do :; done; exit 3", busy.display(), stop.display());
+        let dying = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 1);
+        let progress = Progress::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| dying.decode(&path, SIDE, &progress));
+            while !busy.exists() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            progress.cancel();
+            fs::write(&stop, "").unwrap();
+            assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
+        });
+        assert_eq!(dying.deaths(), 0);
+    }
+}
+
+#[test]
+fn a_signal_to_the_program_is_none_to_its_workers() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let pid = world.at("pid");
+    let script = format!("echo $$ > '{}'; exec '{}' {DECODE_WORKER}", pid.display(), env!("CARGO_BIN_EXE_tessera"));
+    let workers = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 1);
+    decode(&workers, &path).unwrap();
+    let worker = rustix::process::Pid::from_raw(fs::read_to_string(pid).unwrap().trim().parse().unwrap()).unwrap();
+    // What is typed at a terminal reaches the whole group of processes.
+    assert_eq!(rustix::process::getpgid(Some(worker)).unwrap(), worker);
+    assert_ne!(rustix::process::getpgid(None).unwrap(), worker);
+}
+
 /// Of two jobs that decode at one time, cancels the second as soon as the first has what it waits for.
 fn the_second_can_be_cancelled(workers: &Workers, holds: impl Fn() -> bool) {
     let world = World::new();

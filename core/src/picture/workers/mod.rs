@@ -116,6 +116,12 @@ enum Absent {
     Cancelled,
 }
 
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        Self::Died(error.to_string())
+    }
+}
+
 impl Workers {
     /// Up to `limit` processes that run `program` with `arguments`, which must lead it to [`serve`].
     pub fn new(program: PathBuf, arguments: Vec<OsString>, limit: usize) -> Self {
@@ -152,23 +158,28 @@ impl Workers {
             if pool.alive < self.limit && pool.may_start() {
                 pool.alive += 1;
                 drop(pool);
-                let started = self.start();
+                let started = self.start(progress);
                 pool = lock(&self.pool);
                 match started {
                     Ok(worker) => {
                         (pool.has_started, pool.refusal) = (true, None);
                         return Ok(worker);
                     }
-                    Err(error) => {
+                    Err(end) => {
                         pool.alive -= 1;
+                        self.freed.notify_all();
+                        let why = match end {
+                            End::Cancelled => return Err(Absent::Cancelled),
+                            End::Overdue => format!("it said nothing for {START:?}"),
+                            End::Died(words) => words,
+                        };
                         pool.refusal = Some(Refusal {
                             words: format!(
-                                "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({error})",
+                                "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({why})",
                                 self.program.display()
                             ),
                             again: pool.has_started.then(|| Instant::now() + REST),
                         });
-                        self.freed.notify_all();
                     }
                 }
             } else if pool.alive == 0 {
@@ -179,21 +190,27 @@ impl Workers {
         }
     }
 
-    fn start(&self) -> io::Result<Worker> {
+    fn start(&self, progress: &Progress) -> Result<Worker, End> {
         let mut command = Command::new(&self.program);
         // Some codecs print to stderr.
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // What a terminal sends to this program is not for its workers.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("a process without pipes"));
+            return Err(End::Died("a process without pipes".into()));
         };
         let mut worker = Worker { child: Arc::new(Mutex::new(child)), input, output: BufReader::with_capacity(1 << 16, output) };
-        let flight = self.watch.begin(&worker.child, &Progress::default(), START);
+        let flight = self.watch.begin(&worker.child, progress, START);
         let mut greeting = [0; GREETING.len()];
         let outcome = worker.output.read_exact(&mut greeting);
-        drop(flight);
-        outcome?;
-        if &greeting == GREETING { Ok(worker) } else { Err(io::Error::other("a program that is no worker")) }
+        match flight.end() {
+            Some(end) => return Err(end),
+            None if outcome.is_err() && progress.is_cancelled() => return Err(End::Cancelled),
+            None => outcome?,
+        }
+        if &greeting == GREETING { Ok(worker) } else { Err(End::Died("a program that is no worker".into())) }
     }
 
     fn give_back(&self, worker: Worker) {
