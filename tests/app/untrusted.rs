@@ -125,6 +125,95 @@ fn a_picture_in_work_can_be_cancelled() {
 }
 
 #[test]
+fn the_start_of_a_worker_can_be_cancelled() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let silent = Workers::new("/bin/sleep".into(), vec!["100".into()], 2);
+    let progress = Progress::default();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| silent.decode(&path, SIDE, &progress));
+        std::thread::sleep(Duration::from_millis(100));
+        progress.cancel();
+        let outcome = waiting.join().unwrap();
+        assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+    });
+    assert_eq!((silent.deaths(), silent.remark()), (0, None));
+}
+
+#[test]
+fn a_worker_that_dies_while_work_is_stopped_does_not_count() {
+    for i in 0..10 {
+        let world = World::new();
+        let path = world.picture("a.png", 0, 1, i);
+        let (busy, stop) = (world.at("busy"), world.at("stop"));
+        let script = format!("printf TESSERA1; : > '{}'; until test -e '{}'; do :; done; exit 3", busy.display(), stop.display());
+        let dying = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 1);
+        let progress = Progress::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| dying.decode(&path, SIDE, &progress));
+            while !busy.exists() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            progress.cancel();
+            fs::write(&stop, "").unwrap();
+            assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
+        });
+        assert_eq!(dying.deaths(), 0);
+    }
+}
+
+#[test]
+fn a_signal_to_the_program_is_none_to_its_workers() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let pid = world.at("pid");
+    let script = format!("echo $$ > '{}'; exec '{}' {DECODE_WORKER}", pid.display(), env!("CARGO_BIN_EXE_tessera"));
+    let workers = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 1);
+    decode(&workers, &path).unwrap();
+    let worker = rustix::process::Pid::from_raw(fs::read_to_string(pid).unwrap().trim().parse().unwrap()).unwrap();
+    // What is typed at a terminal reaches the whole group of processes.
+    assert_eq!(rustix::process::getpgid(Some(worker)).unwrap(), worker);
+    assert_ne!(rustix::process::getpgid(None).unwrap(), worker);
+}
+
+/// Of two jobs that decode at one time, cancels the second as soon as the first has what it waits for.
+fn the_second_can_be_cancelled(workers: &Workers, holds: impl Fn() -> bool) {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let (first, second) = (Progress::default(), Progress::default());
+    std::thread::scope(|scope| {
+        let working = scope.spawn(|| workers.decode(&path, SIDE, &first));
+        while !holds() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let waiting = scope.spawn(|| workers.decode(&path, SIDE, &second));
+        std::thread::sleep(Duration::from_millis(100));
+        second.cancel();
+        let outcome = waiting.join().unwrap();
+        assert!(matches!(outcome, Err(Error::Cancelled)) && !working.is_finished(), "it waited for the other job: {outcome:?}");
+        first.cancel();
+        assert!(matches!(working.join().unwrap(), Err(Error::Cancelled)));
+    });
+    assert_eq!(workers.deaths(), 0);
+}
+
+#[test]
+fn who_waits_for_a_worker_can_be_cancelled() {
+    let world = World::new();
+    let busy = world.at("busy");
+    let script = format!("printf TESSERA1; read -r -n 1 x; : > '{}'; exec sleep 100", busy.display());
+    let one = Workers::new("/bin/bash".into(), vec!["-c".into(), script.into()], 1).with_patience(Duration::from_secs(10));
+    the_second_can_be_cancelled(&one, || busy.exists());
+}
+
+#[test]
+fn who_waits_for_memory_can_be_cancelled() {
+    let needy = impostor("printf 'N\\001\\000\\000\\000\\000\\000\\000\\000'; exec sleep 100").with_patience(Duration::from_secs(10));
+    needy.limit_memory(1);
+    the_second_can_be_cancelled(&needy, || needy.memory().reserved > 0);
+}
+
+#[test]
 fn without_workers_it_decodes_by_itself_and_says_so() {
     let world = World::new();
     let path = world.picture("a.png", 0, 1, 1);
@@ -134,6 +223,44 @@ fn without_workers_it_decodes_by_itself_and_says_so() {
         assert_eq!(decode(&none, &path).unwrap(), expected);
         assert!(none.remark().unwrap().contains("same limits") && none.deaths() == 0);
     }
+}
+
+#[test]
+fn a_file_that_has_killed_a_worker_never_comes_into_this_process() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let script = format!("test -e '{0}' && exit 1; : > '{0}'; printf TESSERA1; read -r -n 1 x; exit 3", world.at("dead").display());
+    let dying = Workers::new("/bin/bash".into(), vec!["-c".into(), script.into()], 2);
+    let outcome = decode(&dying, &path);
+    assert!(matches!(outcome, Err(Error::Fatal { .. })), "{outcome:?}");
+    assert_eq!(dying.deaths(), 1);
+}
+
+#[test]
+fn workers_are_started_again_after_a_passing_failure() {
+    let world = World::new();
+    let path = world.picture("a.png", 0, 1, 1);
+    let (pid, broken) = (world.at("pid"), world.at("broken"));
+    let program = env!("CARGO_BIN_EXE_tessera");
+    let script = format!("test -e '{}' && exit 1; echo $$ > '{}'; exec '{program}' {DECODE_WORKER}", broken.display(), pid.display());
+    let workers = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 2);
+    let expected = decode(&workers, &path).unwrap();
+    assert_eq!(workers.remark(), None);
+    // Somebody ends the idle worker, which is not the next file's doing.
+    let first = fs::read_to_string(&pid).unwrap();
+    fs::write(&broken, "").unwrap();
+    let worker = rustix::process::Pid::from_raw(first.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(worker, rustix::process::Signal::KILL).unwrap();
+    let (which, until) = (rustix::process::WaitId::Pid(worker), rustix::process::WaitIdOptions::EXITED);
+    rustix::process::waitid(which, until | rustix::process::WaitIdOptions::NOWAIT).unwrap();
+    assert_eq!(decode(&workers, &path).unwrap(), expected);
+    assert!(workers.remark().is_some() && workers.deaths() == 0);
+    fs::remove_file(&broken).unwrap();
+    while workers.remark().is_some() {
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(decode(&workers, &path).unwrap(), expected);
+    }
+    assert!(fs::read_to_string(&pid).unwrap() != first && workers.deaths() == 0);
 }
 
 #[test]

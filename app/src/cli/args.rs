@@ -98,6 +98,14 @@ pub(super) enum Command {
     DecodeWorker,
 }
 
+impl Command {
+    /// Whether its answer is that of an act: an event, or why there is none.
+    pub(super) fn is_act(&self) -> bool {
+        use Command::{Caption, Forget, Label, Redo, Relocate, Remove, Restore, Undo};
+        matches!(self, Label(_) | Caption(_) | Undo(_) | Redo(_) | Remove(_) | Restore(_) | Forget(_) | Relocate(_))
+    }
+}
+
 /// Where labels are looked for.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Labels {

@@ -35,4 +35,7 @@ fn confine() {
 }
 
 #[cfg(not(unix))]
-fn confine() {}
+fn confine() {
+    // Ctrl-C reaches every process at a terminal, and is meant for the program that asked.
+    let _ = ctrlc::set_handler(|| {});
+}

@@ -13,7 +13,12 @@ use crate::command;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done> {
     let (session, out, to) = (librarian.session, librarian.out, arguments.to.as_path());
-    let format = match arguments.format {
+    let by_ending = match to.extension().and_then(|ending| ending.to_str()) {
+        Some("tsv") => Some(Format::Tsv),
+        Some("jsonl") => Some(Format::Jsonl),
+        _ => None,
+    };
+    let format = match arguments.format.or(by_ending) {
         None | Some(Format::Csv) => command::Format::Csv,
         Some(Format::Tsv) => command::Format::Tsv,
         Some(Format::Jsonl) => command::Format::JsonLines,

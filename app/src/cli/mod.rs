@@ -76,6 +76,9 @@ pub fn main(window: Option<Window>) -> ExitCode {
         Err(error) => {
             if !error.is::<Told>() {
                 out.complain(&format!("{error:#}"));
+                if arguments.command.as_ref().is_some_and(Command::is_act) {
+                    out.json(|| serde_json::json!({"event": null, "ok": false, "error": format!("{error:#}")}));
+                }
             }
             ExitCode::from(exit_code(&error))
         }

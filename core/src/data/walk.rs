@@ -118,7 +118,7 @@ impl Walk {
             _ => kind,
         };
         if kind.is_symlink() {
-            skip(path, "link", "links to folders, and links that lead nowhere, are not followed".into());
+            skip(path, "link", "links that do not lead to a file are not followed".into());
         } else if UNSUPPORTED.contains(&ending.as_str()) {
             skip(path, "unsupported", format!("{} pictures cannot be read", ending.to_uppercase()));
         } else if COMPANIONS.contains(&ending.as_str()) {

@@ -1,13 +1,15 @@
 //! Checking: the files of a library against themselves.
 
 use super::event::Kind;
+use super::snapshot::snapshots;
 use super::state::State;
+use super::store::Store;
 use super::{Library, apply};
 use crate::error::Result;
 
 impl Library {
     /// What is wrong with the library, each in a sentence; nothing when all is well. Looks at SQLite's own structures, at
-    /// the hash of every event, at whether the events lead to what the tables hold, at the journal, and at the models. O(events + images).
+    /// the hash of every event, at whether the events lead to what the tables hold, at the journal, the snapshots and the models. O(events + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.
@@ -33,6 +35,8 @@ impl Library {
         }
         problems.extend(differences(&tables, &replayed));
         problems.extend(self.store.check_journal()?);
+        let damaged = snapshots(&self.folder).into_iter().filter(|snapshot| Store::verify(&snapshot.path).is_err());
+        problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
         let wanted = tables.images().filter(|image| image.label().is_some()).count();
         let (held, missing) = (self.recogniser.ckm().examples().count(), self.recogniser.missing().len());
         if held + missing != wanted {

@@ -99,6 +99,14 @@ pub(super) fn cut(hash: ContentHash, picture: &Picture, options: &CkmOptions) ->
 /// # Errors
 /// [`Error::Io`]; [`Error::Data`] when it is no ordinary file.
 pub fn hash_file(path: &Path) -> Result<ContentHash> {
+    hash_while(path, &Progress::default())
+}
+
+/// As [`hash_file`], until it is cancelled.
+///
+/// # Errors
+/// [`Error::Cancelled`] too.
+pub(super) fn hash_while(path: &Path, progress: &Progress) -> Result<ContentHash> {
     // Opening a pipe or a device could wait for ever, so the kind is asked first.
     let meta = std::fs::metadata(path).map_err(Error::io("read", path))?;
     if !meta.is_file() {
@@ -108,6 +116,9 @@ pub fn hash_file(path: &Path) -> Result<ContentHash> {
     let mut state = xxhash_rust::xxh3::Xxh3::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         match file.read(&mut buffer) {
             Ok(0) => return Ok(ContentHash(state.digest128())),
             Ok(n) => state.update(&buffer[..n]),

@@ -40,6 +40,8 @@ impl Library {
         let (classes, left) = without(log, &gone);
         self.forget_saved_models()?;
         self.forget_damaged_files()?;
+        super::remove_left_overs(&self.folder)?;
+        self.drop_all_snapshots()?;
         // The cache first: it can be made again, should this end in the middle.
         let image = |id: &ItemId| self.state.image(*id);
         let paths: Vec<PathBuf> =
@@ -50,8 +52,6 @@ impl Library {
         self.state = self.store.load()?;
         self.behind = true;
         purged?;
-        super::remove_left_overs(&self.folder)?;
-        self.drop_snapshots()?;
         self.kept_at = None;
         // The purge is done; models that saw half of the rest would be wrong.
         self.catch_up(&Progress::default())?;

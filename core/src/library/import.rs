@@ -12,15 +12,15 @@ use super::Library;
 use super::acts::tidy_name;
 use super::cache::Cut;
 use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
-use super::features::{self, hash_file};
+use super::features::{self, hash_file, hash_while};
 use super::state::{Image, Place, Root, State};
 use crate::ckm::CkmOptions;
 use crate::data::tables::{Found, Matcher, Table, sidecar};
 use crate::data::{Dataset, Labels, Meta, OpenOptions, Source, UNLABELLED};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
-use crate::picture::Decoder;
 use crate::picture::decode::SIDE;
+use crate::picture::{Decoder, Limits};
 use crate::progress::Progress;
 
 /// Images that are decoded at one time, and taken in together.
@@ -313,7 +313,9 @@ fn look(
     options: &CkmOptions,
     progress: &Progress,
 ) -> Result<Look> {
-    let hash = hash_file(&file.path)?;
+    // Before all of it is read for nothing.
+    Limits::default().check_bytes(&file.path, file.bytes)?;
+    let hash = hash_while(&file.path, progress)?;
     if let Some(image) = by_hash.get(&hash).and_then(|id| state.image(*id)) {
         let elsewhere = image.places.iter().filter(|place| place.hash == hash).any(|place| {
             let path = state.full_path(place);

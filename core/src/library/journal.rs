@@ -235,9 +235,13 @@ impl Journal {
     /// The file's text; `None` when there is no file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`]; [`Error::Data`] when it is no file.
     pub(super) fn text(&self) -> Result<Option<Vec<u8>>> {
-        let is_there = matches!(self.storage.entry(&self.path), Some(Entry::File(_)));
+        let is_there = match self.storage.entry(&self.path) {
+            None => false,
+            Some(Entry::File(_)) => true,
+            Some(_) => return Err(Error::data(&self.path, "a file", "something else", "move it out of the library's folder")),
+        };
         is_there.then(|| self.storage.read(&self.path)).transpose().map_err(Error::io("read", &self.path))
     }
 

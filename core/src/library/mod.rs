@@ -48,6 +48,7 @@ use event::{Change, EventId, Kind};
 use features::Features;
 use models::recogniser::Recogniser;
 use models::words::Words;
+use repair::remove;
 use state::State;
 use store::Store;
 
@@ -78,7 +79,7 @@ pub struct Library {
     remarks: Vec<String>,
     storage: Arc<dyn Storage>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
-    _lock: File,
+    _lock: Arc<File>,
 }
 
 /// What a library was opened with.
@@ -115,6 +116,11 @@ impl Library {
     /// # Complexity
     /// O(images) for the state and the elements of images with a class, and O(events since the last checkpoint).
     pub fn open(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
+        if let Err(error) = fs::metadata(folder.join(DATABASE))
+            && error.kind() == std::io::ErrorKind::PermissionDenied
+        {
+            return Err(Error::io("read", folder)(error));
+        }
         if !is_library(folder) && !has_lost_its_database(folder) {
             let found = if folder.is_dir() { "a folder without one" } else { "nothing of that name" };
             let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
@@ -134,12 +140,47 @@ impl Library {
         let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE || name == journal::JOURNAL;
         if let Ok(entries) = fs::read_dir(folder)
             && let Some(other) = entries.flatten().find(|entry| !is_ours(&entry.file_name()))
+            // Another program may have made it a moment ago.
+            && !is_library(folder)
         {
             let found = format!("a folder with other things in it, such as `{}`", other.file_name().to_string_lossy());
             return Err(Error::data(folder, "a new name, an empty folder or a library", found, "choose another name for the library"));
         }
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         Self::start(folder, opening, true)
+    }
+
+    /// Opens the library in `folder` with a cache that is made anew from the images and the log. What `keep` gives says whether
+    /// it stays; otherwise the one before is put back. No other program has the library meanwhile.
+    ///
+    /// # Errors
+    /// As [`Library::open`], whatever `keep` gives, and [`Error::Io`] when files cannot be renamed; the cache from before is put
+    /// back first.
+    pub fn with_new_cache<T>(folder: &Path, opening: &Opening<'_>, keep: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Option<T>> {
+        let lock = Arc::new(lock(folder)?);
+        let places = of_database(folder, CACHE).map(|place| {
+            let mut aside = place.clone().into_os_string();
+            aside.push(".before");
+            (place, PathBuf::from(aside))
+        });
+        let put_aside = |(place, aside): &(PathBuf, PathBuf)| {
+            if place.exists() { fs::rename(place, aside).map_err(Error::io("rename", place)) } else { remove(aside) }
+        };
+        let put_back = |(place, aside): &(PathBuf, PathBuf)| {
+            if aside.exists() { fs::rename(aside, place).map_err(Error::io("rename", aside)) } else { remove(place) }
+        };
+        if let Err(error) = places.iter().try_for_each(put_aside) {
+            // Those that are aside now have no others in their place.
+            let _ = places.iter().filter(|(place, _)| !place.exists()).try_for_each(put_back);
+            return Err(error);
+        }
+        // What was opened is closed before its files are dealt with.
+        let outcome = Self::start_locked(Arc::clone(&lock), folder, opening, false).and_then(|mut library| keep(&mut library));
+        match outcome {
+            Ok(Some(_)) => places.iter().try_for_each(|(_, aside)| remove(aside))?,
+            _ => places.iter().try_for_each(put_back)?,
+        }
+        outcome
     }
 
     fn start(folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
@@ -149,6 +190,10 @@ impl Library {
             return Err(Error::data(&path, "the database of a library", "only its journal and snapshots", store::REPAIR));
         }
         remove_left_overs(folder)?;
+        Self::start_locked(Arc::new(lock), folder, opening, create)
+    }
+
+    fn start_locked(lock: Arc<File>, folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
         let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);
@@ -354,6 +399,30 @@ impl Library {
         [&self.recogniser, &self.words]
     }
 
+    /// Deletes the library if nothing was ever entered into it, and closes it otherwise. Whoever waited for it finds none.
+    ///
+    /// # Errors
+    /// As [`Library::close`].
+    pub fn close_or_take_away(self) -> Result<()> {
+        if self.state.roots().next().is_some() || self.state.last_event().is_some() {
+            return self.close();
+        }
+        let Self { folder, store, cache, _lock: lock, .. } = self;
+        drop((store, cache));
+        let databases = [DATABASE, CACHE].into_iter().flat_map(|name| of_database(&folder, name));
+        for file in databases.chain([folder.join(journal::JOURNAL)]) {
+            // What cannot be taken away is an empty library, which does no harm.
+            let _ = fs::remove_file(file);
+        }
+        // Whoever has opened it and waits for it notices that it is not the library's any more.
+        if cfg!(unix) {
+            let _ = fs::remove_file(folder.join(LOCK));
+        }
+        let _ = fs::remove_dir(&folder);
+        drop(lock);
+        Ok(())
+    }
+
     /// Keeps the models and brings everything on disk into order.
     ///
     /// # Errors
@@ -373,7 +442,10 @@ fn now() -> i64 {
 /// Whether there is all of a library but its database.
 pub fn has_lost_its_database(folder: &Path) -> bool {
     let told = || fs::read(folder.join(journal::JOURNAL)).is_ok_and(|text| journal::tells_events(&text));
-    !is_library(folder) && (!snapshot::snapshots(folder).is_empty() || told())
+    // A new database is empty until its log is brought in.
+    let is_filled = |name: &str| fs::metadata(folder.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    let is_there = is_filled(DATABASE) || (is_library(folder) && is_filled("library.db-wal"));
+    !is_there && (!snapshot::snapshots(folder).is_empty() || told())
 }
 
 /// Deletes what a program that was killed was about to put in place. Whoever does this has the lock.
@@ -383,7 +455,7 @@ fn remove_left_overs(folder: &Path) -> Result<()> {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_ours = ["library.db", "cache.db", journal::JOURNAL].iter().any(|ours| name.starts_with(ours));
             let is_part = name.ends_with(".part") && (is_ours || folder.ends_with(snapshot::SNAPSHOTS));
-            if is_part && path.is_file() {
+            if (is_part || (is_ours && name.ends_with(".before"))) && path.is_file() {
                 fs::remove_file(&path).map_err(Error::io("delete", &path))?;
             }
         }
@@ -395,11 +467,32 @@ fn remove_left_overs(folder: &Path) -> Result<()> {
     }
 }
 
+/// A database with the two files that SQLite keeps beside it.
+fn of_database(folder: &Path, name: &str) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| folder.join(format!("{name}{ending}")))
+}
+
+/// Whether an open file is the one of that name still.
+#[cfg(unix)]
+fn is_in_place(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number = |meta: std::io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    number(file.metadata()).is_some_and(|ours| Some(ours) == number(fs::metadata(path)))
+}
+
+#[cfg(not(unix))]
+fn is_in_place(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// Takes the lock of a library, which says for people who has it.
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
     match file.try_lock() {
+        Ok(()) if !is_in_place(&file, &path) => {
+            Err(Error::Busy { path: folder.to_owned(), holder: "a program that was just taking it away".into() })
+        }
         Ok(()) => {
             let words = format!("process {}\n", std::process::id());
             // For people; the lock is what counts.

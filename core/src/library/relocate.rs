@@ -116,6 +116,13 @@ impl Library {
             let found = format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0);
             return Err(Error::Option { name: "NEW", found, expected: "the place that OLD was moved to" });
         }
+        let lies_there = |place: &super::state::Place| moved.iter().any(|(id, _, to)| *id == place.root && to.join(&place.path).is_file());
+        let mut places =
+            self.state.records().iter().flat_map(|image| &image.places).filter(|place| moved.iter().any(|m| m.0 == place.root)).peekable();
+        if places.peek().is_some() && !places.any(lies_there) {
+            let found = format!("{}, which has none of the files of {}", error::display(new), error::display(old));
+            return Err(Error::Option { name: "NEW", found, expected: "the place that OLD was moved to" });
+        }
         let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
         let words = format!("Relocate {} to {}", error::display(old), error::display(new));
         let event = self.commit(None, Kind::Act, &words, changes)?;

@@ -39,6 +39,10 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
         Ok(text) => journal::read(&text),
         Err(error) => (Vec::new(), vec![format!("the journal could not be read: {error}")]),
     };
+    for snapshot in snapshots(folder).into_iter().filter(|snapshot| Store::verify(&snapshot.path).is_err()) {
+        remove(&snapshot.path)?;
+        done.done.push(format!("the damaged snapshot after event {} was deleted", snapshot.event.0));
+    }
     if path.is_file() && Store::verify(&path).is_ok() {
         if !problems.is_empty() {
             // Opening a library that was not closed writes the journal anew.
@@ -117,10 +121,14 @@ fn base(folder: &Path, lines: &[Line], damaged: Option<&Path>) -> Option<Snapsho
 
 /// Copies the damaged database aside, with what belongs to it. None when there was no file.
 pub(super) fn keep_damaged(folder: &Path, path: &Path) -> Result<Option<PathBuf>> {
+    let kept = folder.join(format!("{DATABASE}.damaged-{}", now()));
     if !path.is_file() {
+        // A folder or a link that leads nowhere would be in the way.
+        if fs::symlink_metadata(path).is_ok() {
+            fs::rename(path, &kept).map_err(Error::io("rename", path))?;
+        }
         return Ok(None);
     }
-    let kept = folder.join(format!("{DATABASE}.damaged-{}", now()));
     fs::copy(path, &kept).map_err(Error::io("copy", path))?;
     let wal = folder.join(format!("{DATABASE}-wal"));
     if wal.is_file() {

@@ -83,6 +83,20 @@ impl Library {
         if is_due && self.state.last_event().is_some() { self.take_snapshot().map(|_| ()) } else { Ok(()) }
     }
 
+    /// Drops every snapshot, before something is forgotten that they hold.
+    pub(super) fn drop_all_snapshots(&self) -> Result<()> {
+        let folder = self.folder.join(SNAPSHOTS);
+        match fs::read_dir(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::io("list", &folder)(error)),
+            Ok(_) => {}
+        }
+        for old in snapshots(&self.folder) {
+            self.storage.remove(&old.path).map_err(Error::io("delete", &old.path))?;
+        }
+        Ok(())
+    }
+
     /// Drops snapshots from before something was forgotten.
     pub(super) fn drop_snapshots(&self) -> Result<()> {
         let Some(event) = self.store.fact("forgot at")? else { return Ok(()) };

@@ -146,7 +146,8 @@ impl Store {
             let words = format!("{:?} {} {}", std::time::SystemTime::now(), std::process::id(), self.path.display());
             self.set_fact(LIBRARY, (hash64(words.as_bytes()) >> 1) as i64)?;
         }
-        self.set_fact("clean", 0)
+        // A full disk can be read as long as there is nothing to write.
+        if self.was_clean { self.set_fact("clean", 0) } else { Ok(()) }
     }
 
     /// A number that is kept under a name.

@@ -38,7 +38,9 @@ impl Store {
             done.extend(lost);
             *state = self.load()?;
         }
-        self.rewrite_journal(state)?;
+        if let Err(error) = self.rewrite_journal(state) {
+            done.push(error.to_string());
+        }
         Ok(done)
     }
 

@@ -1,6 +1,13 @@
 //! How much memory all pictures that are being decoded may need at one time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// How often whoever waits looks whether the picture is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Memory for pictures that are being decoded, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,29 +44,37 @@ impl Budget {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A share of nothing.
-    pub(super) fn share(&self) -> Share<'_> {
-        Share { budget: self, bytes: 0 }
+    /// A share of nothing, for work that `progress` may cancel.
+    pub(super) fn share<'a>(&'a self, progress: &'a Progress) -> Share<'a> {
+        Share { budget: self, progress, bytes: 0 }
     }
 }
 
 /// What one picture holds of a budget, given back when this is dropped.
 pub(super) struct Share<'a> {
     budget: &'a Budget,
+    progress: &'a Progress,
     bytes: u64,
 }
 
 impl Share<'_> {
     /// Gives back what is held, and waits until there is room for `bytes`; one share alone is always let in. Nobody waits
     /// with room in hand, so all who wait get their turn.
-    pub(super) fn wait_for(&mut self, bytes: u64) {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub(super) fn wait_for(&mut self, bytes: u64) -> Result<()> {
         self.give_back();
         let mut memory = self.budget.hold();
         while memory.reserved > 0 && memory.reserved.saturating_add(bytes) > memory.limit {
-            memory = self.budget.freed.wait(memory).unwrap_or_else(PoisonError::into_inner);
+            if self.progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            memory = self.budget.freed.wait_timeout(memory, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
         memory.reserved = memory.reserved.saturating_add(bytes);
         self.bytes = bytes;
+        Ok(())
     }
 
     /// Grows to `bytes` if there is room, without waiting.

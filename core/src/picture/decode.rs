@@ -70,7 +70,7 @@ pub trait Decoder: Send + Sync {
     /// # Errors
     /// [`Error::Io`] when the file cannot be read, [`Error::TooLarge`] beyond the limits, [`Error::Crashed`] when the
     /// codec broke, [`Error::Fatal`] when it took its process with it or took too long, and [`Error::Data`] for everything else that is not a picture; each names the file.
-    /// [`Error::Cancelled`] where a decoder can stop in the middle.
+    /// [`Error::Cancelled`] while it waits for memory or for a process, and where a decoder can stop in the middle.
     fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture>;
 
     /// Processes that files have brought down so far.
@@ -116,6 +116,20 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Makes sure that a file is not too large to be read.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub fn check_bytes(&self, path: &Path, bytes: u64) -> Result<()> {
+        if bytes <= self.file_bytes {
+            return Ok(());
+        }
+        let expected = format!("at most {} bytes", self.file_bytes);
+        Err(Error::TooLarge { path: path.to_owned(), expected, found: format!("{bytes} bytes") })
+    }
+}
+
 /// Decodes in this process; a codec's panic is caught and reported as [`Error::Crashed`].
 #[derive(Debug)]
 pub struct InProcess {
@@ -150,8 +164,7 @@ pub(super) trait Room {
 
 impl Room for Share<'_> {
     fn wait_for(&mut self, bytes: u64) -> Result<()> {
-        Share::wait_for(self, bytes);
-        Ok(())
+        Share::wait_for(self, bytes)
     }
 
     fn grow(&mut self, bytes: u64) -> Result<bool> {
@@ -170,7 +183,7 @@ impl InProcess {
     /// # Errors
     /// As [`Decoder::decode`].
     pub fn decode_bytes(&self, name: &Path, bytes: &[u8]) -> Result<RgbImage> {
-        contained(name, || self.read(name, Cursor::new(bytes), bytes.len() as u64, &mut self.budget.share()))
+        contained(name, || self.read(name, Cursor::new(bytes), bytes.len() as u64, &mut self.budget.share(&Progress::default())))
     }
 
     /// Decodes the picture at `path` with memory that `room` grants.
@@ -180,13 +193,7 @@ impl InProcess {
         if !meta.is_file() {
             return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
         }
-        if meta.len() > self.limits.file_bytes {
-            return Err(Error::TooLarge {
-                path: path.to_owned(),
-                expected: format!("at most {} bytes", self.limits.file_bytes),
-                found: format!("{} bytes", meta.len()),
-            });
-        }
+        self.limits.check_bytes(path, meta.len())?;
         if meta.len() == 0 {
             return Err(not_a_picture(path, "an empty file"));
         }
@@ -259,8 +266,8 @@ fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbIm
 }
 
 impl Decoder for InProcess {
-    fn decode(&self, path: &Path, side: u32, _: &Progress) -> Result<Picture> {
-        self.decode_in(path, side, &mut self.budget.share())
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
+        self.decode_in(path, side, &mut self.budget.share(progress))
     }
 
     fn memory(&self) -> Memory {

@@ -241,6 +241,13 @@ fn a_library_without_its_database_is_offered_for_repair() {
     let error = try_open(&place.folder()).err().unwrap().to_string();
     assert!(error.contains("only its journal and snapshots") && error.contains("--repair"), "{error}");
     assert_eq!(*opened(&place.folder()).state(), expected);
+    // Nor does an emptied file pass for a new library.
+    fs::write(place.folder().join("library.db"), b"").unwrap();
+    assert!(try_open(&place.folder()).is_err());
+    assert_eq!(*opened(&place.folder()).state(), expected);
+    fs::remove_file(place.folder().join("library.db")).unwrap();
+    fs::create_dir(place.folder().join("library.db")).unwrap();
+    assert_eq!(*opened(&place.folder()).state(), expected);
     // The journal of another library is not mixed in.
     let (other, _) = lived();
     fs::copy(other.folder().join("journal.jsonl"), place.folder().join("journal.jsonl")).unwrap();
@@ -353,6 +360,18 @@ fn snapshots_are_few_and_sound_and_forget_too() {
     place.put("owl/new.png", 90);
     place.import(&library);
     assert!(at(&library, "owl/new.png").id.0 > gone.0, "no identifier is used twice");
+}
+
+#[test]
+fn a_damaged_snapshot_is_noticed() {
+    let (place, expected) = lived();
+    let snapshot = snapshots(&place.folder()).remove(0).path;
+    edit(&snapshot, |bytes| bytes.truncate(bytes.len() / 2));
+    let library = try_open(&place.folder()).unwrap();
+    assert_eq!(library.check().unwrap().len(), 1);
+    drop(library);
+    assert_eq!(repair(&place.folder()).unwrap().done.len(), 1);
+    assert_eq!(*opened(&place.folder()).state(), expected);
 }
 
 #[test]

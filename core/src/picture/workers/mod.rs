@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,11 +27,13 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 const START: Duration = Duration::from_secs(20);
 /// How often it is looked whether a picture in work is overdue or unwanted.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long nothing is started after a worker could not be, where others could.
+const REST: Duration = Duration::from_secs(1);
 /// Workers that a file may bring down before it is given up.
 const TRIES: usize = 2;
 
-/// A [`Decoder`] that has its pictures decoded by workers. Where none can be started, it decodes in this process, and
-/// [`Decoder::remark`] says so.
+/// A [`Decoder`] that has its pictures decoded by workers. Where there are none and none can be started, it decodes in this
+/// process, and [`Decoder::remark`] says so; but never a file that has brought a worker down.
 pub struct Workers {
     program: PathBuf,
     arguments: Vec<OsString>,
@@ -43,13 +45,40 @@ pub struct Workers {
     watch: Arc<Watch>,
     deaths: AtomicU64,
     fallback: InProcess,
-    refusal: OnceLock<String>,
 }
 
 #[derive(Default)]
 struct Pool {
     idle: Vec<Worker>,
     alive: usize,
+    /// Whether a worker was ever started.
+    has_started: bool,
+    refusal: Option<Refusal>,
+}
+
+/// A worker that could not be started.
+struct Refusal {
+    words: String,
+    /// When it is tried again; never where none was ever started.
+    again: Option<Instant>,
+}
+
+impl Pool {
+    /// A worker that is ready; those that ended meanwhile are no more.
+    fn ready(&mut self) -> Option<Worker> {
+        while let Some(worker) = self.idle.pop() {
+            if worker.is_alive() {
+                return Some(worker);
+            }
+            self.alive -= 1;
+        }
+        None
+    }
+
+    /// Whether it is worth while to start one.
+    fn may_start(&self) -> bool {
+        self.refusal.as_ref().is_none_or(|refusal| refusal.again.is_some_and(|at| at <= Instant::now()))
+    }
 }
 
 /// A process that decodes.
@@ -57,6 +86,12 @@ struct Worker {
     child: Arc<Mutex<Child>>,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    fn is_alive(&self) -> bool {
+        matches!(lock(&self.child).try_wait(), Ok(None))
+    }
 }
 
 impl Drop for Worker {
@@ -75,6 +110,18 @@ enum End {
     Cancelled,
 }
 
+/// Why there is no worker.
+enum Absent {
+    Refused,
+    Cancelled,
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        Self::Died(error.to_string())
+    }
+}
+
 impl Workers {
     /// Up to `limit` processes that run `program` with `arguments`, which must lead it to [`serve`].
     pub fn new(program: PathBuf, arguments: Vec<OsString>, limit: usize) -> Self {
@@ -89,7 +136,6 @@ impl Workers {
             watch: Arc::default(),
             deaths: AtomicU64::new(0),
             fallback: InProcess::default(),
-            refusal: OnceLock::new(),
         }
     }
 
@@ -99,38 +145,72 @@ impl Workers {
         self
     }
 
-    /// A worker that nobody else has; waits for one when all are at work.
-    fn take(&self) -> io::Result<Worker> {
+    /// A worker that nobody else has; waits for one when all are at work, or no more can be started now.
+    fn take(&self, progress: &Progress) -> Result<Worker, Absent> {
         let mut pool = lock(&self.pool);
         loop {
-            if let Some(worker) = pool.idle.pop() {
+            if let Some(worker) = pool.ready() {
                 return Ok(worker);
             }
-            if pool.alive < self.limit {
-                break;
+            if progress.is_cancelled() {
+                return Err(Absent::Cancelled);
             }
-            pool = self.freed.wait(pool).unwrap_or_else(PoisonError::into_inner);
+            if pool.alive < self.limit && pool.may_start() {
+                pool.alive += 1;
+                drop(pool);
+                let started = self.start(progress);
+                pool = lock(&self.pool);
+                match started {
+                    Ok(worker) => {
+                        (pool.has_started, pool.refusal) = (true, None);
+                        return Ok(worker);
+                    }
+                    Err(end) => {
+                        pool.alive -= 1;
+                        self.freed.notify_all();
+                        let why = match end {
+                            End::Cancelled => return Err(Absent::Cancelled),
+                            End::Overdue => format!("it said nothing for {START:?}"),
+                            End::Died(words) => words,
+                        };
+                        pool.refusal = Some(Refusal {
+                            words: format!(
+                                "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({why})",
+                                self.program.display()
+                            ),
+                            again: pool.has_started.then(|| Instant::now() + REST),
+                        });
+                    }
+                }
+            } else if pool.alive == 0 {
+                return Err(Absent::Refused);
+            } else {
+                pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            }
         }
-        pool.alive += 1;
-        drop(pool);
-        self.start().inspect_err(|_| self.lost())
     }
 
-    fn start(&self) -> io::Result<Worker> {
+    fn start(&self, progress: &Progress) -> Result<Worker, End> {
         let mut command = Command::new(&self.program);
         // Some codecs print to stderr.
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // What a terminal sends to this program is not for its workers.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("a process without pipes"));
+            return Err(End::Died("a process without pipes".into()));
         };
         let mut worker = Worker { child: Arc::new(Mutex::new(child)), input, output: BufReader::with_capacity(1 << 16, output) };
-        let flight = self.watch.begin(&worker.child, &Progress::default(), START);
+        let flight = self.watch.begin(&worker.child, progress, START);
         let mut greeting = [0; GREETING.len()];
         let outcome = worker.output.read_exact(&mut greeting);
-        drop(flight);
-        outcome?;
-        if &greeting == GREETING { Ok(worker) } else { Err(io::Error::other("a program that is no worker")) }
+        match flight.end() {
+            Some(end) => return Err(end),
+            None if outcome.is_err() && progress.is_cancelled() => return Err(End::Cancelled),
+            None => outcome?,
+        }
+        if &greeting == GREETING { Ok(worker) } else { Err(End::Died("a program that is no worker".into())) }
     }
 
     fn give_back(&self, worker: Worker) {
@@ -145,7 +225,7 @@ impl Workers {
     }
 
     fn ask(&self, worker: &mut Worker, path: &Path, side: u32, progress: &Progress) -> Result<Result<Picture>, End> {
-        let mut share = self.budget.share();
+        let mut share = self.budget.share(progress);
         let mut flight = self.watch.begin(&worker.child, progress, self.patience);
         let mut talk = || -> io::Result<Result<Picture>> {
             protocol::ask(&mut worker.input, path, side)?;
@@ -155,7 +235,7 @@ impl Workers {
                         // Waiting for others does not count.
                         flight.pause();
                         if !share.grow(bytes) {
-                            share.wait_for(bytes);
+                            share.wait_for(bytes).map_err(io::Error::other)?;
                         }
                         flight.go_on(self.patience);
                         worker.input.write_all(&[GRANTED])?;
@@ -169,6 +249,7 @@ impl Workers {
         match (flight.end(), outcome) {
             (Some(end), _) => Err(end),
             (None, Ok(reply)) => Ok(reply),
+            (None, Err(_)) if progress.is_cancelled() => Err(End::Cancelled),
             (None, Err(error)) => {
                 let mut child = lock(&worker.child);
                 let _ = child.kill();
@@ -183,18 +264,12 @@ impl Decoder for Workers {
     fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
         let mut found = String::new();
         for _ in 0..TRIES {
-            if self.refusal.get().is_some() {
-                return self.fallback.decode(path, side, progress);
-            }
-            let mut worker = match self.take() {
+            let mut worker = match self.take(progress) {
                 Ok(worker) => worker,
-                Err(error) => {
-                    let _ = self.refusal.set(format!(
-                        "Images are decoded in this process, with the same limits: {} could not be started as a decoder ({error})",
-                        self.program.display()
-                    ));
-                    continue;
-                }
+                Err(Absent::Cancelled) => return Err(Error::Cancelled),
+                Err(Absent::Refused) if found.is_empty() => return self.fallback.decode(path, side, progress),
+                // What has brought a worker down never comes into this process.
+                Err(Absent::Refused) => break,
             };
             match self.ask(&mut worker, path, side, progress) {
                 Ok(outcome) => {
@@ -217,9 +292,6 @@ impl Decoder for Workers {
                 }
             }
         }
-        if self.refusal.get().is_some() {
-            return self.fallback.decode(path, side, progress);
-        }
         Err(Error::Fatal { path: path.to_owned(), found })
     }
 
@@ -237,7 +309,7 @@ impl Decoder for Workers {
     }
 
     fn remark(&self) -> Option<String> {
-        self.refusal.get().cloned()
+        lock(&self.pool).refusal.as_ref().map(|refusal| refusal.words.clone())
     }
 }
 
