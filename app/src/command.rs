@@ -8,6 +8,8 @@ use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
 
+use crate::session::search::Engine;
+
 /// Something to be done.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -61,6 +63,10 @@ pub enum Command {
     Relocate(PathBuf, PathBuf),
     /// Find images by words.
     Search(String),
+    /// Say who answers searches.
+    SearchBy(Engine),
+    /// Say how well an image answers a query, -1..=1; nothing takes back what was said.
+    Reward(String, ItemId, Option<f64>),
     /// Judge the recogniser on its own images.
     Train,
     /// Recognise an image.

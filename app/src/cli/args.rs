@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tessera_core::cmt::CmtOptions;
 
-use super::library_args::{Caption, Check, Export, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
+use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
 
 /// Find and recognise images on your own machine.
 ///
@@ -65,6 +65,8 @@ pub(super) enum Command {
     Classify(Classify),
     /// Find images of a library by words
     Search(Find),
+    /// Say how well an image answered a search: the caption memory learns from it
+    Feedback(Feedback),
     /// Say what class images are of
     Label(Label),
     /// Say what an image shows; takes the place of the captions it has
@@ -101,8 +103,8 @@ pub(super) enum Command {
 impl Command {
     /// Whether its answer is that of an act: an event, or why there is none.
     pub(super) fn is_act(&self) -> bool {
-        use Command::{Caption, Forget, Label, Redo, Relocate, Remove, Restore, Undo};
-        matches!(self, Label(_) | Caption(_) | Undo(_) | Redo(_) | Remove(_) | Restore(_) | Forget(_) | Relocate(_))
+        use Command::{Caption, Feedback, Forget, Label, Redo, Relocate, Remove, Restore, Undo};
+        matches!(self, Label(_) | Caption(_) | Undo(_) | Redo(_) | Remove(_) | Restore(_) | Forget(_) | Relocate(_) | Feedback(_))
     }
 }
 

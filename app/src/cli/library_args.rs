@@ -66,6 +66,38 @@ pub(super) struct Search {
     /// Images wanted
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
+    /// Who answers
+    #[arg(long, value_enum, default_value_t = By::Memory)]
+    pub(super) by: By,
+}
+
+/// Who answers a search.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum By {
+    /// The caption memory, which learns from `tessera feedback`
+    Memory,
+    /// The exact index of words
+    Index,
+}
+
+/// Arguments of `feedback`.
+#[derive(Debug, Args)]
+pub(super) struct Feedback {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// What was searched for
+    #[arg(long, value_name = "WORDS")]
+    pub(super) query: String,
+    /// The image that answered: a path or #ID
+    #[arg(long, value_name = "IMAGE")]
+    pub(super) image: PathBuf,
+    /// How well, from -1 (not at all) to 1 (just so)
+    #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present = "unteach")]
+    pub(super) reward: Option<f64>,
+    /// Take back what was said of it
+    #[arg(long, conflicts_with = "reward")]
+    pub(super) unteach: bool,
 }
 
 /// Arguments of `label`.

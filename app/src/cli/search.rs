@@ -8,16 +8,21 @@ use tessera_core::error::display;
 use tessera_core::text::Query;
 
 use super::Done;
-use super::librarian::Librarian;
-use super::library_args::Search;
-use crate::session::search::Hit;
+use super::acts::tell;
+use super::librarian::{Librarian, find_all, of};
+use super::library_args::{By, Feedback, Search};
+use crate::session::search::{Engine, Hit};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let text = arguments.words.join(" ");
     let query = Query::parse(&text);
+    let engine = match arguments.by {
+        By::Memory => Engine::Memory,
+        By::Index => Engine::Index,
+    };
     librarian.with(&arguments.library, |library| {
-        let hits = session.search(library, &query, arguments.k);
+        let hits = session.search(library, &query, arguments.k, engine);
         let unknown = session.unknown_words(library, &query);
         let memories = library.words().memories();
         if query.is_empty() {
@@ -45,9 +50,20 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done>
     })
 }
 
+/// `tessera feedback`.
+pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        let image = find_all(library, std::slice::from_ref(&arguments.image))?[0];
+        let reward = if arguments.unteach { None } else { arguments.reward };
+        let event = library.reward(&arguments.query, image, reward).map_err(of(library))?;
+        tell(librarian, library, event);
+        Ok(Done::Whole)
+    })
+}
+
 fn hit_json(hit: &Hit) -> Value {
     json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
-        "score": hit.score, "words": hit.words})
+        "score": hit.score, "words": hit.words, "taught": hit.taught})
 }
 
 fn hit_words(hit: &Hit) -> String {

@@ -180,6 +180,11 @@ impl<V, R: Router> Cmt<V, R> {
         }
     }
 
+    /// Has the scorer forget every reward.
+    pub fn forget_rewards(&mut self) {
+        self.scorer = Scorer::new(&self.options);
+    }
+
     /// The memory of that identifier. O(1).
     pub fn get(&self, id: ItemId) -> Option<&Memory<V>> {
         self.memories.get(self.memories.slot(id)?)

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Library;
-use super::event::{Caption, Change, ClassLook, ContentHash, EventId, Field, Kind, Swap, UserLabel, inverse};
+use super::event::{Caption, Change, ClassLook, ContentHash, EventId, Field, Kind, Reward, Swap, UserLabel, inverse};
 use super::state::{Act, Image, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -51,6 +51,35 @@ impl Library {
         let words = format!("Caption {}", image.file_name());
         let change = Change::Image(image.id, Field::Captions(Swap(image.captions.clone(), captions)));
         self.commit(None, Kind::Act, &words, vec![change])
+    }
+
+    /// Says how well an image answers a query, -1..=1; `None` takes back what was said. The query counts by its words. Returns the
+    /// event; none when that was said already.
+    ///
+    /// # Errors
+    /// As [`Library::label`]; [`Error::Option`] for a query without words or a reward out of range.
+    pub fn reward(&mut self, query: &str, image: ItemId, reward: Option<f64>) -> Result<Option<EventId>> {
+        let query = crate::text::words(query).collect::<Vec<_>>().join(" ");
+        let (n, expected) = (query.chars().count(), "1 to 1000 letters of words");
+        if !(1..=1000).contains(&n) {
+            return Err(Error::Option { name: "query", found: format!("{n} letters of words"), expected });
+        }
+        if let Some(value) = reward.filter(|value| !(-1.0..=1.0).contains(value)) {
+            return Err(Error::Option { name: "reward", found: value.to_string(), expected: "-1 to 1" });
+        }
+        let reward = reward.map(|value| Reward((value * 1000.0).round() as i16));
+        let image = self.present(&[image])?.swap_remove(0);
+        let before = image.rewards.get(&query).copied();
+        if before == reward {
+            return Ok(None);
+        }
+        let name = image.file_name();
+        let words = match reward {
+            None => format!("Unteach {name} for \u{201c}{query}\u{201d}"),
+            Some(Reward(1..)) => format!("{name} answers \u{201c}{query}\u{201d}"),
+            Some(_) => format!("{name} does not answer \u{201c}{query}\u{201d}"),
+        };
+        self.commit(None, Kind::Act, &words, vec![Change::Image(image.id, Field::Reward(query, Swap(before, reward)))])
     }
 
     /// Hides images and their influence (`removed`), or brings them back. Returns the event; none when nothing changed.

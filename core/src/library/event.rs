@@ -128,7 +128,13 @@ pub enum Field {
     Captions(Swap<Vec<Caption>>),
     /// Whether the user removed it.
     Removed(Swap<bool>),
+    /// What the user said of it as an answer to a query.
+    Reward(String, Swap<Option<Reward>>),
 }
+
+/// How well an image answers a query, as the user says: in thousandths, from -1000 (not at all) to 1000 (just so).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Reward(pub i16);
 
 /// One step from one state to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,6 +161,7 @@ impl Change {
                     Field::Label(swap) => Field::Label(swap.inverse()),
                     Field::Captions(swap) => Field::Captions(swap.inverse()),
                     Field::Removed(swap) => Field::Removed(swap.inverse()),
+                    Field::Reward(query, swap) => Field::Reward(query, swap.inverse()),
                 },
             ),
             Self::Class(name, swap) => Self::Class(name, swap.inverse()),

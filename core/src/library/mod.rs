@@ -46,6 +46,7 @@ use apply::{Lesson, Model};
 use cache::Cache;
 use event::{Change, EventId, Kind};
 use features::Features;
+use models::recall::Recall;
 use models::recogniser::Recogniser;
 use models::words::Words;
 use repair::remove;
@@ -71,6 +72,7 @@ pub struct Library {
     state: State,
     recogniser: Recogniser,
     words: Words,
+    recall: Recall,
     decoder: Arc<dyn Decoder>,
     version: String,
     kept_at: Option<EventId>,
@@ -206,6 +208,7 @@ impl Library {
             state,
             recogniser: Recogniser::new(opening.options.clone())?,
             words: Words::default(),
+            recall: Recall::new()?,
             decoder: Arc::clone(&opening.decoder),
             version: features::version(&opening.options),
             kept_at: None,
@@ -233,11 +236,11 @@ impl Library {
     /// Brings the models up to date.
     fn catch_up(&mut self, progress: &Progress) -> Result<()> {
         self.behind = true;
-        let Self { store, cache, state, recogniser, words, decoder, version, .. } = self;
+        let Self { store, cache, state, recogniser, words, recall, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
         let mut kept_at = state.last_event();
-        for model in [recogniser as &mut dyn Model, words] {
+        for model in [recogniser as &mut dyn Model, words, recall] {
             let checkpoint = cache.checkpoint(&model.name())?;
             kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
             apply::catch_up(model, checkpoint, store, state, &features, progress)?;
@@ -277,6 +280,11 @@ impl Library {
     /// The index of words as it stands.
     pub fn words(&self) -> &Words {
         &self.words
+    }
+
+    /// The caption memory as it stands.
+    pub fn recall(&self) -> &Recall {
+        &self.recall
     }
 
     /// The thumbnail of an image as JPEG; none before its file could be read.
@@ -365,12 +373,12 @@ impl Library {
     }
 
     fn follow(&mut self, before: &State, images: &[ItemId]) -> Result<()> {
-        let Self { cache, state, recogniser, words, decoder, version, .. } = self;
+        let Self { cache, state, recogniser, words, recall, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
         let features = Features { cache, decoder: &**decoder, options: &options, version };
         let progress = Progress::default();
         let lesson = Lesson { before, after: state, images, features: &features, progress: &progress };
-        for model in [recogniser as &mut dyn Model, words] {
+        for model in [recogniser as &mut dyn Model, words, recall] {
             model.learn(&lesson)?;
         }
         Ok(())
@@ -395,8 +403,8 @@ impl Library {
         self.models().into_iter().map(|model| (model.name(), model.everything(&self.state))).collect()
     }
 
-    fn models(&self) -> [&dyn Model; 2] {
-        [&self.recogniser, &self.words]
+    fn models(&self) -> [&dyn Model; 3] {
+        [&self.recogniser, &self.words, &self.recall]
     }
 
     /// Deletes the library if nothing was ever entered into it, and closes it otherwise. Whoever waited for it finds none.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Result};
 use crate::envelope::hash64;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry seals of their own.
-const TABLES: [(&str, &[&str], &[&str]); 8] = [
+const TABLES: [(&str, &[&str], &[&str]); 9] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
@@ -22,6 +22,7 @@ const TABLES: [(&str, &[&str], &[&str]); 8] = [
     ("class", &["name", "position", "colour"], &["name"]),
     ("alias", &["word", "class"], &["word"]),
     ("forgotten", &["hash"], &["hash"]),
+    ("reward", &["image", "query", "value"], &["image", "query"]),
     ("event", &[], &["id"]),
 ];
 const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
@@ -69,8 +70,10 @@ pub(super) fn install(db: &Connection) -> Result<()> {
 /// What does not bear its seal, in sentences. O(rows).
 pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
     let mut found = Vec::new();
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let is_meant = |table: &str| version > 1 || table != "reward";
     for (table, columns, _) in TABLES.iter().copied().chain([TALLY, FACT]) {
-        if !columns.is_empty() {
+        if !columns.is_empty() && is_meant(table) {
             let sql = format!("SELECT count(*) FROM {table} NOT INDEXED WHERE row_hash IS NOT seal('{table}', {})", columns.join(", "));
             let n: i64 = db.query_row(&sql, [], |row| row.get(0))?;
             if n > 0 {
@@ -78,7 +81,7 @@ pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
             }
         }
     }
-    for (table, ..) in TABLES {
+    for (table, ..) in TABLES.into_iter().filter(|(table, ..)| is_meant(table)) {
         let n: i64 = db.query_row(&format!("SELECT count(*) FROM {table} NOT INDEXED"), [], |row| row.get(0))?;
         let told: Option<i64> = db.query_row("SELECT max(n) FROM tally WHERE name = ?1", [table], |row| row.get(0))?;
         if told != Some(n) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, RootId, UserLabel};
+use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, UserLabel};
 use crate::error;
 use crate::ids::ItemId;
 
@@ -21,6 +21,8 @@ pub struct Image {
     pub user: UserLabel,
     /// Its captions.
     pub captions: Vec<Caption>,
+    /// What the user said of it as an answer to queries, by their words.
+    pub rewards: BTreeMap<String, Reward>,
     /// Whether the user removed it.
     pub removed: bool,
     /// Where files with its bytes lie, in order of their paths.
@@ -52,6 +54,7 @@ impl Image {
             folder: FolderWord::default(),
             user: UserLabel::default(),
             captions: Vec::new(),
+            rewards: BTreeMap::new(),
             removed: false,
             places: Vec::new(),
         }
@@ -259,6 +262,7 @@ impl State {
                     Field::Label(swap) => image.user.clone_from(&swap.1),
                     Field::Captions(swap) => image.captions.clone_from(&swap.1),
                     Field::Removed(swap) => image.removed = swap.1,
+                    Field::Reward(query, swap) => put(&mut image.rewards, query, swap.1),
                 }
             }
             Change::Class(name, swap) => put(Arc::make_mut(&mut self.classes), name, swap.1),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 
-use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, RootId, UserLabel};
+use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, UserLabel};
 use super::journal::{Journal, Line};
 use super::seal;
 use super::state::{Image, Place, Root, State};
@@ -23,7 +23,7 @@ use crate::raw_path::{RawPath, from_bytes, to_bytes};
 use crate::storage::Storage;
 
 /// The version of the tables.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
 /// Tells a library from other SQLite files: the letters `TESS`.
 const APPLICATION: i64 = 0x5445_5353;
 
@@ -62,6 +62,13 @@ CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL, row_hash INTEG
 CREATE TABLE event (
     id INTEGER PRIMARY KEY, at INTEGER NOT NULL, act INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER NOT NULL,
     words TEXT NOT NULL, changes TEXT NOT NULL, written_by TEXT NOT NULL, row_hash INTEGER NOT NULL) STRICT;
+";
+
+/// What version 2 has besides.
+const REWARDS: &str = "
+CREATE TABLE reward (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, query)) STRICT, WITHOUT ROWID;
 ";
 
 /// A connection to `library.db`.
@@ -114,6 +121,7 @@ impl Store {
         if version == 0 {
             let tx = db.unchecked_transaction()?;
             tx.execute_batch(TABLES)?;
+            tx.execute_batch(REWARDS)?;
             seal::create(&tx)?;
             tx.pragma_update(None, "application_id", APPLICATION)?;
             tx.pragma_update(None, "user_version", SCHEMA)?;
@@ -124,7 +132,17 @@ impl Store {
             db.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
             return Ok(Ok(()));
         }
+        if version == 1 {
+            let tx = db.unchecked_transaction()?;
+            tx.execute_batch(REWARDS)?;
+            tx.execute("INSERT INTO tally (name, n) VALUES ('reward', 0)", [])?;
+            tx.pragma_update(None, "user_version", SCHEMA)?;
+            tx.commit()?;
+        }
         seal::install(db)?;
+        if version == 1 {
+            db.execute("UPDATE tally SET n = n WHERE name = 'reward'", [])?;
+        }
         Ok(Ok(()))
     }
 
@@ -193,6 +211,11 @@ impl Store {
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             state.edit(ItemId(row.get(0)?)).captions.push(Caption { text: row.get(1)?, by_user: row.get(2)? });
+        }
+        let mut query = self.db.prepare("SELECT image, query, value FROM reward")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            state.edit(ItemId(row.get(0)?)).rewards.insert(row.get(1)?, Reward(row.get(2)?));
         }
         let mut query = self.db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
         let mut rows = query.query([])?;
@@ -470,7 +493,7 @@ impl Store {
         let look = || -> rusqlite::Result<Result<()>> {
             seal::teach(&db)?;
             let fact = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-            if (fact("application_id")?, fact("user_version")?) != (APPLICATION, SCHEMA) {
+            if fact("application_id")? != APPLICATION || !(1..=SCHEMA).contains(&fact("user_version")?) {
                 return Ok(damaged("another kind of database"));
             }
             let line: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
@@ -706,6 +729,16 @@ fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::R
                 insert.execute(params![image, position as i64, caption.text, caption.by_user])?;
             }
         }
+        Field::Reward(query, swap) => match swap.1 {
+            Some(reward) => {
+                let sql =
+                    "INSERT INTO reward (image, query, value) VALUES (?1, ?2, ?3) ON CONFLICT (image, query) DO UPDATE SET value = ?3";
+                tx.prepare_cached(sql)?.execute(params![image, query, reward.0])?;
+            }
+            None => {
+                tx.prepare_cached("DELETE FROM reward WHERE image = ?1 AND query = ?2")?.execute(params![image, query])?;
+            }
+        },
         Field::Removed(swap) => {
             tx.prepare_cached("UPDATE image SET removed = ?2 WHERE id = ?1")?.execute(params![image, swap.1])?;
         }

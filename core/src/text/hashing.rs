@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::tokens::words;
+use crate::bytes::{Reader, Stored, Writer};
 use crate::envelope::hash64;
+use crate::error::Result;
 use crate::sparse::SparseVec;
 
 /// Bits of a feature's number.
@@ -91,5 +93,22 @@ impl Idf {
     pub fn weigh(&self, counts: &SparseVec) -> SparseVec {
         let weighed = |&(feature, count): &(u32, f32)| (feature, ((1.0 + f64::from(count.abs().max(1.0)).ln()) * self.of(feature)) as f32);
         vector(counts.entries().iter().map(weighed))
+    }
+}
+
+impl Stored for Idf {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.texts);
+        out.count(self.having.len());
+        for (feature, having) in &self.having {
+            out.put(feature);
+            out.put(having);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let texts = from.get()?;
+        let having = (0..from.count()?).map(|_| Ok((from.get()?, from.get()?))).collect::<Result<_>>()?;
+        Ok(Self { texts, having })
     }
 }

@@ -103,6 +103,11 @@ impl TextIndex {
         self.texts.get(&key).map(|text| text.text.as_str())
     }
 
+    /// Which texts an item has.
+    pub fn texts_of(&self, item: ItemId) -> Vec<u32> {
+        self.texts.range(TextKey { item, part: 0 }..=TextKey { item, part: u32::MAX }).map(|(key, _)| key.part).collect()
+    }
+
     /// The number of different words in all texts.
     pub fn n_words(&self) -> usize {
         self.vocabulary.len()

@@ -168,3 +168,21 @@ impl Text {
         phrase.is_empty() || self.sequence.windows(phrase.len()).any(|words| words == phrase)
     }
 }
+
+impl TextIndex {
+    /// The at most `n` words that begin with `prefix` and stand in most texts, in that order; of equals, the first in the alphabet.
+    /// O(words with that beginning).
+    pub fn complete(&self, prefix: &str, n: usize) -> Vec<String> {
+        let mut all: Vec<(usize, String)> =
+            self.completions(prefix).map(|(word, id)| (self.words[id.index()].texts.len(), word.to_owned())).collect();
+        all.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        all.truncate(n);
+        all.into_iter().map(|(_, word)| word).collect()
+    }
+
+    /// Whether the text at `key` has these words next to each other in this order.
+    pub fn has_phrase(&self, key: TextKey, phrase: &[String]) -> bool {
+        let ids: Option<Vec<WordId>> = phrase.iter().map(|word| self.vocabulary.get(word.as_str()).copied()).collect();
+        ids.is_some_and(|ids| self.texts.get(&key).is_some_and(|text| text.has(&ids)))
+    }
+}

@@ -32,6 +32,14 @@ impl Desk {
                 self.history(|library| Ok(library.redo()?.map(|(act, _)| format!("Done again: {}", act.words))), "Nothing to redo")
             }
             Command::Search(text) => self.search(text),
+            Command::SearchBy(engine) => {
+                self.engine = engine;
+                if let Some(hits) = &self.hits {
+                    let query = hits.query.clone();
+                    self.search(query);
+                }
+            }
+            Command::Reward(query, image, reward) => self.act(move |library| library.reward(&query, image, reward)),
             Command::Recognise(query) => {
                 self.recognition = None;
                 self.recognise(query);
@@ -115,12 +123,12 @@ impl Desk {
             self.hits = None;
             return;
         }
-        let limit = self.hit_limit;
+        let (limit, engine) = (self.hit_limit, self.engine);
         self.with_library(move |session, library| {
             let query = Words::typing(&text);
-            let hits = session.search(library, &query, limit);
+            let hits = session.search(library, &query, limit, engine);
             let unknown = session.unknown_words(library, &query);
-            Message::Hits(number, Hits { query: text, hits, memories: library.words().memories(), unknown })
+            Message::Hits(number, Hits { query: text, hits, memories: library.words().memories(), unknown, engine })
         });
     }
 

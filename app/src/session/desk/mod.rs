@@ -30,6 +30,7 @@ use tessera_core::picture::Memory;
 
 use super::Session;
 use super::library::Target;
+use super::search::Engine;
 use crate::command::{Command, JobId, Query};
 use crate::job::Job;
 use crate::settings::Settings;
@@ -65,6 +66,7 @@ pub struct Desk {
     /// The search asked for last; answers to earlier ones are stale.
     searched: u64,
     hits: Option<Hits>,
+    engine: Engine,
     loaded: Option<(String, Arc<Recognizer>)>,
     recognition: Option<Arc<Recognition>>,
     drawn: Option<Drawn>,
@@ -179,6 +181,7 @@ impl Desk {
             next_job: 0,
             searched: 0,
             hits: None,
+            engine: Engine::default(),
             loaded: None,
             recognition: None,
             drawn: None,
@@ -341,6 +344,11 @@ impl Desk {
     /// Sets how much memory, in megabytes, they may need from now on, all together.
     pub fn limit_picture_memory(&mut self, megabytes: u64) {
         self.session.limit_picture_memory(megabytes);
+    }
+
+    /// Who answers searches.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// Says how many hits a search gives at most.

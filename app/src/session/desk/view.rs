@@ -10,7 +10,7 @@ use tessera_core::library::event::EventId;
 use tessera_core::progress::Snapshot;
 
 use crate::command::JobId;
-use crate::session::search::Hit;
+use crate::session::search::{Engine, Hit};
 
 /// A sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct Hits {
     pub memories: usize,
     /// Words of the query that nothing has.
     pub unknown: Vec<String>,
+    /// Who answered.
+    pub engine: Engine,
 }
 
 /// An image recognised, with its reasons.

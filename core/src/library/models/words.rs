@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::apply::{Lesson, Model};
 use crate::library::event::ContentHash;
+use crate::library::models::recall::Source;
 use crate::library::state::{Image, State};
 use crate::text::{Query, TextIndex, TextKey};
 
@@ -13,6 +14,8 @@ use crate::text::{Query, TextIndex, TextKey};
 #[derive(Default)]
 pub struct Words {
     index: TextIndex,
+    /// The names of files alone, which no memory holds.
+    names: TextIndex,
 }
 
 /// An image that was found, and why.
@@ -39,9 +42,13 @@ fn texts(image: &Image) -> Vec<String> {
     if !image.is_live() {
         return Vec::new();
     }
-    let place = image.place().map(|place| place.path.with_extension("").to_string_lossy().into_owned());
-    let name = [image.label().map(str::to_owned), place].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let name = format!("{} {}", image.label().unwrap_or_default(), name_of(image));
     std::iter::once(name).chain(image.captions.iter().map(|caption| caption.text.clone())).collect()
+}
+
+/// The path of an image from its root, without its ending.
+fn name_of(image: &Image) -> String {
+    image.place().map(|place| place.path.with_extension("").to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 impl Words {
@@ -53,6 +60,44 @@ impl Words {
     /// Whether any text has this word.
     pub fn knows(&self, word: &str) -> bool {
         self.index.contains_word(word)
+    }
+
+    /// The at most `n` most frequent words that begin with `prefix`.
+    pub fn complete(&self, prefix: &str, n: usize) -> Vec<String> {
+        self.index.complete(prefix, n)
+    }
+
+    /// Whether an image has, in the text of a memory or for a lesson in any of its texts, every phrase that a query wants and none that it
+    /// does not want.
+    pub fn fits(&self, image: ItemId, source: &Source, query: &Query) -> bool {
+        let fits = |part: u32| {
+            let key = TextKey { item: image, part };
+            query.phrases.iter().all(|phrase| self.index.has_phrase(key, phrase))
+                && !query.unwanted.iter().any(|phrase| self.index.has_phrase(key, phrase))
+        };
+        match source {
+            Source::Class => fits(0),
+            Source::Caption(n) => fits(n + 1),
+            Source::Lesson(_) if query.phrases.is_empty() && query.unwanted.is_empty() => true,
+            Source::Lesson(_) => {
+                let parts = self.index.texts_of(image);
+                parts.into_iter().any(fits)
+            }
+        }
+    }
+
+    /// The `k` images whose file names fit best. Cost as [`TextIndex::search`].
+    pub fn search_names(&self, query: &Query, k: usize) -> Vec<Found> {
+        let found = |hit: crate::text::Hit| Found { image: hit.key.item, score: f64::from(hit.score), caption: None, words: hit.words };
+        self.names.search(query, k).into_iter().map(found).collect()
+    }
+
+    fn put(&mut self, image: &Image, part: usize, text: &str) {
+        let key = TextKey { item: image.id, part: part as u32 };
+        self.index.insert(key, text);
+        if part == 0 {
+            self.names.insert(key, &name_of(image));
+        }
     }
 
     /// The `k` images whose texts fit best; each is there once, with its best text. Cost as [`TextIndex::search`].
@@ -83,7 +128,7 @@ impl Model for Words {
     }
 
     fn clear(&mut self) {
-        self.index = TextIndex::default();
+        *self = Self::default();
     }
 
     fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
@@ -97,9 +142,14 @@ impl Model for Words {
                 let key = TextKey { item: id, part: part as u32 };
                 match after.get(part) {
                     Some(text) if before.get(part) == Some(text) => {}
-                    Some(text) => self.index.insert(key, text),
+                    Some(text) => {
+                        if let Some(image) = lesson.after.image(id) {
+                            self.put(image, part, text);
+                        }
+                    }
                     None => {
                         self.index.remove(key);
+                        self.names.remove(key);
                     }
                 }
             }
@@ -121,7 +171,7 @@ impl Model for Words {
         // Files may have moved since, without an event.
         for image in lesson.after.images() {
             for (part, text) in texts(image).into_iter().enumerate() {
-                self.index.insert(TextKey { item: image.id, part: part as u32 }, &text);
+                self.put(image, part, &text);
             }
         }
         Ok(true)

@@ -1,0 +1,420 @@
+//! The caption memory of a library: a memory tree over captions and classes that learns from what users say of its answers.
+//!
+//! Each caption and each class of an image is a memory under its words. What a user says of an image as an answer to a query is a
+//! lesson: the scorer learns it, so that words which told right count more in every query, and the query itself becomes one more
+//! memory of the image, so that the same question, and others like it, find the image by it. Lessons are taken back exactly: the scorer
+//! learns the remaining ones anew. What routers have learned of a memory stays until the trees are grown anew, which is
+//! when there are twice or a quarter as many texts as then, and when something is forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::bytes::{Reader, Writer};
+use crate::cmt::{Answer, Cmt, CmtOptions, Explanation, Operations, Path};
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::library::apply::{Lesson, Model};
+use crate::library::event::Reward;
+use crate::library::state::{Image, State};
+use crate::sparse::SparseVec;
+use crate::text::hashing::{Idf, Stemming, counts, feature};
+use crate::text::{Query, words};
+
+/// What one memory is of an image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Its class.
+    Class,
+    /// One of its captions.
+    Caption(u32),
+    /// A query that it answers.
+    Lesson(String),
+}
+
+/// A memory tree that follows a library.
+pub struct Recall {
+    forest: Cmt<()>,
+    /// What each memory is, by its number in the tree, and the other way round.
+    sources: BTreeMap<ItemId, (ItemId, Source)>,
+    memories: BTreeMap<(ItemId, Source), ItemId>,
+    next: u32,
+    /// How much words tell among the texts there are, and among those there were when the trees were grown.
+    idf: Idf,
+    grown_at: Idf,
+    rewards: BTreeMap<(ItemId, String), Reward>,
+}
+
+/// An image that was remembered, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remembered {
+    /// The image.
+    pub image: ItemId,
+    /// How well it answers: the best of its memories' scores, less what lessons say against it.
+    pub score: f64,
+    /// The memory that answers best.
+    pub memory: ItemId,
+    /// What that is.
+    pub source: Source,
+    /// What the user said of it as an answer to this very query.
+    pub taught: Option<Reward>,
+}
+
+/// Why an image answers a query as well as it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reasons {
+    /// Its score: the sum of all terms.
+    pub score: f64,
+    /// What each word that the query and the memory share added, most first.
+    pub words: Vec<(String, f64)>,
+    /// What each lesson that speaks against it took away, by its query.
+    pub lessons: Vec<(String, f64)>,
+    /// The way to the memory in each tree, with each router's margin and its most telling features.
+    pub paths: Vec<Path>,
+}
+
+/// Trees are first grown anew at so many texts.
+const FIRST: u32 = 64;
+/// Words that the beginning of a word may stand for.
+const COMPLETIONS: usize = 8;
+/// Memories looked at for each hit that is wanted: several may be of one image.
+const FOR_EACH: usize = 8;
+
+/// How the tree of a library is grown.
+pub fn options() -> CmtOptions {
+    CmtOptions { reroutes: 2, ..CmtOptions::default() }
+}
+
+/// The texts of an image that are remembered.
+fn texts(image: &Image) -> Vec<(Source, &str)> {
+    if !image.is_live() {
+        return Vec::new();
+    }
+    let class = image.label().map(|class| (Source::Class, class));
+    let captions = image.captions.iter().zip(0..).map(|(caption, n)| (Source::Caption(n), caption.text.as_str()));
+    class.into_iter().chain(captions).collect()
+}
+
+/// The text of an image's memory.
+pub fn text_of<'a>(image: &'a Image, source: &'a Source) -> Option<&'a str> {
+    match source {
+        Source::Class => image.label(),
+        Source::Caption(n) => image.captions.get(*n as usize).map(|caption| caption.text.as_str()),
+        Source::Lesson(query) => Some(query),
+    }
+}
+
+fn rewards(image: Option<&Image>) -> BTreeMap<String, Reward> {
+    image.filter(|image| image.is_live()).map(|image| image.rewards.clone()).unwrap_or_default()
+}
+
+impl Recall {
+    /// An empty memory.
+    ///
+    /// # Errors
+    /// As [`Cmt::new`].
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            forest: Cmt::new(&options())?,
+            sources: BTreeMap::new(),
+            memories: BTreeMap::new(),
+            next: 0,
+            idf: Idf::default(),
+            grown_at: Idf::default(),
+            rewards: BTreeMap::new(),
+        })
+    }
+
+    /// Memories that there are.
+    pub fn memories(&self) -> usize {
+        self.forest.len()
+    }
+
+    /// The tree itself.
+    pub fn forest(&self) -> &Cmt<()> {
+        &self.forest
+    }
+
+    /// What the user said of answers, by image and query.
+    pub fn rewards(&self) -> &BTreeMap<(ItemId, String), Reward> {
+        &self.rewards
+    }
+
+    fn key(&self, text: &str) -> SparseVec {
+        self.grown_at.weigh(&counts(text, Stemming::None))
+    }
+
+    /// What a query asks for, with the words that `complete` gives for its unfinished one.
+    fn question(&self, query: &Query, complete: impl Fn(&str, usize) -> Vec<String>) -> SparseVec {
+        let mut asked: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
+        if let Some(prefix) = &query.prefix {
+            asked.extend(complete(prefix, COMPLETIONS));
+        }
+        self.key(&asked.join(" "))
+    }
+
+    /// The at most `k` images that answer `query` best and that `fits` lets through, looking at `leaves` leaves at first, and at more for
+    /// as long as too few are found. `complete` gives words for the beginning of one. A query that wants nothing finds nothing.
+    ///
+    /// O((depth + cap) words) a leaf; with n lessons against images O(n words) more.
+    pub fn search(
+        &self,
+        query: &Query,
+        k: usize,
+        leaves: usize,
+        complete: impl Fn(&str, usize) -> Vec<String>,
+        fits: impl Fn(ItemId, &Source) -> bool,
+    ) -> (Vec<Remembered>, Operations) {
+        let x = self.question(query, complete);
+        let mut operations = Operations::default();
+        if x.is_empty() {
+            return (Vec::new(), operations);
+        }
+        let wanted = k.saturating_mul(FOR_EACH);
+        let mut leaves = leaves.max(1);
+        loop {
+            let Answer { hits, operations: cost } = self.forest.query_budget(&x, wanted, leaves);
+            operations += cost;
+            let mut best: BTreeMap<ItemId, Remembered> = BTreeMap::new();
+            for hit in hits.iter().filter(|hit| hit.score > 0.0) {
+                let Some((image, source)) = self.sources.get(&hit.id).filter(|(image, source)| fits(*image, source)) else { continue };
+                let found = Remembered { image: *image, score: hit.score, memory: hit.id, source: source.clone(), taught: None };
+                // Hits come best first.
+                best.entry(*image).or_insert(found);
+            }
+            let is_whole = cost.memories as usize >= self.forest.len() * self.forest.n_trees();
+            if best.len() < k && !is_whole {
+                leaves *= 4;
+                continue;
+            }
+            let mut found: Vec<Remembered> = best.into_values().collect();
+            let asked = words_of(query);
+            for one in &mut found {
+                one.score -= self.against(one.image, &x).iter().map(|(_, loss)| loss).sum::<f64>();
+                one.taught = self.rewards.get(&(one.image, asked.clone())).copied();
+            }
+            found.retain(|one| one.score > 0.0 || one.taught.is_some());
+            found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
+            found.truncate(k);
+            return (found, operations);
+        }
+    }
+
+    /// What lessons say against an image as an answer to `x`: for each query the loss, how much it is like this one times how much was
+    /// said.
+    fn against(&self, image: ItemId, x: &SparseVec) -> Vec<(String, f64)> {
+        let lessons = self.rewards.range((image, String::new())..).take_while(|((of, _), _)| *of == image);
+        let loss = |((_, query), reward): (&(ItemId, String), &Reward)| {
+            let z = self.key(query);
+            let lengths = (x.square() * z.square()).sqrt();
+            let likeness = if lengths > 0.0 { x.dot(&z) / lengths } else { 0.0 };
+            (reward.0 < 0 && likeness > 0.0).then(|| (query.clone(), likeness * f64::from(-reward.0) / 1000.0))
+        };
+        lessons.filter_map(loss).collect()
+    }
+
+    /// Why a memory of an image scores as it does. `None` when it is not there any more.
+    pub fn explain(&self, state: &State, query: &Query, found: &Remembered) -> Option<Reasons> {
+        let x = self.question(query, |_, _| Vec::new());
+        let explanation: Explanation = self.forest.explain(&x, found.memory, 3)?;
+        let image = state.image(found.image)?;
+        let text = text_of(image, &found.source)?;
+        let names: BTreeMap<u32, String> = words(text).map(|word| (feature(&word), word)).collect();
+        let word = |(feature, value): &(u32, f64)| (names.get(feature).cloned().unwrap_or_default(), *value);
+        let lessons: Vec<(String, f64)> = self.against(found.image, &x).into_iter().map(|(query, loss)| (query, -loss)).collect();
+        Some(Reasons {
+            score: explanation.score + lessons.iter().map(|(_, term)| term).sum::<f64>(),
+            words: explanation.terms.iter().map(word).collect(),
+            lessons,
+            paths: explanation.paths,
+        })
+    }
+
+    fn remember(&mut self, image: ItemId, source: Source, text: &str) {
+        let x = self.key(text);
+        let id = ItemId(self.next);
+        // Numbers are never used twice before the trees are grown anew.
+        if !x.is_empty() && self.forest.insert(id, x, ()).is_ok() {
+            self.next += 1;
+            self.sources.insert(id, (image, source.clone()));
+            self.memories.insert((image, source), id);
+        }
+    }
+
+    fn drop_memory(&mut self, image: ItemId, source: &Source) {
+        if let Some(id) = self.memories.remove(&(image, source.clone())) {
+            self.sources.remove(&id);
+            self.forest.remove(id);
+        }
+    }
+
+    /// Grows the trees anew from what there is, with words weighed as they tell now.
+    fn grow(&mut self, state: &State) {
+        self.grown_at = self.idf.clone();
+        // The options were checked when this was made.
+        if let Ok(forest) = Cmt::new(&options()) {
+            self.forest = forest;
+        }
+        self.sources.clear();
+        self.memories.clear();
+        self.next = 0;
+        for image in state.images() {
+            for (source, text) in texts(image) {
+                self.remember(image.id, source, text);
+            }
+        }
+        let lessons: Vec<(ItemId, String)> = self.rewards.iter().filter(|(_, reward)| reward.0 > 0).map(|(key, _)| key.clone()).collect();
+        for (image, query) in lessons {
+            self.remember(image, Source::Lesson(query.clone()), &query);
+        }
+    }
+
+    /// Has the scorer learn all lessons anew: each of the text of its image that answers best.
+    fn learn_rewards(&mut self) {
+        self.forest.forget_rewards();
+        for ((image, query), reward) in &self.rewards {
+            let x = self.key(query);
+            let own = self.memories.range((*image, Source::Class)..).take_while(|((of, _), _)| of == image);
+            let of_texts = own.filter(|((_, source), _)| !matches!(source, Source::Lesson(_))).map(|(_, id)| *id);
+            let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.dot(&x) / memory.x.norm().max(f64::MIN_POSITIVE));
+            if let Some(best) = of_texts.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))) {
+                // A reward within -1 and 1 is finite.
+                let _ = self.forest.teach(&x, best, f32::from(reward.0.max(0)) / 1000.0);
+            }
+        }
+    }
+}
+
+/// The words of a query as lessons are kept under.
+pub fn words_of(query: &Query) -> String {
+    query.words.iter().chain(query.phrases.iter().flatten()).chain(&query.prefix).cloned().collect::<Vec<_>>().join(" ")
+}
+
+impl Model for Recall {
+    fn name(&self) -> String {
+        "recall-1".into()
+    }
+
+    fn clear(&mut self) {
+        if let Ok(empty) = Self::new() {
+            *self = empty;
+        }
+    }
+
+    fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
+        let mut is_taught_anew = false;
+        for &id in lesson.images {
+            let (before, after) = (lesson.before.image(id), lesson.after.image(id));
+            let of = |image: Option<&std::sync::Arc<Image>>| -> BTreeMap<Source, String> {
+                image.map(|image| texts(image).into_iter().map(|(source, text)| (source, text.to_owned())).collect()).unwrap_or_default()
+            };
+            let (old, new) = (of(before), of(after));
+            for (source, text) in old.iter().filter(|(source, text)| new.get(*source) != Some(text)) {
+                self.idf.remove(&counts(text, Stemming::None));
+                self.drop_memory(id, source);
+            }
+            for (source, text) in new.iter().filter(|(source, text)| old.get(*source) != Some(text)) {
+                self.idf.add(&counts(text, Stemming::None));
+                self.remember(id, source.clone(), text);
+            }
+            let (said, says) = (rewards(before.map(|image| &**image)), rewards(after.map(|image| &**image)));
+            is_taught_anew |= said != says || (old != new && !says.is_empty());
+            let queries: BTreeSet<&String> = said.keys().chain(says.keys()).collect();
+            for query in queries.into_iter().filter(|query| said.get(*query) != says.get(*query)) {
+                self.drop_memory(id, &Source::Lesson(query.clone()));
+                match says.get(query) {
+                    Some(reward) => {
+                        self.rewards.insert((id, query.clone()), *reward);
+                        if reward.0 > 0 {
+                            self.remember(id, Source::Lesson(query.clone()), query);
+                        }
+                    }
+                    None => {
+                        self.rewards.remove(&(id, query.clone()));
+                    }
+                }
+            }
+        }
+        let (now, then) = (self.idf.texts(), self.grown_at.texts().max(FIRST / 2));
+        if now >= 2 * then || (then > FIRST && now < then / 4) {
+            self.grow(lesson.after);
+            is_taught_anew |= !self.rewards.is_empty();
+        }
+        if is_taught_anew {
+            self.learn_rewards();
+        }
+        Ok(())
+    }
+
+    fn everything(&self, state: &State) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.put(&self.forest);
+        let hash = |image: &ItemId| state.image(*image).and_then(|image| image.content).map_or(0, |content| content.hash.0);
+        for (id, (image, source)) in &self.sources {
+            out.put(&id.0);
+            out.bytes(&hash(image).to_le_bytes());
+            out.put(&format!("{source:?}"));
+        }
+        for ((image, query), reward) in &self.rewards {
+            out.bytes(&hash(image).to_le_bytes());
+            out.put(query);
+            out.bytes(&reward.0.to_le_bytes());
+        }
+        out.finish()
+    }
+
+    fn checkpoint(&self, _: &State) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.put(&self.forest);
+        out.put(&self.grown_at);
+        out.put(&self.next);
+        out.count(self.sources.len());
+        for (id, (image, source)) in &self.sources {
+            out.put(&id.0);
+            out.put(&image.0);
+            match source {
+                Source::Class => out.put(&0u8),
+                Source::Caption(n) => {
+                    out.put(&1u8);
+                    out.put(n);
+                }
+                Source::Lesson(query) => {
+                    out.put(&2u8);
+                    out.put(query);
+                }
+            }
+        }
+        out.finish()
+    }
+
+    fn restore(&mut self, bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool> {
+        let Ok(mut kept) = read(bytes) else { return Ok(false) };
+        for image in lesson.after.images() {
+            for (source, text) in texts(image) {
+                kept.idf.add(&counts(text, Stemming::None));
+                // A text without words is no memory.
+                if !kept.memories.contains_key(&(image.id, source)) && words(text).next().is_some() {
+                    return Ok(false);
+                }
+            }
+            kept.rewards.extend(rewards(Some(image)).into_iter().map(|(query, reward)| ((image.id, query), reward)));
+        }
+        *self = kept;
+        Ok(true)
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Recall> {
+    let mut from = Reader::new("caption memory", bytes);
+    let mut kept = Recall { forest: from.get()?, grown_at: from.get()?, next: from.get()?, ..Recall::new()? };
+    for _ in 0..from.count()? {
+        let (id, image) = (ItemId(from.get()?), ItemId(from.get()?));
+        let source = match from.get::<u8>()? {
+            0 => Source::Class,
+            1 => Source::Caption(from.get()?),
+            _ => Source::Lesson(from.get()?),
+        };
+        kept.memories.insert((image, source.clone()), id);
+        kept.sources.insert(id, (image, source));
+    }
+    from.end()?;
+    Ok(kept)
+}
