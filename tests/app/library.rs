@@ -333,3 +333,30 @@ fn without_a_command_a_path_is_for_the_window() {
     world.run(["images", "search", "x", "y"]).ended(2);
     world.run(["sample", "--help"]).ended(0);
 }
+
+#[test]
+fn what_is_said_of_answers_is_learned_and_taken_back() {
+    let world = World::with_library();
+    let search = |by: &str| -> Value { world.run(["search", "lib.tessera", "odd", "question", "--json", "--by", by]).ended(0).object() };
+    assert_eq!(search("memory")["hits"].as_array().unwrap().len(), 0);
+    world.run(["caption", "lib.tessera", "#3", "a very odd disc"]).ended(0);
+    let first = search("memory");
+    assert_eq!((&first["hits"][0]["image"], &first["hits"][0]["taught"]), (&json!(3), &Value::Null), "{first}");
+    let said = ["feedback", "lib.tessera", "--query", "Odd question", "--image", "#7", "--reward", "1", "--json"];
+    let answer = world.run(said).ended(0).object();
+    assert!(answer["ok"] == true && answer["event"].is_u64(), "{answer}");
+    let answer = world.run(said).ended(0).object();
+    assert!(answer["ok"] == true && answer["event"].is_null(), "it was said already: {answer}");
+    let taught = search("memory");
+    assert_eq!((&taught["hits"][0]["image"], &taught["hits"][0]["taught"]), (&json!(7), &json!(1.0)), "{taught}");
+    assert_eq!(search("index")["hits"][0]["image"], 3, "the index learns nothing");
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert_eq!(search("memory"), first);
+    world.run(["redo", "lib.tessera"]).ended(0);
+    world.run(["feedback", "lib.tessera", "--query", "odd question", "--image", "#7", "--unteach"]).ended(0);
+    assert_eq!(search("memory"), first);
+    let refused = world.run(["feedback", "lib.tessera", "--query", "odd", "--image", "#999", "--reward", "1", "--json"]).ended(65).object();
+    assert!(refused["ok"] == false && refused["error"].as_str().unwrap().contains("999"), "{refused}");
+    world.run(["feedback", "lib.tessera", "--query", "odd", "--image", "#3", "--reward", "7"]).ended(2).complains("-1 to 1");
+    world.run(["check", "lib.tessera"]).ended(0);
+}
