@@ -5,6 +5,7 @@ mod durable;
 mod files;
 mod forget;
 mod import;
+mod shared;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! `tessera check`: a library against itself, and what of it can be made again.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -91,36 +90,22 @@ fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Look
     Ok((looked, done))
 }
 
-fn look_at(library: &Library) -> Result<Looked> {
+fn look_at(library: &Library) -> Result<Looked, Error> {
     let problems = library.check()?;
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
     Ok(Looked { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
 }
 
-/// Puts the cache aside and opens the library, which makes it again from the log and the images. The old one is put back
-/// where that helps nothing, or loses images whose files are away.
+/// Opens the library with a cache that is made again from the log and the images. The old one is put back where that helps
+/// nothing, or loses images whose files are away.
 fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Looked) -> Result<(Looked, Vec<String>)> {
-    let places = ["", "-wal", "-shm"].map(|ending| {
-        let with = |more: &str| folder.join(format!("{CACHE}{ending}{more}"));
-        (with(""), with(".before"))
-    });
-    for (place, aside) in places.iter().filter(|(place, _)| place.exists()) {
-        fs::rename(place, aside).map_err(Error::io("rename", place))?;
-    }
-    let after = look(librarian, folder);
-    let helped = after.as_ref().is_ok_and(|after| after.problems.is_empty() && after.missing <= before.missing);
-    for (place, aside) in &places {
-        if !helped && place.exists() {
-            fs::remove_file(place).map_err(Error::io("delete", place))?;
-        }
-        match aside.exists() {
-            true if helped => fs::remove_file(aside).map_err(Error::io("delete", aside))?,
-            true => fs::rename(aside, place).map_err(Error::io("rename", aside))?,
-            false => {}
-        }
-    }
-    match after {
-        Ok(after) if helped => Ok((after, vec![format!("{CACHE} was made again from the images and the log")])),
-        _ => Ok((before, Vec::new())),
+    let helped = |library: &mut Library| {
+        let after = look_at(library)?;
+        Ok(Some(after).filter(|after| after.problems.is_empty() && after.missing <= before.missing))
+    };
+    match librarian.patiently(|| librarian.session.with_new_cache(folder, helped)) {
+        Ok(Some(after)) => Ok((after, vec![format!("{CACHE} was made again from the images and the log")])),
+        Ok(None) | Err(Error::Data { .. }) => Ok((before, Vec::new())),
+        Err(error) => Err(error.into()),
     }
 }

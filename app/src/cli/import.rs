@@ -1,7 +1,7 @@
 //! `tessera import`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -10,9 +10,8 @@ use tessera_core::Error;
 use tessera_core::data::Labels;
 use tessera_core::data::tables::Table;
 use tessera_core::error::display;
-use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold};
-use tessera_core::library::journal::JOURNAL;
-use tessera_core::library::{CACHE, DATABASE, Library};
+use tessera_core::library::Library;
+use tessera_core::library::import::{ImportOptions, Imported, TableRead};
 
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
@@ -43,13 +42,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         None => None,
     };
     let is_new = !arguments.library.exists();
-    let library = librarian.open_or_create(&arguments.library)?;
-    let (sum, is_empty) = librarian.with_shared(library, |library| {
-        let sum = take_in(librarian, library, arguments, table.as_ref());
-        Ok((sum, hold(library).state().roots().next().is_none()))
-    })?;
-    if is_new && is_empty && sum.error.is_some() {
-        take_away(&arguments.library);
+    let library = Mutex::new(librarian.open_or_create(&arguments.library)?);
+    let sum = take_in(librarian, &library, arguments, table.as_ref());
+    let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if is_new && sum.error.is_some() {
+        librarian.take_away(library)?;
+    } else {
+        librarian.close(library, Ok(()))?;
     }
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
@@ -66,15 +65,6 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         false => error.to_string(),
     });
     Err(Told(error).into())
-}
-
-/// Takes away a library that was made for an import which then could not begin.
-fn take_away(library: &Path) {
-    for file in [JOURNAL, CACHE, "lock", DATABASE] {
-        // What cannot be taken away is an empty library, which does no harm.
-        let _ = std::fs::remove_file(library.join(file));
-    }
-    let _ = std::fs::remove_dir(library);
 }
 
 fn check(folder: &Path, unpack: bool) -> Result<(), Error> {

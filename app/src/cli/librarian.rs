@@ -40,7 +40,8 @@ impl<'a> Librarian<'a> {
         self.patiently(|| self.session.open_or_create_library(path))
     }
 
-    fn patiently(&self, open: impl Fn() -> Result<Library, Error>) -> Result<Library, Error> {
+    /// Does what needs a library that may be busy.
+    pub(super) fn patiently<T>(&self, open: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         let start = Instant::now();
         self.out.watched(self.session.progress(), || {
             loop {
@@ -70,11 +71,21 @@ impl<'a> Librarian<'a> {
         self.close(library.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)
     }
 
-    fn close<T>(&self, mut library: Library, outcome: Result<T>) -> Result<T> {
+    /// Closes a library however the work on it ended.
+    pub(super) fn close<T>(&self, library: Library, outcome: Result<T>) -> Result<T> {
+        self.end(library, outcome, Library::close)
+    }
+
+    /// Closes a library that was made for work which then could not begin. One that is still empty is taken away.
+    pub(super) fn take_away(&self, library: Library) -> Result<()> {
+        self.end(library, Ok(()), Library::close_or_take_away)
+    }
+
+    fn end<T>(&self, mut library: Library, outcome: Result<T>, close: impl FnOnce(Library) -> Result<(), Error>) -> Result<T> {
         for remark in library.take_remarks() {
             self.out.note(&remark);
         }
-        let closed = library.close();
+        let closed = close(library);
         let value = outcome?;
         // Everything acknowledged is on disk: what is not kept now is learned again when the library is next opened.
         if let Err(error) = closed {

@@ -89,6 +89,15 @@ impl Session {
         self.pool.install(|| Library::open_or_create(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
+    /// Opens a library with a cache that is made anew, which stays if `keep` gives something.
+    ///
+    /// # Errors
+    /// As [`Library::with_new_cache`].
+    pub fn with_new_cache<T: Send>(&self, folder: &Path, keep: impl FnOnce(&mut Library) -> Result<Option<T>> + Send) -> Result<Option<T>> {
+        refuse_network(folder)?;
+        self.pool.install(|| Library::with_new_cache(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress), keep))
+    }
+
     /// Makes the database of a library again if it is damaged.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ pub struct Library {
     remarks: Vec<String>,
     storage: Arc<dyn Storage>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
-    _lock: File,
+    _lock: Arc<File>,
 }
 
 /// What a library was opened with.
@@ -133,6 +133,8 @@ impl Library {
         let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE || name == journal::JOURNAL;
         if let Ok(entries) = fs::read_dir(folder)
             && let Some(other) = entries.flatten().find(|entry| !is_ours(&entry.file_name()))
+            // Another program may have made it a moment ago.
+            && !is_library(folder)
         {
             let found = format!("a folder with other things in it, such as `{}`", other.file_name().to_string_lossy());
             return Err(Error::data(folder, "a new name, an empty folder or a library", found, "choose another name for the library"));
@@ -141,8 +143,44 @@ impl Library {
         Self::start(folder, opening, true)
     }
 
+    /// Opens the library in `folder` with a cache that is made anew from the images and the log. What `keep` gives says whether
+    /// it stays; otherwise the one before is put back. No other program has the library meanwhile.
+    ///
+    /// # Errors
+    /// As [`Library::open`], whatever `keep` gives, and [`Error::Io`] when files cannot be renamed; the cache from before is put
+    /// back first.
+    pub fn with_new_cache<T>(folder: &Path, opening: &Opening<'_>, keep: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Option<T>> {
+        let lock = Arc::new(lock(folder)?);
+        let places = of_database(folder, CACHE).map(|place| {
+            let mut aside = place.clone().into_os_string();
+            aside.push(".before");
+            (place, PathBuf::from(aside))
+        });
+        let put_aside = |(place, aside): &(PathBuf, PathBuf)| {
+            if place.exists() { fs::rename(place, aside).map_err(Error::io("rename", place)) } else { remove(aside) }
+        };
+        let put_back = |(place, aside): &(PathBuf, PathBuf)| {
+            if aside.exists() { fs::rename(aside, place).map_err(Error::io("rename", aside)) } else { remove(place) }
+        };
+        if let Err(error) = places.iter().try_for_each(put_aside) {
+            // Those that are aside now have no others in their place.
+            let _ = places.iter().filter(|(place, _)| !place.exists()).try_for_each(put_back);
+            return Err(error);
+        }
+        // What was opened is closed before its files are dealt with.
+        let outcome = Self::start_locked(Arc::clone(&lock), folder, opening, false).and_then(|mut library| keep(&mut library));
+        match outcome {
+            Ok(Some(_)) => places.iter().try_for_each(|(_, aside)| remove(aside))?,
+            _ => places.iter().try_for_each(put_back)?,
+        }
+        outcome
+    }
+
     fn start(folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
-        let lock = lock(folder)?;
+        Self::start_locked(Arc::new(lock(folder)?), folder, opening, create)
+    }
+
+    fn start_locked(lock: Arc<File>, folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
         let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);
@@ -348,6 +386,30 @@ impl Library {
         [&self.recogniser, &self.words]
     }
 
+    /// Deletes the library if nothing was ever entered into it, and closes it otherwise. Whoever waited for it finds none.
+    ///
+    /// # Errors
+    /// As [`Library::close`].
+    pub fn close_or_take_away(self) -> Result<()> {
+        if self.state.roots().next().is_some() || self.state.last_event().is_some() {
+            return self.close();
+        }
+        let Self { folder, store, cache, _lock: lock, .. } = self;
+        drop((store, cache));
+        let databases = [DATABASE, CACHE].into_iter().flat_map(|name| of_database(&folder, name));
+        for file in databases.chain([folder.join(journal::JOURNAL)]) {
+            // What cannot be taken away is an empty library, which does no harm.
+            let _ = fs::remove_file(file);
+        }
+        // Whoever has opened it and waits for it notices that it is not the library's any more.
+        if cfg!(unix) {
+            let _ = fs::remove_file(folder.join(LOCK));
+        }
+        let _ = fs::remove_dir(&folder);
+        drop(lock);
+        Ok(())
+    }
+
     /// Keeps the models and brings everything on disk into order.
     ///
     /// # Errors
@@ -364,11 +426,39 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
+/// A database with the two files that SQLite keeps beside it.
+fn of_database(folder: &Path, name: &str) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| folder.join(format!("{name}{ending}")))
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("delete", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether an open file is the one of that name still.
+#[cfg(unix)]
+fn is_in_place(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number = |meta: std::io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    number(file.metadata()).is_some_and(|ours| Some(ours) == number(fs::metadata(path)))
+}
+
+#[cfg(not(unix))]
+fn is_in_place(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// Takes the lock of a library, which says for people who has it.
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
     match file.try_lock() {
+        Ok(()) if !is_in_place(&file, &path) => {
+            Err(Error::Busy { path: folder.to_owned(), holder: "a program that was just taking it away".into() })
+        }
         Ok(()) => {
             let words = format!("process {}\n", std::process::id());
             // For people; the lock is what counts.
