@@ -2,12 +2,18 @@
 
     TESSERA_DATA=... python3 benches/hostile.py target/release/tessera
 
-The files of hostile-images.tar.xz, 2,400 of them with seeded changes, and 12 small files that claim to be large. Checked: every
-file is counted, the failed ones have a line each, nothing panics; told: time, memory of the program and of its workers.
+The files of hostile-images.tar.xz, 2,400 of them with seeded changes, and 12 small files that claim to be large. Each set goes
+through `import`, and then each file by itself through a worker, on a clock. Checked: every file is counted, the failed ones have
+a line each, nothing panics, and the floors below hold; it ends with 1 where something does not.
 """
 
-import json, os, random, struct, subprocess, sys, tarfile, tempfile, time, zlib
+import json, os, random, select, struct, subprocess, sys, tarfile, tempfile, time, zlib
 from pathlib import Path
+
+# MB that the program may need beyond what a few good images need, and a worker at all.
+PROGRAM, WORKER = 64, 1536
+# Seconds that a file may take: the longest, and 99 of 100.
+LONGEST, P99 = 30, 1
 
 program = sys.argv[1]
 archive = Path(os.environ["TESSERA_DATA"]) / "hostile-images.tar.xz"
@@ -61,13 +67,16 @@ def bombs(to):
         (to / name).write_bytes(data)
 
 
+def peak(pid):
+    """The most memory that a process had, in MB."""
+    try:
+        return next(int(line.split()[1]) for line in open(f"/proc/{pid}/status") if line.startswith("VmHWM")) / 1024
+    except (OSError, StopIteration):
+        return 0.0
+
+
 def memory(pid):
     """The most memory that a process and its children had, in MB."""
-    def peak(p):
-        try:
-            return next(int(line.split()[1]) for line in open(f"/proc/{p}/status") if line.startswith("VmHWM")) / 1024
-        except (OSError, StopIteration):
-            return 0.0
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -91,6 +100,78 @@ def run(folder, library, report):
     return json.loads(out), said.read(), child.returncode, time.time() - start, own, workers
 
 
+class Ended(Exception):
+    """A worker ended, or took too long."""
+
+
+class Worker:
+    """A worker as the program has them (core/src/picture/workers/protocol.rs)."""
+
+    def __init__(self):
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.child = subprocess.Popen([program, "decode-worker"], bufsize=0, **pipes)
+        self.until = time.monotonic() + LONGEST
+        if self.read(8) != b"TESSERA1":
+            sys.exit("expected a worker's greeting, found another; run this with a program of the same version")
+
+    def read(self, n):
+        parts = bytearray()
+        while len(parts) < n:
+            left = self.until - time.monotonic()
+            if left <= 0 or not select.select([self.child.stdout], [], [], left)[0]:
+                raise Ended
+            part = os.read(self.child.stdout.fileno(), min(n - len(parts), 1 << 16))
+            if not part:
+                raise Ended
+            parts += part
+        return bytes(parts)
+
+    def numbers(self, n):
+        return struct.unpack(f"<{n}I", self.read(4 * n))
+
+    def decode(self, path, side=1024):
+        self.until = time.monotonic() + LONGEST
+        name = os.fsencode(path)
+        try:
+            self.child.stdin.write(struct.pack("<II", side, len(name)) + name)
+            while (kind := self.read(1)) == b"N":
+                self.read(8)
+                self.child.stdin.write(b"+")
+        except BrokenPipeError:
+            raise Ended from None
+        if kind == b"P":
+            _, _, width, height = self.numbers(4)
+            self.read(width * height * 3)
+        elif kind == b"E":
+            self.read(5)
+            for _ in range(2):
+                self.read(*self.numbers(1))
+        else:
+            raise Ended
+
+    def end(self):
+        self.child.kill()
+        self.child.communicate()
+
+
+def each(folder):
+    """Decodes each file by itself. The times in seconds, sorted; those that ended a worker; the most memory of a worker in MB."""
+    worker, times, ended, most = Worker(), [], [], 0.0
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        start = time.monotonic()
+        try:
+            worker.decode(path)
+            times.append(time.monotonic() - start)
+            most = max(most, peak(worker.child.pid))
+        except Ended:
+            times.append(time.monotonic() - start)
+            ended.append(path.name)
+            worker.end()
+            worker = Worker()
+    worker.end()
+    return sorted(times), ended, most
+
+
 with tempfile.TemporaryDirectory() as scratch:
     scratch = Path(scratch)
     good = scratch / "good"
@@ -108,8 +189,21 @@ with tempfile.TemporaryDirectory() as scratch:
         answer, err, code, seconds, own, workers = run(scratch / name, scratch / f"{name}.tessera", scratch / f"{name}.jsonl")
         lines = sum(1 for _ in open(scratch / f"{name}.jsonl"))
         counts = {key: answer[key] for key in ("imported", "unchanged", "duplicate", "unsupported", "failed")}
-        sound = (answer["found"] == sum(counts.values()) and answer["found"] == n and lines == counts["failed"] and code in (0, 1) and "panicked" not in err)
-        failed |= not sound
+        times, ended, most = each(scratch / name)
+        workers, p99 = max(workers, most), times[int((len(times) - 1) * 0.99 + 0.5)]
+        broken = [words for is_so, words in (
+            (answer["found"] != sum(counts.values()) or answer["found"] != n, "files that are not counted"),
+            (lines != counts["failed"], "failed files without a line"),
+            (code not in (0, 1) or "panicked" in err, f"it ended with {code} and said {err[-200:]!r}"),
+            (own - base > PROGRAM, f"the program needs more than {PROGRAM} MB more"),
+            (workers > WORKER, f"a worker needs more than {WORKER} MB"),
+            (times[-1] >= LONGEST, f"a file takes {LONGEST} s or more"),
+            (p99 > P99, f"more than one file of a hundred takes longer than {P99} s"),
+        ) if is_so]
+        failed |= bool(broken)
         print(f"{name}: {n} files, found {answer['found']}, {counts}, worker deaths {answer['worker_deaths']}, {seconds:.1f} s, "
-              f"program {own:.0f} MB ({own - base:+.0f} to a few good images), worker {workers:.0f} MB{'' if sound else '   NOT SOUND'}")
+              f"program {own:.0f} MB ({own - base:+.0f} to a few good images), worker {workers:.0f} MB; alone: "
+              f"p99 {1000 * p99:.0f} ms a file, longest {1000 * times[-1]:.0f} ms, ended a worker {ended}")
+        for words in broken:
+            print(f"{name}: NOT SOUND: {words}")
     sys.exit(failed)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The long proofs of RELIABILITY.md: about twenty minutes. With TESSERA_DATA the hostile files too.
+# The long proofs of RELIABILITY.md: about forty minutes. With TESSERA_DATA the hostile files too; with cargo-fuzz five fuzz targets,
+# ten minutes each.
 #
 #   benches/reliability.sh
 #
@@ -8,9 +9,18 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --locked -p tessera-core --test core -- --ignored --nocapture
 cargo test --locked -p tessera --no-default-features --test app -- --ignored --nocapture
+cargo bench --locked -p tessera --no-default-features
 if [ -n "${TESSERA_DATA:-}" ]; then
     cargo build --release --locked -p tessera --no-default-features
     python3 benches/hostile.py target/release/tessera
 else
     echo "skipped: the hostile files (TESSERA_DATA is not set)"
+fi
+if cargo fuzz --version >/dev/null 2>&1; then
+    # The sanitizer needs what this toolchain keeps for its own use.
+    for target in manifest journal event worker norb; do
+        RUSTC_BOOTSTRAP=1 cargo fuzz run "$target" -- -max_total_time=600 -rss_limit_mb=2048 -timeout=20
+    done
+else
+    echo "skipped: fuzzing (\`cargo install cargo-fuzz\`)"
 fi

@@ -2,23 +2,40 @@
 #![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "the long tests tell their figures")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rand::RngExt as _;
 use serde_json::{Value, json};
+use tessera_core::library::event::{Change, ContentHash, Field, Swap};
+use tessera_core::library::journal::{self, JOURNAL, Line};
 use tessera_core::random::{Rng, seeded};
 
 use crate::world::{World, ran};
 
 /// How often a program is killed in the ordinary tests, of each kind, and in the long ones.
 const LIVES: (usize, usize) = (14, 130);
+/// Programs that may end before they are killed, for each that is.
+const MISSES: usize = 4;
+const KILLED: i32 = 9;
 
-/// Labels through a stream until the program is killed. Returns what was acknowledged.
-fn label_until_killed(world: &World, rng: &mut Rng, life: usize) -> Vec<(u64, String)> {
+/// A program that labelled until it was killed.
+struct Labelled {
+    /// What it was told, by image.
+    lines: Vec<(u64, String)>,
+    /// How many of these it acknowledged.
+    acknowledged: usize,
+    /// Whether it was killed with lines still to do.
+    is_hit: bool,
+}
+
+/// Labels through a stream until the program is killed.
+fn label_until_killed(world: &World, rng: &mut Rng, life: usize) -> Labelled {
     let mut child = world.start(["label", "lib.tessera", "--stdin"]);
     let mut input = child.stdin.take().unwrap();
     let answers = BufReader::new(child.stdout.take().unwrap());
@@ -32,10 +49,10 @@ fn label_until_killed(world: &World, rng: &mut Rng, life: usize) -> Vec<(u64, St
     let mut answers = answers.lines();
     let mut acknowledged = Vec::new();
     let first = answers.next();
-    let pid = child.id();
     let killer = std::thread::spawn(move || {
         std::thread::sleep(after);
-        Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap()
     });
     for line in first.into_iter().chain(answers) {
         // A line that was cut is no acknowledgement.
@@ -43,11 +60,23 @@ fn label_until_killed(world: &World, rng: &mut Rng, life: usize) -> Vec<(u64, St
         assert_eq!(answer["ok"], true, "{answer}");
         acknowledged.push((answer["id"].as_u64().unwrap(), answer["label"].as_str().unwrap().to_owned()));
     }
-    killer.join().unwrap();
-    child.wait().unwrap();
+    let is_killed = killer.join().unwrap().signal() == Some(KILLED);
     feeding.join().unwrap();
     assert!(acknowledged.iter().zip(&lines).all(|(a, b)| a == b));
-    acknowledged
+    Labelled { is_hit: is_killed && acknowledged.len() < lines.len(), acknowledged: acknowledged.len(), lines }
+}
+
+/// How many of the lines were done, if all that were acknowledged are among them, all are done in their order, and nothing else.
+fn done(before: &BTreeMap<u64, String>, life: &Labelled, found: &BTreeMap<u64, String>) -> Option<usize> {
+    let mut labels = before.clone();
+    labels.extend(life.lines[..life.acknowledged].iter().cloned());
+    for (n, (image, label)) in (life.acknowledged..).zip(&life.lines[life.acknowledged..]) {
+        if labels == *found {
+            return Some(n);
+        }
+        labels.insert(*image, label.clone());
+    }
+    (labels == *found).then_some(life.lines.len())
 }
 
 /// The labels of all images by their numbers.
@@ -65,64 +94,148 @@ fn labels(world: &World) -> BTreeMap<u64, String> {
 fn kill_while_labelling(lives: usize, seed: u64) {
     let world = World::with_library();
     let mut rng = seeded(seed);
-    let mut expected = labels(&world);
-    let mut lines = 0;
-    for life in 0..lives {
-        let acknowledged = label_until_killed(&world, &mut rng, life);
-        lines += acknowledged.len();
-        expected.extend(acknowledged);
+    let mut before = labels(&world);
+    let (mut lines, mut hits) = (0, 0);
+    for life in 0..lives * MISSES {
+        let lived = label_until_killed(&world, &mut rng, life);
+        lines += lived.acknowledged;
+        hits += usize::from(lived.is_hit);
         world.run(["check", "lib.tessera"]).ended(0);
         let found = labels(&world);
-        for (image, label) in &expected {
-            let now = &found[image];
-            // What was on its way and not acknowledged may be there too, if it came later.
-            let later = now.starts_with(&format!("life {life} "));
-            assert!(now == label || later, "life {life}: image {image} is {now}, was acknowledged as {label}");
+        let told = lived.acknowledged;
+        assert!(
+            done(&before, &lived, &found).is_some(),
+            "life {life}, {told} lines acknowledged: {:?}\n{before:?}\n{found:?}",
+            lived.lines
+        );
+        before = found;
+        if hits == lives {
+            break;
         }
-        expected = found;
     }
-    println!("label --stdin: killed {lives} times, {lines} labels acknowledged, none lost");
+    assert_eq!(hits, lives, "too few were killed with lines still to do");
+    println!("label --stdin: killed {hits} times with lines still to do, {lines} labels acknowledged, none lost");
 }
 
-fn kill_while(what: &str, lives: usize, seed: u64, arguments: &[&str], prepare: impl Fn(&World, usize), sound: impl Fn(&World)) {
+#[test]
+fn a_label_that_is_older_than_the_acknowledged_one_is_noticed() {
+    let before = BTreeMap::from([(1, "disc".to_owned()), (2, "disc".to_owned())]);
+    let lines: Vec<(u64, String)> = [1, 2, 1, 1].iter().zip(0..).map(|(image, i)| (*image, format!("life 0 line {i}"))).collect();
+    let life = Labelled { lines: lines.clone(), acknowledged: 3, is_hit: true };
+    let after = |n: usize| before.clone().into_iter().chain(lines[..n].iter().cloned()).collect::<BTreeMap<_, _>>();
+    assert_eq!([0, 1, 2, 3, 4].map(|n| done(&before, &life, &after(n))), [None, None, None, Some(3), Some(4)]);
+}
+
+/// Length and time of the files in a folder, but for the lock, which comes before all writes.
+fn look(folder: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_name() != "lock");
+    files.filter_map(|entry| entry.metadata().ok().map(|meta| (entry.path(), (meta.len(), meta.modified().ok())))).collect()
+}
+
+/// A command that is killed while it writes.
+struct Victim<'a> {
+    arguments: &'a [&'a str],
+    /// Where it writes.
+    folder: &'a str,
+    /// It is killed at one of so many writes.
+    writes: usize,
+}
+
+/// Kills a command again and again right after one of its writes was seen, and looks each time at what is there. Lives that ended
+/// before do not count.
+fn kill_while(
+    victim: &Victim<'_>,
+    lives: usize,
+    seed: u64,
+    mut prepare: impl FnMut(&World, usize),
+    mut sound: impl FnMut(&World),
+) -> World {
     let world = World::with_library();
     let mut rng = seeded(seed);
-    for life in 0..lives {
+    let folder = world.at(victim.folder);
+    let (mut hits, mut unfinished) = (0, 0);
+    for life in 0..lives * MISSES {
         prepare(&world, life);
-        let mut child = world.start(arguments);
-        let pid = child.id();
-        std::thread::sleep(Duration::from_micros(rng.random_range(1_000..150_000)));
-        Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
-        child.wait().unwrap();
-        if world.at("lib.tessera/library.db").exists() {
-            world.run(["check", "lib.tessera"]).ended(0);
+        let first = look(&folder);
+        let mut last = first.clone();
+        let (which, after) = (1 + life * 5 % victim.writes, Duration::from_micros(rng.random_range(0..1_500)));
+        let mut child = world.start(victim.arguments);
+        let mut writes = 0;
+        while writes < which && child.try_wait().unwrap().is_none() {
+            let now = look(&folder);
+            writes += usize::from(now != last);
+            last = now;
         }
+        std::thread::sleep(after);
+        child.kill().unwrap();
+        let is_hit = child.wait().unwrap().signal() == Some(KILLED) && writes == which;
+        hits += usize::from(is_hit);
+        let is_unfinished = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "part") && !first.contains_key(path);
+        unfinished += usize::from(look(&folder).keys().any(is_unfinished));
         sound(&world);
+        if hits == lives {
+            break;
+        }
     }
-    println!("{what}: killed {lives} times, sound after each");
+    assert_eq!(hits, lives, "too few were killed while they wrote");
+    println!("{}: killed {hits} times within 2 ms of a write, {unfinished} left a file unfinished, sound after each", victim.arguments[0]);
+    world
+}
+
+/// The bytes of the images that the journal tells of, which it does when the database has them.
+fn told(world: &World) -> BTreeSet<ContentHash> {
+    let (lines, _) = journal::read(&fs::read(world.at("lib.tessera").join(JOURNAL)).unwrap());
+    let changes = lines.into_iter().flat_map(|line| if let Line::Event { changes, .. } = line { changes } else { Vec::new() });
+    let bytes = |change| if let Change::Image(_, Field::Content(Swap(_, Some(content)))) = change { Some(content.hash) } else { None };
+    changes.filter_map(bytes).collect()
+}
+
+/// The bytes of the images that the library has.
+fn held(world: &World) -> BTreeSet<ContentHash> {
+    let library = tessera::session::Session::new(1, 0).unwrap().open_library(&world.at("lib.tessera")).unwrap();
+    library.state().images().filter_map(|image| Some(image.content?.hash)).collect()
 }
 
 fn kill_while_importing(lives: usize, seed: u64) {
+    let mut files = 24;
     let prepare = |world: &World, life: usize| {
         for i in 0..40u32 {
             let picture = fs::read(world.at("images/disc/disc_01_0_0_0_lt.png")).unwrap();
             world.file(&format!("images/new/{life}-{i}.png"), &[picture.as_slice(), &i.to_le_bytes(), &life.to_le_bytes()].concat());
         }
+        files += 40;
     };
-    kill_while("import", lives, seed, &["import", "lib.tessera", "images", "--quiet"], prepare, |_| {});
+    let mut before = BTreeSet::new();
+    let sound = |world: &World| {
+        let told = told(world);
+        world.run(["check", "lib.tessera"]).ended(0);
+        let found = held(world);
+        assert!(told.is_subset(&found), "the journal told of {} images, there are {}", told.len(), found.len());
+        assert!(before.is_subset(&found), "there were {} images, there are {}", before.len(), found.len());
+        before = found;
+    };
+    let import = Victim { arguments: &["import", "lib.tessera", "images", "--quiet"], folder: "lib.tessera", writes: 18 };
+    let world = kill_while(&import, lives, seed, prepare, sound);
+    let answer = world.run(["import", "lib.tessera", "images", "--json"]).ended(0).object();
+    let known = before.len();
+    assert_eq!((&answer["found"], &answer["unchanged"], &answer["imported"]), (&json!(files), &json!(known), &json!(files - known)));
 }
 
-fn kill_while_saving(lives: usize, seed: u64) {
-    let old = |world: &World, _: usize| {
+fn kill_while_saving(lives: (usize, usize), seed: u64) {
+    let old = |world: &World, life: usize| {
         if !world.at("m/manifest.ron").exists() {
             world.run(["export", "lib.tessera", "model", "--to", "m"]).ended(0);
         }
+        world.run(["label", "lib.tessera", "#1", "--as", ["grid", "disc"][life % 2]]).ended(0);
     };
     let sound = |world: &World| {
+        world.run(["check", "lib.tessera"]).ended(0);
         world.run(["classify", "m", "images/disc/disc_01_0_0_0_lt.png", "--quiet"]).ended(0);
     };
-    kill_while("export model", lives, seed, &["export", "lib.tessera", "model", "--to", "m"], old, sound);
-    kill_while("train", lives, seed + 1, &["train", "lib.tessera", "--to", "m"], old, sound);
+    let export = Victim { arguments: &["export", "lib.tessera", "model", "--to", "m"], folder: "m", writes: 4 };
+    kill_while(&export, lives.0, seed, old, sound);
+    let train = Victim { arguments: &["train", "lib.tessera", "--to", "m"], folder: "m", writes: 4 };
+    kill_while(&train, lives.1, seed + 1, old, sound);
 }
 
 #[test]
@@ -137,7 +250,7 @@ fn killed_while_importing_it_is_sound() {
 
 #[test]
 fn killed_while_saving_there_is_a_model() {
-    kill_while_saving(LIVES.0 / 2 + 4, 3);
+    kill_while_saving((LIVES.0 + 2, LIVES.0 / 2 - 1), 3);
 }
 
 #[test]
@@ -145,7 +258,7 @@ fn killed_while_saving_there_is_a_model() {
 fn long_killed_at_any_moment() {
     kill_while_labelling(LIVES.1, 11);
     kill_while_importing(LIVES.1, 12);
-    kill_while_saving(LIVES.1, 13);
+    kill_while_saving((LIVES.1, LIVES.1), 13);
 }
 
 #[test]

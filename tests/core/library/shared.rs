@@ -17,7 +17,10 @@ fn wait_for(folder: &Path) -> Library {
             Ok(library) => return library,
             // It went away while it was opened.
             Err(Error::Busy { .. } | Error::Io { .. }) => thread::yield_now(),
-            Err(error) => assert!(error.to_string().contains("expected a library"), "{error}"),
+            Err(error) => {
+                let words = error.to_string();
+                assert!(words.contains("expected a library") || words.contains("expected a new name"), "{words}");
+            }
         }
     }
 }
