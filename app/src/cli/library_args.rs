@@ -80,6 +80,10 @@ pub(super) enum By {
     Index,
 }
 
+fn reward(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|value| (-1.0..=1.0).contains(value)).ok_or_else(|| "expected a number from -1 to 1".into())
+}
+
 /// Arguments of `feedback`.
 #[derive(Debug, Args)]
 pub(super) struct Feedback {
@@ -93,7 +97,7 @@ pub(super) struct Feedback {
     #[arg(long, value_name = "IMAGE")]
     pub(super) image: PathBuf,
     /// How well, from -1 (not at all) to 1 (just so)
-    #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present = "unteach")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present = "unteach", value_parser = reward)]
     pub(super) reward: Option<f64>,
     /// Take back what was said of it
     #[arg(long, conflicts_with = "reward")]

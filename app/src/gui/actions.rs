@@ -37,6 +37,12 @@ pub enum Action {
     Forget,
     /// Write into the search box.
     Find,
+    /// Say that what is selected answers the search.
+    Good,
+    /// Say that it does not.
+    Bad,
+    /// Take back what was said of it.
+    Unsaid,
     /// Rename the class that is shown, or join it with another.
     RenameClass,
     /// Choose the colour of the class that is shown.
@@ -93,7 +99,7 @@ pub enum Action {
 
 impl Action {
     /// All of them, in the order of menus and palette.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 45] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -111,6 +117,9 @@ impl Action {
         Self::Restore,
         Self::Forget,
         Self::Find,
+        Self::Good,
+        Self::Bad,
+        Self::Unsaid,
         Self::RenameClass,
         Self::ColourClass,
         Self::DeleteClass,
@@ -157,6 +166,11 @@ impl Action {
             Self::Restore => ("Restore", "Bring removed images back"),
             Self::Forget => ("Forget for good…", "Purge the selected images from the library and from all it learned; cannot be undone"),
             Self::Find => ("Search", "Find images by captions, classes and names"),
+            Self::Good => {
+                ("Good answer", "The selected images answer the search: the memory learns it, and finds like images for like words")
+            }
+            Self::Bad => ("Bad answer", "The selected images do not answer the search"),
+            Self::Unsaid => ("Take back what was said", "Of the selected images as answers to this search"),
             Self::RenameClass => ("Rename or merge class…", "Give the class that is shown another name, or join it with another"),
             Self::ColourClass => ("Colour of class…", "Choose the colour of the class that is shown"),
             Self::DeleteClass => ("Delete class…", "Take the class that is shown away; its images stay"),
@@ -207,6 +221,9 @@ impl Action {
             Self::Invert => const { &[key(CTRL, Key::I)] },
             Self::Remove => const { &[key(NONE, Key::Delete)] },
             Self::Find => const { &[key(CTRL, Key::F), key(NONE, Key::Slash)] },
+            Self::Good => const { &[key(NONE, Key::G)] },
+            Self::Bad => const { &[key(NONE, Key::B)] },
+            Self::Unsaid => const { &[key(NONE, Key::N)] },
             Self::Recognise => const { &[key(NONE, Key::E)] },
             Self::Train => const { &[key(CTRL, Key::T)] },
             Self::SaveModel => const { &[key(CTRL_SHIFT, Key::S), key(CTRL, Key::S)] },

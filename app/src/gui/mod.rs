@@ -281,6 +281,18 @@ impl App {
                 self.view.turn_to(Page::Browse);
                 self.view.focus_search = true;
             }
+            Action::Good | Action::Bad | Action::Unsaid => match self.desk.hits() {
+                Some(hits) if self.view.page == Page::Browse && !selected.is_empty() => {
+                    let reward = match action {
+                        Action::Good => Some(1.0),
+                        Action::Bad => Some(-1.0),
+                        _ => None,
+                    };
+                    let query = hits.query.clone();
+                    self.asks.commands.extend(selected.into_iter().map(|id| Command::Reward(query.clone(), id, reward)));
+                }
+                _ => self.toast(Notice { words: "Search for something and choose an answer first".into(), tone: Tone::Note, undo: None }),
+            },
             Action::Recognise => {
                 if let Some(id) = self.view.selection.one() {
                     self.asks.commands.push(Command::Recognise(Query::Item(id)));

@@ -2,6 +2,7 @@
 
 use egui::{CornerRadius, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
+use super::super::actions::Action;
 use super::super::selection::Pick;
 use super::super::theme;
 use super::super::view::{Panel, Viewer};
@@ -9,6 +10,8 @@ use super::super::widgets::grid::{keys, one_line};
 use super::super::widgets::{WHOLE, fitted, nothing_ui};
 use super::browse::{cell, count, image_menu_ui};
 use super::tree::label_keys;
+use crate::command::Command;
+use crate::session::search::{Engine, Hit};
 
 const ROW: f32 = 76.0;
 
@@ -22,6 +25,18 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if !hits.unknown.is_empty() {
             let words = format!("No caption, class or name has: {}", hits.unknown.join(", "));
             ui.colored_label(ui.visuals().warn_fg_color, words);
+        }
+        if hits.lessons > 0 {
+            ui.label(RichText::new(format!("taught {}", count(hits.lessons, "time"))).weak())
+                .on_hover_text("What you said of answers; the history takes any of it back");
+        }
+        let mut engine = hits.engine;
+        ui.selectable_value(&mut engine, Engine::Memory, "Memory")
+            .on_hover_text("Learns from what you say of its answers (contextual memory tree)");
+        ui.selectable_value(&mut engine, Engine::Index, "Index")
+            .on_hover_text("Looks at every caption and learns nothing (tf-idf), to compare");
+        if engine != hits.engine {
+            panel.ask(Command::SearchBy(engine));
         }
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
             panel.view.selection.set(hits.hits.iter().map(|hit| hit.image));
@@ -79,13 +94,14 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             ui.painter().galley(pos2(left, room.bottom() - below.size().y), below, ui.visuals().weak_text_color());
             let bar = egui::Rect::from_min_size(pos2(rect.right() - 136.0, rect.top() + 16.0), vec2(90.0, 8.0));
             ui.painter().rect_filled(bar, CornerRadius::same(3), ui.visuals().faint_bg_color);
-            let full = egui::Rect::from_min_size(bar.min, vec2(bar.width() * hit.score as f32, bar.height()));
+            let full = egui::Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
             ui.painter().rect_filled(full, CornerRadius::same(3), theme::accent(ui));
             let font = egui::TextStyle::Small.resolve(ui.style());
             let score = format!("{:.2}", hit.score);
             ui.painter().text(bar.right_center() + vec2(8.0, 0.0), egui::Align2::LEFT_CENTER, score, font, ui.visuals().text_color());
             let words = one_line(ui, &hit.words.join(", "), 136.0, ui.visuals().weak_text_color());
             ui.painter().galley(pos2(bar.left(), bar.bottom() + 8.0), words, ui.visuals().weak_text_color());
+            thumbs_ui(ui, panel, &hits.query, hit, pos2(bar.left(), rect.bottom() - 26.0));
             response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, format!("{}: {caption}", shown.name)));
             if response.clicked() {
                 panel.view.selection.pick(&list, hit.image, Pick::of(ui.input(|input| input.modifiers)));
@@ -99,6 +115,23 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             response.context_menu(|ui| image_menu_ui(ui, panel, hit.image));
         }
     });
+}
+
+/// Whether a hit is a good answer, as the user said and may say now.
+fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &Hit, at: egui::Pos2) {
+    let sides = [
+        (1.0, "👍", Action::Good, hit.taught.is_some_and(|said| said > 0.0)),
+        (-1.0, "👎", Action::Bad, hit.taught.is_some_and(|said| said < 0.0)),
+    ];
+    for (i, (reward, sign, action, is_said)) in sides.into_iter().enumerate() {
+        let place = egui::Rect::from_min_size(at + vec2(32.0 * i as f32, 0.0), vec2(28.0, 22.0));
+        let key = action.key_words(ui.ctx());
+        let button = ui.put(place, egui::Button::selectable(is_said, sign)).on_hover_text(format!("{} ({key})", action.words().0));
+        button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_said, format!("{}: #{}", action.words().0, hit.image.0)));
+        if button.clicked() {
+            panel.ask(Command::Reward(query.to_owned(), hit.image, (!is_said).then_some(reward)));
+        }
+    }
 }
 
 /// A caption with the words that were found set off.

@@ -128,7 +128,17 @@ impl Desk {
             let query = Words::typing(&text);
             let hits = session.search(library, &query, limit, engine);
             let unknown = session.unknown_words(library, &query);
-            Message::Hits(number, Hits { query: text, hits, memories: library.words().memories(), unknown, engine })
+            Message::Hits(
+                number,
+                Hits {
+                    query: text,
+                    hits,
+                    memories: library.words().memories(),
+                    unknown,
+                    engine,
+                    lessons: library.recall().rewards().len(),
+                },
+            )
         });
     }
 

@@ -62,6 +62,8 @@ pub struct Hits {
     pub unknown: Vec<String>,
     /// Who answered.
     pub engine: Engine,
+    /// What was said of answers, in all.
+    pub lessons: usize,
 }
 
 /// An image recognised, with its reasons.
