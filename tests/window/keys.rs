@@ -53,6 +53,26 @@ fn letters_are_dead_while_someone_writes() {
 }
 
 #[test]
+fn answers_are_judged_by_keys_and_buttons() {
+    let mut world = small();
+    world.run(Command::Search("ant".into()));
+    world.until("something is found", |app| app.desk().hits().is_some_and(|hits| !hits.hits.is_empty()));
+    let first = world.app().desk().hits().unwrap().hits[0].image;
+    let said = move |app: &tessera::gui::App| app.desk().hits().and_then(|hits| hits.hits.iter().find(|hit| hit.image == first)?.taught);
+    world.key(Key::G);
+    assert_eq!(world.state().image(first).unwrap().rewards.len(), 0, "nothing is chosen yet");
+    world.harness.state_mut().view_mut().selection.set([first]);
+    world.key(Key::G);
+    world.until("it is a good answer", |app| said(app) == Some(1.0));
+    world.key(Key::B);
+    world.until("it is a bad answer", |app| said(app) == Some(-1.0));
+    world.key(Key::N);
+    world.until("nothing is said", |app| app.desk().hits().is_some_and(|hits| hits.lessons == 0));
+    world.run(Command::Undo);
+    world.until("it is a bad answer again", |app| said(app) == Some(-1.0));
+}
+
+#[test]
 fn the_palette_finds_and_runs_commands() {
     let mut world = small();
     world.ctrl(Key::K);

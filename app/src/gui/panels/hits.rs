@@ -120,11 +120,11 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 /// Whether a hit is a good answer, as the user said and may say now.
 fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &Hit, at: egui::Pos2) {
     let sides = [
-        (1.0, "👍", Action::Good, hit.taught.is_some_and(|said| said > 0.0)),
-        (-1.0, "👎", Action::Bad, hit.taught.is_some_and(|said| said < 0.0)),
+        (1.0, "Good", Action::Good, hit.taught.is_some_and(|said| said > 0.0)),
+        (-1.0, "Bad", Action::Bad, hit.taught.is_some_and(|said| said < 0.0)),
     ];
     for (i, (reward, sign, action, is_said)) in sides.into_iter().enumerate() {
-        let place = egui::Rect::from_min_size(at + vec2(32.0 * i as f32, 0.0), vec2(28.0, 22.0));
+        let place = egui::Rect::from_min_size(at + vec2(56.0 * i as f32, 0.0), vec2(52.0, 20.0));
         let key = action.key_words(ui.ctx());
         let button = ui.put(place, egui::Button::selectable(is_said, sign)).on_hover_text(format!("{} ({key})", action.words().0));
         button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_said, format!("{}: #{}", action.words().0, hit.image.0)));

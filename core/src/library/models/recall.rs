@@ -146,7 +146,11 @@ impl Recall {
     fn question(&self, query: &Query, complete: impl Fn(&str, usize) -> Vec<String>) -> SparseVec {
         let mut asked: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
         if let Some(prefix) = &query.prefix {
-            asked.extend(complete(prefix, COMPLETIONS));
+            // What is a word already means itself.
+            match complete(prefix, COMPLETIONS) {
+                words if words.contains(prefix) => asked.push(prefix.clone()),
+                words => asked.extend(words),
+            }
         }
         self.key(&asked.join(" "))
     }
