@@ -144,6 +144,11 @@ impl AdaptiveLinear {
         self.table.get(self.table.find(index)).map_or(0.0, |slot| slot.term(1.0))
     }
 
+    /// What one unit of each feature that it has learned about adds to the prediction, by ascending feature.
+    pub fn weights(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.table.sorted().into_iter().map(|slot| (slot.index, slot.term(1.0)))
+    }
+
     /// What the constant feature adds to every prediction.
     pub fn constant(&self) -> f64 {
         f64::from(self.constant.0)
