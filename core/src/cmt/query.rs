@@ -29,7 +29,9 @@ impl<V, R: Router> Cmt<V, R> {
         let prepared = self.scorer.prepare(x);
         let mut best = Best::new(k.min(self.len()));
         if self.trees.len() == 1 {
-            visit(&self.trees, x, leaves, &mut operations, |_, _, slots, operations| best.scan(&self.memories, &prepared, slots, operations));
+            visit(&self.trees, x, leaves, &mut operations, |_, _, slots, operations| {
+                best.scan(&self.memories, &prepared, slots, operations)
+            });
         } else {
             let candidates = self.candidates(x, leaves, &mut operations);
             best.scan(&self.memories, &prepared, &candidates, &mut operations);

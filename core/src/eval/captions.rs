@@ -151,6 +151,8 @@ pub struct Setting {
     pub options: CmtOptions,
     /// Passes with rewards.
     pub supervised_passes: u32,
+    /// Taken from each reward before it is learned, so that what is learned is which answers are better than usual.
+    pub baseline: f32,
     /// Leaves looked at for each tree.
     pub leaves: usize,
 }
@@ -188,7 +190,7 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &P
         for i in 0..train.len() as u32 {
             progress.step()?;
             for tree in 0..memory.n_trees() {
-                let reward = |own: &u32, other: &u32| likeness(&train[*own as usize], &train[*other as usize]);
+                let reward = |own: &u32, other: &u32| likeness(&train[*own as usize], &train[*other as usize]) - setting.baseline;
                 memory.replay(tree, ItemId(i), usize::MAX, 1.0, reward)?;
             }
         }
@@ -369,5 +371,10 @@ fn judge(truth: &[u32], progress: &Progress, mut ask: impl FnMut(usize) -> (Vec<
         recall.features += work as f64;
     }
     let n = truth.len().max(1);
-    Ok(Recall { at_1: recall.at_1 / n as f64, at_10: recall.at_10 / n as f64, time: recall.time / n as u32, features: recall.features / n as f64 })
+    Ok(Recall {
+        at_1: recall.at_1 / n as f64,
+        at_10: recall.at_10 / n as f64,
+        time: recall.time / n as u32,
+        features: recall.features / n as f64,
+    })
 }

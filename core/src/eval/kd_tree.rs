@@ -19,9 +19,16 @@ pub struct KdTree {
 
 #[derive(Clone, Debug)]
 enum Node {
-    Leaf { from: usize, to: usize },
+    Leaf {
+        from: usize,
+        to: usize,
+    },
     /// Points with a smaller coordinate along `axis` are on the left, which is the next node.
-    Inner { axis: usize, at: f32, right: usize },
+    Inner {
+        axis: usize,
+        at: f32,
+        right: usize,
+    },
 }
 
 impl KdTree {

@@ -2,6 +2,7 @@
 
 pub mod captions;
 pub mod few_shot;
+pub mod figures;
 pub mod kd_tree;
 pub mod multilabel;
 pub mod one_against_all;

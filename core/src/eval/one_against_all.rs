@@ -1,12 +1,10 @@
 //! One-against-all: a linear function for each label, all of them asked; the yardstick of one-against-some.
 
-use std::collections::HashMap;
-
 use multiversion::multiversion;
 
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::online_linear::check_rate;
+use crate::online_linear::{FeatureRows, check_rate};
 use crate::sparse::SparseVec;
 
 /// The most weights there may be, of 8 bytes each.
@@ -21,22 +19,16 @@ pub const MOST_WEIGHTS: usize = 1 << 29;
 pub struct OneAgainstAll {
     rate: f32,
     n_labels: usize,
-    /// Where a feature's row begins.
-    rows: HashMap<u32, Row>,
-    /// The row of the constant feature comes first.
+    rows: FeatureRows,
+    /// By row: the largest size of the feature.
+    scales: Vec<f32>,
+    /// A row of labels for each feature; that of the constant one comes first.
     weights: Vec<f32>,
     gradients: Vec<f32>,
     /// By label: how often it learned, and the sum of squared lengths then.
     importance: Vec<f32>,
     scaled: Vec<f32>,
     room: Room,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    start: usize,
-    /// The largest size of the feature.
-    scale: f32,
 }
 
 /// By label, for one example.
@@ -55,16 +47,13 @@ impl OneAgainstAll {
     /// [`Error::Option`] when the rate is out of range.
     pub fn new(n_labels: usize, rate: f32) -> Result<Self> {
         check_rate("label_rate", rate)?;
-        let room = Room {
-            scores: vec![0.0; n_labels],
-            gradient: vec![0.0; n_labels],
-            spread: vec![0.0; n_labels],
-            unit: vec![0.0; n_labels],
-        };
+        let room =
+            Room { scores: vec![0.0; n_labels], gradient: vec![0.0; n_labels], spread: vec![0.0; n_labels], unit: vec![0.0; n_labels] };
         Ok(Self {
             rate,
             n_labels,
-            rows: HashMap::new(),
+            rows: FeatureRows::default(),
+            scales: Vec::new(),
             weights: vec![0.0; n_labels],
             gradients: vec![0.0; n_labels],
             importance: vec![0.0; n_labels],
@@ -109,9 +98,9 @@ impl OneAgainstAll {
     /// How much each label fits. O(labels * features of x).
     pub fn scores(&self, x: &SparseVec) -> Vec<f32> {
         let mut scores = self.weights[..self.n_labels].to_vec();
-        for (index, value) in x.entries() {
+        for &(index, value) in x.entries() {
             if let Some(row) = self.rows.get(index) {
-                add(&mut scores, &self.weights[row.start..][..self.n_labels], value / row.scale);
+                add(&mut scores, &self.weights[(row + 1) * self.n_labels..][..self.n_labels], value / self.scales[row]);
             }
         }
         scores
@@ -122,22 +111,24 @@ impl OneAgainstAll {
         let n = self.n_labels;
         let mut features = Vec::with_capacity(x.len());
         for &(index, value) in x.entries() {
-            let next = self.weights.len();
-            let row = self.rows.entry(index).or_insert(Row { start: next, scale: value.abs() });
-            if row.start == next {
-                if next + n > MOST_WEIGHTS {
+            let (row, is_new) = self.rows.enter(index);
+            let start = (row + 1) * n;
+            if is_new {
+                if start + n > MOST_WEIGHTS {
                     let expected = format!("at most {MOST_WEIGHTS} labels times features");
-                    return Err(Error::value("one against all", expected, format!("{} and more", next + n)));
+                    return Err(Error::value("one against all", expected, format!("{} and more", start + n)));
                 }
-                self.weights.resize(next + n, 0.0);
-                self.gradients.resize(next + n, 0.0);
+                self.weights.resize(start + n, 0.0);
+                self.gradients.resize(start + n, 0.0);
+                self.scales.push(value.abs());
             }
-            if value.abs() > row.scale {
-                let shrink = row.scale / value.abs();
-                self.gradients[row.start..][..n].iter_mut().for_each(|gradient| *gradient *= shrink * shrink);
-                row.scale = value.abs();
+            let scale = &mut self.scales[row];
+            if value.abs() > *scale {
+                let shrink = *scale / value.abs();
+                self.gradients[start..][..n].iter_mut().for_each(|gradient| *gradient *= shrink * shrink);
+                *scale = value.abs();
             }
-            features.push((row.start, value / row.scale));
+            features.push((start, value / *scale));
         }
         Ok(features)
     }

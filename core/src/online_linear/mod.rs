@@ -19,6 +19,7 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+mod rows;
 mod table;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::sparse::SparseVec;
+pub use rows::FeatureRows;
 use table::{ABSENT, Slot, Table};
 
 /// What predicts a number from a vector and learns from the true one.
@@ -137,6 +139,11 @@ impl AdaptiveLinear {
     /// The number of features it has learned about.
     pub fn n_features(&self) -> usize {
         self.table.len()
+    }
+
+    /// The bytes of the table of features.
+    pub fn table_bytes(&self) -> usize {
+        self.table.size() * size_of::<Slot>()
     }
 
     /// What one unit of a feature adds to the prediction.
