@@ -108,9 +108,9 @@ pub(super) struct EvalCmtCaptions {
     /// Passes in which answers are rewarded
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(super) supervised_passes: u32,
-    /// Taken from each reward before it is learned
-    #[arg(long, default_value_t = 0.0, value_name = "R")]
-    pub(super) baseline: f32,
+    /// Taken from each reward before it is learned; 0 is the paper's [default: the mean of the rewards so far]
+    #[arg(long, value_name = "R")]
+    pub(super) baseline: Option<f32>,
     /// List each photo that failed here, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,

@@ -151,8 +151,9 @@ pub struct Setting {
     pub options: CmtOptions,
     /// Passes with rewards.
     pub supervised_passes: u32,
-    /// Taken from each reward before it is learned, so that what is learned is which answers are better than usual.
-    pub baseline: f32,
+    /// Taken from each reward before it is learned, so that what is learned is which answers are better than usual. `None`: the mean
+    /// of the rewards so far. The paper has 0.
+    pub baseline: Option<f32>,
     /// Leaves looked at for each tree.
     pub leaves: usize,
 }
@@ -186,12 +187,16 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &P
 
     progress.begin("Rewarding answers", train.len() as u64 * u64::from(setting.supervised_passes));
     let start = Instant::now();
+    let (mut sum, mut n_rewards) = (0.0, 0.0);
     for _ in 0..setting.supervised_passes {
         for i in 0..train.len() as u32 {
             progress.step()?;
             for tree in 0..memory.n_trees() {
-                let reward = |own: &u32, other: &u32| likeness(&train[*own as usize], &train[*other as usize]) - setting.baseline;
-                memory.replay(tree, ItemId(i), usize::MAX, 1.0, reward)?;
+                memory.replay(tree, ItemId(i), usize::MAX, 1.0, |own, other| {
+                    let reward = likeness(&train[*own as usize], &train[*other as usize]);
+                    (sum, n_rewards) = (sum + f64::from(reward), n_rewards + 1.0);
+                    reward - setting.baseline.unwrap_or((sum / n_rewards) as f32)
+                })?;
             }
         }
     }
