@@ -4,6 +4,7 @@
 mod classify;
 mod desk;
 mod evaluate;
+mod evaluate_memories;
 mod generate;
 mod import;
 mod label;

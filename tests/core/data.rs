@@ -1,5 +1,6 @@
 //! Folders of images, NORB files and tables are understood as people mean them.
 
+mod examples;
 mod folders;
 mod names;
 mod norb;

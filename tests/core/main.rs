@@ -5,6 +5,7 @@ mod ckm;
 mod cmt;
 mod data;
 mod envelope;
+mod eval;
 mod features;
 mod hamming;
 mod library;

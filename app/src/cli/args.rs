@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tessera_core::cmt::CmtOptions;
 
 use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
+use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 
 /// Find and recognise images on your own machine.
 ///
@@ -222,63 +222,14 @@ pub(super) enum Eval {
     Ckm(EvalCkm),
     /// Train a memory tree on examples of classes and test it
     CmtClassify(EvalCmtClassify),
-}
-
-/// How memory trees are grown and taught.
-#[derive(Debug, Args)]
-pub(super) struct Grow {
-    /// Memories in a leaf: at most this many times log2 of all memories
-    #[arg(long, default_value_t = 4.0, value_name = "C")]
-    pub(super) c: f64,
-    /// Memories in a leaf: at most this many, whatever there are
-    #[arg(long, value_name = "N", conflicts_with = "c")]
-    pub(super) leaf_cap: Option<u32>,
-    /// Memories that are put in again at each step
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    pub(super) reroutes: u32,
-    /// How much the balance of sides weighs against what routers would do, above 0 and at most 1
-    #[arg(long, default_value_t = 0.9, value_name = "A")]
-    pub(super) alpha: f64,
-    /// Trees that hold the same memories
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(super) trees: u32,
-    /// How fast routers learn
-    #[arg(long, default_value_t = CmtOptions::default().router_rate, value_name = "RATE")]
-    pub(super) router_rate: f32,
-    /// How fast the scorer learns
-    #[arg(long, default_value_t = CmtOptions::default().scorer_rate, value_name = "RATE")]
-    pub(super) scorer_rate: f32,
-    /// The scorer learns nothing from rewards
-    #[arg(long)]
-    pub(super) fixed_scorer: bool,
-    /// Split leaves by inserting their memories one by one below a new router, as the paper has it
-    #[arg(long)]
-    pub(super) fresh_routers: bool,
-}
-
-/// Arguments of `eval cmt-classify`.
-#[derive(Debug, Args)]
-pub(super) struct EvalCmtClassify {
-    /// Examples to train on, in libsvm's format
-    #[arg(long, value_name = "FILE")]
-    pub(super) train: PathBuf,
-    /// Examples to test
-    #[arg(long, value_name = "FILE")]
-    pub(super) test: PathBuf,
-    /// Passes in which examples are inserted, and then put in again
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) unsupervised_passes: u32,
-    /// Passes in which answers are rewarded
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(super) supervised_passes: u32,
-    /// Ask for each example and reward the answer before it is inserted, in one pass
-    #[arg(long)]
-    pub(super) online: bool,
-    /// Leaves looked at in each tree
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) leaves: u64,
-    #[command(flatten)]
-    pub(super) grow: Grow,
+    /// Train a memory tree to find the labels that hold for examples, beside one-against-all
+    CmtMultilabel(EvalCmtMultilabel),
+    /// Find photos by their captions, by a memory tree and by exact and approximate yardsticks
+    CmtCaptions(EvalCmtCaptions),
+    /// Draw how error and work of a memory tree change with its options
+    CmtFigures(EvalCmtFigures),
+    /// Draw how depth, work and room of a memory tree grow with its memories
+    CmtGrowth(EvalCmtGrowth),
 }
 
 /// Arguments of `eval features`.

@@ -21,6 +21,10 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
         Eval::Features(arguments) => features(session, arguments, out),
         Eval::Ckm(arguments) => ckm(session, arguments, out),
         Eval::CmtClassify(arguments) => evaluate_memories::classify(session, arguments, out),
+        Eval::CmtMultilabel(arguments) => evaluate_memories::multilabel(session, arguments, out),
+        Eval::CmtCaptions(arguments) => evaluate_memories::captions(session, arguments, out),
+        Eval::CmtFigures(arguments) => evaluate_memories::figures(session, arguments, out),
+        Eval::CmtGrowth(arguments) => evaluate_memories::growth(session, arguments, out),
     }
 }
 

@@ -1,22 +1,30 @@
 //! `tessera eval cmt-…`: experiments with memory trees.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use anyhow::Result;
-use serde_json::json;
-use tessera_core::cmt::{CmtOptions, LeafCap, Split};
+use serde_json::{Value, json};
+use tessera_core::cmt::{CmtOptions, LeafCap, Shape, Split};
+use tessera_core::error::display;
+use tessera_core::eval::captions::Setting;
 use tessera_core::eval::few_shot::Training;
+use tessera_core::eval::figures::Curve;
+use tessera_core::eval::multilabel;
 
 use super::Done;
-use super::args::{EvalCmtClassify, Grow};
-use super::output::Output;
+use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel, Grow};
+use super::output::{Failures, Output};
 use crate::session::Session;
+use crate::session::memories::CaptionFiles;
 
-/// Options of trees from what the user gave.
-fn options(session: &Session, grow: &Grow) -> CmtOptions {
+/// Options of trees from what the user gave; `c` and `reroutes` where they gave none.
+fn options(session: &Session, grow: &Grow, c: f64, reroutes: u32) -> CmtOptions {
     CmtOptions {
         alpha: grow.alpha,
-        leaf_cap: grow.leaf_cap.map_or(LeafCap::Log { c: grow.c }, LeafCap::Fixed),
+        leaf_cap: grow.leaf_cap.map_or(LeafCap::Log { c: grow.c.unwrap_or(c) }, LeafCap::Fixed),
         split: if grow.fresh_routers { Split::FreshRouter } else { Split::TrainedRouter },
-        reroutes: grow.reroutes,
+        reroutes: grow.reroutes.unwrap_or(reroutes),
         router_rate: grow.router_rate,
         scorer_rate: grow.scorer_rate,
         learn_scorer: !grow.fixed_scorer,
@@ -26,18 +34,25 @@ fn options(session: &Session, grow: &Grow) -> CmtOptions {
     }
 }
 
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Routers on the longest way, and memories in the fullest leaf.
+fn extremes(shapes: &[Shape]) -> (usize, usize) {
+    (shapes.iter().map(|shape| shape.depth).max().unwrap_or(0), shapes.iter().map(|shape| shape.fullest).max().unwrap_or(0))
+}
+
 pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Output) -> Result<Done> {
     let training = Training {
-        options: options(session, &arguments.grow),
+        options: options(session, &arguments.grow, 4.0, 5),
         unsupervised_passes: arguments.unsupervised_passes,
         supervised_passes: arguments.supervised_passes,
         online: arguments.online,
     };
-    let done =
-        out.watched(session.progress(), || session.few_shot(&arguments.train, &arguments.test, &training, arguments.leaves as usize))?;
-    let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-    let depth = done.shapes.iter().map(|shape| shape.depth).max().unwrap_or(0);
-    let fullest = done.shapes.iter().map(|shape| shape.fullest).max().unwrap_or(0);
+    let leaves = arguments.budget.leaves as usize;
+    let done = out.watched(session.progress(), || session.few_shot(&arguments.train, &arguments.test, &training, leaves))?;
+    let (depth, fullest) = extremes(&done.shapes);
     out.answer(
         || {
             json!({"error": done.tested.error, "progressive_error": done.trained.progressive_error,
@@ -66,4 +81,128 @@ pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Out
         },
     );
     Ok(Done::Whole)
+}
+
+pub(super) fn multilabel(session: &Session, arguments: &EvalCmtMultilabel, out: &Output) -> Result<Done> {
+    let training = multilabel::Training {
+        options: options(session, &arguments.grow, 2.0, 10),
+        label_rate: arguments.label_rate,
+        supervised_passes: arguments.supervised_passes,
+    };
+    let leaves = arguments.budget.leaves as usize;
+    let done = out.watched(session.progress(), || session.multilabel(&arguments.train, &arguments.test, &training, leaves))?;
+    let ((some, some_time), (all, all_time)) = (done.some, done.all);
+    let (depth, fullest) = extremes(&done.shapes);
+    out.answer(
+        || {
+            json!({"hamming": some.hamming, "trivial_hamming": done.trivial_hamming, "oaa_hamming": all.hamming, "test_ms": ms(some.time),
+                "oaa_test_ms": ms(all.time), "train_ms": ms(some_time), "oaa_train_ms": ms(all_time), "f1": some.f1, "oaa_f1": all.f1,
+                "oaa_alike_test_ms": ms(done.all_alike.time), "labels": done.labels, "labels_asked": done.asked,
+                "labels_predicted": some.predicted, "oaa_labels_predicted": all.predicted, "memories": done.trained,
+                "depth_max": depth, "leaf_max": fullest})
+        },
+        || {
+            format!(
+                "labels wrong or missing: {:.3} an example (one against all: {:.3}, predicting none: {:.3}); F1 {:.4} (one against all: {:.4})\n\
+                 {:.1} of {} labels asked; {:.4} ms to answer (one against all: {:.4} ms), {:.4} ms an example and pass to train ({:.4} ms)",
+                some.hamming,
+                all.hamming,
+                done.trivial_hamming,
+                some.f1,
+                all.f1,
+                done.asked,
+                done.labels,
+                ms(some.time),
+                ms(all.time),
+                ms(some_time),
+                ms(all_time),
+            )
+        },
+    );
+    Ok(Done::Whole)
+}
+
+pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Output) -> Result<Done> {
+    let setting = Setting {
+        options: options(session, &arguments.grow, 10.0, 1),
+        supervised_passes: arguments.supervised_passes,
+        baseline: arguments.baseline,
+        leaves: arguments.budget.leaves as usize,
+    };
+    let files =
+        CaptionFiles { images: &arguments.images, captions: &arguments.captions, train: &arguments.train_list, test: &arguments.test_list };
+    let mut failures = Failures::new(out, arguments.report.as_deref())?;
+    let mut found = out.watched(session.progress(), || session.captions(&files, &setting))?;
+    for failed in found.failed.drain(..) {
+        failures.file(&failed.path, failed.error)?;
+    }
+    let done = failures.finish(found.photos.iter().sum())?;
+    let (ways, recalls) = (&found.retrieval, &found.recalls);
+    let (depth, fullest) = extremes(&ways.shapes);
+    out.answer(
+        || {
+            json!({"reward_unsupervised": ways.unsupervised.reward, "reward": ways.supervised.reward, "nn_reward": ways.nearest.reward,
+                "nn_cosine_reward": ways.nearest_cosine.reward, "kd_reward": ways.kd.reward, "inverted_index_reward": ways.index.reward,
+                "test_ms_unsupervised": ms(ways.unsupervised.time), "test_ms": ms(ways.supervised.time), "nn_test_ms": ms(ways.nearest.time),
+                "nn_cosine_test_ms": ms(ways.nearest_cosine.time), "kd_test_ms": ms(ways.kd.time), "inverted_index_test_ms": ms(ways.index.time),
+                "train_ms_unsupervised": ms(ways.train[0]), "train_ms": ms(ways.train[1]),
+                "recall_at_1": recalls.memory.at_1, "recall_at_10": recalls.memory.at_10, "recall_test_ms": ms(recalls.memory.time),
+                "nn_recall_at_1": recalls.nearest.at_1, "nn_recall_at_10": recalls.nearest.at_10,
+                "inverted_index_recall_at_10": recalls.index.at_10, "recall_features_read": recalls.memory.features,
+                "recall_postings": recalls.index.features, "memories": found.photos[0], "queries": found.photos[1],
+                "memories_scored": ways.supervised.memories, "kd_components": ways.components, "kd_points_looked_at": ways.kd.memories,
+                "depth_max": depth, "leaf_max": fullest})
+        },
+        || {
+            format!(
+                "reward {:.4}, {:.4} before rewards (scan {:.4}, by cosine {:.4}, kd-tree {:.4}, inverted index {:.4})\n\
+                 {:.4} ms to answer, {:.4} ms before rewards (scan {:.4} ms, kd-tree {:.4} ms, inverted index {:.3} ms)\n\
+                 the right photo is first for {:.4} of the captions, among ten for {:.4} (scan: {:.4})",
+                ways.supervised.reward,
+                ways.unsupervised.reward,
+                ways.nearest.reward,
+                ways.nearest_cosine.reward,
+                ways.kd.reward,
+                ways.index.reward,
+                ms(ways.supervised.time),
+                ms(ways.unsupervised.time),
+                ms(ways.nearest.time),
+                ms(ways.kd.time),
+                ms(ways.index.time),
+                recalls.memory.at_1,
+                recalls.memory.at_10,
+                recalls.nearest.at_10,
+            )
+        },
+    );
+    Ok(done)
+}
+
+pub(super) fn figures(session: &Session, arguments: &EvalCmtFigures, out: &Output) -> Result<Done> {
+    let options = options(session, &arguments.grow, 4.0, 5);
+    let work = || session.memory_figures(&arguments.train, &arguments.test, &arguments.to, &options);
+    let (curves, written) = out.watched(session.progress(), work)?;
+    tell(&curves, &written, out);
+    Ok(Done::Whole)
+}
+
+pub(super) fn growth(session: &Session, arguments: &EvalCmtGrowth, out: &Output) -> Result<Done> {
+    let options = options(session, &arguments.grow, 4.0, 5);
+    let (curve, written) = out.watched(session.progress(), || session.memory_growth(arguments.memories, &arguments.to, &options))?;
+    tell(&[curve], &written, out);
+    Ok(Done::Whole)
+}
+
+fn tell(curves: &[Curve], written: &[PathBuf], out: &Output) {
+    let rows = |curve: &Curve| -> Vec<Value> {
+        let row = |row: &Vec<f64>| curve.columns.iter().zip(row).map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        curve.rows.iter().map(|values| Value::Object(row(values))).collect()
+    };
+    out.answer(
+        || {
+            let tables: serde_json::Map<String, Value> = curves.iter().map(|curve| (curve.name.to_owned(), json!(rows(curve)))).collect();
+            json!({"written": written.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(), "curves": tables})
+        },
+        || written.iter().map(|path| display(path)).collect::<Vec<_>>().join("\n"),
+    );
 }

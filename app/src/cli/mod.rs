@@ -13,6 +13,7 @@ mod import;
 mod label;
 mod librarian;
 mod library_args;
+mod memory_args;
 mod output;
 mod paths;
 mod sample;

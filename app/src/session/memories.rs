@@ -1,13 +1,19 @@
 //! Experiments with memory trees.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use tessera_core::Result;
-use tessera_core::cmt::Shape;
+use tessera_core::cmt::{CmtOptions, Shape};
 use tessera_core::data::libsvm::{self, ClassNames};
+use tessera_core::data::tables;
+use tessera_core::eval::captions::{self, Photo, Recalls, Remembered, Retrieval, Setting};
 use tessera_core::eval::few_shot::{self, Tested, Trained, Training};
+use tessera_core::eval::figures::{self, Curve};
+use tessera_core::eval::{Failed, multilabel};
+use tessera_core::{Error, Result};
 
-use super::Session;
+use super::{Session, plot};
 
 /// What came of training a memory on a file and testing it on another.
 pub struct FewShot {
@@ -25,6 +31,50 @@ pub struct FewShot {
     pub shapes: Vec<Shape>,
     /// Classes met.
     pub classes: usize,
+}
+
+/// What came of labelling the examples of a file, each with several labels.
+pub struct MultiLabel {
+    /// Examples trained on.
+    pub trained: usize,
+    /// Labels that there are.
+    pub labels: usize,
+    /// By labels that a memory tree found, and the time of training for an example and a pass.
+    pub some: (multilabel::Tested, Duration),
+    /// By asking for all labels, in the fastest way known.
+    pub all: (multilabel::Tested, Duration),
+    /// By asking for all labels in the way in which `some` asks for few.
+    pub all_alike: multilabel::Tested,
+    /// The loss of predicting nothing.
+    pub trivial_hamming: f64,
+    /// Labels asked for, on average.
+    pub asked: f64,
+    /// The shape of each tree.
+    pub shapes: Vec<Shape>,
+}
+
+/// What came of finding photos by captions.
+pub struct Captions {
+    /// The photo most like the right one.
+    pub retrieval: Retrieval,
+    /// The right photo itself.
+    pub recalls: Recalls,
+    /// Photos remembered and asked for.
+    pub photos: [usize; 2],
+    /// Photos that could not be used.
+    pub failed: Vec<Failed>,
+}
+
+/// The files of the experiment with captions.
+pub struct CaptionFiles<'a> {
+    /// The folder of the photos.
+    pub images: &'a Path,
+    /// The table of captions.
+    pub captions: &'a Path,
+    /// The names of the photos to remember, one a line.
+    pub train: &'a Path,
+    /// The names of the photos to ask for.
+    pub test: &'a Path,
 }
 
 impl Session {
@@ -49,5 +99,82 @@ impl Session {
             tested,
             nearest,
         })
+    }
+
+    /// Trains one-against-some and one-against-all on the examples of a file, and tests them on those of another, looking at
+    /// `leaves` leaves for each tree. On one thread.
+    ///
+    /// # Errors
+    /// As [`tessera_core::data::multilabel::read`], [`multilabel::train_some`] and [`multilabel::train_all`].
+    pub fn multilabel(&self, train: &Path, test: &Path, training: &multilabel::Training, leaves: usize) -> Result<MultiLabel> {
+        let known = tessera_core::data::multilabel::read(train, &self.progress)?;
+        let asked = tessera_core::data::multilabel::read(test, &self.progress)?;
+        if known.n_labels != asked.n_labels {
+            let expected = format!("{} labels, as in the file to train on", known.n_labels);
+            return Err(Error::data(test, expected, asked.n_labels.to_string(), "take both files from one data set"));
+        }
+        let (all, all_time) = multilabel::train_all(&known, training, &self.progress)?;
+        let (some, some_time) = multilabel::train_some(&known.examples, training, &self.progress)?;
+        let labeller = some.labeller()?;
+        let test = |predict: &dyn Fn(&_) -> _| multilabel::test(&asked.examples, &self.progress, predict);
+        let candidates: usize = asked.examples.iter().map(|(x, _)| some.candidates(x, leaves).len()).sum();
+        Ok(MultiLabel {
+            trained: known.examples.len(),
+            labels: known.n_labels,
+            some: (test(&|x| labeller.predict(x, leaves))?, some_time),
+            all: (test(&|x| all.predict(x))?, all_time),
+            all_alike: test(&|x| labeller.predict_all(x))?,
+            trivial_hamming: test(&|_| Vec::new())?.hamming,
+            asked: candidates as f64 / asked.examples.len().max(1) as f64,
+            shapes: some.memories().shapes(),
+        })
+    }
+
+    /// Remembers photos and asks for others by their captions. Photos are looked at on all threads, everything else is done on one.
+    ///
+    /// # Errors
+    /// As [`tables::read`] and [`captions::retrieve`]; [`Error::Data`] when a list has no photo that can be used.
+    pub fn captions(&self, files: &CaptionFiles<'_>, setting: &Setting) -> Result<Captions> {
+        let table = tables::read(files.captions, &self.progress)?;
+        let mut failed = Vec::new();
+        let mut photos = |list: &Path| -> Result<Vec<Photo>> {
+            let text = fs::read_to_string(list).map_err(Error::io("read", list))?;
+            let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect();
+            let work = || captions::photos(files.images, &table, &names, &*self.decoder, &self.progress);
+            let (photos, more) = self.pool.install(work)?;
+            failed.extend(more);
+            if photos.is_empty() {
+                let advice = "write the file name of a photo on each line, as it is in the captions";
+                return Err(Error::data(list, "names of photos that can be used", "none", advice));
+            }
+            Ok(photos)
+        };
+        let (train, test) = (photos(files.train)?, photos(files.test)?);
+        let retrieval = captions::retrieve(&train, &test, setting, &self.progress)?;
+        let recalls = captions::recall(&train, &test, Remembered::Photos, setting, &self.progress)?;
+        Ok(Captions { retrieval, recalls, photos: [train.len(), test.len()], failed })
+    }
+
+    /// Computes the curves of few-shot classification and writes each as a table, and the plots of them, into a folder.
+    ///
+    /// # Errors
+    /// As [`libsvm::read`] and [`figures::few_shot`]; [`Error::Io`].
+    pub fn memory_figures(&self, train: &Path, test: &Path, to: &Path, options: &CmtOptions) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
+        let mut classes = ClassNames::default();
+        let known = libsvm::read(train, &mut classes, &self.progress)?;
+        let asked = libsvm::read(test, &mut classes, &self.progress)?;
+        let curves = figures::few_shot(&known, &asked, options, &self.progress)?;
+        let written = plot::few_shot(&curves, to)?;
+        Ok((curves, written))
+    }
+
+    /// Computes how a memory grows and writes the table and the plots of it into a folder.
+    ///
+    /// # Errors
+    /// As [`figures::growth`]; [`Error::Io`].
+    pub fn memory_growth(&self, memories: u32, to: &Path, options: &CmtOptions) -> Result<(Curve, Vec<PathBuf>)> {
+        let curve = figures::growth(memories, options, &self.progress)?;
+        let written = plot::growth(&curve, to)?;
+        Ok((curve, written))
     }
 }

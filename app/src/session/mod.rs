@@ -11,6 +11,7 @@ pub mod import;
 pub mod library;
 pub mod memories;
 pub mod models;
+mod plot;
 pub mod recognise;
 pub mod sample;
 pub mod search;

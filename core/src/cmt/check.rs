@@ -1,8 +1,9 @@
 //! What must hold of every tree, as functions; and what shape trees have.
 
 use super::memories::Memories;
-use super::tree::{Kind, NONE, Place, Tree};
-use super::{Cmt, CmtOptions, Router};
+use super::tree::{Kind, NONE, Node, Place, Tree};
+use super::{Cmt, CmtOptions, Memory, Router, Slot};
+use crate::ids::ItemId;
 
 /// The shape of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,23 @@ impl<V, R: Router> Cmt<V, R> {
     /// The shape of each tree. O(nodes).
     pub fn shapes(&self) -> Vec<Shape> {
         self.trees.iter().map(|tree| shape(tree)).collect()
+    }
+
+    /// The bytes that memories, nodes and routers take, without what values point to and what the allocator adds. O(memories + nodes).
+    pub fn bytes(&self) -> usize {
+        let memories = self.memories.slots.iter().flatten().map(|memory| memory.x.len() * size_of::<(u32, f32)>()).sum::<usize>();
+        // Slot, place among the living, living slot, and the map from identifiers with its load of at most 7/8.
+        let each = size_of::<Option<Memory<V>>>() + 2 * size_of::<Slot>() + 2 * size_of::<(ItemId, Slot)>();
+        let node = |node: &Node<R>| match &node.kind {
+            Kind::Inner(inner) => inner.router.bytes(),
+            Kind::Leaf(leaf) => leaf.members.capacity() * size_of::<Slot>(),
+            Kind::Vacant => 0,
+        };
+        let tree = |tree: &Tree<R>| {
+            let nodes: usize = tree.nodes.iter().map(node).sum();
+            nodes + tree.nodes.capacity() * size_of::<Node<R>>() + tree.places.capacity() * size_of::<Place>()
+        };
+        memories + self.memories.slots.len() * each + self.trees.iter().map(tree).sum::<usize>()
     }
 
     /// Makes sure that everything in the trees fits together: each memory is in the leaf that the map says, counts are exact, no leaf

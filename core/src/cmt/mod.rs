@@ -31,6 +31,7 @@ mod check;
 mod explain;
 mod explore;
 mod insert;
+mod labeller;
 mod memories;
 pub mod oas;
 mod options;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+pub use super::labeller::Labeller;
 use super::{Cmt, CmtOptions, Exploration, Router};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
@@ -54,6 +55,11 @@ impl LabelScores {
     /// How much a label fits, -1 to 1; 0 for one that was never seen.
     pub fn score(&self, x: &SparseVec, label: ClassId) -> f64 {
         self.functions.get(&label).map_or(0.0, |function| function.predict(x))
+    }
+
+    /// The constant of a label's function and what one unit of each feature adds; `None` for a label that was never seen.
+    pub(super) fn weights(&self, label: ClassId) -> Option<(f64, impl Iterator<Item = (u32, f64)>)> {
+        self.functions.get(&label).map(|function| (function.constant(), function.weights()))
     }
 
     /// All labels seen.

@@ -29,7 +29,9 @@ impl<V, R: Router> Cmt<V, R> {
         let prepared = self.scorer.prepare(x);
         let mut best = Best::new(k.min(self.len()));
         if self.trees.len() == 1 {
-            visit(&self.trees, x, leaves, &mut operations, |slots, operations| best.scan(&self.memories, &prepared, slots, operations));
+            visit(&self.trees, x, leaves, &mut operations, |_, _, slots, operations| {
+                best.scan(&self.memories, &prepared, slots, operations)
+            });
         } else {
             let candidates = self.candidates(x, leaves, &mut operations);
             best.scan(&self.memories, &prepared, &candidates, &mut operations);
@@ -45,7 +47,7 @@ impl<V, R: Router> Cmt<V, R> {
 
     fn candidates(&self, x: &SparseVec, leaves: usize, operations: &mut Operations) -> Vec<Slot> {
         let mut candidates = Vec::new();
-        visit(&self.trees, x, leaves, operations, |slots, _| candidates.extend(slots));
+        visit(&self.trees, x, leaves, operations, |_, _, slots, _| candidates.extend(slots));
         if self.trees.len() > 1 {
             candidates.sort_unstable();
             candidates.dedup();
@@ -81,13 +83,13 @@ impl PartialEq for Detour {
 
 impl Eq for Detour {}
 
-/// Hands over the members of at most `leaves` leaves for each tree, each tree's own first, and then the cheapest.
-fn visit<R: Router>(
+/// Hands over tree, leaf and members of at most `leaves` leaves for each tree, each tree's own first, and then the cheapest.
+pub(super) fn visit<R: Router>(
     trees: &[Tree<R>],
     x: &SparseVec,
     leaves: usize,
     operations: &mut Operations,
-    mut scan: impl FnMut(&[Slot], &mut Operations),
+    mut scan: impl FnMut(usize, u32, &[Slot], &mut Operations),
 ) {
     let mut detours = BinaryHeap::new();
     let mut roots = trees.iter().enumerate().map(|(tree, own)| Detour { cost: 0.0, tree, node: own.root });
@@ -103,7 +105,7 @@ fn visit<R: Router>(
             }
         });
         operations.leaves += 1;
-        scan(tree.members(leaf), operations);
+        scan(way.tree, leaf, tree.members(leaf), operations);
     }
 }
 

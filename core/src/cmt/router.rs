@@ -20,8 +20,14 @@ pub trait Router: Learner + Stored + Clone {
     /// What the prediction for `x` is made of before it is clipped: a constant, and for each feature of `x` that counts its part.
     fn reasons(&self, x: &SparseVec) -> (f64, Vec<(u32, f64)>);
 
+    /// What it predicts before clipping: a constant, and what one unit of each feature adds.
+    fn weights(&self) -> (f64, Vec<(u32, f64)>);
+
     /// For how many features it has a weight.
     fn n_weights(&self) -> usize;
+
+    /// The bytes of what it points to.
+    fn bytes(&self) -> usize;
 }
 
 impl Router for AdaptiveLinear {
@@ -37,7 +43,15 @@ impl Router for AdaptiveLinear {
         (self.constant(), self.terms(x).filter(|(_, term)| *term != 0.0).collect())
     }
 
+    fn weights(&self) -> (f64, Vec<(u32, f64)>) {
+        (self.constant(), self.weights().collect())
+    }
+
     fn n_weights(&self) -> usize {
         self.n_features()
+    }
+
+    fn bytes(&self) -> usize {
+        self.table_bytes()
     }
 }

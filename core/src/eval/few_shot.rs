@@ -1,5 +1,6 @@
 //! Memory trees as classifiers: few examples of each of many classes, one memory an example (Sun et al. 2019, section 4.2).
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::cmt::{Cmt, CmtOptions, Operations};
@@ -134,6 +135,16 @@ pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)]
     })
 }
 
+/// Postings that an inverted index reads for an answer, on average: for each feature of an example, the training examples that have it.
+pub fn postings(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)]) -> f64 {
+    let mut having: BTreeMap<u32, u64> = BTreeMap::new();
+    for (feature, _) in train.iter().flat_map(|(_, x)| x.entries()) {
+        *having.entry(*feature).or_default() += 1;
+    }
+    let read: u64 = examples.iter().flat_map(|(_, x)| x.entries()).filter_map(|(feature, _)| having.get(feature)).sum();
+    read as f64 / examples.len().max(1) as f64
+}
+
 fn measure(
     examples: &[(ClassId, SparseVec)],
     progress: &Progress,
@@ -171,7 +182,7 @@ pub fn self_consistency_error<V>(memory: &Cmt<V>) -> f64 {
 /// By how many bits more the answers tell the classes than always giving the most frequent class of `train` would:
 /// log2 of the accuracy over that of the constant answer, on `test`. Minus infinity with no right answer.
 pub fn entropy_reduction(error: f64, train: &[(ClassId, SparseVec)], test: &[(ClassId, SparseVec)]) -> f64 {
-    let mut counts = std::collections::BTreeMap::new();
+    let mut counts = BTreeMap::new();
     for (class, _) in train {
         *counts.entry(*class).or_insert(0u32) += 1;
     }

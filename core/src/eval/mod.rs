@@ -1,8 +1,15 @@
 //! Experiments: train and test on folders of images, with figures.
 
+pub mod captions;
 pub mod few_shot;
+pub mod figures;
+pub mod kd_tree;
+pub mod multilabel;
+pub mod one_against_all;
+pub mod pca;
 pub mod recognition;
 pub mod report;
+pub mod scan;
 
 use std::path::PathBuf;
 

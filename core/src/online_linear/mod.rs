@@ -19,6 +19,7 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+mod rows;
 mod table;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::sparse::SparseVec;
+pub use rows::FeatureRows;
 use table::{ABSENT, Slot, Table};
 
 /// What predicts a number from a vector and learns from the true one.
@@ -139,9 +141,19 @@ impl AdaptiveLinear {
         self.table.len()
     }
 
+    /// The bytes of the table of features.
+    pub fn table_bytes(&self) -> usize {
+        self.table.size() * size_of::<Slot>()
+    }
+
     /// What one unit of a feature adds to the prediction.
     pub fn weight(&self, index: u32) -> f64 {
         self.table.get(self.table.find(index)).map_or(0.0, |slot| slot.term(1.0))
+    }
+
+    /// What one unit of each feature that it has learned about adds to the prediction, by ascending feature.
+    pub fn weights(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.table.sorted().into_iter().map(|slot| (slot.index, slot.term(1.0)))
     }
 
     /// What the constant feature adds to every prediction.

@@ -51,6 +51,11 @@ impl Table {
         self.taken
     }
 
+    /// Slots, taken or not.
+    pub(super) fn size(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Where a feature is, or [`ABSENT`].
     pub(super) fn find(&self, index: u32) -> u32 {
         if self.slots.is_empty() {

@@ -64,7 +64,13 @@ impl Router for Watched {
     fn reasons(&self, _: &SparseVec) -> (f64, Vec<(u32, f64)>) {
         (self.mistakes, Vec::new())
     }
+    fn weights(&self) -> (f64, Vec<(u32, f64)>) {
+        (self.mistakes, Vec::new())
+    }
     fn n_weights(&self) -> usize {
+        0
+    }
+    fn bytes(&self) -> usize {
         0
     }
 }

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Memory trees beside the authors' own implementation in Vowpal Wabbit, and the paper's baselines, on the same libsvm files.
+
+usage: cmt_vw.py TRAIN.svm TEST.svm [--tessera BINARY] [--online] [--c 4] [--d 5] [--passes 2] [--lr 0.1] [--methods cmt-u,cmt,emt,recall,oaa,lom]
+Prints one JSON object a method: test error, entropy reduction (log2 of the accuracy over that of the most frequent class), milliseconds
+for a training example and pass, and for a test example. With --online each example is asked for before it is learned, in one pass: the
+error while learning is reported too. With --tessera its own figures come first, from the same run, on one thread; it times single
+queries, the others are timed as whole processes, less the time of a process that only reads the file.
+--passes counts the one that inserts. needs: pip install vowpalwabbit
+"""
+import argparse, collections, json, math, os, subprocess, sys, tempfile, time
+a = argparse.ArgumentParser(); a.add_argument("train"); a.add_argument("test"); a.add_argument("--tessera"); a.add_argument("--online", action="store_true")
+a.add_argument("--c", type=int); a.add_argument("--d", type=int); a.add_argument("--passes", type=int, default=2); a.add_argument("--lr", type=float, default=0.1)
+a.add_argument("--bits", type=int, default=24); a.add_argument("--methods"); a.add_argument("--timeout", type=int, default=900); a = a.parse_args()
+# The paper's settings for few-shot WikiPara, offline and online.
+c, d = (a.c or 10, a.d or 15) if a.online else (a.c or 4, a.d or 5)
+methods = (a.methods or ("cmt,recall,oaa,lom" if a.online else "cmt-u,cmt,emt,recall,oaa,lom")).split(",")
+tmp = tempfile.mkdtemp(); names = {}
+
+def convert(src, dst):
+    labels = []
+    with open(dst, "w") as o:
+        for line in open(src):
+            p = line.split()
+            if p: o.write(f"{names.setdefault(p[0], len(names) + 1)} | {' '.join(p[1:])}\n"); labels.append(names[p[0]])
+    return labels
+
+train, test = convert(a.train, tmp + "/train.vw"), convert(a.test, tmp + "/test.vw")
+n, m, k = len(train), len(test), len(names)
+constant = max(1, test.count(collections.Counter(train).most_common(1)[0][0])) / m
+nodes = max(2, int(2 * a.passes * n / (math.log2(n) * c)))
+gain = lambda error: math.log2(max(1 - error, 1e-9) / constant)
+
+if a.tessera:
+    base = [a.tessera, "eval", "cmt-classify", "--train", a.train, "--test", a.test, "--json", "--quiet", "--c", str(c), "--reroutes", str(d)]
+    runs = {"": ["--online"]} if a.online else {"-u": ["--supervised-passes", "0"], "": ["--supervised-passes", str(a.passes - 1)]}
+    runs |= {"-16-leaves": runs[""] + ["--leaves", "16"], "-4-trees-16-leaves": runs[""] + ["--trees", "4", "--leaves", "16"]}
+    for name, extra in runs.items():
+        run = subprocess.run(base + extra, capture_output=True, text=True)
+        if run.returncode: sys.exit(run.stderr[-800:])
+        r = json.loads(run.stdout.splitlines()[-1])
+        keep = ("error", "entropy_reduction", "train_ms", "test_ms", "self_consistency_error", "nn_error", "nn_test_ms", "features_read")
+        print(json.dumps({"method": "tessera-cmt" + name, **({"progressive_error": r["progressive_error"]} if a.online else {}), **{key: r[key] for key in keep}, "n_train": n, "n_test": m}), flush=True)
+
+def vw(*args):
+    t0 = time.perf_counter(); r = subprocess.run([sys.executable, "-m", "vowpalwabbit", *map(str, args)], capture_output=True, text=True, timeout=a.timeout)
+    if r.returncode: raise RuntimeError(r.stderr[-800:])
+    return time.perf_counter() - t0
+
+common = ["-b", a.bits, "-l", a.lr, "--loss_function", "squared", "--quiet"]
+# Vowpal Wabbit's --alpha is 1 minus the paper's.
+tree = ["--memory_tree", nodes, "--max_number_of_labels", k, "--leaf_example_multiplier", c, "--dream_repeats", d, "--alpha", 0.1]
+passes = 1 if a.online else 3
+options = {
+    "cmt-u": (tree + ["--dream_at_update", 1], 1),
+    "cmt": (tree + ["--online"], 1) if a.online else (tree + ["--dream_at_update", 1, "--learn_at_leaf"], a.passes),
+    "emt": (["--emt"], 1), "recall": (["--recall_tree", k], passes), "oaa": (["--oaa", k], passes), "lom": (["--log_multi", k], passes)}
+# A saved memory tree does not load back correctly, so train and test run in one process: the test lines follow the
+# training lines without a label, which makes VW predict on them and learn nothing.
+with open(tmp + "/both.vw", "w") as o:
+    o.write(open(tmp + "/train.vw").read())
+    for l in open(tmp + "/test.vw"): o.write(l[l.index("|"):])
+
+def run(name, file, extra):
+    opt, passes = options[name]
+    cache = ["--passes", passes, "--cache_file", f"{tmp}/{name}.{os.path.basename(file)}.cache", "-k", "--holdout_off"] if passes > 1 else []
+    return vw(*opt, *common, "-d", file, *cache, *extra)
+
+wrong = lambda said, truth: sum(u != v for u, v in zip(said, truth)) / len(truth)
+for name in methods:
+    try:
+        t = run(name, tmp + "/train.vw", []); b = run(name, tmp + "/both.vw", ["-p", tmp + "/p"]); read = vw("--noop", "-d", tmp + "/train.vw", "--quiet")
+    except subprocess.TimeoutExpired:
+        print(json.dumps({"method": "vw-" + name, "timeout_s": a.timeout}), flush=True); continue
+    except RuntimeError as error:
+        print(json.dumps({"method": "vw-" + name, "failed": str(error)}), flush=True); continue
+    said = [float(l.split()[0]) for l in open(tmp + "/p") if l.strip()]
+    error = wrong(said[-m:], test); passes = options[name][1]
+    online = {"progressive_error": wrong(said[:n], train)} if a.online and len(said) == n + m else {}
+    print(json.dumps({"method": "vw-" + name, **online, "error": error, "entropy_reduction": gain(error), "train_ms": 1e3 * (t - read) / n / passes,
+        "test_ms": 1e3 * max(b - t, 0) / m / passes, "n_train": n, "n_test": m, "classes": k, "nodes": nodes}), flush=True)

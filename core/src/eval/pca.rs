@@ -1,0 +1,203 @@
+//! Principal components of sparse vectors, by subspace iteration.
+//!
+//! - Halko, Martinsson and Tropp, *Finding structure with randomness*, 2011: a random subspace, multiplied a few times, holds them.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+
+use crate::random::Rng;
+use crate::sparse::SparseVec;
+
+/// How often the subspace is multiplied.
+const ROUNDS: usize = 5;
+
+/// The directions along which vectors vary most.
+#[derive(Clone, Debug)]
+pub struct Pca {
+    dimensions: usize,
+    /// By feature that occurs: the row of `directions`.
+    rows: BTreeMap<u32, usize>,
+    /// A row for each feature, a column for each direction, most variance first.
+    directions: Vec<f32>,
+    /// What the mean of the vectors becomes.
+    middle: Vec<f32>,
+}
+
+impl Pca {
+    /// The at most `dimensions` directions of most variance. O(rounds d (features of all vectors + d features that occur)).
+    pub fn new(vectors: &[SparseVec], dimensions: usize, rng: &mut Rng) -> Self {
+        let mut rows = BTreeMap::new();
+        let mut mean: Vec<f32> = Vec::new();
+        for &(index, value) in vectors.iter().flat_map(|x| x.entries()) {
+            let row = *rows.entry(index).or_insert(mean.len());
+            if row == mean.len() {
+                mean.push(0.0);
+            }
+            mean[row] += value / vectors.len() as f32;
+        }
+        let k = dimensions.min(rows.len()).min(vectors.len());
+        let mut pca = Self { dimensions: k, rows, directions: Vec::new(), middle: vec![0.0; k] };
+        if k == 0 {
+            return pca;
+        }
+        pca.directions = (0..mean.len() * k).map(|_| rng.random::<f32>() - 0.5).collect();
+        orthonormalise(&mut pca.directions, k);
+        for _ in 0..ROUNDS {
+            pca.multiply(vectors, &mean);
+            orthonormalise(&mut pca.directions, k);
+        }
+        pca.turn(vectors, &mean);
+        pca
+    }
+
+    /// The number of directions.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// A vector along the directions. O(features of x * directions).
+    pub fn project(&self, x: &SparseVec) -> Vec<f32> {
+        let mut projected: Vec<f32> = self.middle.iter().map(|middle| -middle).collect();
+        for (index, value) in x.entries() {
+            if let Some(row) = self.rows.get(index) {
+                add(&mut projected, self.direction(*row), *value);
+            }
+        }
+        projected
+    }
+
+    fn direction(&self, row: usize) -> &[f32] {
+        &self.directions[row * self.dimensions..][..self.dimensions]
+    }
+
+    /// Sets the middle to what the mean becomes.
+    fn centre(&mut self, mean: &[f32]) {
+        let mut middle = vec![0.0; self.dimensions];
+        for (row, value) in mean.iter().enumerate() {
+            add(&mut middle, self.direction(row), *value);
+        }
+        self.middle = middle;
+    }
+
+    /// The directions times the covariance of the vectors.
+    fn multiply(&mut self, vectors: &[SparseVec], mean: &[f32]) {
+        let k = self.dimensions;
+        self.centre(mean);
+        let mut product = vec![0.0; self.directions.len()];
+        let mut sum = vec![0.0; k];
+        for x in vectors {
+            let projected = self.project(x);
+            add(&mut sum, &projected, 1.0);
+            for (index, value) in x.entries() {
+                add(&mut product[self.rows[index] * k..][..k], &projected, *value);
+            }
+        }
+        for (row, value) in mean.iter().enumerate() {
+            add(&mut product[row * k..][..k], &sum, -value);
+        }
+        self.directions = product;
+    }
+
+    /// Turns the directions so that the vectors do not covary along them, and puts the one of most variance first.
+    fn turn(&mut self, vectors: &[SparseVec], mean: &[f32]) {
+        let k = self.dimensions;
+        self.centre(mean);
+        let mut covariance = vec![0.0f64; k * k];
+        for x in vectors {
+            let projected = self.project(x);
+            for (row, a) in covariance.chunks_exact_mut(k).zip(&projected) {
+                row.iter_mut().zip(&projected).for_each(|(sum, b)| *sum += f64::from(a * b));
+            }
+        }
+        let turns = eigenvectors(covariance, k);
+        for row in self.directions.chunks_exact_mut(k) {
+            let old = row.to_vec();
+            for (value, turn) in row.iter_mut().zip(&turns) {
+                *value = old.iter().zip(turn).map(|(a, b)| f64::from(*a) * b).sum::<f64>() as f32;
+            }
+        }
+        self.centre(mean);
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
+fn add(sums: &mut [f32], row: &[f32], factor: f32) {
+    for (sum, value) in sums.iter_mut().zip(row) {
+        *sum += value * factor;
+    }
+}
+
+/// Makes the `k` columns orthogonal and of length 1, by Gram and Schmidt, twice over; columns without a part of their own become 0.
+fn orthonormalise(matrix: &mut [f32], k: usize) {
+    let n = matrix.len() / k;
+    let mut columns: Vec<Vec<f32>> = (0..k).map(|j| (0..n).map(|i| matrix[i * k + j]).collect()).collect();
+    for j in 0..k {
+        let (done, rest) = columns.split_at_mut(j);
+        let column = &mut rest[0];
+        let before = dot(column, column).sqrt();
+        for _ in 0..2 {
+            for other in done.iter() {
+                let part = dot(column, other);
+                add(column, other, -part);
+            }
+        }
+        let length = dot(column, column).sqrt();
+        let scale = if length > 1e-6 * before { 1.0 / length } else { 0.0 };
+        column.iter_mut().for_each(|value| *value *= scale);
+    }
+    for (j, column) in columns.iter().enumerate() {
+        column.iter().enumerate().for_each(|(i, value)| matrix[i * k + j] = *value);
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0f32; 8];
+    let (eights, rest) = a.as_chunks::<8>();
+    let (others, other_rest) = b.as_chunks::<8>();
+    for (a, b) in eights.iter().zip(others) {
+        for i in 0..8 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| a * b).sum::<f32>()
+}
+
+/// The eigenvectors of a symmetric matrix, that of the largest eigenvalue first, by Jacobi's rotations.
+fn eigenvectors(mut matrix: Vec<f64>, n: usize) -> Vec<Vec<f64>> {
+    let mut turned: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    let size: f64 = matrix.iter().map(|value| value * value).sum();
+    for _ in 0..30 {
+        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| matrix[i * n + j].powi(2)).sum();
+        if off <= 1e-18 * size {
+            break;
+        }
+        for p in 0..n {
+            for q in p + 1..n {
+                let apart = matrix[p * n + q];
+                if apart == 0.0 {
+                    continue;
+                }
+                let theta = (matrix[q * n + q] - matrix[p * n + p]) / (2.0 * apart);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let (c, s) = (1.0 / (t * t + 1.0).sqrt(), t / (t * t + 1.0).sqrt());
+                for i in 0..n {
+                    let (a, b) = (matrix[i * n + p], matrix[i * n + q]);
+                    (matrix[i * n + p], matrix[i * n + q]) = (c * a - s * b, s * a + c * b);
+                }
+                for i in 0..n {
+                    let (a, b) = (matrix[p * n + i], matrix[q * n + i]);
+                    (matrix[p * n + i], matrix[q * n + i]) = (c * a - s * b, s * a + c * b);
+                }
+                let (low, high) = turned.split_at_mut(q);
+                for (a, b) in low[p].iter_mut().zip(&mut high[0]) {
+                    (*a, *b) = (c * *a - s * *b, s * *a + c * *b);
+                }
+            }
+        }
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| matrix[b * n + b].total_cmp(&matrix[a * n + a]));
+    order.into_iter().map(|i| turned[i].clone()).collect()
+}

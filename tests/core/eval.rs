@@ -1,0 +1,235 @@
+//! The yardsticks of memory trees, and the curves.
+
+use std::collections::BTreeSet;
+
+use rand::RngExt;
+use tessera_core::cmt::oas::{LabelScores, OneAgainstSome};
+use tessera_core::cmt::{CmtOptions, LeafCap};
+use tessera_core::data::multilabel::MultiLabel;
+use tessera_core::eval::captions::{self, Photo, Remembered, Setting};
+use tessera_core::eval::kd_tree::KdTree;
+use tessera_core::eval::multilabel::{self, Training};
+use tessera_core::eval::one_against_all::OneAgainstAll;
+use tessera_core::eval::pca::Pca;
+use tessera_core::eval::scan::{Measure, Scan};
+use tessera_core::eval::{few_shot, figures};
+use tessera_core::ids::{ClassId, ItemId};
+use tessera_core::progress::Progress;
+use tessera_core::random;
+use tessera_core::sparse::SparseVec;
+
+/// Vectors of a few small numbers: many distances are equal.
+fn vectors(n: usize, dimensions: u32, seed: u64) -> Vec<SparseVec> {
+    let mut rng = random::seeded(seed);
+    let mut one = || SparseVec::from_pairs((0..6).map(|_| (rng.random_range(0..dimensions), rng.random_range(0..4u32) as f32))).unwrap();
+    (0..n).map(|_| one()).collect()
+}
+
+fn dense(x: &SparseVec, dimensions: u32) -> Vec<f32> {
+    (0..dimensions).map(|i| x.get(i)).collect()
+}
+
+#[test]
+fn scans_find_the_nearest() {
+    let (all, queries) = (vectors(300, 40, 1), vectors(60, 50, 2));
+    let mut scan = Scan::default();
+    for x in &queries {
+        let (found, work) = scan.nearest(&all, x, 5, Measure::Euclid);
+        assert_eq!(work, all.iter().map(|z| z.len() as u64).sum::<u64>());
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by(|&a, &b| x.distance_squared(&all[a]).total_cmp(&x.distance_squared(&all[b])).then(a.cmp(&b)));
+        assert_eq!(found, order[..5]);
+        let cosine = |z: &SparseVec| if x.dot(z) == 0.0 { 0.0 } else { x.dot(z) / (x.square() * z.square()).sqrt() };
+        let best = all.iter().map(cosine).fold(f64::NEG_INFINITY, f64::max);
+        let found = scan.nearest(&all, x, 1, Measure::Cosine).0;
+        assert!((cosine(&all[found[0]]) - best).abs() < 1e-6);
+    }
+    assert!(scan.nearest(&[], &queries[0], 3, Measure::Euclid).0.is_empty());
+    assert!(scan.nearest(&all, &queries[0], 0, Measure::Euclid).0.is_empty());
+}
+
+#[test]
+fn kd_trees_are_exact() {
+    for (dimensions, n) in [(2, 2000), (12, 700), (1, 50), (3, 1)] {
+        let (all, queries) = (vectors(n, dimensions, 3), vectors(100, dimensions, 4));
+        let rows: Vec<f32> = all.iter().flat_map(|x| dense(x, dimensions)).collect();
+        let tree = KdTree::new(&rows, dimensions as usize);
+        let mut work = 0;
+        for x in &queries {
+            let (found, looked_at) = tree.nearest(&dense(x, dimensions)).unwrap();
+            let least = all.iter().map(|z| x.distance_squared(z)).fold(f64::INFINITY, f64::min);
+            assert_eq!(x.distance_squared(&all[found]), least, "{dimensions} dimensions");
+            work += looked_at;
+        }
+        assert!(dimensions > 3 || n < 1000 || work < queries.len() * n / 4, "{work} points looked at");
+    }
+    assert!(KdTree::new(&[], 3).nearest(&[0.0; 3]).is_none());
+    assert!(KdTree::new(&[], 0).nearest(&[]).is_none());
+}
+
+#[test]
+fn principal_components_keep_what_varies() {
+    // Two features vary much and together, a third little; the others never.
+    let mut rng = random::seeded(5);
+    let mut one = || {
+        let (a, b) = (rng.random::<f32>() * 10.0, rng.random::<f32>());
+        SparseVec::from_pairs([(7, a), (90, -a), (4, b), (1000, 3.0)]).unwrap()
+    };
+    let all: Vec<SparseVec> = (0..200).map(|_| one()).collect();
+    let pca = Pca::new(&all, 2, &mut random::seeded(0));
+    assert_eq!(pca.dimensions(), 2);
+    let projected: Vec<Vec<f32>> = all.iter().map(|x| pca.project(x)).collect();
+    for (i, j) in [(0, 1), (5, 90), (17, 133)] {
+        let apart: f32 = projected[i].iter().zip(&projected[j]).map(|(a, b)| (a - b) * (a - b)).sum();
+        assert!((f64::from(apart) - all[i].distance_squared(&all[j])).abs() < 1e-3, "two directions hold all that varies");
+        let first = (f64::from(projected[i][0]) - f64::from(projected[j][0])).abs();
+        let along = f64::from(all[i].get(7) - all[j].get(7)).abs() * 2f64.sqrt();
+        assert!((first - along).abs() < 0.05, "the first is the one of most variance: {first} {along}");
+    }
+    let middle: f32 = projected.iter().map(|row| row[0]).sum();
+    assert!(middle.abs() < 0.01 * 200.0, "the mean is at 0");
+    assert_eq!(Pca::new(&[], 5, &mut random::seeded(0)).dimensions(), 0);
+    assert_eq!(Pca::new(&[SparseVec::default()], 5, &mut random::seeded(0)).dimensions(), 0);
+}
+
+/// Topics of three labels each, with words of their own.
+fn topics(n: usize, seed: u64) -> MultiLabel {
+    let mut rng = random::seeded(seed);
+    let mut one = || {
+        let topic = rng.random_range(0..10u32);
+        let labels: Vec<ClassId> = (0..3).filter(|_| rng.random_bool(0.8)).map(|part| ClassId(topic * 3 + part)).collect();
+        let words: BTreeSet<u32> = labels.iter().map(|label| label.0).chain((0..3).map(|_| 100 + rng.random_range(0..30u32))).collect();
+        (SparseVec::from_pairs(words.into_iter().map(|word| (word, 2.0))).unwrap(), labels)
+    };
+    MultiLabel { n_labels: 30, examples: (0..n).map(|_| one()).collect() }
+}
+
+#[test]
+fn side_by_side_functions_learn_as_single_ones_do() {
+    let train = topics(300, 6);
+    let asked: Vec<ClassId> = (0..30).map(ClassId).collect();
+    let (mut all, mut one_by_one) = (OneAgainstAll::new(30, 0.2).unwrap(), LabelScores::new(0.2).unwrap());
+    for _ in 0..2 {
+        for (x, truth) in &train.examples {
+            all.learn(x, truth).unwrap();
+            one_by_one.learn(x, &asked, truth);
+        }
+    }
+    for (x, _) in &topics(100, 7).examples {
+        for (score, label) in all.scores(x).into_iter().zip(&asked) {
+            assert!((f64::from(score).clamp(-1.0, 1.0) - one_by_one.score(x, *label)).abs() < 1e-3);
+        }
+    }
+    assert!(OneAgainstAll::new(3, 0.0).is_err());
+    let mut huge = OneAgainstAll::new(1 << 28, 0.1).unwrap();
+    let error = huge.learn(&SparseVec::new(&[1, 2], &[1.0, 1.0]).unwrap(), &[]).unwrap_err().to_string();
+    assert!(error.contains("labels times features"), "{error}");
+}
+
+#[test]
+fn labellers_answer_as_what_they_were_made_of() {
+    let train = topics(500, 8);
+    for trees in [1, 3] {
+        let options = CmtOptions { leaf_cap: LeafCap::Fixed(8), trees, ..CmtOptions::default() };
+        let mut some: OneAgainstSome = OneAgainstSome::new(&options, 0.2).unwrap();
+        assert!(some.labeller().unwrap().predict(&train.examples[0].0, 1).is_empty());
+        for ((x, labels), i) in train.examples.iter().zip(0..) {
+            some.insert(ItemId(i), x.clone(), labels.clone()).unwrap();
+        }
+        for i in 0..500 {
+            some.replay(i as usize % trees as usize, ItemId(i), 1.0).unwrap();
+            some.remove(ItemId(i / 3));
+        }
+        let quick = some.labeller().unwrap();
+        for (x, _) in &topics(200, 9).examples {
+            for leaves in [1, 2, usize::MAX] {
+                assert_eq!(quick.predict(x, leaves), some.predict(x, leaves), "{trees} trees, {leaves} leaves");
+            }
+            assert_eq!(quick.predict_all(x), some.scores().predict_all(x));
+        }
+    }
+}
+
+#[test]
+fn losses_count_what_differs() {
+    let examples = vec![(SparseVec::default(), vec![ClassId(1), ClassId(2)]), (SparseVec::default(), vec![])];
+    let progress = Progress::default();
+    let tested = multilabel::test(&examples, &progress, |_| vec![ClassId(2), ClassId(5)]).unwrap();
+    assert_eq!((tested.hamming, tested.f1, tested.predicted), (2.0, 0.25, 2.0));
+    let none = multilabel::test(&examples, &progress, |_| vec![]).unwrap();
+    assert_eq!((none.hamming, none.f1), (1.0, 0.5));
+    let (train, test) = (topics(400, 10), topics(100, 11));
+    let options = CmtOptions { leaf_cap: LeafCap::Fixed(8), ..CmtOptions::default() };
+    let training = Training { options, label_rate: 0.3, supervised_passes: 2 };
+    let (all, _) = multilabel::train_all(&train, &training, &progress).unwrap();
+    let (some, _) = multilabel::train_some(&train.examples, &training, &progress).unwrap();
+    let all = multilabel::test(&test.examples, &progress, |x| all.predict(x)).unwrap();
+    let some = multilabel::test(&test.examples, &progress, |x| some.predict(x, 4)).unwrap();
+    let none = multilabel::test(&test.examples, &progress, |_| vec![]).unwrap();
+    assert!(all.hamming < 0.2 * none.hamming && some.hamming < 0.6 * none.hamming, "{} {} {}", all.hamming, some.hamming, none.hamming);
+    assert!(all.f1 > 0.9 && some.f1 > 0.5, "{} {}", all.f1, some.f1);
+}
+
+/// Photos of ten subjects: those of one look alike and are said to be alike.
+fn photos(n: usize, seed: u64) -> Vec<Photo> {
+    let mut rng = random::seeded(seed);
+    let mut one = |i: usize| {
+        let subject = i % 10;
+        let mut look: Vec<f32> = (0..20).map(|j| if j / 2 == subject { 1.0 } else { 0.1 * rng.random::<f32>() }).collect();
+        let length = look.iter().map(|v| v * v).sum::<f32>().sqrt();
+        look.iter_mut().for_each(|v| *v /= length);
+        let mut caption = || format!("the thing{subject} of a kind{i} with word{}", rng.random_range(0..20u32));
+        Photo { name: format!("{i}.jpg"), captions: (0..5).map(|_| caption()).collect(), look }
+    };
+    (0..n).map(&mut one).collect()
+}
+
+#[test]
+fn photos_are_found_by_their_captions() {
+    let (train, test) = (photos(200, 12), photos(60, 13));
+    let options = CmtOptions { leaf_cap: LeafCap::Fixed(20), reroutes: 1, ..CmtOptions::default() };
+    let setting = Setting { options, supervised_passes: 1, baseline: None, leaves: 1 };
+    let progress = Progress::default();
+    let found = captions::retrieve(&train, &test, &setting, &progress).unwrap();
+    for way in [found.nearest, found.nearest_cosine, found.index] {
+        assert!(way.reward > 0.95, "{found:?}");
+    }
+    assert!(found.kd.reward > 0.8 && found.supervised.reward > 0.5 && found.unsupervised.reward > 0.5, "{found:?}");
+    assert!(found.supervised.memories < 21.0 && found.nearest.memories == 200.0);
+    let everywhere = Setting { leaves: usize::MAX, supervised_passes: 0, ..setting };
+    let exact = captions::retrieve(&train, &test, &everywhere, &progress).unwrap();
+    assert!((exact.unsupervised.reward - exact.nearest_cosine.reward).abs() < 1e-9, "all leaves are the scan");
+    for what in [Remembered::Captions, Remembered::Photos] {
+        let recalls = captions::recall(&train, &test, what, &everywhere, &progress).unwrap();
+        assert_eq!((recalls.memory.at_1, recalls.memory.at_10), (recalls.nearest.at_1, recalls.nearest.at_10));
+        assert!(recalls.nearest.at_10 > 0.9 && recalls.nearest.at_1 <= recalls.nearest.at_10, "{recalls:?}");
+        assert!(recalls.index.features > 0.0);
+    }
+}
+
+#[test]
+fn curves_have_their_rows() {
+    let texts = |seed: u64| -> Vec<(ClassId, SparseVec)> {
+        let mut rng = random::seeded(seed);
+        let mut one = |class: u32| SparseVec::from_pairs((0..3).map(|_| (class * 4 + rng.random_range(0..5u32), 1.0))).unwrap();
+        (0..90).map(|i| (ClassId(i % 30), one(i % 30))).collect()
+    };
+    let (train, test) = (texts(14), texts(15));
+    let progress = Progress::default();
+    let options = CmtOptions::default();
+    let curves = figures::few_shot(&train, &test, &options, &progress).unwrap();
+    let rows: Vec<(&str, usize)> = curves.iter().map(|curve| (curve.name, curve.rows.len())).collect();
+    assert_eq!(rows, [("reroutes", 6), ("passes", 6), ("leaves_c", 6), ("shots", 3), ("budget", 21), ("yardsticks", 1)]);
+    assert!(curves.iter().all(|curve| curve.rows.iter().all(|row| row.len() == curve.columns.len())));
+    assert_eq!(curves[3].column("memories"), [30.0, 60.0, 90.0]);
+    let exact = curves[5].column("error")[0];
+    assert_eq!(curves[4].column("error")[20], exact, "4 trees and 64 leaves each look at all");
+    let postings = few_shot::postings(&train, &test);
+    assert!(postings > 0.0 && curves[5].column("index_postings") == [postings]);
+    assert!(curves[0].column("no such column").is_empty());
+
+    let grown = figures::growth(3000, &options, &progress).unwrap();
+    assert_eq!(grown.column("memories"), [1000.0, 2154.0, 3000.0]);
+    assert!(grown.column("bytes_per_memory").iter().all(|bytes| (100.0..20_000.0).contains(bytes)));
+    assert!(grown.column("query_memories").iter().all(|scored| *scored < 60.0) && grown.column("depth")[2] < 20.0);
+}
