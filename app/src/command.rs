@@ -8,8 +8,6 @@ use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
 
-use crate::session::search::Engine;
-
 /// Something to be done.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -97,6 +95,16 @@ pub enum Command {
     Cancel(JobId),
     /// Show a file in the system's file manager.
     Reveal(PathBuf),
+}
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The caption memory, which learns from what is said of its answers.
+    #[default]
+    Memory,
+    /// The exact index of words, which learns nothing.
+    Index,
 }
 
 /// A job's number.

@@ -11,16 +11,7 @@ use tessera_core::library::models::words::Found;
 use tessera_core::text::{Query, words};
 
 use super::Session;
-
-/// Who answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// The caption memory, which learns from what is said of its answers.
-    #[default]
-    Memory,
-    /// The exact index of words, which learns nothing.
-    Index,
-}
+pub use crate::command::Engine;
 
 /// An image that was found.
 #[derive(Clone, Debug, PartialEq)]
