@@ -19,7 +19,7 @@ fn svm(seed: u32) -> String {
 fn arff(seed: u32) -> String {
     let labels: String = (0..6).map(|label| format!("@attribute label{label} {{0,1}}\n")).collect();
     let words: String = (0..20).map(|word| format!("@attribute word{word} {{0,1}}\n")).collect();
-    let line = |i: u32| format!("{{{} 1,{} 1,{} 1}}\n", i % 6, 12 + (i * 7 + seed) % 14, 20 + i % 6);
+    let line = |i: u32| format!("{{{} 1,{} 1,{} 1}}\n", i % 6, 12 + (i * 7 + seed) % 8, 20 + i % 6);
     let lines: String = (0..60).map(line).collect();
     format!("@relation toy\n{words}{labels}@data\n{lines}")
 }
