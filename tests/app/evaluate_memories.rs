@@ -49,7 +49,7 @@ fn several_labels() {
     let labels: String = (0..6).map(|label| format!("<label name=\"label{label}\"></label>\n")).collect();
     world.file("train.xml", labels.as_bytes());
     world.file("test.xml", labels.as_bytes());
-    let ran = world.run(["eval", "cmt-multilabel", "--train", "train.arff", "--test", "test.arff", "--json"]).ended(0);
+    let ran = world.run(["eval", "cmt-multilabel", "--train", "train.arff", "--test", "test.arff", "--label-rate", "1", "--json"]).ended(0);
     let answer = ran.object();
     has_keys(
         &answer,
