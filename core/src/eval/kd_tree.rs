@@ -35,7 +35,7 @@ impl KdTree {
     /// A tree of the rows of `points`, each of `dimensions` values: split in the middle along the axis of largest spread.
     /// O(n (d + log n) log n).
     pub fn new(points: &[f32], dimensions: usize) -> Self {
-        let n = if dimensions == 0 { 0 } else { points.len() / dimensions };
+        let n = points.len().checked_div(dimensions).unwrap_or(0);
         let mut tree = Self { dimensions, points: Vec::new(), order: (0..n as u32).collect(), nodes: Vec::new() };
         let mut order = std::mem::take(&mut tree.order);
         tree.split(points, &mut order, 0);
