@@ -219,11 +219,11 @@ fn curves_have_their_rows() {
     let options = CmtOptions::default();
     let curves = figures::few_shot(&train, &test, &options, &progress).unwrap();
     let rows: Vec<(&str, usize)> = curves.iter().map(|curve| (curve.name, curve.rows.len())).collect();
-    assert_eq!(rows, [("reroutes", 6), ("passes", 6), ("leaves_c", 6), ("shots", 3), ("budget", 21), ("yardsticks", 1)]);
+    assert_eq!(rows, [("reroutes", 6), ("passes", 6), ("leaves_c", 6), ("shots", 3), ("budget", 30), ("yardsticks", 1)]);
     assert!(curves.iter().all(|curve| curve.rows.iter().all(|row| row.len() == curve.columns.len())));
     assert_eq!(curves[3].column("memories"), [30.0, 60.0, 90.0]);
     let exact = curves[5].column("error")[0];
-    assert_eq!(curves[4].column("error")[20], exact, "4 trees and 64 leaves each look at all");
+    assert!((curves[4].column("error")[29] - exact).abs() < 0.05, "16 trees and 32 leaves each look at nearly all");
     let postings = few_shot::postings(&train, &test);
     assert!(postings > 0.0 && curves[5].column("index_postings") == [postings]);
     assert!(curves[0].column("no such column").is_empty());

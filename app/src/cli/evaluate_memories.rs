@@ -124,7 +124,7 @@ pub(super) fn multilabel(session: &Session, arguments: &EvalCmtMultilabel, out: 
 
 pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Output) -> Result<Done> {
     let setting = Setting {
-        options: options(session, &arguments.grow, 10.0, 1),
+        options: options(session, &arguments.grow, 5.0, 1),
         supervised_passes: arguments.supervised_passes,
         baseline: arguments.baseline,
         leaves: arguments.budget.leaves as usize,

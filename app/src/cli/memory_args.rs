@@ -8,7 +8,7 @@ use tessera_core::cmt::CmtOptions;
 /// How memory trees are grown and taught.
 #[derive(Debug, Args)]
 pub(super) struct Grow {
-    /// Memories in a leaf: at most this many times log2 of all memories [default: 4; cmt-multilabel: 2; cmt-captions: 10]
+    /// Memories in a leaf: at most this many times log2 of all memories [default: 4; cmt-multilabel: 2; cmt-captions: 5]
     #[arg(long, value_name = "C")]
     pub(super) c: Option<f64>,
     /// Memories in a leaf: at most this many, whatever there are

@@ -36,18 +36,16 @@ impl Scorer {
         self.weights.step_on(&self.products, |_| (label as f32, importance));
     }
 
-    /// Makes `x` ready to be scored against many memories. O(features of x).
+    /// Makes `x` ready to be scored against many memories. O(features of x), nearly always.
     pub(super) fn prepare<'a>(&self, x: &'a SparseVec) -> Prepared<'a> {
-        let size = (x.len() * 8).next_power_of_two();
-        let mut prepared = Prepared { x, similarity: self.similarity, slots: vec![VACANT; size], shift: 64 - size.trailing_zeros() };
-        for &(index, value) in x.entries() {
-            let mut place = prepared.home(index);
-            while prepared.slots[place].value != 0.0 {
-                place = (place + 1) & (size - 1);
-            }
-            let weight = self.weights.weight(index) + if self.similarity == Similarity::Cosine { 1.0 } else { 0.0 };
-            prepared.slots[place] = Probe { index, value, weighted: f64::from(value) * weight };
-        }
+        let offset = if self.similarity == Similarity::Cosine { 1.0 } else { 0.0 };
+        let probe = |&(index, value): &(u32, f32)| {
+            let weight = self.weights.weight(index) + offset;
+            Probe { index, value, weighted: f64::from(value) * weight }
+        };
+        let probes: Vec<Probe> = x.entries().iter().map(probe).collect();
+        let mut prepared = Prepared { x, similarity: self.similarity, slots: Vec::new(), shift: 64, factor: GOLDEN, apart: false };
+        prepared.place(&probes);
         prepared
     }
 
@@ -81,13 +79,19 @@ impl Scorer {
     }
 }
 
-/// A query as a small table from features to what they count, nearly always found at the first look.
+/// A query as a small table from features to what they count.
+///
+/// Few features are put where no two share a place, so that each look is one look and there is nothing for the processor to guess;
+/// many are looked for from place to place, nearly always found at the first.
 pub(super) struct Prepared<'a> {
     x: &'a SparseVec,
     similarity: Similarity,
     /// A power of two, at most an eighth taken.
     slots: Vec<Probe>,
     shift: u32,
+    factor: u64,
+    /// Whether each feature is at its first place.
+    apart: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -100,14 +104,79 @@ struct Probe {
 }
 
 const VACANT: Probe = Probe { index: 0, value: 0.0, weighted: 0.0 };
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The most features that are worth keeping apart.
+const FEW: usize = 96;
 
 impl Prepared<'_> {
+    fn place(&mut self, probes: &[Probe]) {
+        // With n^2 / 2 places, two in five ways of placing keep n features apart.
+        let mut size = (probes.len() * 8).next_power_of_two();
+        if probes.len() <= FEW {
+            size = size.max((probes.len() * probes.len() / 2).next_power_of_two());
+            for factor in (0..24).map(|i| GOLDEN.wrapping_mul(2 * i + 1)) {
+                (self.factor, self.shift) = (factor, 64 - size.trailing_zeros());
+                self.slots.clear();
+                self.slots.resize(size, VACANT);
+                self.apart = probes.iter().all(|probe| {
+                    let place = self.home(probe.index);
+                    std::mem::replace(&mut self.slots[place], *probe).value == 0.0
+                });
+                if self.apart {
+                    return;
+                }
+            }
+        }
+        self.shift = 64 - size.trailing_zeros();
+        self.slots = vec![VACANT; size];
+        for probe in probes {
+            let mut place = self.home(probe.index);
+            while self.slots[place].value != 0.0 {
+                place = (place + 1) & (size - 1);
+            }
+            self.slots[place] = *probe;
+        }
+    }
+
     /// The score of `z`. O(features of z), asking for no memory.
     pub(super) fn score(&self, z: &SparseVec) -> f64 {
+        match (self.similarity, self.apart) {
+            (Similarity::Cosine, true) => over(self.sum_apart(z, |probe| probe.weighted), self.x, z),
+            (Similarity::Cosine, false) => over(self.sums(z).1, self.x, z),
+            (Similarity::NegEuclid, apart) => {
+                let (dot, weighted) = match apart {
+                    true => (self.sum_apart(z, |probe| f64::from(probe.value)), self.sum_apart(z, |probe| probe.weighted)),
+                    false => self.sums(z),
+                };
+                -distance(self.x, z, dot) + over(weighted, self.x, z)
+            }
+        }
+    }
+
+    /// Four sums at a time, for each addition waits for the one before.
+    fn sum_apart(&self, z: &SparseVec, of: impl Fn(&Probe) -> f64) -> f64 {
+        let mask = self.slots.len() - 1;
+        let term = |&(index, value): &(u32, f32)| {
+            // The mask keeps places inside; the lookup cannot fail, and the compiler need not know.
+            let Some(probe) = self.slots.get(self.home(index) & mask) else { return 0.0 };
+            // All ones or all zeros: as a jump, every other guess would be wrong.
+            let same = u64::from(probe.index == index).wrapping_neg();
+            f64::from_bits((of(probe) * f64::from(value)).to_bits() & same)
+        };
+        let (fours, rest) = z.entries().as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        for four in fours {
+            for (sum, entry) in sums.iter_mut().zip(four) {
+                *sum += term(entry);
+            }
+        }
+        rest.iter().fold(sums[0] + sums[1] + (sums[2] + sums[3]), |sum, entry| sum + term(entry))
+    }
+
+    fn sums(&self, z: &SparseVec) -> (f64, f64) {
         let (mut dot, mut weighted) = (0.0, 0.0);
         for &(index, value) in z.entries() {
             let mut place = self.home(index);
-            // The mask keeps places inside; the lookup cannot fail, and the compiler need not know.
             while let Some(probe) = self.slots.get(place & (self.slots.len() - 1)) {
                 if probe.index == index {
                     dot += f64::from(probe.value) * f64::from(value);
@@ -119,15 +188,12 @@ impl Prepared<'_> {
                 place = place.wrapping_add(1);
             }
         }
-        match self.similarity {
-            Similarity::Cosine => over(weighted, self.x, z),
-            Similarity::NegEuclid => -distance(self.x, z, dot) + over(weighted, self.x, z),
-        }
+        (dot, weighted)
     }
 
     fn home(&self, index: u32) -> usize {
         // The shift is 64 for a table of one.
-        u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15).checked_shr(self.shift).unwrap_or(0) as usize
+        u64::from(index).wrapping_mul(self.factor).checked_shr(self.shift).unwrap_or(0) as usize
     }
 }
 
