@@ -100,6 +100,12 @@ impl SparseVec {
         sum(self.common(other).map(|(_, a, b)| f64::from(a) * f64::from(b)))
     }
 
+    /// The cosine of the angle; 0 when one of the two is the zero vector. O(n + m).
+    pub fn cosine(&self, other: &Self) -> f64 {
+        let lengths = (self.square * other.square).sqrt();
+        if lengths > 0.0 { self.dot(other) / lengths } else { 0.0 }
+    }
+
     /// The square of the Euclidean distance, from the differences themselves: exact to rounding also for near copies. O(n + m).
     pub fn distance_squared(&self, other: &Self) -> f64 {
         let difference = |(_, a, b): (u32, f32, f32)| f64::from(a) - f64::from(b);

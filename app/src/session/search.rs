@@ -61,7 +61,7 @@ impl Session {
     /// Why the memory found an image for a query; `None` when it did not find it among the best `k`.
     pub fn reasons(&self, library: &Library, query: &Query, image: ItemId, k: usize) -> Option<Reasons> {
         let found = self.remember(library, query, k).into_iter().find(|found| found.image == image)?;
-        library.recall().explain(library.state(), query, &found)
+        library.recall().explain(library.state(), query, &found, |prefix, n| library.words().complete(prefix, n))
     }
 
     /// The words of a query that no text of the library has.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::Failed;
+use super::dense::dot;
 use super::kd_tree::KdTree;
 use super::pca::Pca;
 use super::scan::{Measure, Scan};
@@ -90,19 +91,7 @@ fn look(picture: &image::RgbImage) -> Vec<f32> {
 
 /// How alike two photos are: the cosine of their gradients.
 fn likeness(a: &Photo, b: &Photo) -> f32 {
-    alike(&a.look, &b.look)
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
-fn alike(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
-        for i in 0..8 {
-            sums[i] += a[i] * b[i];
-        }
-    }
-    let rest = a.len() / 8 * 8;
-    sums.iter().sum::<f32>() + a[rest..].iter().zip(&b[rest..]).map(|(a, b)| a * b).sum::<f32>()
+    dot(&a.look, &b.look)
 }
 
 /// The counts of the words of all captions of a photo.

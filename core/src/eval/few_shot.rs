@@ -125,8 +125,7 @@ pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)]
         for (class, z) in train {
             work.memories += 1;
             work.features += z.len() as u64;
-            let lengths = (x.square() * z.square()).sqrt();
-            let cosine = if lengths > 0.0 { x.dot(z) / lengths } else { 0.0 };
+            let cosine = x.cosine(z);
             if best.is_none_or(|(most, _)| cosine > most) {
                 best = Some((cosine, *class));
             }

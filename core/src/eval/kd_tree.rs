@@ -3,6 +3,8 @@
 //! - Friedman, Bentley and Finkel, *An algorithm for finding best matches in logarithmic expected time*, 1977.
 //! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box from the one to the box around it.
 
+use super::dense::square_distance;
+
 /// Points in a leaf at most.
 const LEAF: usize = 32;
 
@@ -116,17 +118,4 @@ struct Search<'a> {
     looked_at: usize,
     /// How far the query is from the present box along each axis.
     offsets: Vec<f32>,
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
-fn square_distance(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    let (eights, rest) = a.as_chunks::<8>();
-    let (others, other_rest) = b.as_chunks::<8>();
-    for (a, b) in eights.iter().zip(others) {
-        for i in 0..8 {
-            sums[i] += (a[i] - b[i]) * (a[i] - b[i]);
-        }
-    }
-    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f32>()
 }

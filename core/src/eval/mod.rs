@@ -1,6 +1,7 @@
 //! Experiments: train and test on folders of images, with figures.
 
 pub mod captions;
+mod dense;
 pub mod few_shot;
 pub mod figures;
 pub mod kd_tree;

@@ -2,6 +2,7 @@
 //!
 //! - Halko, Martinsson and Tropp, *Finding structure with randomness*, 2011: a random subspace, multiplied a few times, holds them.
 
+use super::dense::dot;
 use std::collections::BTreeMap;
 
 use rand::RngExt;
@@ -149,19 +150,6 @@ fn orthonormalise(matrix: &mut [f32], k: usize) {
     for (j, column) in columns.iter().enumerate() {
         column.iter().enumerate().for_each(|(i, value)| matrix[i * k + j] = *value);
     }
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    let (eights, rest) = a.as_chunks::<8>();
-    let (others, other_rest) = b.as_chunks::<8>();
-    for (a, b) in eights.iter().zip(others) {
-        for i in 0..8 {
-            sums[i] += a[i] * b[i];
-        }
-    }
-    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
 /// The eigenvectors of a symmetric matrix, that of the largest eigenvalue first, by Jacobi's rotations.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::{Caption, Change, ClassLook, ContentHash, EventId, Field, Kind, Reward, Swap, UserLabel, inverse};
+use super::models::recall::words_of;
 use super::state::{Act, Image, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::text::Query;
 
 /// Longest class name and caption in characters.
 const LONGEST: (usize, usize) = (200, 10_000);
@@ -59,7 +61,7 @@ impl Library {
     /// # Errors
     /// As [`Library::label`]; [`Error::Option`] for a query without words or a reward out of range.
     pub fn reward(&mut self, query: &str, image: ItemId, reward: Option<f64>) -> Result<Option<EventId>> {
-        let query = crate::text::words(query).collect::<Vec<_>>().join(" ");
+        let query = words_of(&Query::parse(query));
         let (n, expected) = (query.chars().count(), "1 to 1000 letters of words");
         if !(1..=1000).contains(&n) {
             return Err(Error::Option { name: "query", found: format!("{n} letters of words"), expected });

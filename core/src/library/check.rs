@@ -8,8 +8,9 @@ use super::{Library, apply};
 use crate::error::Result;
 
 impl Library {
-    /// What is wrong with the library, each in a sentence; nothing when all is well. Looks at SQLite's own structures, at
-    /// the hash of every event, at whether the events lead to what the tables hold, at the journal, the snapshots and the models. O(events + images).
+    /// What is wrong with the library, each in a sentence; nothing when all is well. Looks at SQLite's own structures, at the
+    /// hash of every event, at whether the events lead to what the tables hold, at the journal, the snapshots and the models.
+    /// O(events + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.
@@ -25,8 +26,9 @@ impl Library {
             problems.push("the tables are not what this program holds in memory".into());
         }
         let mut replayed = tables.without_words();
-        for event in self.store.events_after(0)? {
-            apply::step(&mut replayed, &event);
+        let events = self.store.events_after(0)?;
+        for event in &events {
+            apply::step(&mut replayed, event);
             if let Kind::Undo(act) | Kind::Redo(act) = event.kind
                 && act >= event.id
             {
@@ -34,7 +36,7 @@ impl Library {
             }
         }
         problems.extend(differences(&tables, &replayed));
-        problems.extend(self.store.check_journal()?);
+        problems.extend(self.store.check_journal(&events)?);
         let damaged = snapshots(&self.folder).into_iter().filter(|snapshot| Store::verify(&snapshot.path).is_err());
         problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
         let wanted = tables.images().filter(|image| image.label().is_some()).count();

@@ -39,16 +39,14 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
         Ok(text) => journal::read(&text),
         Err(error) => (Vec::new(), vec![format!("the journal could not be read: {error}")]),
     };
-    for snapshot in snapshots(folder).into_iter().filter(|snapshot| Store::verify(&snapshot.path).is_err()) {
-        remove(&snapshot.path)?;
-        done.done.push(format!("the damaged snapshot after event {} was deleted", snapshot.event.0));
-    }
+    let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| Store::verify(&snapshot.path).is_ok());
     if path.is_file() && Store::verify(&path).is_ok() {
         if !problems.is_empty() {
             // Opening a library that was not closed writes the journal anew.
             drop(Store::open(&path, false, Arc::new(Disk))?);
             done.done.push("the journal was written anew from the database".into());
         }
+        drop_broken(&broken, &mut done)?;
         return Ok(done);
     }
     // In a folder of its own, so that what is entered does not go into this library's journal.
@@ -57,7 +55,7 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
     fs::create_dir_all(&scratch).map_err(Error::io("create", &scratch))?;
     let draft = scratch.join(DATABASE);
     let damaged = keep_damaged(folder, &path)?;
-    let base = base(folder, &lines, damaged.as_deref());
+    let base = base(sound, &lines, damaged.as_deref());
     let last = lines.iter().filter_map(Line::event_id).max().unwrap_or(EventId(0));
     let mut more = damaged.as_deref().map(Store::salvage).unwrap_or_default();
     if problems.is_empty() {
@@ -97,21 +95,30 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
     Disk.rename(&draft, &path).map_err(Error::io("rename", &draft))?;
     Disk.sync_folder(folder).map_err(Error::io("write", folder))?;
     let _ = fs::remove_dir_all(&scratch);
+    drop_broken(&broken, &mut done)?;
     done.damaged = damaged;
     Ok(done)
+}
+
+/// Deletes damaged snapshots, once there is a sound database.
+fn drop_broken(broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
+    for snapshot in broken {
+        remove(&snapshot.path)?;
+        done.done.push(format!("the damaged snapshot after event {} was deleted", snapshot.event.0));
+    }
+    Ok(())
 }
 
 /// The folder in which a database is made again.
 pub(super) const SCRATCH: &str = "repair";
 
 /// The newest sound snapshot of this library as it was last put back: what came before that is not its past any more.
-fn base(folder: &Path, lines: &[Line], damaged: Option<&Path>) -> Option<Snapshot> {
+fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>) -> Option<Snapshot> {
     let told = lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None });
     let of = |path: &Path| Some((Store::fact_of(path, LIBRARY)?, Store::fact_of(path, RESTORED).unwrap_or(0)));
     let wanted = told.or_else(|| of(damaged?));
-    let mut sound: Vec<((i64, i64), Snapshot)> = snapshots(folder)
+    let mut sound: Vec<((i64, i64), Snapshot)> = sound
         .into_iter()
-        .filter(|snapshot| Store::verify(&snapshot.path).is_ok())
         .filter_map(|snapshot| Some((of(&snapshot.path)?, snapshot)))
         .filter(|(of, _)| wanted.is_none_or(|wanted| wanted == *of))
         .collect();

@@ -188,8 +188,12 @@ impl Store {
         self.load_inner().map_err(self.refused("read"))?
     }
 
-    fn load_inner(&self) -> rusqlite::Result<Result<State>> {
-        let mut state = State::default();
+    /// The folders in use.
+    pub(super) fn roots(&self) -> Result<BTreeMap<RootId, Root>> {
+        self.roots_inner().map_err(self.refused("read"))
+    }
+
+    fn roots_inner(&self) -> rusqlite::Result<BTreeMap<RootId, Root>> {
         let mut roots = BTreeMap::new();
         let mut query = self.db.prepare("SELECT id, path, labels, exclude FROM root")?;
         for row in query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?)))? {
@@ -197,7 +201,12 @@ impl Store {
             let exclude = exclude.lines().map(str::to_owned).collect();
             roots.insert(RootId(id), Root { path: from_bytes(path), labels, exclude });
         }
-        state.roots = Arc::new(roots);
+        Ok(roots)
+    }
+
+    fn load_inner(&self) -> rusqlite::Result<Result<State>> {
+        let mut state = State::default();
+        state.roots = Arc::new(self.roots_inner()?);
         let mut query = self.db.prepare("SELECT * FROM image ORDER BY id")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
@@ -273,8 +282,8 @@ impl Store {
         let mut lines = vec![Line::event(&event)];
         if event.changes.iter().any(|change| matches!(change, Change::Root(..))) {
             // What is committed has happened, whatever the journal lacks.
-            match self.load() {
-                Ok(state) => lines.extend(state.roots().map(|(id, root)| Line::root(id, root))),
+            match self.roots() {
+                Ok(roots) => lines.extend(roots.iter().map(|(id, root)| Line::root(*id, root))),
                 Err(_) => self.journal.outdate(),
             }
         }

@@ -87,7 +87,7 @@ impl Store {
                 Line::Root { .. } | Line::Event { .. } | Line::End(_) => {}
             }
         }
-        let roots = self.load()?.roots;
+        let roots = self.roots()?;
         let (below, orphans): (Vec<_>, Vec<_>) = places.into_iter().partition(|((root, _), _)| roots.contains_key(root));
         if !orphans.is_empty() {
             lost.push(format!("{} files lie below a folder whose name is lost; import it again", orphans.len()));
@@ -109,14 +109,14 @@ impl Store {
     }
 
     /// What is wrong with the journal, in sentences; nothing when it says what the database does.
-    pub(super) fn check_journal(&self) -> Result<Vec<String>> {
+    pub(super) fn check_journal(&self, events: &[Event]) -> Result<Vec<String>> {
         if let Some(behind) = self.journal.behind() {
             return Ok(vec![format!("the journal lacks what was done last: {behind}")]);
         }
         let Some(text) = self.journal.text()? else { return Ok(vec!["there is no journal".into()]) };
         let (lines, mut problems) = journal::read(&text);
         let told: Vec<Event> = lines.into_iter().filter_map(Line::into_event).collect();
-        if problems.is_empty() && told != self.events_after(0)? {
+        if problems.is_empty() && told != events {
             problems.push("the journal does not tell the events of the database".into());
         }
         Ok(problems)

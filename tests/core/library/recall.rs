@@ -12,7 +12,7 @@ fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<Remembered> {
     let fits = |image: ItemId, source: &Source| library.words().fits(image, source, &query);
     let (found, _) = library.recall().search(&query, k, 1, |prefix, n| library.words().complete(prefix, n), fits);
     for one in &found {
-        let reasons = library.recall().explain(library.state(), &query, one).unwrap();
+        let reasons = library.recall().explain(library.state(), &query, one, |prefix, n| library.words().complete(prefix, n)).unwrap();
         assert!((reasons.score - one.score).abs() < 1e-5, "{reasons:?} for {one:?}");
         let sum: f64 = reasons.words.iter().chain(&reasons.lessons).map(|(_, term)| term).sum();
         assert!((sum - one.score).abs() < 1e-5, "{reasons:?} for {one:?}");
@@ -79,6 +79,14 @@ fn a_lesson_counts_at_once_is_durable_and_can_be_taken_back() {
     hold(&library).reward("red truck", barn, None).unwrap().unwrap();
     assert_eq!(search(&library, "red truck", 6), before);
     assert_eq!(words_of(&Query::parse("Red  truck")), "red truck");
+    // However it is written, what was said of a question is found with it.
+    for text in ["red truck -blue", "\"red truck\" wet", "\"a red\" truck"] {
+        hold(&library).reward(text, truck, Some(1.0)).unwrap().unwrap();
+        for query in [Query::parse(text), Query::typing(text)] {
+            assert!(hold(&library).state().image(truck).unwrap().rewards.contains_key(&words_of(&query)), "{query:?}");
+        }
+        hold(&library).undo().unwrap();
+    }
     assert!(learned.len() == hold(&library).everything_learned().len());
     for (query, reward) in [("?!", 1.0), ("x", 2.0)] {
         assert_eq!(hold(&library).reward(query, barn, Some(reward)).unwrap_err().reason(), "option");

@@ -184,7 +184,7 @@ impl Recall {
                 // Hits come best first.
                 best.entry(*image).or_insert(found);
             }
-            let is_whole = cost.memories as usize >= self.forest.len() * self.forest.n_trees();
+            let is_whole = cost.memories as usize >= self.forest.len();
             if best.len() < k && !is_whole {
                 leaves *= 4;
                 continue;
@@ -207,17 +207,21 @@ impl Recall {
     fn against(&self, image: ItemId, x: &SparseVec) -> Vec<(String, f64)> {
         let lessons = self.rewards.range((image, String::new())..).take_while(|((of, _), _)| *of == image);
         let loss = |((_, query), reward): (&(ItemId, String), &Reward)| {
-            let z = self.key(query);
-            let lengths = (x.square() * z.square()).sqrt();
-            let likeness = if lengths > 0.0 { x.dot(&z) / lengths } else { 0.0 };
+            let likeness = x.cosine(&self.key(query));
             (reward.0 < 0 && likeness > 0.0).then(|| (query.clone(), likeness * f64::from(-reward.0) / 1000.0))
         };
         lessons.filter_map(loss).collect()
     }
 
-    /// Why a memory of an image scores as it does. `None` when it is not there any more.
-    pub fn explain(&self, state: &State, query: &Query, found: &Remembered) -> Option<Reasons> {
-        let x = self.question(query, |_, _| Vec::new());
+    /// Why a memory of an image scores as it does; `complete` as in [`Recall::search`]. `None` when it is not there any more.
+    pub fn explain(
+        &self,
+        state: &State,
+        query: &Query,
+        found: &Remembered,
+        complete: impl Fn(&str, usize) -> Vec<String>,
+    ) -> Option<Reasons> {
+        let x = self.question(query, complete);
         let explanation: Explanation = self.forest.explain(&x, found.memory, 3)?;
         let image = state.image(found.image)?;
         let text = text_of(image, &found.source)?;
@@ -278,7 +282,7 @@ impl Recall {
             let x = self.key(query);
             let own = self.memories.range((*image, Source::Class)..).take_while(|((of, _), _)| of == image);
             let of_texts = own.filter(|((_, source), _)| !matches!(source, Source::Lesson(_))).map(|(_, id)| *id);
-            let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.dot(&x) / memory.x.norm().max(f64::MIN_POSITIVE));
+            let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.cosine(&x));
             if let Some(best) = of_texts.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))) {
                 // A reward within -1 and 1 is finite.
                 let _ = self.forest.teach(&x, best, f32::from(reward.0.max(0)) / 1000.0);
@@ -287,14 +291,14 @@ impl Recall {
     }
 }
 
-/// The words of a query as lessons are kept under.
+/// The words that lessons of a query are kept under: the same while it is typed and when it is done.
 pub fn words_of(query: &Query) -> String {
-    query.words.iter().chain(query.phrases.iter().flatten()).chain(&query.prefix).cloned().collect::<Vec<_>>().join(" ")
+    query.words.iter().chain(&query.prefix).chain(query.phrases.iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
 }
 
 impl Model for Recall {
     fn name(&self) -> String {
-        "recall-1".into()
+        "recall-2".into()
     }
 
     fn clear(&mut self) {
@@ -368,6 +372,7 @@ impl Model for Recall {
     fn checkpoint(&self, _: &State) -> Vec<u8> {
         let mut out = Writer::default();
         out.put(&self.forest);
+        out.put(&self.idf);
         out.put(&self.grown_at);
         out.put(&self.next);
         out.count(self.sources.len());
@@ -393,7 +398,6 @@ impl Model for Recall {
         let Ok(mut kept) = read(bytes) else { return Ok(false) };
         for image in lesson.after.images() {
             for (source, text) in texts(image) {
-                kept.idf.add(&counts(text, Stemming::None));
                 // A text without words is no memory.
                 if !kept.memories.contains_key(&(image.id, source)) && words(text).next().is_some() {
                     return Ok(false);
@@ -408,7 +412,7 @@ impl Model for Recall {
 
 fn read(bytes: &[u8]) -> Result<Recall> {
     let mut from = Reader::new("caption memory", bytes);
-    let mut kept = Recall { forest: from.get()?, grown_at: from.get()?, next: from.get()?, ..Recall::new()? };
+    let mut kept = Recall { forest: from.get()?, idf: from.get()?, grown_at: from.get()?, next: from.get()?, ..Recall::new()? };
     for _ in 0..from.count()? {
         let (id, image) = (ItemId(from.get()?), ItemId(from.get()?));
         let source = match from.get::<u8>()? {
