@@ -61,6 +61,12 @@ pub enum Command {
     Relocate(PathBuf, PathBuf),
     /// Find images by words.
     Search(String),
+    /// Find images that look like one, or like a part of it, besides; nothing ends that.
+    Like(Option<(Query, Option<Crop>)>),
+    /// Find images among these alone; nothing ends that.
+    Narrow(Option<Arc<Vec<ItemId>>>),
+    /// Say why the search found an image.
+    Why(ItemId),
     /// Say who answers searches.
     SearchBy(Engine),
     /// Say how well an image answers a query, -1..=1; nothing takes back what was said.
@@ -121,6 +127,10 @@ pub enum Query {
     /// Pixels from elsewhere, such as the clipboard.
     Pixels(Arc<RgbImage>),
 }
+
+/// A part of a picture: x and y of its top left corner, width and height, in the picture's own pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crop(pub [u32; 4]);
 
 /// What is written out, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,8 @@ pub struct Settings {
     pub unknown_below: f64,
     /// Hits of a search.
     pub hits: usize,
+    /// Leaves of the caption memory that a search looks at: more find more, and take longer.
+    pub search_leaves: usize,
     /// Threads to work with; 0: all.
     pub threads: usize,
     /// Memory that pictures being decoded may need, all together, in megabytes.
@@ -49,14 +51,19 @@ impl Default for Settings {
             thumbnail_side: 128.0,
             unknown_below: 0.0,
             hits: 100,
+            search_leaves: SEARCH_LEAVES,
             threads: 0,
-            picture_megabytes: 2048,
+            picture_megabytes: PICTURE_MEGABYTES,
             thumbnail_megabytes: 96,
             recents: Vec::new(),
         }
     }
 }
 
+/// Leaves of the caption memory that a search usually looks at.
+pub const SEARCH_LEAVES: usize = 64;
+/// Memory that pictures being decoded may usually need, in megabytes.
+pub const PICTURE_MEGABYTES: u64 = 2048;
 /// Recents kept.
 const RECENTS: usize = 12;
 /// A settings file is small; anything longer is not one.
@@ -129,6 +136,7 @@ impl Settings {
             "thumbnail_side" => self.thumbnail_side = within(read(value, "a number")?, 64.0, 256.0, "64 to 256")?,
             "unknown_below" => self.unknown_below = within(read(value, "a number")?, 0.0, 1.0, "0 to 1")?,
             "hits" => self.hits = within(read(value, "a whole number")?, 1, 10_000, "1 to 10000")?,
+            "search_leaves" => self.search_leaves = within(read(value, "a whole number")?, 1, 4096, "1 to 4096")?,
             "threads" => self.threads = within(read(value, "a whole number")?, 0, 1024, "0 to 1024")?,
             "picture_megabytes" => self.picture_megabytes = within(read(value, "a whole number")?, 64, 65_536, "64 to 65536")?,
             "thumbnail_megabytes" => self.thumbnail_megabytes = within(read(value, "a whole number")?, 16, 4096, "16 to 4096")?,
@@ -156,12 +164,14 @@ impl Settings {
         let recents: Vec<String> = self.recents.iter().filter_map(|path| path.to_str()).map(text).collect();
         format!(
             "{{\n    \"theme\": \"{:?}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
+             \"search_leaves\": {},\n    \
              \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
             self.theme,
             self.scale,
             self.thumbnail_side,
             self.unknown_below,
             self.hits,
+            self.search_leaves,
             self.threads,
             self.picture_megabytes,
             self.thumbnail_megabytes,

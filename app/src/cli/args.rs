@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
+use crate::settings::PICTURE_MEGABYTES;
 
 /// Find and recognise images on your own machine.
 ///
@@ -37,7 +38,7 @@ pub(super) struct Global {
     #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = threads)]
     pub(super) threads: usize,
     /// Memory that all pictures being decoded may need; one alone is always let in
-    #[arg(long, global = true, default_value_t = 2048, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(64..=65_536))]
+    #[arg(long, global = true, default_value_t = PICTURE_MEGABYTES, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(64..=65_536))]
     pub(super) picture_memory: u64,
     /// No progress and no notes
     #[arg(long, global = true)]
@@ -67,6 +68,8 @@ pub(super) enum Command {
     Search(Find),
     /// Say how well an image answered a search: the caption memory learns from it
     Feedback(Feedback),
+    /// List what was said of answers with `tessera feedback` or in the window
+    Lessons(OfLibrary),
     /// Say what class images are of
     Label(Label),
     /// Say what an image shows; takes the place of the captions it has

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::command::Crop;
+use crate::settings::SEARCH_LEAVES;
+
 /// A library and nothing else.
 #[derive(Debug, Args)]
 pub(super) struct OfLibrary {
@@ -61,14 +64,38 @@ pub(super) struct Search {
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
     /// Words of captions, classes and file names; `"a phrase"` must be there, and `-word` must not (after `--`)
-    #[arg(required = true, value_name = "WORDS")]
+    #[arg(required_unless_present = "like", value_name = "WORDS")]
     pub(super) words: Vec<String>,
+    /// Images that look like this one, a file or `#ID` of the library; with words, both count half
+    #[arg(long, value_name = "IMAGE")]
+    pub(super) like: Option<String>,
+    /// Only this part of it counts, in its pixels
+    #[arg(long, requires = "like", value_name = "X,Y,WIDTH,HEIGHT", value_parser = crop)]
+    pub(super) crop: Option<Crop>,
+    /// Only images of this class
+    #[arg(long, value_name = "CLASS")]
+    pub(super) class: Option<String>,
+    /// Only images in or below this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) folder: Option<PathBuf>,
     /// Images wanted
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
     /// Who answers
     #[arg(long, value_enum, default_value_t = By::Memory)]
     pub(super) by: By,
+    /// Leaves of the memory that are looked at: more find more, and take longer
+    #[arg(long, default_value_t = SEARCH_LEAVES, value_name = "N", value_parser = at_least_one)]
+    pub(super) leaves: usize,
+    /// Say why each was found: what its score is the sum of, and the way through the memory
+    #[arg(long)]
+    pub(super) explain: bool,
+}
+
+fn crop(text: &str) -> Result<Crop, String> {
+    let numbers: Option<Vec<u32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    let four: Option<[u32; 4]> = numbers.and_then(|numbers| numbers.try_into().ok());
+    four.map(Crop).ok_or_else(|| "expected four whole numbers, X,Y,WIDTH,HEIGHT, in pixels".into())
 }
 
 /// Who answers a search.

@@ -112,6 +112,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Classify(arguments) => classify::run(librarian, arguments),
         Command::Search(arguments) => search::run(librarian, arguments),
         Command::Feedback(arguments) => search::feedback(librarian, arguments),
+        Command::Lessons(arguments) => search::lessons(librarian, arguments),
         Command::Label(arguments) => label::label(librarian, arguments),
         Command::Caption(arguments) => label::caption(librarian, arguments),
         Command::Undo(arguments) => acts::step(librarian, arguments, Way::Back),

@@ -1,53 +1,117 @@
-//! `tessera search`.
+//! `tessera search`, `feedback` and `lessons`.
 
+use std::collections::HashSet;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::import::hold;
 use tessera_core::text::Query;
 
 use super::Done;
 use super::acts::tell;
-use super::librarian::{Librarian, find_all, of};
-use super::library_args::{By, Feedback, Search};
-use crate::session::search::{Engine, Hit};
+use super::librarian::{Finder, Librarian, count, find_all, number, of};
+use super::library_args::{By, Feedback, OfLibrary, Search};
+use crate::command;
+use crate::session::like::Like;
+use crate::session::search::{Engine, Hit, Lesson, Wanted};
+use crate::session::why::{Term, Why};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |library| find(librarian, arguments, library))
+}
+
+fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let text = arguments.words.join(" ");
-    let query = Query::parse(&text);
-    let engine = match arguments.by {
-        By::Memory => Engine::Memory,
-        By::Index => Engine::Index,
+    let like = match &arguments.like {
+        Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop)?)),
+        None => None,
     };
-    librarian.with(&arguments.library, |library| {
-        let hits = session.search(library, &query, arguments.k, engine);
-        let unknown = session.unknown_words(library, &query);
-        let memories = library.words().memories();
-        if query.is_empty() {
-            out.note("There is no word in that to search for.");
-        }
-        if memories == 0 {
-            out.note("No captions are remembered yet: only classes and file names are searched. Add some with `tessera caption`.");
-        }
-        if !unknown.is_empty() {
-            out.note(&format!("Nothing in this library has the word {}.", unknown.join(", ")));
-        }
-        out.answer(
-            || {
-                json!({"query": text, "hits": hits.iter().map(hit_json).collect::<Vec<_>>(), "memories": memories,
-                    "unknown_words": unknown})
-            },
-            || {
-                if hits.is_empty() {
-                    return format!("Nothing was found for: {text}");
-                }
-                hits.iter().map(hit_words).collect::<Vec<_>>().join("\n")
-            },
-        );
-        Ok(Done::Whole)
+    let library = hold(library);
+    let wanted = Wanted {
+        query: Query::parse(&text),
+        like,
+        only: filter(&library, arguments)?,
+        k: arguments.k,
+        engine: match arguments.by {
+            By::Memory => Engine::Memory,
+            By::Index => Engine::Index,
+        },
+        leaves: arguments.leaves,
+    };
+    let hits = session.search(&library, &wanted);
+    let reasons = |hit: &Hit| if arguments.explain { session.why(&library, &wanted, hit.image) } else { None };
+    let hits: Vec<(Hit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
+    let unknown = session.unknown_words(&library, &wanted.query);
+    let memories = library.words().memories();
+    if wanted.query.is_empty() && wanted.like.is_none() {
+        out.note("There is no word in that to search for.");
+    }
+    if memories == 0 && wanted.like.is_none() {
+        out.note("No captions are remembered yet: only classes and file names are searched. Add some with `tessera caption`.");
+    }
+    if !unknown.is_empty() {
+        out.note(&format!("Nothing in this library has the word {}.", unknown.join(", ")));
+    }
+    out.answer(
+        || {
+            json!({"query": text, "hits": hits.iter().map(|(hit, why)| hit_json(hit, why.as_ref())).collect::<Vec<_>>(),
+                "memories": memories, "unknown_words": unknown})
+        },
+        || {
+            if hits.is_empty() {
+                return format!(
+                    "Nothing was found for: {}",
+                    [Some(&text), arguments.like.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>().join(" like ")
+                );
+            }
+            hits.iter().map(|(hit, why)| hit_words(hit, why.as_ref())).collect::<Vec<_>>().join("\n")
+        },
+    );
+    Ok(Done::Whole)
+}
+
+/// An image of the library by its path or `#ID`, or else a file.
+fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, crop: Option<command::Crop>) -> Result<Like> {
+    let path = Path::new(image);
+    let found = Finder::default().find(&hold(library), path);
+    let query = match found {
+        Ok(id) => command::Query::Item(id),
+        Err(error) if number(path).is_some() || !path.is_file() => return Err(error.into()),
+        Err(_) => command::Query::File(path.to_owned()),
+    };
+    let session = librarian.session;
+    librarian.out.watched(session.progress(), || {
+        session.bring_appearances(library)?;
+        Ok(session.like(library, &query, crop)?)
     })
+}
+
+/// The images that the filters let through; `None` without filters.
+fn filter(library: &Library, arguments: &Search) -> Result<Option<Arc<HashSet<ItemId>>>> {
+    let (class, folder) = (arguments.class.as_deref(), arguments.folder.as_deref());
+    if class.is_none() && folder.is_none() {
+        return Ok(None);
+    }
+    let state = library.state();
+    if let Some(class) = class.filter(|class| state.class(class).is_none()) {
+        let advice = "check the name; `tessera export LIBRARY labels` lists them";
+        return Err(Error::data(library.folder(), "one of its classes", class.to_owned(), advice).into());
+    }
+    let folder: Option<PathBuf> = folder.map(|folder| std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
+    let is_inside = |image: &tessera_core::library::state::Image| {
+        folder.as_ref().is_none_or(|folder| image.places.iter().any(|place| state.full_path(place).starts_with(folder)))
+    };
+    let fitting = state.images().filter(|image| class.is_none_or(|class| image.label() == Some(class)) && is_inside(image));
+    Ok(Some(Arc::new(fitting.map(|image| image.id).collect())))
 }
 
 /// `tessera feedback`.
@@ -61,17 +125,96 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
     })
 }
 
-fn hit_json(hit: &Hit) -> Value {
-    json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
-        "score": hit.score, "words": hit.words, "taught": hit.taught})
+/// `tessera lessons`.
+pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        let lessons = librarian.session.lessons(library);
+        let path = |lesson: &Lesson| library.state().image(lesson.image).and_then(|image| library.state().path_of(image));
+        librarian.out.answer(
+            || {
+                let lesson = |lesson: &Lesson| {
+                    json!({"query": lesson.query, "image": lesson.image.0, "reward": lesson.reward,
+                        "path": path(lesson).map(|path| path.to_string_lossy().into_owned())})
+                };
+                json!({"lessons": lessons.iter().map(lesson).collect::<Vec<_>>()})
+            },
+            || {
+                if lessons.is_empty() {
+                    return "Nothing was said of any answer yet: `tessera feedback` does.".into();
+                }
+                let lesson = |lesson: &Lesson| {
+                    let path = path(lesson).map(|path| display(&path)).unwrap_or_default();
+                    format!("{:+.1}  {}  #{} {path}", lesson.reward, lesson.query, lesson.image.0)
+                };
+                lessons.iter().map(lesson).collect::<Vec<_>>().join("\n")
+            },
+        );
+        Ok(Done::Whole)
+    })
 }
 
-fn hit_words(hit: &Hit) -> String {
+fn hit_json(hit: &Hit, why: Option<&Why>) -> Value {
+    let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
+        "score": hit.score, "words": hit.words, "taught": hit.taught, "look": hit.look});
+    if let Some(why) = why {
+        value["why"] = json!({"terms": why.terms.iter().map(term_json).collect::<Vec<_>>(), "ways": ways_json(why)});
+    }
+    value
+}
+
+fn term_json((term, value): &(Term, f64)) -> Value {
+    let (kind, words) = match term {
+        Term::Word(word) => ("word", Some(word)),
+        Term::Lesson(query) => ("lesson", Some(query)),
+        Term::Text => ("text", None),
+        Term::Look => ("look", None),
+    };
+    json!({"kind": kind, "words": words, "value": value})
+}
+
+fn ways_json(why: &Why) -> Value {
+    let turn = |turn: &crate::session::why::Turn| json!({"margin": turn.margin, "side": if turn.right { "right" } else { "left" }, "counts": turn.counts, "words": turn.words});
+    let way = |way: &crate::session::why::Way| json!({"tree": way.tree, "memories": way.memories, "turns": way.turns.iter().map(turn).collect::<Vec<_>>()});
+    why.ways.iter().map(way).collect()
+}
+
+fn hit_words(hit: &Hit, why: Option<&Why>) -> String {
     let path = hit.path.as_deref().map(display).unwrap_or_default();
     let mut words = format!("{:.2}  #{} {path}", hit.score, hit.image.0);
     if let Some(caption) = &hit.caption {
         let _ = write!(words, "\n      {}", display(caption.as_ref()));
     }
-    let _ = write!(words, "\n      (has {})", hit.words.join(", "));
+    if !hit.words.is_empty() {
+        let _ = write!(words, "\n      (has {})", hit.words.join(", "));
+    }
+    for line in why.map(why_words).unwrap_or_default() {
+        let _ = write!(words, "\n      {line}");
+    }
     words
+}
+
+fn why_words(why: &Why) -> Vec<String> {
+    let term = |(term, value): &(Term, f64)| format!("{value:+.3} {}", term.words());
+    let mut lines = vec![format!("{:.3} = {}", why.score, why.terms.iter().map(term).collect::<Vec<_>>().join("  "))];
+    for way in &why.ways {
+        lines.push(format!(
+            "tree {}: {}, then a leaf of {}",
+            way.tree,
+            count(way.turns.len(), "router"),
+            count(way.memories, "memory").replace("memorys", "memories")
+        ));
+        for turn in &way.turns {
+            let words: Vec<String> = turn.words.iter().map(|(word, value)| format!("{word} {value:+.2}")).collect();
+            let aside = if turn.follows() { "" } else { ", though the router says otherwise" };
+            lines.push(format!(
+                "  {:+.2} {} of {} | {}{aside}  {}",
+                turn.margin,
+                if turn.right { "right" } else { "left" },
+                turn.counts[0],
+                turn.counts[1],
+                words.join("  ")
+            ));
+        }
+    }
+    lines
 }

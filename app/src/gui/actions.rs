@@ -43,6 +43,10 @@ pub enum Action {
     Bad,
     /// Take back what was said of it.
     Unsaid,
+    /// Find what looks like what is selected.
+    Like,
+    /// What was said of answers.
+    Lessons,
     /// Rename the class that is shown, or join it with another.
     RenameClass,
     /// Choose the colour of the class that is shown.
@@ -99,7 +103,7 @@ pub enum Action {
 
 impl Action {
     /// All of them, in the order of menus and palette.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 47] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -120,6 +124,8 @@ impl Action {
         Self::Good,
         Self::Bad,
         Self::Unsaid,
+        Self::Like,
+        Self::Lessons,
         Self::RenameClass,
         Self::ColourClass,
         Self::DeleteClass,
@@ -171,6 +177,11 @@ impl Action {
             }
             Self::Bad => ("Bad answer", "The selected images do not answer the search"),
             Self::Unsaid => ("Take back what was said", "Of the selected images as answers to this search"),
+            Self::Like => (
+                "Find alike",
+                "Images that look like the selected one, or like the part of it that the viewer shows; words narrow that down",
+            ),
+            Self::Lessons => ("Lessons", "What you said of answers, to be taken back one by one"),
             Self::RenameClass => ("Rename or merge class…", "Give the class that is shown another name, or join it with another"),
             Self::ColourClass => ("Colour of class…", "Choose the colour of the class that is shown"),
             Self::DeleteClass => ("Delete class…", "Take the class that is shown away; its images stay"),
@@ -224,6 +235,8 @@ impl Action {
             Self::Good => const { &[key(NONE, Key::G)] },
             Self::Bad => const { &[key(NONE, Key::B)] },
             Self::Unsaid => const { &[key(NONE, Key::N)] },
+            Self::Like => const { &[key(NONE, Key::L)] },
+            Self::Lessons => const { &[key(CTRL, Key::L)] },
             Self::Recognise => const { &[key(NONE, Key::E)] },
             Self::Train => const { &[key(CTRL, Key::T)] },
             Self::SaveModel => const { &[key(CTRL_SHIFT, Key::S), key(CTRL, Key::S)] },
@@ -272,6 +285,15 @@ impl Action {
             }
         }
         found
+    }
+
+    /// What it says of an answer, if it says anything good or bad.
+    pub fn reward(self) -> Option<f64> {
+        match self {
+            Self::Good => Some(1.0),
+            Self::Bad => Some(-1.0),
+            _ => None,
+        }
     }
 
     /// Its first key in words.

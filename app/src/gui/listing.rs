@@ -122,6 +122,8 @@ pub struct Census {
     pub inside: BTreeMap<(RootId, PathBuf), Vec<PathBuf>>,
     /// What was said of each image that was judged.
     pub predictions: HashMap<ItemId, Prediction>,
+    /// What was said of answers: the query, the image, and how good an answer, by query and best first.
+    pub lessons: Vec<(String, ItemId, f64)>,
     leaky: Vec<ItemId>,
 }
 
@@ -153,6 +155,8 @@ impl Census {
                 Some(label) => *census.classes.entry(label.to_owned()).or_default() += 1,
                 None => census.untagged += 1,
             }
+            let said = image.rewards.iter().map(|(query, reward)| (query.clone(), image.id, f64::from(reward.0) / 1000.0));
+            census.lessons.extend(said);
             census.uncaptioned += usize::from(image.captions.is_empty());
             census.missing += usize::from(!image.is_here());
             census.changed += usize::from(image.content.is_some_and(|content| content.changed));
@@ -164,6 +168,7 @@ impl Census {
                 }
             }
         }
+        census.lessons.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
         for (root, folder) in census.folders.keys() {
             if let Some(parent) = folder.parent() {
                 census.inside.entry((*root, parent.to_owned())).or_default().push(folder.clone());

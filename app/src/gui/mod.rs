@@ -67,7 +67,7 @@ impl App {
         theme::apply(ctx, settings.theme, settings.scale);
         // The keys for that are the window's own, and change the setting.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        desk.set_hit_limit(settings.hits);
+        desk.set_search(settings.hits, settings.search_leaves);
         desk.limit_picture_memory(settings.picture_megabytes);
         let mut app = Self {
             has_dialogs: dialogs.are_there(),
@@ -118,7 +118,7 @@ impl App {
     fn run(&mut self, command: Command) {
         match &command {
             Command::Recognise(_) => self.view.turn_to_recognition(),
-            Command::Close | Command::OpenSample => self.view.page = Page::Browse,
+            Command::Close | Command::OpenSample | Command::Like(Some(_)) => self.view.turn_to(Page::Browse),
             _ => {}
         }
         self.desk.run(command);
@@ -173,6 +173,8 @@ impl App {
             self.run(Command::Search(self.view.search.clone()));
         }
         let has_changed = self.view.update(&self.desk);
+        self.narrow();
+        self.ask_why();
         if has_changed {
             self.textures.try_again();
         }
@@ -191,6 +193,26 @@ impl App {
         }
         if self.desk.is_busy() {
             ctx.request_repaint_after(TICK);
+        }
+    }
+
+    /// What is shown is what is searched.
+    fn narrow(&mut self) {
+        let only = (!self.view.scopes.is_empty()).then(|| self.view.list());
+        if only.as_ref().map(Arc::as_ptr) != self.view.narrowed.as_ref().map(Arc::as_ptr) {
+            self.view.narrowed.clone_from(&only);
+            self.run(Command::Narrow(only));
+        }
+    }
+
+    /// The reasons for the hit that is looked at are asked for once.
+    fn ask_why(&mut self) {
+        let Some(hits) = self.desk.hits() else { return };
+        let Some(id) = self.view.selection.one().filter(|id| hits.hits.iter().any(|hit| hit.image == *id)) else { return };
+        let wanted = Some((id, hits.number));
+        if self.view.page == Page::Browse && self.view.why != wanted {
+            self.view.why = wanted;
+            self.run(Command::Why(id));
         }
     }
 
@@ -282,17 +304,19 @@ impl App {
                 self.view.focus_search = true;
             }
             Action::Good | Action::Bad | Action::Unsaid => match self.desk.hits() {
-                Some(hits) if self.view.page == Page::Browse && !selected.is_empty() => {
-                    let reward = match action {
-                        Action::Good => Some(1.0),
-                        Action::Bad => Some(-1.0),
-                        _ => None,
-                    };
+                Some(hits) if self.view.page == Page::Browse && !selected.is_empty() && !hits.query.trim().is_empty() => {
                     let query = hits.query.clone();
-                    self.asks.commands.extend(selected.into_iter().map(|id| Command::Reward(query.clone(), id, reward)));
+                    self.asks.commands.extend(selected.into_iter().map(|id| Command::Reward(query.clone(), id, action.reward())));
                 }
-                _ => self.toast(Notice { words: "Search for something and choose an answer first".into(), tone: Tone::Note, undo: None }),
+                _ => self.toast(Notice { words: "Search for words and choose an answer first".into(), tone: Tone::Note, undo: None }),
             },
+            Action::Like => {
+                if let Some(id) = self.view.selection.one() {
+                    let part = self.view.viewer.as_ref().and_then(|viewer| viewer.visible);
+                    self.asks.commands.push(Command::Like(Some((Query::Item(id), part))));
+                }
+            }
+            Action::Lessons => self.view.open(Modal::Lessons),
             Action::Recognise => {
                 if let Some(id) = self.view.selection.one() {
                     self.asks.commands.push(Command::Recognise(Query::Item(id)));
@@ -374,7 +398,7 @@ impl App {
             return;
         }
         theme::apply(ctx, self.settings.theme, self.settings.scale);
-        self.desk.set_hit_limit(self.settings.hits);
+        self.desk.set_search(self.settings.hits, self.settings.search_leaves);
         self.desk.limit_picture_memory(self.settings.picture_megabytes);
         self.saved = self.settings.clone();
         if let Some(place) = &self.settings_place {

@@ -17,9 +17,10 @@ use super::dialogs::Purpose;
 use super::listing::{Census, Scope, Sort, list};
 use super::selection::Selection;
 use super::textures::{Textures, colour_image};
-use crate::command::Command;
+use crate::command::{Command, Crop};
 use crate::session::desk::Desk;
 use crate::session::desk::view::{Notice, Recognition, Tried};
+use crate::session::like::Like;
 use crate::settings::Settings;
 
 /// A page of the window.
@@ -66,6 +67,8 @@ pub enum Modal {
     History,
     /// The log.
     Log,
+    /// What was said of answers.
+    Lessons,
     /// The name of a new class, or a new name of one that is there.
     ClassName(Option<String>),
     /// A class is to be deleted.
@@ -108,6 +111,12 @@ pub struct Viewer {
     pub offset: egui::Vec2,
     /// The zoom at which it fits, as last painted.
     pub fit: f32,
+    /// Whether dragging marks a part, and the part marked so far, from corner to corner in the picture's pixels.
+    pub marks: bool,
+    /// See `marks`.
+    pub mark: Option<[egui::Pos2; 2]>,
+    /// The part of the picture that is visible, as last painted; none when all of it is.
+    pub visible: Option<Crop>,
 }
 
 /// Textures of large pictures: those of the recognition, and the one that is viewed.
@@ -117,6 +126,7 @@ pub struct Pictures {
     query: Option<TextureHandle>,
     tiles: Vec<Option<TextureHandle>>,
     viewed: Option<Viewed>,
+    like: Option<(Arc<Like>, TextureHandle)>,
     tray: Vec<TextureHandle>,
     tray_of: Option<PathBuf>,
 }
@@ -195,11 +205,21 @@ impl Pictures {
         if let Some(viewed) = &mut self.viewed {
             viewed.begin(ctx);
         }
+        if self.like.as_ref().map(|(like, _)| Arc::as_ptr(like)) != desk.like().map(Arc::as_ptr) {
+            let load =
+                |like: &Arc<Like>| (Arc::clone(like), ctx.load_texture("like", colour_image(&like.picture), egui::TextureOptions::LINEAR));
+            self.like = desk.like().map(load);
+        }
         if self.tray_of.as_deref() != desk.source() {
             self.tray_of = desk.source().map(Path::to_owned);
             let load = |tried: &Tried| ctx.load_texture("tray", colour_image(&tried.thumbnail), egui::TextureOptions::LINEAR);
             self.tray = desk.tray().iter().map(load).collect();
         }
+    }
+
+    /// The picture of what hits are to look like.
+    pub fn like(&self) -> Option<&TextureHandle> {
+        self.like.as_ref().map(|(_, texture)| texture)
     }
 
     /// The pictures of the images to try.
@@ -286,6 +306,10 @@ pub struct View {
     pub leave: bool,
     /// How many images there are of each kind.
     pub census: Arc<Census>,
+    /// The images that the desk was told to search among, if not in all.
+    pub narrowed: Option<Arc<Vec<ItemId>>>,
+    /// The image whose reasons were asked for last, and in the answer to which search.
+    pub why: Option<(ItemId, u64)>,
     list: Arc<Vec<ItemId>>,
     made_for: Option<MadeFor>,
     /// A folder whose entries are wanted, and the one that was asked for last.
@@ -360,6 +384,7 @@ impl View {
         self.selection.clear();
         (self.search, self.searched) = (String::new(), String::new());
         self.captions = CaptionDrafts::default();
+        (self.narrowed, self.why) = (None, None);
         self.viewer = None;
     }
 

@@ -9,13 +9,16 @@ pub mod features;
 pub mod generate;
 pub mod import;
 pub mod library;
+pub mod like;
 pub mod memories;
 pub mod models;
+mod pixels;
 mod plot;
 pub mod recognise;
 pub mod sample;
 pub mod search;
 pub mod train;
+pub mod why;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,17 +1,36 @@
-//! Find images of a library by words, and say how well they answer.
+//! Find images of a library by words, by what they look like, or both, and say how well they answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::recall::{Reasons, Remembered, Source, text_of, words_of};
+use tessera_core::library::models::recall::{Remembered, Source, text_of, words_of};
 use tessera_core::library::models::words::Found;
 use tessera_core::text::{Query, words};
 
 use super::Session;
+use super::like::Like;
 pub use crate::command::Engine;
+
+/// What is searched for, and how.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// By these words; none find nothing by themselves.
+    pub query: Query,
+    /// Looking like this.
+    pub like: Option<Arc<Like>>,
+    /// Among these images alone.
+    pub only: Option<Arc<HashSet<ItemId>>>,
+    /// At most so many.
+    pub k: usize,
+    /// Who finds by words.
+    pub engine: Engine,
+    /// Leaves of the memory that are looked at.
+    pub leaves: usize,
+}
 
 /// An image that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,52 +41,118 @@ pub struct Hit {
     pub path: Option<PathBuf>,
     /// The caption that fits best, or else its first.
     pub caption: Option<String>,
-    /// How well it answers: 1 is as like as can be, and lessons can raise it above that.
+    /// How well it answers: 1 is as like as can be, and lessons can raise it above that. Of words and a look each counts half.
     pub score: f64,
     /// The words that it has.
     pub words: Vec<String>,
     /// What the user said of it as an answer to this query, -1..=1.
     pub taught: Option<f64>,
+    /// How much it looks like what was shown, if something was.
+    pub look: Option<f64>,
 }
 
-/// Leaves of the memory that are looked at before more are needed.
-const LEAVES: usize = 64;
+/// Something that the user said of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
+    /// The image.
+    pub image: ItemId,
+    /// The words that it was an answer to.
+    pub query: String,
+    /// How good an answer, -1..=1.
+    pub reward: f64,
+}
+
+/// Images found by words from among which the most alike are chosen, for each one wanted.
+const POOL: usize = 10;
+
+impl Wanted {
+    /// A search by words alone, in the whole library.
+    pub fn by(query: Query, k: usize) -> Self {
+        Self { query, like: None, only: None, k, engine: Engine::default(), leaves: crate::settings::SEARCH_LEAVES }
+    }
+
+    /// Whether an image may be found at all: what was shown is not found itself.
+    fn fits(&self, image: ItemId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&image))
+            && self.like.as_ref().is_none_or(|like| like.item != Some(image) || like.crop.is_some())
+    }
+}
 
 impl Session {
-    /// The `k` images whose captions, classes and names answer best.
-    pub fn search(&self, library: &Library, query: &Query, k: usize, engine: Engine) -> Vec<Hit> {
-        match engine {
-            Engine::Index => library.words().search(query, k).into_iter().map(|found| hit_of(library, query, found)).collect(),
+    /// The images that answer best, best first.
+    pub fn search(&self, library: &Library, wanted: &Wanted) -> Vec<Hit> {
+        let Some(like) = &wanted.like else { return self.by_words(library, wanted, wanted.k) };
+        if wanted.query.is_empty() {
+            let found = library.look_alikes(&like.appearance, wanted.k, |image| wanted.fits(image));
+            return found.into_iter().map(|(image, look)| look_alike(library, image, look)).collect();
+        }
+        let mut hits = self.by_words(library, wanted, self.search_width(wanted));
+        for hit in &mut hits {
+            let image = library.state().image(hit.image);
+            let look = image.and_then(|image| library.appearance(image)).map_or(0.0, |found| found.likeness(&like.appearance));
+            hit.score = (hit.score + look) / 2.0;
+            hit.look = Some(look);
+        }
+        best(hits, wanted.k)
+    }
+
+    fn by_words(&self, library: &Library, wanted: &Wanted, k: usize) -> Vec<Hit> {
+        let query = &wanted.query;
+        let of = |found: Vec<Found>| -> Vec<Hit> {
+            let fitting = found.into_iter().filter(|found| wanted.fits(found.image)).take(k);
+            fitting.map(|found| hit_of(library, query, found)).collect()
+        };
+        // What a filter leaves out makes room for others.
+        let some = if wanted.only.is_some() || wanted.like.is_some() { usize::MAX } else { k };
+        match wanted.engine {
+            Engine::Index => of(library.words().search(query, some)),
             Engine::Memory => {
                 let mut hits: Vec<Hit> =
-                    self.remember(library, query, k).into_iter().map(|found| remembered_hit(library, query, &found)).collect();
+                    self.remember(library, wanted, k).iter().map(|found| remembered_hit(library, query, found)).collect();
                 let known: BTreeSet<ItemId> = hits.iter().map(|hit| hit.image).collect();
-                let names = library.words().search_names(query, k).into_iter().filter(|found| !known.contains(&found.image));
-                hits.extend(names.map(|found| hit_of(library, query, found)));
-                hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
-                hits.truncate(k);
-                hits
+                let names = of(library.words().search_names(query, some));
+                hits.extend(names.into_iter().filter(|found| !known.contains(&found.image)));
+                best(hits, k)
             }
         }
     }
 
-    fn remember(&self, library: &Library, query: &Query, k: usize) -> Vec<Remembered> {
-        let index = library.words();
-        let complete = |prefix: &str, n: usize| index.complete(prefix, n);
-        let fits = |image: ItemId, source: &Source| index.fits(image, source, query);
-        library.recall().search(query, k, LEAVES, complete, fits).0
+    /// Images that are found by words before the most alike are chosen.
+    pub(super) fn search_width(&self, wanted: &Wanted) -> usize {
+        wanted.k.saturating_mul(POOL)
     }
 
-    /// Why the memory found an image for a query; `None` when it did not find it among the best `k`.
-    pub fn reasons(&self, library: &Library, query: &Query, image: ItemId, k: usize) -> Option<Reasons> {
-        let found = self.remember(library, query, k).into_iter().find(|found| found.image == image)?;
-        library.recall().explain(library.state(), query, &found, |prefix, n| library.words().complete(prefix, n))
+    pub(super) fn remember(&self, library: &Library, wanted: &Wanted, k: usize) -> Vec<Remembered> {
+        library.recall().search(library.words(), &wanted.query, k, wanted.leaves, |image| wanted.fits(image)).0
     }
 
     /// The words of a query that no text of the library has.
     pub fn unknown_words(&self, library: &Library, query: &Query) -> Vec<String> {
         query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
     }
+
+    /// What the user said of answers, by query.
+    pub fn lessons(&self, library: &Library) -> Vec<Lesson> {
+        let lesson = |((image, query), reward): (&(ItemId, String), &Reward)| Lesson {
+            image: *image,
+            query: query.clone(),
+            reward: f64::from(reward.0) / 1000.0,
+        };
+        let mut lessons: Vec<Lesson> = library.recall().rewards().iter().map(lesson).collect();
+        lessons.sort_by(|a, b| a.query.cmp(&b.query).then(b.reward.total_cmp(&a.reward)).then(a.image.cmp(&b.image)));
+        lessons
+    }
+}
+
+fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
+    hits.truncate(k);
+    hits
+}
+
+fn look_alike(library: &Library, image: ItemId, look: f64) -> Hit {
+    let found = Found { image, score: look, caption: None, words: Vec::new() };
+    Hit { look: Some(look), ..hit_of(library, &Query::default(), found) }
 }
 
 fn hit_of(library: &Library, query: &Query, found: Found) -> Hit {
@@ -81,6 +166,7 @@ fn hit_of(library: &Library, query: &Query, found: Found) -> Hit {
         score: found.score,
         words: found.words,
         taught: taught(image.and_then(|image| image.rewards.get(&words_of(query)).copied())),
+        look: None,
     }
 }
 
@@ -99,6 +185,7 @@ fn remembered_hit(library: &Library, query: &Query, found: &Remembered) -> Hit {
         score: found.score,
         words: shared.into_iter().collect(),
         taught: taught(found.taught),
+        look: None,
     }
 }
 

@@ -39,6 +39,15 @@ impl<V, R: Router> Cmt<V, R> {
         Answer { hits: best.finish(), operations }
     }
 
+    /// The scores of some memories, best first; one that is not there is passed over. O(features) a memory.
+    pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> Answer {
+        let mut operations = Operations::default();
+        let slots: Vec<Slot> = ids.filter_map(|id| self.memories.slot(id)).collect();
+        let mut best = Best::new(slots.len());
+        best.scan(&self.memories, &self.scorer.prepare(x), &slots, &mut operations);
+        Answer { hits: best.finish(), operations }
+    }
+
     /// The memories that [`Cmt::query_budget`] chooses from, in no particular order.
     pub fn reached(&self, x: &SparseVec, leaves: usize) -> Vec<ItemId> {
         let slots = self.candidates(x, leaves, &mut Operations::default());

@@ -114,8 +114,20 @@ impl Cache {
         tx.commit().map_err(refused)
     }
 
-    /// The elements kept for a file's bytes.
-    pub(super) fn elements(&self, hash: ContentHash, version: &str) -> Result<Option<Vec<u8>>> {
+    /// Keeps something else that was computed from files, by their bytes.
+    pub(super) fn put_features(&self, version: &str, entries: &[(ContentHash, Vec<u8>)]) -> Result<()> {
+        let refused = refused("write", &self.path);
+        let tx = self.db.unchecked_transaction().map_err(&refused)?;
+        for (hash, bytes) in entries {
+            tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![hash.0.to_be_bytes(), version, sealed(bytes)]))
+                .map_err(&refused)?;
+        }
+        tx.commit().map_err(refused)
+    }
+
+    /// What is kept under a version for a file's bytes.
+    pub(super) fn feature(&self, hash: ContentHash, version: &str) -> Result<Option<Vec<u8>>> {
         let read = || {
             let mut query = self.db.prepare_cached("SELECT bytes FROM feature WHERE hash = ?1 AND version = ?2")?;
             query.query_row(params![hash.0.to_be_bytes(), version], |row| row.get(0)).optional()

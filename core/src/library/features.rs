@@ -49,7 +49,7 @@ impl Features<'_> {
                 return Err(Error::Cancelled);
             }
             let kept = |image: &&Image| match image.content {
-                Some(content) => self.cache.elements(content.hash, self.version),
+                Some(content) => self.cache.feature(content.hash, self.version),
                 None => Ok(None),
             };
             let kept: Vec<Option<Vec<u8>>> = turn.iter().map(kept).collect::<Result<_>>()?;

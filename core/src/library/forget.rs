@@ -50,6 +50,7 @@ impl Library {
         let purged = self.store.purge((&gone, &classes), &left, &hashes, &event, self.state.next_image);
         // It may have failed after the database had taken it in.
         self.state = self.store.load()?;
+        self.appearances = super::appearance::Appearances::default();
         self.behind = true;
         purged?;
         self.kept_at = None;

@@ -8,6 +8,7 @@
 //! ([`apply`]), and one [`Library::undo`] takes it back everywhere.
 
 pub mod acts;
+pub mod appearance;
 pub mod apply;
 pub mod cache;
 pub mod check;
@@ -42,6 +43,7 @@ use crate::ids::ItemId;
 use crate::picture::Decoder;
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
+use appearance::Appearances;
 use apply::{Lesson, Model};
 use cache::Cache;
 use event::{Change, EventId, Kind};
@@ -73,6 +75,7 @@ pub struct Library {
     recogniser: Recogniser,
     words: Words,
     recall: Recall,
+    appearances: Appearances,
     decoder: Arc<dyn Decoder>,
     version: String,
     kept_at: Option<EventId>,
@@ -209,6 +212,7 @@ impl Library {
             recogniser: Recogniser::new(opening.options.clone())?,
             words: Words::default(),
             recall: Recall::new()?,
+            appearances: Appearances::default(),
             decoder: Arc::clone(&opening.decoder),
             version: features::version(&opening.options),
             kept_at: None,

@@ -1,5 +1,6 @@
 //! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top left corner.
 
+pub mod appearance;
 pub mod blur;
 mod budget;
 pub mod colour;

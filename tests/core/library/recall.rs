@@ -9,10 +9,9 @@ use super::*;
 fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<Remembered> {
     let query = Query::parse(text);
     let library = hold(library);
-    let fits = |image: ItemId, source: &Source| library.words().fits(image, source, &query);
-    let (found, _) = library.recall().search(&query, k, 1, |prefix, n| library.words().complete(prefix, n), fits);
+    let (found, _) = library.recall().search(library.words(), &query, k, 1, |_| true);
     for one in &found {
-        let reasons = library.recall().explain(library.state(), &query, one, |prefix, n| library.words().complete(prefix, n)).unwrap();
+        let reasons = library.recall().explain(library.state(), library.words(), &query, one).unwrap();
         assert!((reasons.score - one.score).abs() < 1e-5, "{reasons:?} for {one:?}");
         let sum: f64 = reasons.words.iter().chain(&reasons.lessons).map(|(_, term)| term).sum();
         assert!((sum - one.score).abs() < 1e-5, "{reasons:?} for {one:?}");

@@ -46,16 +46,7 @@ pub(super) fn take(panel: &mut Panel<'_>, done: Done) {
 /// The line above the grid: chips of what is shown, count, order, size.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal_wrapped(|ui| {
-        let mut dropped = None;
-        for (i, scope) in panel.view.scopes.iter().enumerate() {
-            let colour = ui.visuals().selection.bg_fill;
-            if chip_ui(ui, &format!("{}  ×", scope.words()), colour, "Press to take this filter off").clicked() {
-                dropped = Some(i);
-            }
-        }
-        if let Some(i) = dropped {
-            panel.view.scopes.remove(i);
-        }
+        filters_ui(ui, panel);
         let (shown, selected) = (panel.view.list().len(), panel.view.selection.len());
         let words = if selected > 0 { format!("{selected} of {shown} selected") } else { count(shown, "image") };
         ui.label(RichText::new(words).weak());
@@ -73,6 +64,20 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             ui.label(RichText::new("Order").weak());
         });
     });
+}
+
+/// Chips of what is shown, to be taken off.
+pub(super) fn filters_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let mut dropped = None;
+    for (i, scope) in panel.view.scopes.iter().enumerate() {
+        let colour = ui.visuals().selection.bg_fill;
+        if chip_ui(ui, &format!("{}  ×", scope.words()), colour, "Press to take this filter off").clicked() {
+            dropped = Some(i);
+        }
+    }
+    if let Some(i) = dropped {
+        panel.view.scopes.remove(i);
+    }
 }
 
 /// What to do first with the sample.
@@ -178,7 +183,7 @@ pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     ui.separator();
     let removed = panel.state().and_then(|state| state.image(id)).is_some_and(|image| image.removed);
     let take_away = if removed { Action::Restore } else { Action::Remove };
-    for action in [Action::View, Action::Reveal, Action::CopyPath, take_away, Action::Forget] {
+    for action in [Action::View, Action::Like, Action::Reveal, Action::CopyPath, take_away, Action::Forget] {
         let button = egui::Button::new(action.words().0).shortcut_text(action.key_words(ui.ctx()));
         if ui.add(button).on_hover_text(action.words().1).clicked() {
             panel.act(action);

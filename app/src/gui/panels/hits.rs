@@ -1,135 +1,198 @@
-//! The answer to a search: images with their captions, scores and the words that were found.
+//! The answer to a search: a grid of images with their captions, scores and the words that were found.
 
-use egui::{CornerRadius, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
+use std::collections::HashMap;
+
+use egui::{CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use tessera_core::ids::ItemId;
 
 use super::super::actions::Action;
-use super::super::selection::Pick;
+use super::super::selection::{Pick, Selection};
 use super::super::theme;
-use super::super::view::{Panel, Viewer};
-use super::super::widgets::grid::{keys, one_line};
+use super::super::view::{Modal, Panel, Viewer};
+use super::super::widgets::grid::{Cell, one_line, tiles_ui};
 use super::super::widgets::{WHOLE, fitted, nothing_ui};
-use super::browse::{cell, count, image_menu_ui};
+use super::browse::{cell, count, filters_ui, image_menu_ui};
 use super::tree::label_keys;
 use crate::command::Command;
+use crate::session::desk::view::Hits;
 use crate::session::search::{Engine, Hit};
 
-const ROW: f32 = 76.0;
+/// The least width of a tile.
+const WIDTH: f32 = 224.0;
+/// What a tile has below its picture.
+const BELOW: f32 = 98.0;
+const PADDING: f32 = 8.0;
+/// A thumb: a button, and how far it is from one to the next.
+const THUMB: Vec2 = vec2(46.0, 20.0);
 
 pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(hits) = panel.desk.hits().cloned() else { return };
     label_keys(ui, panel);
+    head_ui(ui, panel, &hits);
+    if hits.hits.is_empty() {
+        empty_ui(ui, panel, &hits);
+        return;
+    }
+    let list: Vec<ItemId> = hits.hits.iter().map(|hit| hit.image).collect();
+    let by_image: HashMap<ItemId, &Hit> = hits.hits.iter().map(|hit| (hit.image, hit)).collect();
+    let side = panel.settings.thumbnail_side;
+    let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
+    let mut selection = std::mem::take(&mut panel.view.selection);
+    let mut menu = None;
+    tiles_ui(ui, "hits", &list, &mut selection, size, |ui, id, size, selection| {
+        let Some((hit, shown)) = by_image.get(&id).copied().zip(cell(panel, id)) else {
+            ui.allocate_exact_size(size, Sense::hover());
+            return;
+        };
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        paint(ui, rect, &response, hit, &shown, selection);
+        if !hits.query.trim().is_empty() {
+            thumbs_ui(ui, panel, &hits.query, hit, pos2(rect.right() - PADDING - 2.0 * THUMB.x - 4.0, rect.bottom() - PADDING - THUMB.y));
+        }
+        let caption = hit.caption.as_deref().unwrap_or("no caption");
+        let is_selected = selection.contains(id);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, format!("{}: {caption}", shown.name)));
+        if response.clicked() {
+            selection.pick(&list, id, Pick::of(ui.input(|input| input.modifiers)));
+        }
+        if response.double_clicked() {
+            panel.view.viewer = Some(Viewer::default());
+        }
+        if response.secondary_clicked() && !is_selected {
+            selection.pick(&list, id, Pick::Alone);
+        }
+        if response.context_menu_opened() || response.secondary_clicked() {
+            menu = Some((id, response));
+        } else {
+            response.on_hover_text(format!("{caption}\n{}", shown.name));
+        }
+    });
+    panel.view.selection = selection;
+    if let Some((id, response)) = menu {
+        response.context_menu(|ui| image_menu_ui(ui, panel, id));
+    }
+}
+
+/// What was searched for, where and by whom.
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     ui.horizontal_wrapped(|ui| {
-        let words = format!("{} for “{}”", count(hits.hits.len(), "image"), hits.query.trim());
-        ui.label(RichText::new(words).strong());
-        ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
+        filters_ui(ui, panel);
+        let query = hits.query.trim();
+        let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
+        let like = if hits.like.is_some() { " that look alike" } else { "" };
+        ui.label(RichText::new(format!("{}{like}{of}", count(hits.hits.len(), "image"))).strong());
+        if !query.is_empty() {
+            ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
+        }
         if !hits.unknown.is_empty() {
             let words = format!("No caption, class or name has: {}", hits.unknown.join(", "));
             ui.colored_label(ui.visuals().warn_fg_color, words);
         }
         if hits.lessons > 0 {
-            ui.label(RichText::new(format!("taught {}", count(hits.lessons, "time"))).weak())
-                .on_hover_text("What you said of answers; the history takes any of it back");
+            let words = RichText::new(format!("taught {}", count(hits.lessons, "time"))).weak();
+            let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
+            if ui.link(words).on_hover_text(hover).clicked() {
+                panel.view.open(Modal::Lessons);
+            }
         }
-        let mut engine = hits.engine;
-        ui.selectable_value(&mut engine, Engine::Memory, "Memory")
-            .on_hover_text("Learns from what you say of its answers (contextual memory tree)");
-        ui.selectable_value(&mut engine, Engine::Index, "Index")
-            .on_hover_text("Looks at every caption and learns nothing (tf-idf), to compare");
-        if engine != hits.engine {
-            panel.ask(Command::SearchBy(engine));
+        if !query.is_empty() {
+            let mut engine = hits.engine;
+            ui.selectable_value(&mut engine, Engine::Memory, "Memory")
+                .on_hover_text("Learns from what you say of its answers (contextual memory tree)");
+            ui.selectable_value(&mut engine, Engine::Index, "Index")
+                .on_hover_text("Looks at every caption and learns nothing (tf-idf), to compare");
+            if engine != hits.engine {
+                panel.ask(Command::SearchBy(engine));
+            }
         }
         if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
             panel.view.selection.set(hits.hits.iter().map(|hit| hit.image));
         }
     });
-    if hits.hits.is_empty() {
-        let words = if hits.memories == 0 {
-            "There are no captions yet: write one under an image, or read a file of captions (File menu)"
-        } else {
-            "Images are found by the words of their captions, classes and names; \"two words\" in quotes must stand together, -word must not be there"
-        };
-        nothing_ui(ui, "No memory of this yet", words);
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
+    let is_filtered = !panel.view.scopes.is_empty();
+    let words = if is_filtered {
+        "Nothing among what is shown answers; take filters off to search in all images"
+    } else if hits.memories == 0 {
+        "There are no captions yet: write one under an image, or read a file of captions (File menu)"
+    } else {
+        "Images are found by the words of their captions, classes and names; \"two words\" in quotes must stand together, -word must not be there"
+    };
+    nothing_ui(ui, "No memory of this yet", words);
+    if is_filtered {
+        ui.vertical_centered(|ui| {
+            if ui.button("Search in all images").clicked() {
+                panel.view.scopes.clear();
+            }
+        });
+    }
+}
+
+fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &Hit, shown: &Cell, selection: &Selection) {
+    if !ui.is_rect_visible(rect) {
         return;
     }
-    let list: Vec<_> = hits.hits.iter().map(|hit| hit.image).collect();
-    let mut area = ScrollArea::vertical().id_salt("hits").auto_shrink([false, false]);
-    if let Some(at) = keys(ui, &list, &mut panel.view.selection, 1) {
-        let room = ui.available_height();
-        area = area.vertical_scroll_offset((at as f32 * (ROW + ui.spacing().item_spacing.y) - room / 2.0).max(0.0));
+    let painter = ui.painter_at(rect);
+    let rounding = CornerRadius::same(theme::ROUNDING);
+    let is_cursor = selection.cursor() == Some(hit.image) && selection.contains(hit.image);
+    let ground = if selection.contains(hit.image) {
+        ui.visuals().selection.bg_fill
+    } else if response.hovered() {
+        ui.visuals().faint_bg_color
+    } else {
+        theme::card(ui)
+    };
+    painter.rect_filled(rect, rounding, ground);
+    if is_cursor || response.has_focus() {
+        painter.rect_stroke(rect, rounding, theme::focus(ui), egui::StrokeKind::Inside);
     }
-    area.show_rows(ui, ROW, hits.hits.len(), |ui, rows| {
-        for hit in rows.filter_map(|i| hits.hits.get(i)) {
-            let Some(shown) = cell(panel, hit.image) else { continue };
-            let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
-            let is_selected = panel.view.selection.contains(hit.image);
-            let rounding = CornerRadius::same(theme::ROUNDING);
-            if is_selected {
-                ui.painter().rect_filled(rect, rounding, ui.visuals().selection.bg_fill);
-            } else if response.hovered() {
-                ui.painter().rect_filled(rect, rounding, ui.visuals().faint_bg_color);
-            }
-            if response.has_focus() {
-                ui.painter().rect_stroke(rect, rounding, theme::focus(ui), egui::StrokeKind::Inside);
-            }
-            let frame = egui::Rect::from_min_size(rect.min + vec2(4.0, 4.0), vec2(ROW - 8.0, ROW - 8.0));
-            match shown.thumbnail {
-                Some((texture, size)) => {
-                    ui.painter().image(texture, fitted(size, frame), WHOLE, egui::Color32::WHITE);
-                }
-                None => {
-                    ui.painter().rect_filled(frame, rounding, theme::behind_pictures(ui));
-                }
-            }
-            let left = frame.right() + 12.0;
-            let room = egui::Rect::from_min_max(pos2(left, rect.top() + 6.0), pos2(rect.right() - 150.0, rect.bottom() - 6.0));
-            let caption = hit.caption.clone().unwrap_or_else(|| "no caption".into());
-            let colour = if hit.caption.is_some() { ui.visuals().text_color() } else { ui.visuals().weak_text_color() };
-            let galley = ui.painter().layout_job(marked(ui, &caption, &hit.words, colour, room.width()));
-            ui.painter().galley(room.min, galley, colour);
-            let below = match &shown.label {
-                Some((label, _)) => format!("{label} · {}", shown.name),
-                None => shown.name.clone(),
-            };
-            let below = one_line(ui, &below, room.width(), ui.visuals().weak_text_color());
-            ui.painter().galley(pos2(left, room.bottom() - below.size().y), below, ui.visuals().weak_text_color());
-            let bar = egui::Rect::from_min_size(pos2(rect.right() - 136.0, rect.top() + 16.0), vec2(90.0, 8.0));
-            ui.painter().rect_filled(bar, CornerRadius::same(3), ui.visuals().faint_bg_color);
-            let full = egui::Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
-            ui.painter().rect_filled(full, CornerRadius::same(3), theme::accent(ui));
-            let font = egui::TextStyle::Small.resolve(ui.style());
-            let score = format!("{:.2}", hit.score);
-            ui.painter().text(bar.right_center() + vec2(8.0, 0.0), egui::Align2::LEFT_CENTER, score, font, ui.visuals().text_color());
-            let words = one_line(ui, &hit.words.join(", "), 136.0, ui.visuals().weak_text_color());
-            ui.painter().galley(pos2(bar.left(), bar.bottom() + 8.0), words, ui.visuals().weak_text_color());
-            thumbs_ui(ui, panel, &hits.query, hit, pos2(bar.left(), rect.bottom() - 26.0));
-            response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, format!("{}: {caption}", shown.name)));
-            if response.clicked() {
-                panel.view.selection.pick(&list, hit.image, Pick::of(ui.input(|input| input.modifiers)));
-            }
-            if response.double_clicked() {
-                panel.view.viewer = Some(Viewer::default());
-            }
-            if response.secondary_clicked() && !is_selected {
-                panel.view.selection.pick(&list, hit.image, Pick::Alone);
-            }
-            response.context_menu(|ui| image_menu_ui(ui, panel, hit.image));
+    let inner = rect.shrink(PADDING);
+    let frame = Rect::from_min_max(inner.min, pos2(inner.right(), inner.bottom() - BELOW));
+    match shown.thumbnail {
+        Some((texture, size)) => {
+            painter.image(texture, fitted(size, frame), WHOLE, egui::Color32::WHITE);
         }
-    });
+        None => {
+            painter.rect_filled(frame, rounding, theme::behind_pictures(ui));
+        }
+    }
+    let caption = hit.caption.as_deref().unwrap_or("no caption");
+    let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+    let colour = if hit.caption.is_some() { text } else { weak };
+    let galley = painter.layout_job(marked(ui, caption, &hit.words, colour, inner.width()));
+    painter.galley(pos2(inner.left(), frame.bottom() + 6.0), galley, colour);
+    let below = inner.bottom() - THUMB.y - 6.0;
+    let mut left = inner.left();
+    if let Some((label, colour)) = &shown.label {
+        painter.circle_filled(pos2(left + 5.0, below - 8.0), 4.5, *colour);
+        let label = one_line(ui, label, inner.width() / 2.0, text);
+        painter.galley(pos2(left + 14.0, below - 8.0 - label.size().y / 2.0), std::sync::Arc::clone(&label), text);
+        left += 14.0 + label.size().x + 8.0;
+    }
+    let words = if hit.words.is_empty() { shown.name.clone() } else { hit.words.join(", ") };
+    let words = one_line(ui, &words, inner.right() - left, weak);
+    painter.galley(pos2(left, below - 8.0 - words.size().y / 2.0), words, weak);
+    let font = egui::TextStyle::Small.resolve(ui.style());
+    let middle = inner.bottom() - THUMB.y / 2.0;
+    let bar = Rect::from_min_size(pos2(inner.left(), middle - 4.0), vec2(56.0, 8.0));
+    painter.rect_filled(bar, CornerRadius::same(3), ui.visuals().faint_bg_color);
+    let full = Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
+    painter.rect_filled(full, CornerRadius::same(3), theme::accent(ui));
+    painter.text(bar.right_center() + vec2(6.0, 0.0), egui::Align2::LEFT_CENTER, format!("{:.2}", hit.score), font, text);
 }
 
 /// Whether a hit is a good answer, as the user said and may say now.
 fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &Hit, at: egui::Pos2) {
-    let sides = [
-        (1.0, "Good", Action::Good, hit.taught.is_some_and(|said| said > 0.0)),
-        (-1.0, "Bad", Action::Bad, hit.taught.is_some_and(|said| said < 0.0)),
-    ];
-    for (i, (reward, sign, action, is_said)) in sides.into_iter().enumerate() {
-        let place = egui::Rect::from_min_size(at + vec2(56.0 * i as f32, 0.0), vec2(52.0, 20.0));
+    let said = hit.taught.unwrap_or(0.0);
+    for (i, (action, words, is_said)) in [(Action::Good, "Good", said > 0.0), (Action::Bad, "Bad", said < 0.0)].into_iter().enumerate() {
+        let place = Rect::from_min_size(at + vec2((THUMB.x + 4.0) * i as f32, 0.0), THUMB);
         let key = action.key_words(ui.ctx());
-        let button = ui.put(place, egui::Button::selectable(is_said, sign)).on_hover_text(format!("{} ({key})", action.words().0));
+        let button = ui.put(place, egui::Button::selectable(is_said, words)).on_hover_text(format!("{} ({key})", action.words().0));
         button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_said, format!("{}: #{}", action.words().0, hit.image.0)));
         if button.clicked() {
-            panel.ask(Command::Reward(query.to_owned(), hit.image, (!is_said).then_some(reward)));
+            panel.ask(Command::Reward(query.to_owned(), hit.image, action.reward().filter(|_| !is_said)));
         }
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn inspector_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             });
             return;
         }
+        super::why::why_ui(ui, panel, image.id);
         label_ui(ui, panel, &image, &selected);
         prediction_ui(ui, panel, &image);
         captions_ui(ui, panel, &image);
@@ -238,7 +239,7 @@ fn facts_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
         ui.add(egui::Label::new(words).wrap());
     }
     ui.horizontal_wrapped(|ui| {
-        for action in [Action::View, Action::Reveal, Action::CopyPath, Action::Remove] {
+        for action in [Action::View, Action::Like, Action::Reveal, Action::CopyPath, Action::Remove] {
             if ui.small_button(action.words().0).on_hover_text(action.words().1).clicked() {
                 panel.act(action);
             }
@@ -246,7 +247,7 @@ fn facts_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     });
 }
 
-fn heading(ui: &mut Ui, words: &str) {
+pub(super) fn heading(ui: &mut Ui, words: &str) {
     ui.add_space(8.0);
     ui.label(RichText::new(words).strong().color(theme::accent(ui)));
 }

@@ -4,6 +4,7 @@ mod bottom;
 mod browse;
 mod hits;
 mod inspector;
+mod lessons;
 mod library;
 mod modals;
 mod models;
@@ -13,6 +14,7 @@ mod top;
 mod train;
 mod tree;
 mod viewer;
+mod why;
 
 use std::path::PathBuf;
 

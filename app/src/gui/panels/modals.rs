@@ -24,7 +24,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
     let frame = egui::Frame::popup(&style).inner_margin(egui::Margin::same(18)).corner_radius(egui::CornerRadius::same(10));
     let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
         let width: f32 = match modal {
-            Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log => 560.0,
+            Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log | Modal::Lessons => 560.0,
             Modal::Keys | Modal::About | Modal::Settings => 480.0,
             _ => 400.0,
         };
@@ -37,6 +37,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
             Modal::Settings => settings_ui(ui, panel),
             Modal::History => history_ui(ui, panel),
             Modal::Log => log_ui(ui, panel),
+            Modal::Lessons => close |= super::lessons::lessons_ui(ui, panel),
             Modal::ClassName(old) => class_name_ui(ui, panel, old.as_deref(), &mut close),
             Modal::DeleteClass(class) => {
                 let images = panel.view.census.classes.get(class).copied().unwrap_or(0);
@@ -59,7 +60,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
             Modal::Colour(class, colour) => colour_ui(ui, panel, class, *colour, &mut close),
             Modal::Quit => quit_ui(ui, panel, &mut close),
         }
-        if matches!(modal, Modal::Keys | Modal::About | Modal::Settings | Modal::History | Modal::Log) {
+        if matches!(modal, Modal::Keys | Modal::About | Modal::Settings | Modal::History | Modal::Log | Modal::Lessons) {
             ui.add_space(8.0);
             close |= ui.button("Close").clicked();
         }
@@ -296,6 +297,12 @@ fn settings_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.end_row();
         let name = ui.label("Hits of a search").id;
         ui.add(Slider::new(&mut s.hits, 1..=1000).logarithmic(true)).labelled_by(name);
+        ui.end_row();
+        let name = ui
+            .label("Thoroughness of a search")
+            .on_hover_text("Leaves of the caption memory that are looked at: more find more, and take longer. Words that few captions have are found anyhow.")
+            .id;
+        ui.add(Slider::new(&mut s.search_leaves, 1..=4096).logarithmic(true)).labelled_by(name);
         ui.end_row();
         let name = ui.label("Threads (0: all)").on_hover_text("From the next start on").id;
         ui.add(Slider::new(&mut s.threads, 0..=256).clamping(egui::SliderClamping::Edits)).labelled_by(name);

@@ -47,6 +47,16 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 panel.ask(Command::UseLibrary);
             }
         }
+        if let Some(recognition) = panel.desk.recognition().cloned().filter(|_| panel.state().is_some())
+            && ui.button("Find alike").on_hover_text("Images of the library that look like it").clicked()
+        {
+            let query = match (recognition.item, &recognition.path) {
+                (Some(id), _) => Query::Item(id),
+                (None, Some(path)) => Query::File(path.clone()),
+                (None, None) => Query::Pixels(std::sync::Arc::clone(&recognition.picture)),
+            };
+            panel.ask(Command::Like(Some((query, None))));
+        }
         if panel.desk.recognition().is_some() && ui.button("Save explanation as PNG…").clicked() {
             panel.asks.path = Some(Purpose::ExportPicture);
         }

@@ -6,7 +6,8 @@ use super::super::actions::Action;
 use super::super::dialogs::Purpose;
 use super::super::theme;
 use super::super::view::{Page, Panel};
-use crate::command::{Export, Format};
+use super::super::widgets::{WHOLE, chip_ui, fitted};
+use crate::command::{Command, Export, Format};
 
 pub(super) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
@@ -32,6 +33,19 @@ pub(super) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if !panel.view.search.is_empty() && ui.button("×").on_hover_text("Clear the search (Esc)").clicked() {
         panel.view.search.clear();
+    }
+    if let Some(like) = panel.desk.like().cloned() {
+        let part = if like.crop.is_some() { "a part of " } else { "" };
+        let name = std::path::Path::new(&like.name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if chip_ui(ui, "×", ui.visuals().selection.bg_fill, &format!("Looking like {part}{name}; press to end that")).clicked() {
+            panel.ask(Command::Like(None));
+        }
+        if let Some(texture) = panel.pictures.like() {
+            let (rect, _) = ui.allocate_exact_size(egui::vec2(26.0, 26.0), egui::Sense::hover());
+            let [width, height] = texture.size();
+            ui.painter().image(texture.id(), fitted((width as u32, height as u32), rect), WHOLE, egui::Color32::WHITE);
+        }
+        ui.label(RichText::new("like").weak());
     }
     let id = Id::unique("search");
     let hint = format!("Search captions, classes, names ({})", Action::Find.key_words(ui.ctx()));
@@ -81,6 +95,8 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::SelectAll, has), (Action::SelectNone, has), (Action::Invert, has)]);
         ui.separator();
         let some = !panel.view.selection.is_empty();
+        items(ui, panel, &[(Action::Like, some), (Action::Lessons, has)]);
+        ui.separator();
         items(ui, panel, &[(Action::Remove, some), (Action::Restore, some), (Action::Forget, some), (Action::CopyPath, some)]);
     });
     ui.menu_button("Recogniser", |ui| {

@@ -21,6 +21,9 @@ pub(super) fn tree_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if entry_ui(ui, panel.view.scopes.is_empty(), None, "All images", census.images, "").clicked() {
             panel.view.scopes.clear();
             panel.view.search.clear();
+            if panel.desk.like().is_some() {
+                panel.ask(Command::Like(None));
+            }
         }
         for (scope, count, hover) in [
             (Scope::Untagged, census.untagged, "Images without a class"),
@@ -140,7 +143,7 @@ fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census, root: RootId, 
         });
 }
 
-/// An entry that shows images of one kind; with Ctrl it joins what is shown already.
+/// An entry that shows images of one kind; with Ctrl it joins what is shown already. A search goes on, among these.
 fn scope_ui(
     ui: &mut Ui,
     panel: &mut Panel<'_>,
@@ -165,7 +168,6 @@ fn scope_ui(
             (false, true) if panel.view.scopes.len() == 1 => panel.view.scopes.clear(),
             (false, _) => panel.view.scopes = vec![scope],
         }
-        panel.view.search.clear();
     }
     response
 }

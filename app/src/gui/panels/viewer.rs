@@ -8,6 +8,8 @@ use super::super::theme;
 use super::super::view::Panel;
 use super::super::widgets::{WHOLE, fitted};
 use super::tree::label_keys;
+use crate::command::{Command, Crop, Query};
+use crate::session::like::LEAST;
 
 pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     label_keys(ui, panel);
@@ -40,10 +42,14 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         ui.label(RichText::new(image.file_name()).strong());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for action in [Action::Recognise, Action::CopyPath, Action::Reveal] {
+            for action in [Action::Recognise, Action::CopyPath, Action::Reveal, Action::Like] {
                 if ui.button(action.words().0).on_hover_text(action.words().1).clicked() {
                     panel.act(action);
                 }
+            }
+            if let Some(viewer) = &mut panel.view.viewer {
+                let hover = "Drag a rectangle over a part of the picture to find images that look like it (Shift+drag)";
+                ui.toggle_value(&mut viewer.marks, "Mark a part").on_hover_text(hover);
             }
             for (words, zoom, hover) in [("100 %", Some(1.0), "One pixel for each of the picture's (double click)"), ("Fit", None, "Key F")]
             {
@@ -77,7 +83,8 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         viewer.zoom = Some(zoom);
     }
-    if response.dragged() {
+    let marks = viewer.mark.is_some() || viewer.marks || ui.input(|input| input.modifiers.shift);
+    if response.dragged() && !marks {
         viewer.offset += response.drag_delta();
     }
     if response.double_clicked() {
@@ -89,6 +96,17 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let room = ((shown - rect.size()) / 2.0).max(Vec2::ZERO);
     viewer.offset = viewer.offset.clamp(-room, room);
     let target = Rect::from_center_size(rect.center() + viewer.offset, shown);
+    let in_picture = |at: egui::Pos2| ((at - target.min) / zoom).clamp(Vec2::ZERO, vec2(size.0 as f32, size.1 as f32)).to_pos2();
+    let [seen_from, seen_to] = [rect.min, rect.max].map(in_picture);
+    viewer.visible = part(seen_from, seen_to).filter(|part| (part.0[2], part.0[3]) != size);
+    if marks && response.drag_started() {
+        viewer.mark = ui.input(|input| input.pointer.press_origin()).map(|at| [in_picture(at), in_picture(at)]);
+    }
+    if let (Some(mark), Some(at)) = (&mut viewer.mark, response.interact_pointer_pos()) {
+        mark[1] = in_picture(at);
+    }
+    let marked = if response.drag_stopped() { viewer.mark.take() } else { None };
+    let mark = viewer.mark;
     let painter = ui.painter_at(rect);
     let texture = panel.pictures.viewed(id, zoom).map(egui::TextureHandle::id);
     let texture = texture.or_else(|| image.content.and_then(|content| panel.textures.get(content.hash.0, id)).map(egui::TextureHandle::id));
@@ -111,12 +129,28 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             );
         }
     }
+    if let Some([from, to]) = mark {
+        let on_screen = |at: egui::Pos2| target.min + at.to_vec2() * zoom;
+        let part = Rect::from_two_pos(on_screen(from), on_screen(to));
+        painter.rect_filled(part, egui::CornerRadius::ZERO, theme::accent(ui).gamma_multiply(0.25));
+        painter.rect_stroke(part, egui::CornerRadius::ZERO, theme::focus(ui), egui::StrokeKind::Inside);
+    }
+    if let Some(crop) = marked.and_then(|[from, to]| part(from, to)) {
+        panel.ask(Command::Like(Some((Query::Item(id), Some(crop)))));
+    }
     let words = format!("{:.0} %   {} × {}", 100.0 * zoom, size.0, size.1);
     let at = pos2(rect.right() - 10.0, rect.bottom() - 8.0);
     painter.text(at, egui::Align2::RIGHT_BOTTOM, words, egui::FontId::proportional(12.0), ui.visuals().text_color());
     if let Some(caption) = caption {
         ui.add(egui::Label::new(caption).truncate());
     }
+}
+
+/// The whole pixels between two corners; none when they are too few to look like anything.
+fn part(from: egui::Pos2, to: egui::Pos2) -> Option<Crop> {
+    let (low, high) = (from.min(to).floor(), from.max(to).floor());
+    let (width, height) = ((high.x - low.x) as u32, (high.y - low.y) as u32);
+    (width.min(height) >= LEAST).then_some(Crop([low.x as u32, low.y as u32, width, height]))
 }
 
 /// A zoom between half of what fits and very close.

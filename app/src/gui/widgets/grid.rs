@@ -48,7 +48,27 @@ pub fn grid_ui(
     mut cell: impl FnMut(ItemId) -> Option<Cell>,
 ) -> Done {
     let mut done = Done::default();
+    wheel(ui, side, &mut done);
     let size = vec2(side + 2.0 * PADDING, side + 2.0 * PADDING + CAPTION);
+    tiles_ui(ui, id, list, selection, size, |ui, item, size, selection| match cell(item) {
+        Some(cell) => cell_ui(ui, item, &cell, size, list, selection, &mut done),
+        None => {
+            ui.allocate_exact_size(size, Sense::hover());
+        }
+    });
+    done
+}
+
+/// Lays tiles of at least some size out in rows that reach from side to side; keys move among them. `tile` is asked for visible ones
+/// only, with the size that they have. `id` keeps the place when coming back.
+pub fn tiles_ui(
+    ui: &mut Ui,
+    id: &str,
+    list: &[ItemId],
+    selection: &mut Selection,
+    size: Vec2,
+    mut tile: impl FnMut(&mut Ui, ItemId, Vec2, &mut Selection),
+) {
     let gap = 6.0;
     let width = ui.available_width() - ui.spacing().scroll.bar_width - 4.0;
     let columns = (((width + gap) / (size.x + gap)).floor() as usize).max(1);
@@ -56,8 +76,6 @@ pub fn grid_ui(
     let size = vec2(((width + gap) / columns as f32 - gap).floor().max(size.x.min(width)), size.y);
     let rows = list.len().div_ceil(columns);
     let scrolled_to = keys(ui, list, selection, columns);
-    wheel(ui, side, &mut done);
-
     let mut area = ScrollArea::vertical().id_salt(id).auto_shrink([false, false]);
     if let Some(index) = scrolled_to {
         let row = (index / columns) as f32 * (size.y + gap);
@@ -73,19 +91,13 @@ pub fn grid_ui(
         for row in visible {
             ui.horizontal(|ui| {
                 for &item in list.iter().skip(row * columns).take(columns) {
-                    match cell(item) {
-                        Some(cell) => cell_ui(ui, item, &cell, size, list, selection, &mut done),
-                        None => {
-                            ui.allocate_exact_size(size, Sense::hover());
-                        }
-                    }
+                    tile(ui, item, size, selection);
                 }
             });
         }
     });
     let view = (output.state.clamped_offset().y, output.inner_rect.height());
     ui.ctx().data_mut(|data| data.insert_temp(ui.scope_id().with((id, "view")), view));
-    done
 }
 
 fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], selection: &mut Selection, done: &mut Done) {
@@ -184,7 +196,7 @@ pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::
 }
 
 /// What the keys do: move, select. Returns the place that should be visible.
-pub fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> Option<usize> {
+fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> Option<usize> {
     if ui.ctx().egui_wants_keyboard_input() || ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
         return None;
     }

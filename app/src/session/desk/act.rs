@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use tessera_core::Result;
+use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::text::Query as Words;
 
 use super::super::Session;
+use super::super::search::Wanted;
 use super::view::{Hits, Notice, SavedModel, Tone};
 use super::{Desk, Message, WAIT, done, health, note, problem};
-use crate::command::{Command, Query};
+use crate::command::{Command, Crop, Query};
+
+/// Images whose appearances a search brings into the machine.
+const NEW: usize = 64;
 
 impl Desk {
     /// Starts what is asked for.
@@ -34,11 +39,18 @@ impl Desk {
             Command::Search(text) => self.search(text),
             Command::SearchBy(engine) => {
                 self.engine = engine;
-                if let Some(hits) = &self.hits {
-                    let query = hits.query.clone();
-                    self.search(query);
-                }
+                self.search_again();
             }
+            Command::Like(None) => {
+                self.like = None;
+                self.search_again();
+            }
+            Command::Like(Some((query, crop))) => self.look_for_alike(query, crop),
+            Command::Narrow(only) => {
+                self.only = only;
+                self.search_again();
+            }
+            Command::Why(image) => self.explain(image),
             Command::Reward(query, image, reward) => self.act(move |library| library.reward(&query, image, reward)),
             Command::Recognise(query) => {
                 self.recognition = None;
@@ -115,23 +127,30 @@ impl Desk {
         });
     }
 
-    /// Searches for words; an empty search shows nothing.
+    /// Searches for words, and for what looks like what is shown; an empty search for nothing shows nothing.
     pub(super) fn search(&mut self, text: String) {
         self.searched += 1;
         let number = self.searched;
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && self.like.is_none() {
             self.hits = None;
             return;
         }
-        let (limit, engine) = (self.hit_limit, self.engine);
+        let asked = self.asked_for(&text);
         self.with_library(move |session, library| {
-            let query = Words::typing(&text);
-            let hits = session.search(library, &query, limit, engine);
-            let unknown = session.unknown_words(library, &query);
+            let wanted = asked();
+            if wanted.like.is_some() {
+                // New images come a few at a time; without them the others are found.
+                let _ = library.bring_appearances(NEW);
+            }
+            let hits = session.search(library, &wanted);
+            let unknown = session.unknown_words(library, &wanted.query);
+            let Wanted { like, engine, .. } = wanted;
             Message::Hits(
                 number,
                 Hits {
+                    number,
                     query: text,
+                    like,
                     hits,
                     memories: library.words().memories(),
                     unknown,
@@ -139,6 +158,46 @@ impl Desk {
                     lessons: library.recall().rewards().len(),
                 },
             )
+        });
+    }
+
+    /// Searches again for what was searched for.
+    pub(super) fn search_again(&mut self) {
+        match &self.hits {
+            Some(hits) => self.search(hits.query.clone()),
+            None if self.like.is_some() => self.search(String::new()),
+            None => {}
+        }
+    }
+
+    /// What a search for these words is to find now, to be made by the thread that searches.
+    fn asked_for(&self, text: &str) -> impl FnOnce() -> Wanted + Send + use<> {
+        let (query, like, only) = (Words::typing(text), self.like.clone(), self.only.clone());
+        let (k, engine, leaves) = (self.hit_limit, self.engine, self.search_leaves);
+        move || Wanted { query, like, only: only.map(|only| Arc::new(only.iter().copied().collect())), k, engine, leaves }
+    }
+
+    fn explain(&mut self, image: ItemId) {
+        let Some(text) = self.hits.as_ref().map(|hits| hits.query.clone()) else { return };
+        let (number, asked) = (self.searched, self.asked_for(&text));
+        self.with_library(move |session, library| match session.why(library, &asked(), image) {
+            Some(why) => Message::Why(number, why),
+            None => Message::Nothing,
+        });
+    }
+
+    fn look_for_alike(&mut self, query: Query, crop: Option<Crop>) {
+        let Some(open) = &self.open else {
+            return self.tell(note("Open a folder or a library first"));
+        };
+        let library = Arc::clone(&open.library);
+        self.job("Looking for alike", true, move |session| {
+            session.bring_appearances(&library)?;
+            match session.like(&library, &query, crop) {
+                Ok(like) => Ok(Message::Like(Arc::new(like))),
+                Err(tessera_core::Error::Cancelled) => Err(tessera_core::Error::Cancelled),
+                Err(error) => Ok(problem(error.to_string())),
+            }
         });
     }
 

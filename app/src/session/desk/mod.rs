@@ -30,10 +30,12 @@ use tessera_core::picture::Memory;
 
 use super::Session;
 use super::library::Target;
+use super::like::Like;
 use super::search::Engine;
+use super::why::Why;
 use crate::command::{Command, JobId, Query};
 use crate::job::Job;
-use crate::settings::Settings;
+use crate::settings::{SEARCH_LEAVES, Settings};
 use recognition::Drawn;
 use thumbnails::Thumbnails;
 pub use thumbnails::{Fetched, Wanted};
@@ -66,7 +68,12 @@ pub struct Desk {
     /// The search asked for last; answers to earlier ones are stale.
     searched: u64,
     hits: Option<Hits>,
+    /// Why the search found an image, once that was asked for.
+    why: Option<Why>,
     engine: Engine,
+    /// What hits are to look like, and the images among which they are.
+    like: Option<Arc<Like>>,
+    only: Option<Arc<Vec<ItemId>>>,
     loaded: Option<(String, Arc<Recognizer>)>,
     recognition: Option<Arc<Recognition>>,
     drawn: Option<Drawn>,
@@ -82,6 +89,7 @@ pub struct Desk {
     log: Vec<Notice>,
     refreshed: Instant,
     hit_limit: usize,
+    search_leaves: usize,
     there: HashMap<PathBuf, bool>,
     listing: Option<(PathBuf, Vec<Entry>)>,
     health: Option<Health>,
@@ -116,6 +124,9 @@ enum Message {
     Opened(Box<Opened>),
     State(State),
     Hits(u64, Hits),
+    Like(Arc<Like>),
+    /// Of which search, and why.
+    Why(u64, Why),
     Recognised(Box<(Recognition, Drawn)>),
     NotRecognised(String),
     Health(Box<Health>),
@@ -181,7 +192,10 @@ impl Desk {
             next_job: 0,
             searched: 0,
             hits: None,
+            why: None,
             engine: Engine::default(),
+            like: None,
+            only: None,
             loaded: None,
             recognition: None,
             drawn: None,
@@ -195,6 +209,7 @@ impl Desk {
             log: Vec::new(),
             refreshed: Instant::now(),
             hit_limit: 100,
+            search_leaves: SEARCH_LEAVES,
             there: HashMap::new(),
             listing: None,
             health: None,
@@ -269,6 +284,16 @@ impl Desk {
     /// The answer to the last search.
     pub fn hits(&self) -> Option<&Hits> {
         self.hits.as_ref()
+    }
+
+    /// Why the search found the image that was asked about last.
+    pub fn why(&self) -> Option<&Why> {
+        self.why.as_ref()
+    }
+
+    /// What hits are to look like.
+    pub fn like(&self) -> Option<&Arc<Like>> {
+        self.like.as_ref()
     }
 
     /// The image that was recognised last.
@@ -352,8 +377,8 @@ impl Desk {
     }
 
     /// Says how many hits a search gives at most.
-    pub fn set_hit_limit(&mut self, hits: usize) {
-        self.hit_limit = hits.max(1);
+    pub fn set_search(&mut self, hits: usize, leaves: usize) {
+        (self.hit_limit, self.search_leaves) = (hits.max(1), leaves.max(1));
     }
 
     /// Whether anything is under way that would be lost by leaving.
@@ -468,6 +493,17 @@ impl Desk {
             Message::Hits(number, hits) => {
                 if number == self.searched {
                     self.hits = Some(hits);
+                    self.why = None;
+                }
+            }
+            Message::Like(like) => {
+                self.like = Some(like);
+                let words = self.hits.as_ref().map(|hits| hits.query.clone());
+                self.search(words.unwrap_or_default());
+            }
+            Message::Why(number, why) => {
+                if number == self.searched {
+                    self.why = Some(why);
                 }
             }
             Message::Recognised(answer) => {
@@ -541,6 +577,7 @@ impl Desk {
 
     fn forget_answers(&mut self) {
         (self.hits, self.recognition, self.drawn, self.asked) = (None, None, None, None);
+        (self.why, self.like, self.only) = (None, None, None);
         self.drop_picture();
         self.is_stale = false;
         (self.health, self.damaged) = (None, None);
@@ -557,10 +594,7 @@ impl Desk {
         let is_new = open.state.last_event() != state.last_event();
         open.state = state;
         if is_new {
-            if let Some(hits) = &self.hits {
-                let query = hits.query.clone();
-                self.search(query);
-            }
+            self.search_again();
             if !self.is_importing() {
                 self.recognise_again();
             }
@@ -654,6 +688,8 @@ impl Message {
         match self {
             Self::State(_)
             | Self::Hits(..)
+            | Self::Like(_)
+            | Self::Why(..)
             | Self::Recognised(_)
             | Self::Models(_)
             | Self::Health(_)

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use image::RgbImage;
 use tessera_core::ckm::Without;
 use tessera_core::ckm::explain::{Contribution, Explanation};
 use tessera_core::ckm::model::Recognizer;
@@ -11,12 +10,12 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
-use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::super::draw::winners;
+use super::super::pixels::Pixels;
 use super::super::recognise::Answer;
 use super::view::{LeftOut, Piece, Reasons, Recognition, Row, Tile};
 use crate::command::Query;
@@ -70,32 +69,9 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
         }
         Answerer::Model(model, name) => (Recognizer::clone(model), None, name.clone()),
     };
-    let item = match (query, &state) {
-        (Query::Item(id), Some(_)) => Some(*id),
-        (Query::File(path), Some(state)) => {
-            state.images().find(|image| state.path_of(image).as_deref() == Some(path)).map(|image| image.id)
-        }
-        _ => None,
-    };
-    let path = match (query, &state) {
-        (Query::File(path), _) => Some(path.clone()),
-        // A model from elsewhere is asked about images of the library that is open, too.
-        (Query::Item(id), state) => {
-            let state = state.as_ref().or(open);
-            state.and_then(|state| state.path_of(state.image(*id)?))
-        }
-        _ => None,
-    };
-    let picture = match (query, &path) {
-        (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), SIDE),
-        (_, Some(path)) => session.picture(path, SIDE)?,
-        (Query::Item(id), None) => {
-            let name = format!("#{}", id.0);
-            return Err(Error::data(Path::new(&name), "an image of the open library", "none of that number", "choose another image"));
-        }
-        (Query::File(path), None) => return Err(Error::data(path, "an image", "nothing", "check the name")),
-    };
-    let name = path.as_deref().map_or_else(|| "Pasted image".to_owned(), tessera_core::error::display);
+    // A model from elsewhere is asked about images of the library that is open, too.
+    let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open))?;
+    let item = item.filter(|_| state.is_some());
     // An image that was learned would be compared with itself.
     let example = item.and_then(|id| model.ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example.clone());
     let without = example.as_ref().map_or(Without::Nothing, |example| example.without_itself());

@@ -10,6 +10,7 @@ use tessera_core::library::event::EventId;
 use tessera_core::progress::Snapshot;
 
 use crate::command::JobId;
+use crate::session::like::Like;
 use crate::session::search::{Engine, Hit};
 
 /// A sentence for the user.
@@ -52,8 +53,12 @@ pub struct JobView {
 /// The answer to a search.
 #[derive(Clone, Debug, Default)]
 pub struct Hits {
+    /// The number of the search.
+    pub number: u64,
     /// What was searched for.
     pub query: String,
+    /// What is to be looked like besides.
+    pub like: Option<Arc<Like>>,
     /// The best images.
     pub hits: Vec<Hit>,
     /// Captions remembered in all.

@@ -9,11 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bytes::{Reader, Writer};
-use crate::cmt::{Answer, Cmt, CmtOptions, Explanation, Operations, Path};
+use crate::cmt::{Answer, Cmt, CmtOptions, Explanation, Hit, Operations, Path};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::apply::{Lesson, Model};
 use crate::library::event::Reward;
+use crate::library::models::words::Words;
 use crate::library::state::{Image, State};
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts, feature};
@@ -69,6 +70,8 @@ pub struct Reasons {
     pub lessons: Vec<(String, f64)>,
     /// The way to the memory in each tree, with each router's margin and its most telling features.
     pub paths: Vec<Path>,
+    /// Words of the query and of the memory, by their features.
+    pub names: BTreeMap<u32, String>,
 }
 
 /// Trees are first grown anew at so many texts.
@@ -142,64 +145,69 @@ impl Recall {
         self.grown_at.weigh(&counts(text, Stemming::None))
     }
 
-    /// What a query asks for, with the words that `complete` gives for its unfinished one.
-    fn question(&self, query: &Query, complete: impl Fn(&str, usize) -> Vec<String>) -> SparseVec {
+    /// The words that a query asks for, with those of `index` that its unfinished one may become.
+    fn asked(query: &Query, index: &Words) -> Vec<String> {
         let mut asked: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
         if let Some(prefix) = &query.prefix {
             // What is a word already means itself.
-            match complete(prefix, COMPLETIONS) {
+            match index.complete(prefix, COMPLETIONS) {
                 words if words.contains(prefix) => asked.push(prefix.clone()),
                 words => asked.extend(words),
             }
         }
-        self.key(&asked.join(" "))
+        asked
     }
 
-    /// The at most `k` images that answer `query` best and that `fits` lets through, looking at `leaves` leaves at first, and at more for
-    /// as long as too few are found. `complete` gives words for the beginning of one. A query that wants nothing finds nothing.
+    /// The at most `k` images that answer `query` best and that `fits` lets through, among the memories in `leaves` leaves of each tree.
     ///
-    /// O((depth + cap) words) a leaf; with n lessons against images O(n words) more.
+    /// Where these leave room, as for a word that few texts have or a narrow filter, the texts that `index` has for the words are scored as
+    /// well, and all lessons: nothing that answers is missing from a short list. A query that wants nothing finds nothing.
+    ///
+    /// O((depth + cap) words) a leaf; with n lessons O(n words) more; for a short list the cost of a search in `index` besides.
     pub fn search(
         &self,
+        index: &Words,
         query: &Query,
         k: usize,
         leaves: usize,
-        complete: impl Fn(&str, usize) -> Vec<String>,
-        fits: impl Fn(ItemId, &Source) -> bool,
+        fits: impl Fn(ItemId) -> bool,
     ) -> (Vec<Remembered>, Operations) {
-        let x = self.question(query, complete);
+        let x = self.key(&Self::asked(query, index).join(" "));
         let mut operations = Operations::default();
-        if x.is_empty() {
+        if x.is_empty() || k == 0 {
             return (Vec::new(), operations);
         }
-        let wanted = k.saturating_mul(FOR_EACH);
-        let mut leaves = leaves.max(1);
-        loop {
-            let Answer { hits, operations: cost } = self.forest.query_budget(&x, wanted, leaves);
-            operations += cost;
-            let mut best: BTreeMap<ItemId, Remembered> = BTreeMap::new();
+        let mut best: BTreeMap<ItemId, Remembered> = BTreeMap::new();
+        let mut offer = |hits: &[Hit]| {
             for hit in hits.iter().filter(|hit| hit.score > 0.0) {
-                let Some((image, source)) = self.sources.get(&hit.id).filter(|(image, source)| fits(*image, source)) else { continue };
-                let found = Remembered { image: *image, score: hit.score, memory: hit.id, source: source.clone(), taught: None };
-                // Hits come best first.
-                best.entry(*image).or_insert(found);
+                let Some((image, source)) = self.sources.get(&hit.id) else { continue };
+                let is_better = best.get(image).is_none_or(|old| (old.score, hit.id) < (hit.score, old.memory));
+                if is_better && fits(*image) && index.fits(*image, source, query) {
+                    let found = Remembered { image: *image, score: hit.score, memory: hit.id, source: source.clone(), taught: None };
+                    best.insert(*image, found);
+                }
             }
-            let is_whole = cost.memories as usize >= self.forest.len();
-            if best.len() < k && !is_whole {
-                leaves *= 4;
-                continue;
-            }
-            let mut found: Vec<Remembered> = best.into_values().collect();
-            let asked = words_of(query);
-            for one in &mut found {
-                one.score -= self.against(one.image, &x).iter().map(|(_, loss)| loss).sum::<f64>();
-                one.taught = self.rewards.get(&(one.image, asked.clone())).copied();
-            }
-            found.retain(|one| one.score > 0.0 || one.taught.is_some());
-            found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
-            found.truncate(k);
-            return (found, operations);
+            best.len()
+        };
+        let Answer { hits, operations: cost } = self.forest.query_budget(&x, k.saturating_mul(FOR_EACH), leaves.max(1));
+        operations += cost;
+        if offer(&hits) < k && (cost.memories as usize) < self.forest.len() {
+            let texts = index.having(query).filter_map(|(image, source)| self.memories.get(&(image, source)));
+            let lessons = self.rewards.keys().filter_map(|(image, query)| self.memories.get(&(*image, Source::Lesson(query.clone()))));
+            let Answer { hits, operations: cost } = self.forest.score_all(&x, texts.chain(lessons).copied());
+            operations += cost;
+            offer(&hits);
         }
+        let mut found: Vec<Remembered> = best.into_values().collect();
+        let asked = words_of(query);
+        for one in &mut found {
+            one.score -= self.against(one.image, &x).iter().map(|(_, loss)| loss).sum::<f64>();
+            one.taught = self.rewards.get(&(one.image, asked.clone())).copied();
+        }
+        found.retain(|one| one.score > 0.0 || one.taught.is_some());
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
+        found.truncate(k);
+        (found, operations)
     }
 
     /// What lessons say against an image as an answer to `x`: for each query the loss, how much it is like this one times how much was
@@ -213,19 +221,15 @@ impl Recall {
         lessons.filter_map(loss).collect()
     }
 
-    /// Why a memory of an image scores as it does; `complete` as in [`Recall::search`]. `None` when it is not there any more.
-    pub fn explain(
-        &self,
-        state: &State,
-        query: &Query,
-        found: &Remembered,
-        complete: impl Fn(&str, usize) -> Vec<String>,
-    ) -> Option<Reasons> {
-        let x = self.question(query, complete);
+    /// Why a memory of an image scores as it does, with the at most three most telling words of each router. `None` when it is not there
+    /// any more.
+    pub fn explain(&self, state: &State, index: &Words, query: &Query, found: &Remembered) -> Option<Reasons> {
+        let asked = Self::asked(query, index);
+        let x = self.key(&asked.join(" "));
         let explanation: Explanation = self.forest.explain(&x, found.memory, 3)?;
         let image = state.image(found.image)?;
         let text = text_of(image, &found.source)?;
-        let names: BTreeMap<u32, String> = words(text).map(|word| (feature(&word), word)).collect();
+        let names: BTreeMap<u32, String> = words(text).chain(asked).map(|word| (feature(&word), word)).collect();
         let word = |(feature, value): &(u32, f64)| (names.get(feature).cloned().unwrap_or_default(), *value);
         let lessons: Vec<(String, f64)> = self.against(found.image, &x).into_iter().map(|(query, loss)| (query, -loss)).collect();
         Some(Reasons {
@@ -233,6 +237,7 @@ impl Recall {
             words: explanation.terms.iter().map(word).collect(),
             lessons,
             paths: explanation.paths,
+            names,
         })
     }
 

@@ -86,6 +86,12 @@ impl Words {
         }
     }
 
+    /// The texts of memories that have words of a query, best first. Cost as [`TextIndex::search`].
+    pub fn having(&self, query: &Query) -> impl Iterator<Item = (ItemId, Source)> {
+        let source = |part: u32| part.checked_sub(1).map_or(Source::Class, Source::Caption);
+        self.index.search(query, usize::MAX).into_iter().map(move |hit| (hit.key.item, source(hit.key.part)))
+    }
+
     /// The `k` images whose file names fit best. Cost as [`TextIndex::search`].
     pub fn search_names(&self, query: &Query, k: usize) -> Vec<Found> {
         let found = |hit: crate::text::Hit| Found { image: hit.key.item, score: f64::from(hit.score), caption: None, words: hit.words };

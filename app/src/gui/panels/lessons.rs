@@ -1,0 +1,71 @@
+//! What was said of answers: every lesson, to be changed or taken back.
+
+use egui::{RichText, ScrollArea, Ui, vec2};
+
+use super::super::theme;
+use super::super::view::Panel;
+use super::super::widgets::{WHOLE, fitted, line};
+use super::browse::{cell, count};
+use crate::command::Command;
+
+const ROW: f32 = 46.0;
+
+/// Returns whether the window in front is to be closed.
+pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
+    let census = std::sync::Arc::clone(&panel.view.census);
+    let mut close = false;
+    ui.heading("Lessons");
+    if census.lessons.is_empty() {
+        ui.label(
+            RichText::new("Nothing was said of any answer yet. Search for something, and press G on a good answer and B on a bad one.")
+                .weak(),
+        );
+        return false;
+    }
+    let words = format!(
+        "{}: what you said of answers. The memory ranks by it; taking one back is as if it had not been said.",
+        count(census.lessons.len(), "lesson")
+    );
+    ui.label(RichText::new(words).weak());
+    ui.add_space(4.0);
+    ScrollArea::vertical().max_height(440.0).auto_shrink([false, true]).show_rows(ui, ROW, census.lessons.len(), |ui, rows| {
+        for (query, image, reward) in rows.filter_map(|i| census.lessons.get(i)) {
+            ui.horizontal(|ui| {
+                ui.set_height(ROW - ui.spacing().item_spacing.y);
+                let shown = cell(panel, *image);
+                let (rect, _) = ui.allocate_exact_size(vec2(ROW - 6.0, ROW - 6.0), egui::Sense::hover());
+                match shown.as_ref().and_then(|shown| shown.thumbnail) {
+                    Some((texture, size)) => {
+                        ui.painter().image(texture, fitted(size, rect), WHOLE, egui::Color32::WHITE);
+                    }
+                    None => {
+                        ui.painter().rect_filled(rect, egui::CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
+                    }
+                }
+                let (sign, colour) = if *reward > 0.0 { ("good", theme::good(ui)) } else { ("bad", ui.visuals().error_fg_color) };
+                let words = if reward.abs() < 1.0 { format!("{sign} ({reward:+.1})") } else { sign.to_owned() };
+                ui.colored_label(colour, words);
+                ui.label(RichText::new("for").weak());
+                if ui.link(format!("“{query}”")).on_hover_text("Search for it").clicked() {
+                    panel.view.search.clone_from(query);
+                    panel.view.turn_to(super::super::view::Page::Browse);
+                    close = true;
+                }
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let name = shown.map_or_else(|| format!("#{}", image.0), |shown| shown.name);
+                    let unteach = ui.button("Unteach").on_hover_text("Take this back");
+                    unteach.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Unteach {query}: {name}")));
+                    if unteach.clicked() {
+                        panel.ask(Command::Reward(query.clone(), *image, None));
+                    }
+                    let (words, other) = if *reward > 0.0 { ("Call it bad", -1.0) } else { ("Call it good", 1.0) };
+                    if ui.button(words).clicked() {
+                        panel.ask(Command::Reward(query.clone(), *image, Some(other)));
+                    }
+                    line(ui, RichText::new(name).weak());
+                });
+            });
+        }
+    });
+    close
+}

@@ -1,0 +1,51 @@
+//! The pixels of what is asked about: an image of the library, a file, or a picture from elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use image::RgbImage;
+use tessera_core::error::display;
+use tessera_core::ids::ItemId;
+use tessera_core::library::state::State;
+use tessera_core::picture::Picture;
+use tessera_core::picture::decode::SIDE;
+use tessera_core::{Error, Result};
+
+use super::Session;
+use crate::command::Query;
+
+/// A picture that is asked about.
+pub(super) struct Pixels {
+    /// What it is, in words.
+    pub(super) name: String,
+    /// The image of the library, if it is one.
+    pub(super) item: Option<ItemId>,
+    /// Its file, if it has one.
+    pub(super) path: Option<PathBuf>,
+    /// The picture, shrunk where it is large.
+    pub(super) picture: Picture,
+}
+
+impl Session {
+    /// The picture that is asked about; `state` is that of the library it may be in.
+    ///
+    /// # Errors
+    /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image that the library has no file of.
+    pub(super) fn pixels_of(&self, query: &Query, state: Option<&State>) -> Result<Pixels> {
+        let at = |path: &Path| state?.images().find(|image| state.and_then(|state| state.path_of(image)).as_deref() == Some(path));
+        let (item, path) = match query {
+            Query::Item(id) => (Some(*id), state.and_then(|state| state.path_of(state.image(*id)?))),
+            Query::File(path) => (at(path).map(|image| image.id), Some(path.clone())),
+            Query::Pixels(_) => (None, None),
+        };
+        let picture = match (query, &path) {
+            (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), SIDE),
+            (_, Some(path)) => self.picture(path, SIDE)?,
+            _ => {
+                let name = item.map_or_else(|| "an image".to_owned(), |id| format!("#{}", id.0));
+                return Err(Error::data(Path::new(&name), "an image of the open library", "none of that number", "choose another image"));
+            }
+        };
+        let name = path.as_deref().map_or_else(|| "Pasted image".to_owned(), display);
+        Ok(Pixels { name, item, path, picture })
+    }
+}
