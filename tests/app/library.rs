@@ -360,3 +360,76 @@ fn what_is_said_of_answers_is_learned_and_taken_back() {
     world.run(["feedback", "lib.tessera", "--query", "odd", "--image", "#3", "--reward", "7"]).ended(2).complains("-1 to 1");
     world.run(["check", "lib.tessera"]).ended(0);
 }
+
+#[test]
+fn images_are_found_by_look_among_what_is_meant_and_with_reasons() {
+    let world = World::with_library();
+    let first = world.run(["search", "lib.tessera", "--like", "#1", "-k", "40", "--json"]).ended(0).object();
+    let hits = first["hits"].as_array().unwrap();
+    assert!(hits.len() == 23 && hits.iter().all(|hit| hit["image"] != 1 && hit["look"] == hit["score"]), "{first}");
+    let path = hits[0]["path"].as_str().unwrap().to_owned();
+    let same = world.run(["search", "lib.tessera", "--like", &path, "-k", "40", "--json"]).ended(0).object();
+    assert!(same["hits"].as_array().unwrap().iter().all(|hit| hit["path"] != path.as_str()));
+    let part = ["search", "lib.tessera", "--like", &path, "--crop", "4,4,24,24", "-k", "1", "--json", "--explain"];
+    let hit = &world.run(part).ended(0).object()["hits"][0];
+    assert_eq!(hit["why"]["terms"], json!([{"kind": "look", "words": null, "value": hit["score"]}]));
+    world.run(["search", "lib.tessera", "--like", &path, "--crop", "4,4,24,4000"]).ended(2).complains("within the picture");
+    world.run(["search", "lib.tessera", "--like", &path, "--crop", "4,4"]).ended(2).complains("X,Y,WIDTH,HEIGHT");
+    world.run(["search", "lib.tessera", "--like", "#99"]).ended(65).complains("no image of that number");
+    world.run(["search", "lib.tessera"]).ended(2);
+    for (id, text) in [("#3", "a red disc on a table"), ("#4", "a red disc in the air"), ("#9", "a blue thing on a table")] {
+        world.run(["caption", "lib.tessera", id, text]).ended(0);
+    }
+    world.run(["feedback", "lib.tessera", "--query", "red table", "--image", "#4", "--reward", "-1"]).ended(0);
+    for more in [&["--like", "#2"][..], &[]] {
+        let words = ["search", "lib.tessera", "red table", "--explain", "--json"].iter().chain(more);
+        let answer = world.run(words).ended(0).object();
+        let hits = answer["hits"].as_array().unwrap();
+        assert!(hits.len() >= 2, "{answer}");
+        for hit in hits {
+            let terms = hit["why"]["terms"].as_array().unwrap();
+            let sum: f64 = terms.iter().map(|term| term["value"].as_f64().unwrap()).sum();
+            assert!((sum - hit["score"].as_f64().unwrap()).abs() < 1e-5, "{hit}");
+            assert_eq!(terms.iter().any(|term| term["kind"] == "look"), !more.is_empty(), "{hit}");
+            for turn in hit["why"]["ways"].as_array().unwrap().iter().flat_map(|way| way["turns"].as_array().unwrap()) {
+                assert!((-1.0..=1.0).contains(&turn["margin"].as_f64().unwrap()) && turn["side"].is_string(), "{turn}");
+            }
+        }
+    }
+    world.run(["search", "lib.tessera", "red", "table", "--explain"]).ended(0);
+    let class = hits[0]["path"].as_str().map(|path| Path::new(path).parent().unwrap().to_owned()).unwrap();
+    let inside = world.run([
+        "search".as_ref(),
+        "lib.tessera".as_ref(),
+        "--like".as_ref(),
+        "#1".as_ref(),
+        "-k".as_ref(),
+        "40".as_ref(),
+        "--json".as_ref(),
+        "--folder".as_ref(),
+        class.as_os_str(),
+    ]);
+    let inside = inside.ended(0).object();
+    assert!(inside["hits"].as_array().unwrap().iter().all(|hit| hit["path"].as_str().unwrap().starts_with(class.to_str().unwrap())));
+    world.run(["search", "lib.tessera", "red", "--class", "no such class"]).ended(65).complains("one of its classes");
+    let lessons = world.run(["lessons", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!((&lessons["lessons"][0]["query"], &lessons["lessons"][0]["reward"]), (&json!("red table"), &json!(-1.0)));
+}
+
+#[test]
+fn answers_are_judged_through_a_stream() {
+    let world = World::with_library();
+    let lines = r##"{"image": 3, "query": "red disc", "reward": 1}
+{"image": "#4", "query": "Red  disc", "reward": -0.5}
+{"image": 3, "query": "red disc", "reward": null}
+{"image": 3, "query": 7, "reward": 1}
+{"image": 3, "query": "red disc", "reward": "much"}
+{"image": 3, "query": "red disc", "reward": 2}
+"##;
+    let answers = world.feed(["feedback", "lib.tessera", "--stdin"], lines.as_bytes()).ended(1).lines();
+    let ok: Vec<bool> = answers.iter().map(|answer| answer["ok"].as_bool().unwrap()).collect();
+    assert_eq!(ok, [true, true, true, false, false, false], "{answers:?}");
+    let lessons = world.run(["lessons", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!(lessons["lessons"].as_array().unwrap().len(), 1);
+    assert_eq!(lessons["lessons"][0]["reward"], -0.5);
+}

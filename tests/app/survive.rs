@@ -34,17 +34,56 @@ struct Labelled {
     is_hit: bool,
 }
 
-/// Labels through a stream until the program is killed.
-fn label_until_killed(world: &World, rng: &mut Rng, life: usize) -> Labelled {
-    let mut child = world.start(["label", "lib.tessera", "--stdin"]);
+/// What is said of images through a stream.
+struct Said {
+    /// The command.
+    command: &'static str,
+    /// Under which key, and what else is in a line.
+    key: &'static str,
+    rest: fn() -> Value,
+    /// What is said in a line of a life.
+    value: fn(usize, usize) -> Value,
+    /// What the library holds, as a stream would say it, by image.
+    held: fn(&World) -> BTreeMap<u64, String>,
+}
+
+const LABELS: Said =
+    Said { command: "label", key: "label", rest: || json!({}), value: |life, i| format!("life {life} line {i}").into(), held: labels };
+
+const THUMBS: Said = Said {
+    command: "feedback",
+    key: "reward",
+    rest: || json!({"query": "a toy"}),
+    value: |life, i| (((life * 400 + i) % 1000 + 1) as f64 / 1000.0).into(),
+    held: |world| {
+        let lessons = world.run(["lessons", "lib.tessera", "--json"]).ended(0).object();
+        let of = |lesson: &Value| (lesson["image"].as_u64().unwrap(), lesson["reward"].to_string());
+        lessons["lessons"].as_array().unwrap().iter().map(of).collect()
+    },
+};
+
+/// A value as it is told apart from others.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Says things through a stream until the program is killed.
+fn say_until_killed(world: &World, said: &Said, rng: &mut Rng, life: usize) -> Labelled {
+    let mut child = world.start([said.command, "lib.tessera", "--stdin"]);
     let mut input = child.stdin.take().unwrap();
     let answers = BufReader::new(child.stdout.take().unwrap());
-    let lines: Vec<(u64, String)> = (0..400).map(|i| (rng.random_range(1..=24), format!("life {life} line {i}"))).collect();
-    let text: String = lines.iter().map(|(image, label)| format!("{}\n", json!({"image": image, "label": label}))).collect();
+    let values: Vec<(u64, Value)> = (0..400).map(|i| (rng.random_range(1..=24), (said.value)(life, i))).collect();
+    let line = |(image, value): &(u64, Value)| {
+        let mut line = (said.rest)();
+        (line["image"], line[said.key]) = (json!(image), value.clone());
+        format!("{line}\n")
+    };
+    let stream: String = values.iter().map(line).collect();
+    let lines: Vec<(u64, String)> = values.iter().map(|(image, value)| (*image, text(value))).collect();
     let after = Duration::from_micros(rng.random_range(1_000..60_000));
     // Many lines are on their way when it is killed.
     let feeding = std::thread::spawn(move || {
-        let _ = input.write_all(text.as_bytes());
+        let _ = input.write_all(stream.as_bytes());
     });
     let mut answers = answers.lines();
     let mut acknowledged = Vec::new();
@@ -58,7 +97,7 @@ fn label_until_killed(world: &World, rng: &mut Rng, life: usize) -> Labelled {
         // A line that was cut is no acknowledgement.
         let Some(answer) = line.ok().and_then(|line| serde_json::from_str::<Value>(&line).ok()) else { break };
         assert_eq!(answer["ok"], true, "{answer}");
-        acknowledged.push((answer["id"].as_u64().unwrap(), answer["label"].as_str().unwrap().to_owned()));
+        acknowledged.push((answer["id"].as_u64().unwrap(), text(&answer[said.key])));
     }
     let is_killed = killer.join().unwrap().signal() == Some(KILLED);
     feeding.join().unwrap();
@@ -91,17 +130,17 @@ fn labels(world: &World) -> BTreeMap<u64, String> {
     by_id
 }
 
-fn kill_while_labelling(lives: usize, seed: u64) {
+fn kill_while_saying(said: &Said, lives: usize, seed: u64) {
     let world = World::with_library();
     let mut rng = seeded(seed);
-    let mut before = labels(&world);
+    let mut before = (said.held)(&world);
     let (mut lines, mut hits) = (0, 0);
     for life in 0..lives * MISSES {
-        let lived = label_until_killed(&world, &mut rng, life);
+        let lived = say_until_killed(&world, said, &mut rng, life);
         lines += lived.acknowledged;
         hits += usize::from(lived.is_hit);
         world.run(["check", "lib.tessera"]).ended(0);
-        let found = labels(&world);
+        let found = (said.held)(&world);
         let told = lived.acknowledged;
         assert!(
             done(&before, &lived, &found).is_some(),
@@ -114,7 +153,7 @@ fn kill_while_labelling(lives: usize, seed: u64) {
         }
     }
     assert_eq!(hits, lives, "too few were killed with lines still to do");
-    println!("label --stdin: killed {hits} times with lines still to do, {lines} labels acknowledged, none lost");
+    println!("{} --stdin: killed {hits} times with lines still to do, {lines} acknowledged, none lost", said.command);
 }
 
 #[test]
@@ -240,7 +279,12 @@ fn kill_while_saving(lives: (usize, usize), seed: u64) {
 
 #[test]
 fn killed_while_labelling_it_has_lost_nothing() {
-    kill_while_labelling(LIVES.0, 1);
+    kill_while_saying(&LABELS, LIVES.0, 1);
+}
+
+#[test]
+fn killed_while_answers_are_judged_it_has_lost_nothing() {
+    kill_while_saying(&THUMBS, LIVES.0 / 2, 4);
 }
 
 #[test]
@@ -256,7 +300,8 @@ fn killed_while_saving_there_is_a_model() {
 #[test]
 #[ignore = "520 lives"]
 fn long_killed_at_any_moment() {
-    kill_while_labelling(LIVES.1, 11);
+    kill_while_saying(&LABELS, LIVES.1, 11);
+    kill_while_saying(&THUMBS, LIVES.1 / 2, 14);
     kill_while_importing(LIVES.1, 12);
     kill_while_saving((LIVES.1, LIVES.1), 13);
 }

@@ -5,6 +5,7 @@ mod durable;
 mod files;
 mod forget;
 mod import;
+mod looks;
 mod recall;
 mod shared;
 

@@ -8,6 +8,7 @@ use std::thread;
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage, Rgba, RgbaImage, imageops};
 use proptest::prelude::*;
 use tessera_core::Error;
+use tessera_core::picture::appearance::{Appearance, VALUES};
 use tessera_core::picture::blur::gaussian_7x7;
 use tessera_core::picture::colour::{ColourOptions, colour_layout, lab};
 use tessera_core::picture::decode::{WHOLE, is_decoding};
@@ -417,4 +418,40 @@ fn colours_are_those_of_the_standard() {
     let blocks = colour_layout(&RgbImage::from_pixel(100, 50, Rgb([255, 0, 0])), &ColourOptions::default());
     assert_eq!(blocks.len(), 18);
     assert!(blocks.iter().all(|block| (block.values[0] - 0.5324).abs() < 0.001));
+}
+
+/// The class of the most alike, of the other objects of a small world of toys.
+#[test]
+fn toys_look_like_toys_of_their_class() {
+    use tessera_core::data::toys::{Category, ToyOptions, render};
+    let options = ToyOptions::default();
+    let mut looks = Vec::new();
+    for category in Category::ALL {
+        for (instance, view) in (0..4).flat_map(|instance| (0..4).map(move |view| (instance, view))) {
+            looks.push((category, instance, Appearance::of(&render(category, instance, view, &options).picture)));
+        }
+    }
+    let nearest = |(_, instance, look): &(Category, u32, Appearance)| {
+        let others = looks.iter().filter(|(_, other, _)| other != instance);
+        others.max_by(|a, b| a.2.likeness(look).total_cmp(&b.2.likeness(look))).map(|found| found.0)
+    };
+    let right = looks.iter().filter(|one| nearest(one) == Some(one.0)).count() as f64 / looks.len() as f64;
+    let chance = 1.0 / Category::ALL.len() as f64;
+    assert!(right > 2.0 * chance, "{right:.2} where chance is {chance:.2}");
+}
+
+proptest! {
+    #[test]
+    fn an_appearance_is_most_like_itself_at_any_size(width in 8..40_u32, height in 8..40_u32, seed in 0..50_u64) {
+        let picture = scene(seed, width, height);
+        let look = Appearance::of(&picture);
+        prop_assert_eq!(look.to_bytes().len(), 2 * VALUES);
+        prop_assert_eq!(Appearance::from_bytes(&look.to_bytes()), Some(look.clone()));
+        prop_assert!(Appearance::from_bytes(&look.to_bytes()[1..]).is_none());
+        let itself = look.likeness(&look);
+        prop_assert!((itself - 1.0).abs() < 1e-3, "{itself}");
+        let larger = Appearance::of(&resize_rgb(&scene(seed, 90, 90), 180, 180));
+        prop_assert!(larger.likeness(&Appearance::of(&scene(seed, 90, 90))) > 0.95);
+        prop_assert_eq!(look.likeness(&larger), larger.likeness(&look));
+    }
 }

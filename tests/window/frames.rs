@@ -1,15 +1,19 @@
-//! How long a frame takes with 10,000 images: `cargo bench -p tessera-window-tests`. Everything but rasterising.
+//! How long a frame takes with 10,000 images, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything
+//! but rasterising.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 #[path = "world.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod world;
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use egui::{Event, MouseWheelUnit, vec2};
+use rand::RngExt as _;
 use tessera::command::Command;
 use tessera_core::data::Labels;
+use tessera_core::random::seeded;
 
 use world::{World, picture};
 
@@ -56,6 +60,69 @@ fn main() {
         scrolling.push(frame(&mut world));
     }
     tell("while scrolling", scrolling);
+    type_queries(&mut world);
+}
+
+/// Captions of each image.
+const CAPTIONS: u32 = 10;
+/// Words that there are; the n-th is used 1/n times as often as the first (Zipf), as in a language.
+const WORDS: usize = 20_000;
+
+/// A query is typed letter by letter, each before the answer to the last is there, and once more with time for each answer.
+fn type_queries(world: &mut World) {
+    let mut rng = seeded(0);
+    let mut sums = vec![0.0f64];
+    for n in 1..=WORDS {
+        sums.push(sums[n - 1] + 1.0 / n as f64);
+    }
+    let mut word = || {
+        let at = rng.random_range(0.0..sums[WORDS]);
+        let n = sums.partition_point(|sum| *sum <= at) as u32;
+        // Syllables, so that words begin alike.
+        let mut letters = String::new();
+        let mut rest = n.wrapping_mul(2_654_435_761) % 1_000_003;
+        while rest > 0 {
+            letters.push(b"bdfgklmnprst"[rest as usize % 12] as char);
+            letters.push(b"aeiou"[rest as usize / 12 % 5] as char);
+            rest /= 60;
+        }
+        letters
+    };
+    let mut lines = String::new();
+    for number in 0..IMAGES {
+        for caption in 0..CAPTIONS {
+            let words: Vec<String> = (0..11).map(|_| word()).collect();
+            writeln!(lines, "{number:05}.png#{caption}\t{}", words.join(" ")).unwrap();
+        }
+    }
+    let table = world.path("captions.token.txt");
+    std::fs::write(&table, lines).unwrap();
+    world.run(Command::ReadTable(table));
+    world.until("the captions are there", |app| {
+        app.desk().state().is_some_and(|state| state.images().all(|image| !image.captions.is_empty()))
+    });
+    world.rest();
+    let (mut frames, mut answers, mut longest) = (Vec::new(), Vec::new(), (Duration::ZERO, String::new()));
+    for round in 0..60 {
+        let query = format!("{} {} {}", word(), word(), word());
+        for end in 1..=query.len() {
+            world.harness.state_mut().view_mut().search = query[..end].to_owned();
+            let start = Instant::now();
+            frames.push(frame(world));
+            while round % 2 == 0 && world.app().desk().hits().is_none_or(|hits| hits.query != query[..end]) {
+                std::thread::sleep(Duration::from_micros(200));
+                frames.push(frame(world));
+            }
+            if round % 2 == 0 {
+                answers.push(start.elapsed());
+                longest = longest.max((start.elapsed(), query[..end].to_owned()));
+            }
+        }
+    }
+    let memories = world.app().desk().hits().map_or(0, |hits| hits.memories);
+    println!("{memories} captions; the longest answer was to \"{}\"", longest.1);
+    tell("while typing", frames);
+    tell_of("answers", "to the letter typed last", answers);
 }
 
 /// The time of one frame.
@@ -65,8 +132,12 @@ fn frame(world: &mut World) -> Duration {
     start.elapsed()
 }
 
-fn tell(when: &str, mut frames: Vec<Duration>) {
+fn tell(when: &str, frames: Vec<Duration>) {
+    tell_of("frames", when, frames);
+}
+
+fn tell_of(what: &str, when: &str, mut frames: Vec<Duration>) {
     frames.sort();
     let at = |share: f64| frames[((frames.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
-    println!("{} frames {when}: median {:.2} ms, p99 {:.2} ms, longest {:.2} ms", frames.len(), at(0.5), at(0.99), at(1.0));
+    println!("{} {what} {when}: median {:.2} ms, p99 {:.2} ms, longest {:.2} ms", frames.len(), at(0.5), at(0.99), at(1.0));
 }

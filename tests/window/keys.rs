@@ -130,7 +130,7 @@ fn found_images_are_selected_and_walked_by_keys() {
     world.ctrl(Key::A);
     assert_eq!(selected(&mut world), sorted(&hits));
     world.key(Key::Home);
-    world.key(Key::ArrowDown);
+    world.key(Key::ArrowRight);
     assert_eq!(selected(&mut world), [hits[1]]);
     world.ctrl(Key::I);
     assert_eq!(selected(&mut world), sorted(&[hits[0], hits[2], hits[3]]));

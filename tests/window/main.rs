@@ -4,5 +4,6 @@
 mod journey;
 mod keeping;
 mod keys;
+mod search;
 mod views;
 mod world;

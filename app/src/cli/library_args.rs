@@ -118,17 +118,21 @@ pub(super) struct Feedback {
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
     /// What was searched for
-    #[arg(long, value_name = "WORDS")]
-    pub(super) query: String,
+    #[arg(long, value_name = "WORDS", required_unless_present = "stdin")]
+    pub(super) query: Option<String>,
     /// The image that answered: a path or #ID
-    #[arg(long, value_name = "IMAGE")]
-    pub(super) image: PathBuf,
+    #[arg(long, value_name = "IMAGE", required_unless_present = "stdin")]
+    pub(super) image: Option<PathBuf>,
     /// How well, from -1 (not at all) to 1 (just so)
-    #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present = "unteach", value_parser = reward)]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present_any = ["unteach", "stdin"], value_parser = reward)]
     pub(super) reward: Option<f64>,
     /// Take back what was said of it
     #[arg(long, conflicts_with = "reward")]
     pub(super) unteach: bool,
+    /// Read a JSON object a line, {"query": words, "image": a path, "#ID" or ID, "reward": -1 to 1, or null to take it back}, and
+    /// answer each with one: {ok, image, query, reward, event} once it is on disk, or {ok: false, error}
+    #[arg(long, conflicts_with_all = ["query", "image", "reward", "unteach"])]
+    pub(super) stdin: bool,
 }
 
 /// Arguments of `label`.

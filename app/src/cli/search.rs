@@ -16,8 +16,9 @@ use tessera_core::text::Query;
 
 use super::Done;
 use super::acts::tell;
-use super::librarian::{Finder, Librarian, count, find_all, number, of};
+use super::librarian::{Finder, Librarian, count, number, of};
 use super::library_args::{By, Feedback, OfLibrary, Search};
+use super::stream::answer_each;
 use crate::command;
 use crate::session::like::Like;
 use crate::session::search::{Engine, Hit, Lesson, Wanted};
@@ -117,9 +118,28 @@ fn filter(library: &Library, arguments: &Search) -> Result<Option<Arc<HashSet<It
 /// `tessera feedback`.
 pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
-        let image = find_all(library, std::slice::from_ref(&arguments.image))?[0];
+        if arguments.stdin {
+            return answer_each(librarian, library, |library, id, request| {
+                let query = match request.get("query") {
+                    Some(Value::String(query)) => query,
+                    Some(other) => return Err(format!("`query` is {other}, but it must be the words of a search")),
+                    None => return Err("expected `query`, found none".into()),
+                };
+                let reward = match request.get("reward") {
+                    Some(Value::Number(reward)) => reward.as_f64(),
+                    Some(Value::Null) => None,
+                    Some(other) => return Err(format!("`reward` is {other}, but it must be a number from -1 to 1, or null")),
+                    None => return Err("expected `reward`, found none".into()),
+                };
+                let event = library.reward(query, id, reward).map_err(|error| of(library)(error).to_string())?;
+                Ok(json!({"query": query, "reward": request["reward"], "event": event.map(|event| event.0)}))
+            });
+        }
+        // Without --stdin both are there: the parser sees to it.
+        let (query, image) = (arguments.query.clone().unwrap_or_default(), arguments.image.clone().unwrap_or_default());
+        let image = Finder::default().find(library, &image)?;
         let reward = if arguments.unteach { None } else { arguments.reward };
-        let event = library.reward(&arguments.query, image, reward).map_err(of(library))?;
+        let event = library.reward(&query, image, reward).map_err(of(library))?;
         tell(librarian, library, event);
         Ok(Done::Whole)
     })
@@ -157,7 +177,8 @@ fn hit_json(hit: &Hit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
         "score": hit.score, "words": hit.words, "taught": hit.taught, "look": hit.look});
     if let Some(why) = why {
-        value["why"] = json!({"terms": why.terms.iter().map(term_json).collect::<Vec<_>>(), "ways": ways_json(why)});
+        value["why"] =
+            json!({"matched": why.matched, "terms": why.terms.iter().map(term_json).collect::<Vec<_>>(), "ways": ways_json(why)});
     }
     value
 }
@@ -195,7 +216,8 @@ fn hit_words(hit: &Hit, why: Option<&Why>) -> String {
 
 fn why_words(why: &Why) -> Vec<String> {
     let term = |(term, value): &(Term, f64)| format!("{value:+.3} {}", term.words());
-    let mut lines = vec![format!("{:.3} = {}", why.score, why.terms.iter().map(term).collect::<Vec<_>>().join("  "))];
+    let by = why.matched.as_ref().map(|matched| format!(", by {matched}")).unwrap_or_default();
+    let mut lines = vec![format!("{:.3}{by} = {}", why.score, why.terms.iter().map(term).collect::<Vec<_>>().join("  "))];
     for way in &why.ways {
         lines.push(format!(
             "tree {}: {}, then a leaf of {}",

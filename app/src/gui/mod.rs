@@ -172,6 +172,9 @@ impl App {
             self.view.searched.clone_from(&self.view.search);
             self.run(Command::Search(self.view.search.clone()));
         }
+        if std::mem::take(&mut self.view.ends_search) && self.desk.like().is_some() {
+            self.run(Command::Like(None));
+        }
         let has_changed = self.view.update(&self.desk);
         self.narrow();
         self.ask_why();

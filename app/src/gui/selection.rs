@@ -12,6 +12,8 @@ pub struct Selection {
     anchor: Option<ItemId>,
     /// Where the keyboard is.
     cursor: Option<ItemId>,
+    /// Where in its list that was when it moved last.
+    place: usize,
 }
 
 /// How an image is picked.
@@ -89,13 +91,15 @@ impl Selection {
             }
         }
         self.cursor = Some(id);
+        self.place = list.iter().position(|other| *other == id).unwrap_or(0);
     }
 
     /// Moves the keyboard by some places in a list, and picks what is there.
     pub fn step(&mut self, list: &[ItemId], by: isize, pick: Pick) -> Option<usize> {
         let last = list.len().checked_sub(1)?;
         let now = self.cursor.and_then(|id| list.iter().position(|other| *other == id));
-        let to = now.map_or(0, |now| now.saturating_add_signed(by).min(last));
+        // What was under the keyboard may have left the list: another has its place.
+        let to = now.map_or(self.place, |now| now.saturating_add_signed(by)).min(last);
         self.pick(list, list[to], if pick == Pick::Toggle { Pick::Alone } else { pick });
         Some(to)
     }

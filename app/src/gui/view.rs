@@ -272,6 +272,8 @@ pub struct View {
     pub sort: Sort,
     /// What is in the search box.
     pub search: String,
+    /// Whether what hits are to look like does not matter any more.
+    pub ends_search: bool,
     /// The search that was asked for last.
     pub searched: String,
     /// Whether the search box is to have the keyboard.
@@ -393,6 +395,7 @@ impl View {
         self.scopes = vec![scope];
         self.page = Page::Browse;
         self.search.clear();
+        self.ends_search = true;
         self.viewer = None;
     }
 

@@ -2,7 +2,7 @@
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::models::recall::Reasons;
+use tessera_core::library::models::recall::{Reasons, Source};
 
 use super::Session;
 use super::search::{Engine, Wanted};
@@ -12,6 +12,8 @@ use super::search::{Engine, Wanted};
 pub struct Why {
     /// The image.
     pub image: ItemId,
+    /// What of it answered, in words, where a memory did.
+    pub matched: Option<String>,
     /// Its score.
     pub score: f64,
     /// What that is the sum of, but for rounding, the most first.
@@ -81,7 +83,7 @@ impl Session {
     pub fn why(&self, library: &Library, wanted: &Wanted, image: ItemId) -> Option<Why> {
         let hit = self.search(library, wanted).into_iter().find(|hit| hit.image == image)?;
         let share = if hit.look.is_some() && !wanted.query.is_empty() { 0.5 } else { 1.0 };
-        let mut why = Why { image, score: hit.score, terms: Vec::new(), ways: Vec::new() };
+        let mut why = Why { image, matched: None, score: hit.score, terms: Vec::new(), ways: Vec::new() };
         let of_words = hit.look.map_or(hit.score, |look| hit.score - share * look);
         let pool = if hit.look.is_some() { self.search_width(wanted) } else { wanted.k };
         let remembered = match wanted.engine {
@@ -90,6 +92,11 @@ impl Session {
         };
         // A name may have answered better than any memory; then the memory is not the reason.
         let reasons = remembered.filter(|found| (share * found.score - of_words).abs() < 1e-9);
+        why.matched = reasons.as_ref().map(|found| match &found.source {
+            Source::Class => "its class".to_owned(),
+            Source::Caption(_) => "its caption".to_owned(),
+            Source::Lesson(query) => format!("what you said of it: a good answer to “{query}”"),
+        });
         match reasons.and_then(|found| library.recall().explain(library.state(), library.words(), &wanted.query, &found)) {
             Some(reasons) => explain(&mut why, reasons, share),
             None if wanted.query.is_empty() => {}

@@ -1,7 +1,7 @@
 //! The caption memory: what it finds, what it learns from feedback, and how that is taken back.
 
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::recall::{Remembered, Source, words_of};
+use tessera_core::library::models::recall::{Remembered, words_of};
 use tessera_core::text::Query;
 
 use super::*;
@@ -154,4 +154,34 @@ fn a_growing_library_is_remembered_alike_after_any_restart() {
     let library = place.open();
     assert_eq!(search(&library, "word3 thing4 place5", 5), found);
     taught_anew(&place, library);
+}
+
+/// A few leaves suffice for nothing to be missing where few texts have a word, whatever the filter.
+#[test]
+fn a_short_list_has_everything_that_answers() {
+    let words = ["ash", "birch", "cedar", "date", "elm", "fir"];
+    let mut rng = tessera_core::random::seeded(8);
+    let mut draw = |n: usize| rand::RngExt::random_range(&mut rng, 0..n);
+    let mut texts: Vec<String> = (0..120).map(|_| (0..4).map(|_| words[draw(6)]).collect::<Vec<_>>().join(" ")).collect();
+    for at in [3, 40, 99] {
+        texts[at].push_str(" zelkova");
+    }
+    let (_place, library) = captioned(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let found = |text: &str, k: usize| {
+        let mut ids: Vec<u32> = search(&library, text, k).iter().map(|found| found.image.0).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let having = |word: &str| having_at(hold(&library).state(), word).iter().map(|id| id.0).collect::<Vec<_>>();
+    assert_eq!(found("zelkova", 10), having("zelkova"));
+    assert_eq!(found("elm", 1000), having("elm"));
+    let held = hold(&library);
+    let rare: Vec<ItemId> = having_at(held.state(), "zelkova");
+    let only = |id: ItemId| rare.contains(&id);
+    let (among, _) = held.recall().search(held.words(), &Query::parse("ash birch cedar date elm fir"), 1000, 1, only);
+    assert_eq!(among.len(), rare.len());
+}
+
+fn having_at(state: &State, word: &str) -> Vec<ItemId> {
+    state.images().filter(|image| image.captions.iter().any(|caption| caption.text.contains(word))).map(|image| image.id).collect()
 }

@@ -23,7 +23,7 @@ const WIDTH: f32 = 224.0;
 const BELOW: f32 = 98.0;
 const PADDING: f32 = 8.0;
 /// A thumb: a button, and how far it is from one to the next.
-const THUMB: Vec2 = vec2(46.0, 20.0);
+const THUMB: Vec2 = vec2(52.0, 20.0);
 
 pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(hits) = panel.desk.hits().cloned() else { return };
@@ -79,8 +79,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         filters_ui(ui, panel);
         let query = hits.query.trim();
         let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
-        let like = if hits.like.is_some() { " that look alike" } else { "" };
-        ui.label(RichText::new(format!("{}{like}{of}", count(hits.hits.len(), "image"))).strong());
+        let like = if hits.like.is_some() { " that look like it" } else { "" };
+        ui.label(RichText::new(format!("{}{of}{like}", count(hits.hits.len(), "image"))).strong());
         if !query.is_empty() {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
         }
@@ -189,7 +189,11 @@ fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &Hit, at: egu
     for (i, (action, words, is_said)) in [(Action::Good, "Good", said > 0.0), (Action::Bad, "Bad", said < 0.0)].into_iter().enumerate() {
         let place = Rect::from_min_size(at + vec2((THUMB.x + 4.0) * i as f32, 0.0), THUMB);
         let key = action.key_words(ui.ctx());
-        let button = ui.put(place, egui::Button::selectable(is_said, words)).on_hover_text(format!("{} ({key})", action.words().0));
+        // A part of the tile: the next tile does not move for it.
+        let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt((hit.image.0, words)));
+        inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        let button = inside.add_sized(THUMB, egui::Button::selectable(is_said, words));
+        let button = button.on_hover_text(format!("{} ({key})", action.words().0));
         button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_said, format!("{}: #{}", action.words().0, hit.image.0)));
         if button.clicked() {
             panel.ask(Command::Reward(query.to_owned(), hit.image, action.reward().filter(|_| !is_said)));

@@ -21,9 +21,7 @@ pub(super) fn tree_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if entry_ui(ui, panel.view.scopes.is_empty(), None, "All images", census.images, "").clicked() {
             panel.view.scopes.clear();
             panel.view.search.clear();
-            if panel.desk.like().is_some() {
-                panel.ask(Command::Like(None));
-            }
+            panel.view.ends_search = true;
         }
         for (scope, count, hover) in [
             (Scope::Untagged, census.untagged, "Images without a class"),

@@ -13,6 +13,9 @@ use crate::session::why::{Turn, Why};
 pub(super) fn why_ui(ui: &mut Ui, panel: &Panel<'_>, id: ItemId) {
     let Some(why) = panel.desk.why().filter(|why| why.image == id && panel.desk.hits().is_some()) else { return };
     heading(ui, "Why it was found");
+    if let Some(matched) = &why.matched {
+        ui.label(RichText::new(format!("Answered by {matched}.")).weak());
+    }
     ui.label(RichText::new(format!("Its score, {:.3}, is the sum of", why.score)).weak());
     let most = why.terms.iter().map(|(_, value)| value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     for (term, value) in &why.terms {
