@@ -8,11 +8,12 @@
 //!   is its inverse frequency made smooth, as if one more text had every word, and never below 1.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use super::index::{Text, TextIndex, TextKey, WordId};
 use super::query::Query;
+use crate::ids::ItemId;
 
 /// A text that fits a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,6 +179,22 @@ impl TextIndex {
         all.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         all.truncate(n);
         all.into_iter().map(|(_, word)| word).collect()
+    }
+
+    /// At most `n` texts of items that `fits` lets through and that have one of some words, those with the rarest words first.
+    /// O(texts with one of the words).
+    pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> BTreeSet<TextKey> {
+        let mut lists: Vec<_> =
+            words.iter().filter_map(|word| self.vocabulary.get(word.as_str())).map(|id| &self.words[id.index()].texts).collect();
+        lists.sort_by_key(|texts| texts.len());
+        let mut found = BTreeSet::new();
+        for key in lists.into_iter().flatten().filter(|key| fits(key.item)) {
+            if found.len() >= n {
+                break;
+            }
+            found.insert(*key);
+        }
+        found
     }
 
     /// Whether the text at `key` has these words next to each other in this order.

@@ -78,6 +78,8 @@ pub struct Reasons {
 const FIRST: u32 = 64;
 /// Words that the beginning of a word may stand for.
 const COMPLETIONS: usize = 8;
+/// Texts that are looked up where leaves give too few.
+const LOOKED_UP: usize = 10_000;
 /// Memories looked at for each hit that is wanted: several may be of one image.
 const FOR_EACH: usize = 8;
 
@@ -160,10 +162,10 @@ impl Recall {
 
     /// The at most `k` images that answer `query` best and that `fits` lets through, among the memories in `leaves` leaves of each tree.
     ///
-    /// Where these leave room, as for a word that few texts have or a narrow filter, the texts that `index` has for the words are scored as
-    /// well, and all lessons: nothing that answers is missing from a short list. A query that wants nothing finds nothing.
+    /// Where these leave room, as for a word that few texts have or a narrow filter, up to 10,000 texts that have one of the words by `index`
+    /// are scored as well, the rarest words first, and all lessons. A query that wants nothing finds nothing.
     ///
-    /// O((depth + cap) words) a leaf; with n lessons O(n words) more; for a short list the cost of a search in `index` besides.
+    /// O((depth + cap) words) a leaf; with n lessons O(n words) more; for a short list O(texts with one of the words) besides.
     pub fn search(
         &self,
         index: &Words,
@@ -172,7 +174,8 @@ impl Recall {
         leaves: usize,
         fits: impl Fn(ItemId) -> bool,
     ) -> (Vec<Remembered>, Operations) {
-        let x = self.key(&Self::asked(query, index).join(" "));
+        let asked = Self::asked(query, index);
+        let x = self.key(&asked.join(" "));
         let mut operations = Operations::default();
         if x.is_empty() || k == 0 {
             return (Vec::new(), operations);
@@ -192,17 +195,17 @@ impl Recall {
         let Answer { hits, operations: cost } = self.forest.query_budget(&x, k.saturating_mul(FOR_EACH), leaves.max(1));
         operations += cost;
         if offer(&hits) < k && (cost.memories as usize) < self.forest.len() {
-            let texts = index.having(query).filter_map(|(image, source)| self.memories.get(&(image, source)));
+            let texts = index.having(&asked, LOOKED_UP, &fits).filter_map(|(image, source)| self.memories.get(&(image, source)));
             let lessons = self.rewards.keys().filter_map(|(image, query)| self.memories.get(&(*image, Source::Lesson(query.clone()))));
             let Answer { hits, operations: cost } = self.forest.score_all(&x, texts.chain(lessons).copied());
             operations += cost;
             offer(&hits);
         }
         let mut found: Vec<Remembered> = best.into_values().collect();
-        let asked = words_of(query);
+        let words = words_of(query);
         for one in &mut found {
             one.score -= self.against(one.image, &x).iter().map(|(_, loss)| loss).sum::<f64>();
-            one.taught = self.rewards.get(&(one.image, asked.clone())).copied();
+            one.taught = self.rewards.get(&(one.image, words.clone())).copied();
         }
         found.retain(|one| one.score > 0.0 || one.taught.is_some());
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));

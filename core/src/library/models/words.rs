@@ -54,7 +54,8 @@ fn name_of(image: &Image) -> String {
 impl Words {
     /// Captions remembered.
     pub fn memories(&self) -> usize {
-        self.index.texts().filter(|(key, _)| key.part > 0).count()
+        // Each image has one text of its class and name.
+        self.index.len() - self.names.len()
     }
 
     /// Whether any text has this word.
@@ -86,10 +87,10 @@ impl Words {
         }
     }
 
-    /// The texts of memories that have words of a query, best first. Cost as [`TextIndex::search`].
-    pub fn having(&self, query: &Query) -> impl Iterator<Item = (ItemId, Source)> {
+    /// At most `n` texts of memories that have one of some words, those with the rarest words first. Cost as [`TextIndex::having`].
+    pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> impl Iterator<Item = (ItemId, Source)> {
         let source = |part: u32| part.checked_sub(1).map_or(Source::Class, Source::Caption);
-        self.index.search(query, usize::MAX).into_iter().map(move |hit| (hit.key.item, source(hit.key.part)))
+        self.index.having(words, n, fits).into_iter().map(move |key| (key.item, source(key.part)))
     }
 
     /// The `k` images whose file names fit best. Cost as [`TextIndex::search`].
