@@ -417,6 +417,21 @@ fn images_are_found_by_look_among_what_is_meant_and_with_reasons() {
 }
 
 #[test]
+fn what_images_are_not_is_said_like_a_label() {
+    let world = World::with_library();
+    let answer = world.run(["label", "lib.tessera", "#1", "#2", "--not", "disc", "--json"]).ended(0).object();
+    assert!(answer["ok"] == true && answer["event"].is_u64(), "{answer}");
+    let again = world.run(["label", "lib.tessera", "#1", "--not", "disc", "--json"]).ended(0).object();
+    assert!(again["event"].is_null(), "it was said already: {again}");
+    world.run(["label", "lib.tessera", "#1", "--not", "unheard of"]).ended(65).complains("unheard of");
+    world.run(["label", "lib.tessera", "#1", "--not", "disc", "--as", "disc"]).ended(2);
+    let answers = world.feed(["label", "lib.tessera", "--stdin"], b"{\"image\": 3, \"not\": \"disc\"}\n").ended(0).lines();
+    assert_eq!((&answers[0]["ok"], &answers[0]["not"]), (&json!(true), &json!("disc")));
+    world.run(["undo", "lib.tessera"]).ended(0);
+    world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
 fn answers_are_judged_through_a_stream() {
     let world = World::with_library();
     let lines = r##"{"image": 3, "query": "red disc", "reward": 1}

@@ -13,6 +13,10 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
     librarian.with(&arguments.library, |library| {
         if arguments.stdin {
             return answer_each(librarian, library, |library, id, request| {
+                if let (Some(Value::String(class)), None) = (request.get("not"), request.get("label")) {
+                    let event = library.reject(&[id], class, true).map_err(|error| of(library)(error).to_string())?;
+                    return Ok(json!({"not": class, "event": number(event)}));
+                }
                 let label = match request.get("label") {
                     Some(Value::String(class)) => UserLabel::Class(class.clone()),
                     Some(Value::Null) => UserLabel::NoClass,
@@ -24,6 +28,11 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
             });
         }
         let images = find_all(library, &arguments.images)?;
+        if let Some(class) = &arguments.not {
+            let event = library.reject(&images, class, true).map_err(of(library))?;
+            super::acts::tell(librarian, library, event);
+            return Ok(Done::Whole);
+        }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
         let event = library.label(&images, &label).map_err(of(library))?;
         super::acts::tell(librarian, library, event);

@@ -145,13 +145,16 @@ pub(super) struct Label {
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "IMAGE")]
     pub(super) images: Vec<PathBuf>,
     /// Their class, which is made if need be
-    #[arg(long = "as", value_name = "CLASS", required_unless_present_any = ["stdin", "none"], conflicts_with_all = ["stdin", "none"])]
+    #[arg(long = "as", value_name = "CLASS", required_unless_present_any = ["stdin", "none", "not"], conflicts_with_all = ["stdin", "none"])]
     pub(super) class: Option<String>,
     /// They are of no class, whatever their folder says
     #[arg(long, conflicts_with = "stdin")]
     pub(super) none: bool,
-    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none}, and answer each with
-    /// one: {ok, image, label, event} once it is on disk, or {ok: false, error}
+    /// They are not of this class, which is not suggested for them any more; their labels stay
+    #[arg(long, value_name = "CLASS", conflicts_with_all = ["stdin", "none", "class"])]
+    pub(super) not: Option<String>,
+    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none} or {"image": …, "not": a class},
+    /// and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
     #[arg(long)]
     pub(super) stdin: bool,
 }

@@ -30,6 +30,12 @@ impl Library {
             if image.user != *label {
                 changes.push(Change::Image(image.id, Field::Label(Swap(image.user.clone(), label.clone()))));
             }
+            // Whoever says that it is of a class does not say any more that it is not.
+            if let UserLabel::Class(class) = label
+                && image.rejected.contains(class)
+            {
+                changes.push(Change::Image(image.id, Field::Rejection(class.clone(), Swap(true, false))));
+            }
         }
         let which = which(&self.state, images);
         let words = match label {
@@ -37,6 +43,21 @@ impl Library {
             UserLabel::NoClass => format!("Take the label off {which}"),
             UserLabel::Unsaid => format!("Leave the label of {which} to its folder"),
         };
+        self.commit(None, Kind::Act, &words, changes)
+    }
+
+    /// Says that images are not of a class (`rejected`), so that it is suggested for them no more, or takes that back. Their labels stay.
+    /// Returns the event; none when nothing changed.
+    ///
+    /// # Errors
+    /// As [`Library::label`]; [`Error::Option`] when the class is not there.
+    pub fn reject(&mut self, images: &[ItemId], class: &str, rejected: bool) -> Result<Option<EventId>> {
+        self.look(class)?;
+        let changes = self.present(images)?.into_iter().filter(|image| image.rejected.contains(class) != rejected);
+        let change = |image: Image| Change::Image(image.id, Field::Rejection(class.to_owned(), Swap(!rejected, rejected)));
+        let changes = changes.map(change).collect();
+        let which = which(&self.state, images);
+        let words = if rejected { format!("{which}: not {class}") } else { format!("{which}: perhaps {class} after all") };
         self.commit(None, Kind::Act, &words, changes)
     }
 
@@ -130,6 +151,7 @@ impl Library {
             changes.push(Change::Class(to.clone(), Swap(None, Some(look))));
         }
         changes.extend(self.relabel(from, &UserLabel::Class(to.clone())));
+        changes.extend(self.reject_anew(from, Some(to)));
         changes.extend(self.realias(from, Some(to)));
         changes.push(Change::Class(from.to_owned(), Swap(Some(look), None)));
         let words = if joins { format!("Merge class {from} into {to}") } else { format!("Rename class {from} to {to}") };
@@ -156,6 +178,7 @@ impl Library {
     pub fn delete_class(&mut self, class: &str) -> Result<Option<EventId>> {
         let look = self.look(class)?;
         let mut changes: Vec<Change> = self.relabel(class, &UserLabel::NoClass).collect();
+        changes.extend(self.reject_anew(class, None));
         changes.extend(self.realias(class, None));
         changes.push(Change::Class(class.to_owned(), Swap(Some(look), None)));
         self.commit(None, Kind::Act, &format!("Delete class {class}"), changes)
@@ -201,6 +224,15 @@ impl Library {
     fn relabel(&self, class: &str, to: &UserLabel) -> impl Iterator<Item = Change> {
         let of_class = self.state.records().iter().filter(|image| image.label() == Some(class));
         of_class.map(|image| Change::Image(image.id, Field::Label(Swap(image.user.clone(), to.clone())))).collect::<Vec<_>>().into_iter()
+    }
+
+    /// What was said not to be of a class is not of what it is called from now on; of a class that is no more nothing is said. Classes that
+    /// join say less: what was not of the one may be of the other.
+    fn reject_anew(&self, class: &str, to: Option<&String>) -> Vec<Change> {
+        let to = to.filter(|to| self.state.class(to).is_none());
+        let said = self.state.records().iter().filter(|image| image.rejected.contains(class));
+        let change = |id: ItemId, class: &str, now: bool| Change::Image(id, Field::Rejection(class.to_owned(), Swap(!now, now)));
+        said.flat_map(|image| [Some(change(image.id, class, false)), to.map(|to| change(image.id, to, true))]).flatten().collect()
     }
 
     /// What folders say `class` for, or stood for it, stands for `to` from now on.

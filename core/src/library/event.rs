@@ -130,6 +130,8 @@ pub enum Field {
     Removed(Swap<bool>),
     /// What the user said of it as an answer to a query.
     Reward(String, Swap<Option<Reward>>),
+    /// Whether the user said that it is not of a class.
+    Rejection(String, Swap<bool>),
 }
 
 /// How well an image answers a query, as the user says: in thousandths, from -1000 (not at all) to 1000 (just so).
@@ -162,6 +164,7 @@ impl Change {
                     Field::Captions(swap) => Field::Captions(swap.inverse()),
                     Field::Removed(swap) => Field::Removed(swap.inverse()),
                     Field::Reward(query, swap) => Field::Reward(query, swap.inverse()),
+                    Field::Rejection(class, swap) => Field::Rejection(class, swap.inverse()),
                 },
             ),
             Self::Class(name, swap) => Self::Class(name, swap.inverse()),

@@ -146,6 +146,7 @@ fn classes_in(change: &Change) -> Vec<&str> {
         Change::Image(_, Field::Folder(Swap(before, after))) => {
             [&before.label, &after.label].into_iter().flatten().map(String::as_str).collect()
         }
+        Change::Image(_, Field::Rejection(class, _)) => vec![class],
         Change::Image(_, Field::Label(Swap(before, after))) => [before, after]
             .into_iter()
             .filter_map(|said| match said {

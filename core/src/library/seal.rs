@@ -10,7 +10,7 @@ use rusqlite::{Connection, Result};
 use crate::envelope::hash64;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry seals of their own.
-const TABLES: [(&str, &[&str], &[&str]); 9] = [
+const TABLES: [(&str, &[&str], &[&str]); 10] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
@@ -23,10 +23,14 @@ const TABLES: [(&str, &[&str], &[&str]); 9] = [
     ("alias", &["word", "class"], &["word"]),
     ("forgotten", &["hash"], &["hash"]),
     ("reward", &["image", "query", "value"], &["image", "query"]),
+    ("rejection", &["image", "class"], &["image", "class"]),
     ("event", &[], &["id"]),
 ];
 const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
 const FACT: (&str, &[&str], &[&str]) = ("fact", &["name", "value"], &["name"]);
+
+/// The version of the tables in which one came, where that is not the first.
+pub(super) const SINCE: [(&str, i64); 2] = [("reward", 2), ("rejection", 3)];
 
 /// Makes the tables of seals in a new database.
 pub(super) fn create(db: &Connection) -> Result<()> {
@@ -71,7 +75,7 @@ pub(super) fn install(db: &Connection) -> Result<()> {
 pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let is_meant = |table: &str| version > 1 || table != "reward";
+    let is_meant = |table: &str| SINCE.iter().all(|(newer, since)| table != *newer || version >= *since);
     for (table, columns, _) in TABLES.iter().copied().chain([TALLY, FACT]) {
         if !columns.is_empty() && is_meant(table) {
             let sql = format!("SELECT count(*) FROM {table} NOT INDEXED WHERE row_hash IS NOT seal('{table}', {})", columns.join(", "));

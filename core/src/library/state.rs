@@ -1,10 +1,12 @@
 //! What a library holds at one moment: images, classes, roots and history. Clones are cheap and never change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, UserLabel};
+use super::event::{
+    Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, Swap, UserLabel,
+};
 use crate::error;
 use crate::ids::ItemId;
 
@@ -23,6 +25,8 @@ pub struct Image {
     pub captions: Vec<Caption>,
     /// What the user said of it as an answer to queries, by their words.
     pub rewards: BTreeMap<String, Reward>,
+    /// The classes that it is not of, as the user said.
+    pub rejected: BTreeSet<String>,
     /// Whether the user removed it.
     pub removed: bool,
     /// Where files with its bytes lie, in order of their paths.
@@ -55,6 +59,7 @@ impl Image {
             user: UserLabel::default(),
             captions: Vec::new(),
             rewards: BTreeMap::new(),
+            rejected: BTreeSet::new(),
             removed: false,
             places: Vec::new(),
         }
@@ -263,6 +268,12 @@ impl State {
                     Field::Captions(swap) => image.captions.clone_from(&swap.1),
                     Field::Removed(swap) => image.removed = swap.1,
                     Field::Reward(query, swap) => put(&mut image.rewards, query, swap.1),
+                    Field::Rejection(class, Swap(_, true)) => {
+                        image.rejected.insert(class.clone());
+                    }
+                    Field::Rejection(class, Swap(_, false)) => {
+                        image.rejected.remove(class);
+                    }
                 }
             }
             Change::Class(name, swap) => put(Arc::make_mut(&mut self.classes), name, swap.1),

@@ -23,7 +23,7 @@ use crate::raw_path::{RawPath, from_bytes, to_bytes};
 use crate::storage::Storage;
 
 /// The version of the tables.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 /// Tells a library from other SQLite files: the letters `TESS`.
 const APPLICATION: i64 = 0x5445_5353;
 
@@ -64,12 +64,19 @@ CREATE TABLE event (
     words TEXT NOT NULL, changes TEXT NOT NULL, written_by TEXT NOT NULL, row_hash INTEGER NOT NULL) STRICT;
 ";
 
-/// What version 2 has besides.
-const REWARDS: &str = "
+/// What later versions have besides, in the order of [`seal::SINCE`].
+const NEWER: [&str; 2] = [
+    "
 CREATE TABLE reward (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
     row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, query)) STRICT, WITHOUT ROWID;
-";
+",
+    "
+CREATE TABLE rejection (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, class TEXT NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, class)) STRICT, WITHOUT ROWID;
+",
+];
 
 /// A connection to `library.db`.
 pub(super) struct Store {
@@ -121,7 +128,7 @@ impl Store {
         if version == 0 {
             let tx = db.unchecked_transaction()?;
             tx.execute_batch(TABLES)?;
-            tx.execute_batch(REWARDS)?;
+            NEWER.iter().try_for_each(|table| tx.execute_batch(table))?;
             seal::create(&tx)?;
             tx.pragma_update(None, "application_id", APPLICATION)?;
             tx.pragma_update(None, "user_version", SCHEMA)?;
@@ -132,16 +139,20 @@ impl Store {
             db.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
             return Ok(Ok(()));
         }
-        if version == 1 {
+        let newer = seal::SINCE.iter().zip(NEWER).filter(|((_, since), _)| *since > version);
+        let newer: Vec<(&str, &str)> = newer.map(|((name, _), table)| (*name, table)).collect();
+        if !newer.is_empty() {
             let tx = db.unchecked_transaction()?;
-            tx.execute_batch(REWARDS)?;
-            tx.execute("INSERT INTO tally (name, n) VALUES ('reward', 0)", [])?;
+            for (name, table) in &newer {
+                tx.execute_batch(table)?;
+                tx.execute("INSERT INTO tally (name, n) VALUES (?1, 0)", [name])?;
+            }
             tx.pragma_update(None, "user_version", SCHEMA)?;
             tx.commit()?;
         }
         seal::install(db)?;
-        if version == 1 {
-            db.execute("UPDATE tally SET n = n WHERE name = 'reward'", [])?;
+        for (name, _) in newer {
+            db.execute("UPDATE tally SET n = n WHERE name = ?1", [name])?;
         }
         Ok(Ok(()))
     }
@@ -225,6 +236,11 @@ impl Store {
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             state.edit(ItemId(row.get(0)?)).rewards.insert(row.get(1)?, Reward(row.get(2)?));
+        }
+        let mut query = self.db.prepare("SELECT image, class FROM rejection")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            state.edit(ItemId(row.get(0)?)).rejected.insert(row.get(1)?);
         }
         let mut query = self.db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
         let mut rows = query.query([])?;
@@ -748,6 +764,14 @@ fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::R
                 tx.prepare_cached("DELETE FROM reward WHERE image = ?1 AND query = ?2")?.execute(params![image, query])?;
             }
         },
+        Field::Rejection(class, swap) => {
+            let sql = if swap.1 {
+                "INSERT OR IGNORE INTO rejection (image, class) VALUES (?1, ?2)"
+            } else {
+                "DELETE FROM rejection WHERE image = ?1 AND class = ?2"
+            };
+            tx.prepare_cached(sql)?.execute(params![image, class])?;
+        }
         Field::Removed(swap) => {
             tx.prepare_cached("UPDATE image SET removed = ?2 WHERE id = ?1")?.execute(params![image, swap.1])?;
         }

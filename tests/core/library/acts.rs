@@ -316,3 +316,72 @@ proptest! {
         sound(&library);
     }
 }
+
+/// The classes that an image was said not to be of.
+fn rejected(library: &Mutex<Library>, name: &str) -> Vec<String> {
+    at(library, name).rejected.iter().cloned().collect()
+}
+
+#[test]
+fn what_an_image_is_not_follows_the_classes() {
+    let place = Place::new(&["ant/0.png", "ant/1.png", "bee/2.png", "cat/3.png"]);
+    let library = place.open();
+    place.import(&library);
+    let id = |name: &str| at(&library, name).id;
+    let (ant, bee) = (id("ant/0.png"), id("bee/2.png"));
+    hold(&library).reject(&[ant, bee], "cat", true).unwrap().unwrap();
+    assert_eq!(hold(&library).reject(&[ant, bee], "cat", true).unwrap(), None);
+    assert!(hold(&library).reject(&[ant], "dragon", true).is_err());
+    assert_eq!(at(&library, "bee/2.png").label(), Some("bee"), "labels stay");
+    // A name goes with its class; classes that join say less; undo brings all back.
+    hold(&library).rename_class("cat", "lion").unwrap();
+    assert_eq!(rejected(&library, "ant/0.png"), ["lion"]);
+    hold(&library).rename_class("lion", "bee").unwrap();
+    assert!(rejected(&library, "ant/0.png").is_empty());
+    hold(&library).undo().unwrap();
+    assert_eq!(rejected(&library, "ant/0.png"), ["lion"]);
+    hold(&library).delete_class("lion").unwrap();
+    assert!(rejected(&library, "bee/2.png").is_empty());
+    hold(&library).undo().unwrap();
+    hold(&library).undo().unwrap();
+    assert_eq!(rejected(&library, "bee/2.png"), ["cat"]);
+    // Who says that it is, does not say that it is not.
+    hold(&library).label(&[ant], &class("cat")).unwrap();
+    assert!(rejected(&library, "ant/0.png").is_empty());
+    hold(&library).reject(&[bee], "cat", false).unwrap().unwrap();
+    assert!(rejected(&library, "bee/2.png").is_empty());
+    hold(&library).undo().unwrap();
+    let library = taught_anew(&place, library);
+    assert_eq!(rejected(&library, "bee/2.png"), ["cat"]);
+    sound(&library);
+    assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
+    // A class that only a forgotten image was not of is forgotten with it.
+    hold(&library).new_class("zebrafinch").unwrap();
+    hold(&library).reject(&[bee], "zebrafinch", true).unwrap().unwrap();
+    hold(&library).delete_class("zebrafinch").unwrap();
+    hold(&library).forget(&[bee], &Progress::default()).unwrap();
+    assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new());
+}
+
+/// A library as an earlier version left it: without the tables that came later.
+#[test]
+fn older_libraries_are_taken_over() {
+    let place = Place::new(&["ant/0.png", "bee/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    library.into_inner().unwrap().close().unwrap();
+    for (version, tables) in [(1, &["reward", "rejection"][..]), (2, &["rejection"])] {
+        let db = rusqlite::Connection::open(place.folder().join("library.db")).unwrap();
+        for table in tables {
+            db.execute_batch(&format!("DROP TABLE {table}; DELETE FROM tally WHERE name = '{table}'")).unwrap();
+        }
+        db.pragma_update(None, "user_version", version).unwrap();
+        drop(db);
+        let library = place.open();
+        assert_eq!(hold(&library).check().unwrap(), Vec::<String>::new(), "from version {version}");
+        let ant = at(&library, "ant/0.png").id;
+        hold(&library).reject(&[ant], "bee", true).unwrap().unwrap();
+        hold(&library).undo().unwrap();
+        library.into_inner().unwrap().close().unwrap();
+    }
+}
