@@ -374,6 +374,10 @@ fn images_are_found_by_look_among_what_is_meant_and_with_reasons() {
     let hit = &world.run(part).ended(0).object()["hits"][0];
     assert_eq!(hit["why"]["terms"], json!([{"kind": "look", "words": null, "value": hit["score"]}]));
     world.run(["search", "lib.tessera", "--like", &path, "--crop", "4,4,24,4000"]).ended(2).complains("within the picture");
+    image::RgbImage::from_fn(3000, 40, |x, y| image::Rgb([x as u8, (y * 6) as u8, (x / 12) as u8])).save(world.at("wide.png")).unwrap();
+    let edge = ["search", "lib.tessera", "--like", "wide.png", "--crop", "2992,32,8,8", "-k", "1", "--json"];
+    let edge = world.run(edge).ended(0).object();
+    assert!(edge["hits"][0]["score"].as_f64().unwrap() > 0.0, "a part at the border is a part: {edge}");
     world.run(["search", "lib.tessera", "--like", &path, "--crop", "4,4"]).ended(2).complains("X,Y,WIDTH,HEIGHT");
     world.run(["search", "lib.tessera", "--like", "#99"]).ended(65).complains("no image of that number");
     world.run(["search", "lib.tessera"]).ended(2);

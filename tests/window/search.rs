@@ -39,6 +39,13 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     let sum: f64 = why.terms.iter().map(|(_, value)| value).sum();
     assert!((sum - why.score).abs() < 1e-5 && why.terms.iter().any(|(term, _)| *term == Term::Look), "{why:?}");
     assert!(world.shows("Why it was found"));
+    // Both end together.
+    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.until("a class that is shown ends it", |app| app.desk().hits().is_none() && app.desk().like().is_none());
+    world.harness.state_mut().view_mut().scopes.clear();
+    world.run(Command::Like(Some((Query::Item(ItemId(5)), None))));
+    search(&mut world, "bee");
+    world.until("it is all of a class again", |app| found(app).len() == 3);
     // A filter leaves the search as it is.
     world.click_containing("cat");
     world.until("nothing is found there", |app| found(app).is_empty());

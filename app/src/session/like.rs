@@ -8,6 +8,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::picture::appearance::Appearance;
+use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
 
@@ -31,8 +32,18 @@ pub struct Like {
 
 /// Images whose appearances are brought into the machine at one time.
 const TURN: usize = 1000;
+/// The longer side, in pixels, of a picture of which a part is wanted.
+const CLOSE: u32 = 8192;
 /// The least side of a part, in pixels.
 pub const LEAST: u32 = 8;
+
+/// Where a stretch of a side lies when the side is shrunk: at least one pixel.
+fn shrunk(start: u32, length: u32, all: u32, to: u32) -> (u32, u32) {
+    let scaled = |value: u32| u64::from(value) * u64::from(to);
+    let from = (scaled(start) / u64::from(all.max(1))).min(u64::from(to.saturating_sub(1)));
+    let end = scaled(start + length).div_ceil(u64::from(all.max(1))).clamp(from + 1, u64::from(to.max(1)));
+    (from as u32, end as u32)
+}
 
 impl Like {
     fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage) -> Self {
@@ -53,7 +64,9 @@ impl Session {
         {
             return Ok(Like::new(image.name(), Some(*id), None, small));
         }
-        let from = self.pixels_of(query, Some(&state))?;
+        // Of a part of a large picture too little would be left when the whole is shrunk.
+        let side = if crop.is_some() { CLOSE } else { SIDE };
+        let from = self.pixels_of(query, Some(&state), side)?;
         let (pixels, size) = (&from.picture.pixels, from.picture.size);
         let part = match crop {
             None => thumbnail::shrink(pixels),
@@ -67,9 +80,9 @@ impl Session {
                         expected: "X,Y,WIDTH,HEIGHT in pixels, a part within the picture of at least 8 by 8",
                     });
                 }
-                let scale = f64::from(pixels.width()) / f64::from(size.0.max(1));
-                let shrunk = |value: u32| (f64::from(value) * scale).round() as u32;
-                let part = crop_imm(pixels, shrunk(x), shrunk(y), shrunk(width).max(1), shrunk(height).max(1)).to_image();
+                let (from_x, to_x) = shrunk(x, width, size.0, pixels.width());
+                let (from_y, to_y) = shrunk(y, height, size.1, pixels.height());
+                let part = crop_imm(pixels, from_x, from_y, to_x - from_x, to_y - from_y).to_image();
                 thumbnail::shrink(&part)
             }
         };

@@ -7,7 +7,6 @@ use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::state::State;
 use tessera_core::picture::Picture;
-use tessera_core::picture::decode::SIDE;
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -26,11 +25,11 @@ pub(super) struct Pixels {
 }
 
 impl Session {
-    /// The picture that is asked about; `state` is that of the library it may be in.
+    /// The picture that is asked about, shrunk to `side` pixels where it is larger; `state` is that of the library it may be in.
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image that the library has no file of.
-    pub(super) fn pixels_of(&self, query: &Query, state: Option<&State>) -> Result<Pixels> {
+    pub(super) fn pixels_of(&self, query: &Query, state: Option<&State>, side: u32) -> Result<Pixels> {
         let at = |path: &Path| state?.images().find(|image| state.and_then(|state| state.path_of(image)).as_deref() == Some(path));
         let (item, path) = match query {
             Query::Item(id) => (Some(*id), state.and_then(|state| state.path_of(state.image(*id)?))),
@@ -38,8 +37,8 @@ impl Session {
             Query::Pixels(_) => (None, None),
         };
         let picture = match (query, &path) {
-            (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), SIDE),
-            (_, Some(path)) => self.picture(path, SIDE)?,
+            (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), side),
+            (_, Some(path)) => self.picture(path, side)?,
             _ => {
                 let name = item.map_or_else(|| "an image".to_owned(), |id| format!("#{}", id.0));
                 return Err(Error::data(Path::new(&name), "an image of the open library", "none of that number", "choose another image"));

@@ -131,6 +131,7 @@ impl Desk {
     pub(super) fn search(&mut self, text: String) {
         self.searched += 1;
         let number = self.searched;
+        self.words.clone_from(&text);
         if text.trim().is_empty() && self.like.is_none() {
             self.hits = None;
             return;
@@ -161,13 +162,9 @@ impl Desk {
         });
     }
 
-    /// Searches again for what was searched for.
+    /// Searches again for what was asked for last, whether it was answered or not.
     pub(super) fn search_again(&mut self) {
-        match &self.hits {
-            Some(hits) => self.search(hits.query.clone()),
-            None if self.like.is_some() => self.search(String::new()),
-            None => {}
-        }
+        self.search(self.words.clone());
     }
 
     /// What a search for these words is to find now, to be made by the thread that searches.

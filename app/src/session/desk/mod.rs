@@ -67,6 +67,8 @@ pub struct Desk {
     next_job: u64,
     /// The search asked for last; answers to earlier ones are stale.
     searched: u64,
+    /// Its words.
+    words: String,
     hits: Option<Hits>,
     /// Why the search found an image, once that was asked for.
     why: Option<Why>,
@@ -191,6 +193,7 @@ impl Desk {
             jobs: BTreeMap::new(),
             next_job: 0,
             searched: 0,
+            words: String::new(),
             hits: None,
             why: None,
             engine: Engine::default(),
@@ -498,8 +501,7 @@ impl Desk {
             }
             Message::Like(like) => {
                 self.like = Some(like);
-                let words = self.hits.as_ref().map(|hits| hits.query.clone());
-                self.search(words.unwrap_or_default());
+                self.search_again();
             }
             Message::Why(number, why) => {
                 if number == self.searched {
@@ -578,6 +580,7 @@ impl Desk {
     fn forget_answers(&mut self) {
         (self.hits, self.recognition, self.drawn, self.asked) = (None, None, None, None);
         (self.why, self.like, self.only) = (None, None, None);
+        self.words.clear();
         self.drop_picture();
         self.is_stale = false;
         (self.health, self.damaged) = (None, None);

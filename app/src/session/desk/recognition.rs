@@ -70,7 +70,7 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
         Answerer::Model(model, name) => (Recognizer::clone(model), None, name.clone()),
     };
     // A model from elsewhere is asked about images of the library that is open, too.
-    let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open))?;
+    let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open), SIDE)?;
     let item = item.filter(|_| state.is_some());
     // An image that was learned would be compared with itself.
     let example = item.and_then(|id| model.ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example.clone());
