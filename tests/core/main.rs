@@ -3,6 +3,7 @@
 
 mod ckm;
 mod cmt;
+mod contextual;
 mod data;
 mod envelope;
 mod eval;
