@@ -40,6 +40,12 @@ pub trait Online {
     /// What `learn` must be given back.
     type Round: AsRef<Answer>;
 
+    /// Makes so many classes known, if there are fewer.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for more than [`MOST_CLASSES`].
+    fn announce(&mut self, classes: usize) -> Result<()>;
+
     /// Guesses the class of a query.
     ///
     /// # Errors
@@ -73,6 +79,17 @@ pub fn check_query(q: &[f64], dimension: usize) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Makes sure that so many classes can be learned.
+///
+/// # Errors
+/// [`Error::Value`] for more than [`MOST_CLASSES`].
+pub fn check_classes(classes: usize) -> Result<()> {
+    if classes <= MOST_CLASSES {
+        return Ok(());
+    }
+    Err(Error::value("classes", format!("at most {MOST_CLASSES}"), classes.to_string()))
 }
 
 /// Makes sure that a class can be learned.

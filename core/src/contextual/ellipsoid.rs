@@ -54,6 +54,7 @@
 //! h is known to about 4 d u |B| (u = 2^-53, |B| the Frobenius norm), by which bounds are widened. A scale is not cut where
 //! ε_i < 1000 d u |B_i|; a mistake there costs at most what the scale above leaves open, and is not paid for.
 
+use super::check::least_eigenvalue;
 use super::pair::{Look, PairLearner, Space};
 use super::vector::{add, dot, norm, times, transposed_times};
 use crate::bytes::{Reader, Stored, Writer};
@@ -287,6 +288,15 @@ impl PairLearner for EllipsoidLadder {
             own.size *= std::f64::consts::SQRT_2;
             own.cuts -= back;
         }
+    }
+
+    fn floor(&self) -> Option<f64> {
+        let d = self.space.dimension;
+        let ratio = |own: &Ellipsoid| {
+            let width = Self::width(&self.space, own.scale);
+            least_eigenvalue(&own.factor, d) * 8.0 * (d as f64 + 1.0) / (width * width)
+        };
+        Some(self.scales.iter().map(ratio).fold(f64::INFINITY, f64::min))
     }
 
     fn outside(&self, q: &[f64], w: &[f64]) -> f64 {

@@ -9,7 +9,7 @@ use super::simplex::maximise;
 use super::vector::{dot, norm};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::{Answer, Online, check_class, check_query};
+use crate::learn::{Answer, Online, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// The most numbers that centres may consist of.
@@ -73,6 +73,19 @@ impl Halving {
 impl Online for Halving {
     type Round = Answer;
 
+    fn announce(&mut self, classes: usize) -> Result<()> {
+        check_classes(classes)?;
+        let numbers = classes * self.dimension;
+        if numbers > MOST_NUMBERS {
+            let expected = format!("at most {MOST_NUMBERS} numbers for all centres; take fewer classes or dimensions");
+            return Err(Error::value("halving", expected, numbers.to_string()));
+        }
+        if numbers > self.centres.len() {
+            self.centres.resize(numbers, 0.0);
+        }
+        Ok(())
+    }
+
     fn predict(&mut self, q: &[f64], _: &mut Rng) -> Result<Answer> {
         check_query(q, self.dimension)?;
         let scores: Vec<f64> = self.centres.chunks_exact(self.dimension).map(|centre| dot(centre, q)).collect();
@@ -83,14 +96,7 @@ impl Online for Halving {
     fn learn(&mut self, q: &[f64], round: &Answer, truth: ClassId, _: &mut Rng) -> Result<()> {
         check_query(q, self.dimension)?;
         let truth = check_class(truth)?;
-        let numbers = (truth + 1) * self.dimension;
-        if numbers > MOST_NUMBERS {
-            let expected = format!("at most {MOST_NUMBERS} numbers for all centres; take fewer classes or dimensions");
-            return Err(Error::value("halving", expected, numbers.to_string()));
-        }
-        if numbers > self.centres.len() {
-            self.centres.resize(numbers, 0.0);
-        }
+        self.announce(truth + 1)?;
         let length = norm(q);
         if let Some(guess) = round.guess.map(ClassId::index).filter(|&guess| guess != truth && length > 0.0) {
             self.mistakes.push((q.iter().map(|x| x / length).collect(), truth, guess));

@@ -7,7 +7,7 @@ use super::multiclass::{ContextualOptions, Update, pair_index};
 use super::pair::PairLearner;
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Answer, Online, check_class, check_query};
+use crate::learn::{Answer, Online, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// The majority of pairs.
@@ -32,6 +32,15 @@ impl<P: PairLearner> MajorityVote<P> {
 impl<P: PairLearner> Online for MajorityVote<P> {
     type Round = Answer;
 
+    fn announce(&mut self, classes: usize) -> Result<()> {
+        check_classes(classes)?;
+        self.classes = self.classes.max(classes);
+        while self.pairs.len() < self.classes * self.classes.saturating_sub(1) / 2 {
+            self.pairs.push(P::new(&self.options.space));
+        }
+        Ok(())
+    }
+
     fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<Answer> {
         check_query(q, self.options.space.dimension)?;
         let mut votes = vec![0usize; self.classes];
@@ -48,10 +57,7 @@ impl<P: PairLearner> Online for MajorityVote<P> {
     fn learn(&mut self, q: &[f64], round: &Answer, truth: ClassId, rng: &mut Rng) -> Result<()> {
         check_query(q, self.options.space.dimension)?;
         let truth = check_class(truth)?;
-        self.classes = self.classes.max(truth + 1);
-        while self.pairs.len() < self.classes * self.classes.saturating_sub(1) / 2 {
-            self.pairs.push(P::new(&self.options.space));
-        }
+        self.announce(truth + 1)?;
         for other in (0..self.classes).filter(|&other| other != truth) {
             let taught = self.options.update == Update::AllPairs || round.guess.map(ClassId::index) == Some(other);
             if let Some(pair) = self.pairs.get_mut(pair_index(truth, other)).filter(|_| taught) {

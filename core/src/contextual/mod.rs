@@ -55,6 +55,7 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+mod check;
 mod ellipsoid;
 mod game;
 mod halving;

@@ -7,7 +7,7 @@ use super::pair::{Look, PairLearner, Space};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::{Answer, MOST_CLASSES, Online, check_class, check_query};
+use crate::learn::{Answer, MOST_CLASSES, Online, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// Which pairs a label teaches.
@@ -130,22 +130,6 @@ impl<P: PairLearner> Contextual<P> {
         self.classes
     }
 
-    /// Makes so many classes known, if there are fewer. What they are learned from begins now.
-    ///
-    /// # Errors
-    /// [`Error::Value`] from [`MOST_CLASSES`] on.
-    pub fn grow(&mut self, classes: usize) -> Result<()> {
-        if let Some(last) = classes.checked_sub(1) {
-            check_class(ClassId(u32::try_from(last).unwrap_or(u32::MAX)))?;
-        }
-        self.classes = self.classes.max(classes);
-        let n = self.classes * self.classes.saturating_sub(1) / 2;
-        while self.pairs.len() < n {
-            self.pairs.push(P::new(&self.options.space));
-        }
-        Ok(())
-    }
-
     /// The learners of pairs, by [`pair_index`]; the lower class is the first of each.
     pub fn pairs(&self) -> &[P] {
         &self.pairs
@@ -245,6 +229,16 @@ impl<P: PairLearner> Contextual<P> {
 impl<P: PairLearner> Online for Contextual<P> {
     type Round = Round;
 
+    fn announce(&mut self, classes: usize) -> Result<()> {
+        check_classes(classes)?;
+        self.classes = self.classes.max(classes);
+        let n = self.classes * self.classes.saturating_sub(1) / 2;
+        while self.pairs.len() < n {
+            self.pairs.push(P::new(&self.options.space));
+        }
+        Ok(())
+    }
+
     fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<Round> {
         check_query(q, self.options.space.dimension)?;
         let mut looks = vec![None; self.pairs.len()];
@@ -260,7 +254,7 @@ impl<P: PairLearner> Online for Contextual<P> {
     fn learn(&mut self, q: &[f64], round: &Round, truth: ClassId, rng: &mut Rng) -> Result<()> {
         check_query(q, self.options.space.dimension)?;
         let truth = check_class(truth)?;
-        self.grow(truth + 1)?;
+        self.announce(truth + 1)?;
         let mut looks = round.looks.clone();
         looks.resize(self.pairs.len(), None);
         let guess = round.answer.guess.map(ClassId::index);

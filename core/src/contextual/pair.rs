@@ -155,6 +155,10 @@ pub trait PairLearner: Clone + Stored {
     /// No bound holds afterwards.
     fn inflate(&mut self, scale: u32);
 
+    /// The least, over all sets, of a set's smallest extent over what the proof promises, squared: 1 or more but for rounding. `None` where
+    /// it is promised by chance only. For tests; O(d^3) a scale.
+    fn floor(&self) -> Option<f64>;
+
     /// How far w is outside what is known, along q and in each set, by a measure that is at most 0 where it is inside: for tests.
     fn outside(&self, q: &[f64], w: &[f64]) -> f64;
 }

@@ -259,6 +259,10 @@ impl PairLearner for PolytopeLadder {
         self.clouds.clear();
     }
 
+    fn floor(&self) -> Option<f64> {
+        None
+    }
+
     fn outside(&self, q: &[f64], w: &[f64]) -> f64 {
         let beyond = self.walls.chunks_exact(self.space.dimension).map(|wall| -dot(wall, w));
         beyond.fold(dot(q, w).abs() - self.space.radius * norm(q), f64::max)

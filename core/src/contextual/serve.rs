@@ -73,6 +73,11 @@ impl<P: PairLearner> Served<P> {
 impl<P: PairLearner> Online for Served<P> {
     type Round = ServedRound;
 
+    fn announce(&mut self, classes: usize) -> Result<()> {
+        self.contextual.announce(classes)?;
+        self.averaged.announce(classes)
+    }
+
     fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<ServedRound> {
         let contextual = self.contextual.predict(q, rng)?;
         let averaged = self.averaged.predict(q, rng)?;

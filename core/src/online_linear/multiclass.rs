@@ -10,7 +10,7 @@
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Answer, MOST_CLASSES, Online, check_class, check_query};
+use crate::learn::{Answer, MOST_CLASSES, Online, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// How a function for each class is learned.
@@ -111,6 +111,17 @@ fn largest(scores: &[f64], among: impl Fn(usize) -> bool) -> Option<usize> {
 impl Online for Multiclass {
     type Round = Answer;
 
+    fn announce(&mut self, classes: usize) -> Result<()> {
+        check_classes(classes)?;
+        if classes > self.n_classes() {
+            self.weights.resize(classes * self.dimension, 0.0);
+            if self.rule == Rule::Averaged {
+                self.steps.resize(classes * self.dimension, 0.0);
+            }
+        }
+        Ok(())
+    }
+
     fn predict(&mut self, q: &[f64], _: &mut Rng) -> Result<Answer> {
         check_query(q, self.dimension)?;
         Ok(Answer::certain(largest(&self.scores(q), |_| true)))
@@ -119,12 +130,7 @@ impl Online for Multiclass {
     fn learn(&mut self, q: &[f64], _: &Answer, truth: ClassId, _: &mut Rng) -> Result<()> {
         check_query(q, self.dimension)?;
         let truth = check_class(truth)?;
-        if truth >= self.n_classes() {
-            self.weights.resize((truth + 1) * self.dimension, 0.0);
-            if self.rule == Rule::Averaged {
-                self.steps.resize((truth + 1) * self.dimension, 0.0);
-            }
-        }
+        self.announce(truth + 1)?;
         // The averaged Perceptron learns from the mistakes of its weights as they are now.
         let scores: Vec<f64> =
             if self.rule == Rule::Averaged { self.rows(&self.weights).map(|row| dot(row, q)).collect() } else { self.scores(q) };

@@ -13,13 +13,10 @@ use tessera_core::random::Rng;
 
 /// A vector drawn evenly from the unit sphere.
 fn unit(d: usize, rng: &mut Rng) -> Vec<f64> {
-    loop {
-        let x: Vec<f64> = (0..d).map(|_| rng.random::<f64>() * 2.0 - 1.0).collect();
-        let length = dot(&x, &x).sqrt();
-        if (0.05..=1.0).contains(&length) {
-            return x.iter().map(|x| x / length).collect();
-        }
-    }
+    let normal = |rng: &mut Rng| (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt() * (std::f64::consts::TAU * rng.random::<f64>()).cos();
+    let x: Vec<f64> = (0..d).map(|_| normal(rng)).collect();
+    let length = dot(&x, &x).sqrt();
+    x.iter().map(|x| x / length).collect()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

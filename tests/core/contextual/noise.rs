@@ -29,17 +29,12 @@ fn late_error(learner: &mut impl Online, k: usize, d: usize, noise: f64, rounds:
 
 #[test]
 fn every_baseline_learns() {
-    let rules = [
-        (Rule::Perceptron, 0.06),
-        (Rule::Averaged, 0.04),
-        (Rule::CrammerSinger, 0.06),
-        (Rule::PassiveAggressive { aggressiveness: 1.0 }, 0.06),
-        (Rule::SecondOrder { ridge: 1.0 }, 0.06),
-    ];
-    for (rule, most) in rules {
+    let pa = Rule::PassiveAggressive { aggressiveness: 1.0 };
+    for rule in [Rule::Perceptron, Rule::Averaged, Rule::CrammerSinger, pa, Rule::SecondOrder { ridge: 1.0 }] {
         for k in [2, 5] {
             let error = late_error(&mut Multiclass::new(rule, 4), k, 4, 0.0, 4000);
-            assert!(error < most, "{rule:?} with {k} classes: {error}");
+            let chance = 1.0 - 1.0 / k as f64;
+            assert!(error < chance / 5.0, "{rule:?} with {k} classes: {error}");
         }
     }
     let error = late_error(&mut Halving::new(3), 3, 3, 0.0, 2000);

@@ -112,7 +112,8 @@ proptest! {
             let look = ladder.look(&q, &mut rng);
             prop_assert!(look.lo - 1e-11 <= value && value <= look.hi + 1e-11, "{value} in {look:?}");
             prop_assert!(look.lo <= 1e-11 && look.hi >= -1e-11, "0 is always consistent: {look:?}");
-            let scale = look.scale.unwrap();
+            // Where numbers end nothing more is learned: the other test is about that.
+            let Some(scale) = look.scale else { break };
             prop_assert!(look.hi - look.lo <= 2.0 * space.width(scale) * (1.0 + 1e-9), "{look:?}");
             prop_assert!(look.drops[0] + look.drops[1] >= (look.losses[0] + look.losses[1]) * space.share() - 1e-12);
             let first = value >= 0.0;
@@ -139,7 +140,10 @@ proptest! {
                 prop_assert!(dot(&z, &z) <= 1.0 + 1e-6);
                 prop_assert!(own.cuts() <= EllipsoidLadder::most_cuts(&space, own.scale()));
                 let expected = d as f64 * 2f64.ln() - own.cuts() * cut_drop(d);
-                prop_assert!((ln_det - expected).abs() < 1e-7, "{ln_det} and {expected}");
+                // Rounding in the thinnest direction, relative to its size, for each cut.
+                let condition = dot(own.factor(), own.factor()).sqrt() * dot(&inverse.concat(), &inverse.concat()).sqrt();
+                let rounding = (1.0 + own.cuts()) * d as f64 * f64::EPSILON * condition;
+                prop_assert!((ln_det - expected).abs() < 1e-9 + rounding, "{ln_det} and {expected}");
             }
         }
         prop_assert!(total <= bound - ladder.potential() + 1e-9 && ladder.potential() > 0.0);
