@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
+use super::online_args::EvalOnline;
 
 /// Find and recognise images on your own machine.
 ///
@@ -230,6 +231,8 @@ pub(super) enum Eval {
     CmtFigures(EvalCmtFigures),
     /// Draw how depth, work and room of a memory tree grow with its memories
     CmtGrowth(EvalCmtGrowth),
+    /// Learn classes from one label at a time, by contextual search and by classical rules
+    Online(EvalOnline),
 }
 
 /// Arguments of `eval features`.

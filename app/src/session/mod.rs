@@ -11,6 +11,7 @@ pub mod import;
 pub mod library;
 pub mod memories;
 pub mod models;
+pub mod online;
 mod plot;
 pub mod recognise;
 pub mod sample;

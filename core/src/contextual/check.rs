@@ -43,8 +43,9 @@ fn rotate(form: &mut [Vec<f64>], p: usize, q: usize) {
     for row in form.iter_mut() {
         (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
     }
-    for i in 0..form.len() {
-        let (x, y) = (form[p][i], form[q][i]);
-        (form[p][i], form[q][i]) = (c * x - s * y, s * x + c * y);
+    // p comes before q.
+    let (low, high) = form.split_at_mut(q);
+    for (x, y) in low[p].iter_mut().zip(&mut high[0]) {
+        (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
     }
 }
