@@ -7,8 +7,10 @@
 //! 3. [`picture`], [`hamming`], [`text`], [`online_linear`]
 //! 4. [`features`], [`data`], [`cmt`], [`contextual`]
 //! 5. [`ckm`]
-//! 6. [`eval`], [`library`]
+//! 6. [`advise`]
+//! 7. [`eval`], [`library`]
 
+pub mod advise;
 pub mod bytes;
 pub mod ckm;
 pub mod cmt;

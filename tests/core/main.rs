@@ -1,6 +1,7 @@
 //! The tests of `tessera-core`, in one program.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
+mod advise;
 mod ckm;
 mod cmt;
 mod contextual;
@@ -11,6 +12,7 @@ mod features;
 mod hamming;
 mod library;
 mod model;
+mod online;
 mod online_linear;
 mod picture;
 mod progress;

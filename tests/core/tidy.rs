@@ -10,6 +10,7 @@ const CORE: &[&[&str]] = &[
     &["picture", "hamming", "text", "online_linear"],
     &["features", "data", "cmt", "contextual"],
     &["ckm"],
+    &["advise"],
     &["eval", "library"],
 ];
 

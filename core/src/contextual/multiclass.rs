@@ -154,6 +154,27 @@ impl<P: PairLearner> Contextual<P> {
         pairs as f64 * P::bound(&options.space) / options.space.share()
     }
 
+    /// A score for each class, `(k)`: the sum over the others of how far the middle is on its side, as a share of the bounds' half-width,
+    /// -1 to 1 each. For ranking; what is guessed is the game's affair. O(k^2) looks.
+    ///
+    /// # Errors
+    /// As [`Online::predict`].
+    pub fn scores(&mut self, q: &[f64], rng: &mut Rng) -> Result<Vec<f64>> {
+        check_query(q, self.options.space.dimension)?;
+        let mut scores = vec![0.0; self.classes];
+        for b in 0..self.classes {
+            for a in 0..b {
+                let Some(pair) = self.pairs.get_mut(pair_index(a, b)) else { continue };
+                let look = pair.look(q, rng);
+                let half = (look.hi - look.lo) / 2.0;
+                let share = if half > 0.0 { (look.middle / half).clamp(-1.0, 1.0) } else { 0.0 };
+                scores[a] += share;
+                scores[b] -= share;
+            }
+        }
+        Ok(scores)
+    }
+
     fn look(&mut self, looks: &mut [Option<Look>], q: &[f64], a: usize, b: usize, rng: &mut Rng) -> Look {
         let index = pair_index(a, b);
         let space = self.options.space;

@@ -59,6 +59,14 @@ impl<P: PairLearner> Served<P> {
         &self.averaged
     }
 
+    /// How contextual search ranks classes: see [`Contextual::scores`].
+    ///
+    /// # Errors
+    /// As [`Online::predict`].
+    pub fn contextual_scores(&mut self, q: &[f64], rng: &mut Rng) -> Result<Vec<f64>> {
+        self.contextual.scores(q, rng)
+    }
+
     /// Whether contextual search answers now.
     pub fn trusts_contextual(&self) -> bool {
         self.wrong[0] <= self.wrong[1]

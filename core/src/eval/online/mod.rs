@@ -1,5 +1,6 @@
 //! Online classification on streams: contextual search beside the classical rules, with every inequality of the proofs checked on demand.
 
+mod desk;
 mod examples;
 mod streams;
 mod verify;
@@ -14,6 +15,7 @@ use crate::learn::Online;
 use crate::online_linear::{Multiclass, Rule};
 use crate::progress::Progress;
 use crate::random::{self, Rng};
+pub use desk::{Corrections, Desks, desks};
 pub use examples::dense;
 pub use streams::Source;
 use streams::{Adversary, ConvexLowerBound, Examples, PerceptronKiller, Sphere, Stream};
