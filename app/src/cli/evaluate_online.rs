@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::contextual::{GUARD, Metric};
-use tessera_core::eval::online::{Setting, Source, Who};
+use tessera_core::eval::online::{Corrections, Setting, Source, Who};
 use tessera_core::online_linear::Rule;
 
 use super::Done;
-use super::online_args::{EvalOnline, Learner};
+use super::online_args::{EvalDesk, EvalOnline, Learner};
 use super::output::Output;
 use crate::session::Session;
 
@@ -81,6 +81,32 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
                 "loss {:.4} ({:.4} on average over what was drawn; {bound}), {} mistakes in {} rounds, {ms:.4} ms a round",
                 played.loss, played.expected_loss, played.mistakes, played.rounds
             )
+        },
+    );
+    Ok(Done::Whole)
+}
+
+pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Result<Done> {
+    let work = || session.desks(&arguments.stream, arguments.d as usize, arguments.orders as usize);
+    let found = out.watched(session.progress(), work)?;
+    out.answer(
+        || {
+            let tell = |corrections: &Corrections| json!({"corrections": corrections.mean(), "deviation": corrections.deviation()});
+            let advisers: serde_json::Map<String, serde_json::Value> =
+                found.advisers.iter().map(|corrections| (corrections.name.to_owned(), tell(corrections))).collect();
+            let trust: serde_json::Map<String, serde_json::Value> =
+                found.advisers.iter().zip(&found.trust).map(|(adviser, trust)| (adviser.name.to_owned(), json!(trust))).collect();
+            json!({"examples": found.examples, "classes": found.classes, "orders": found.mixture.of.len(), "corrections": found.mixture.mean(),
+                "deviation": found.mixture.deviation(), "ratio_to_best": found.ratio(), "advisers": advisers, "trust": trust,
+                "regret": found.regret[0], "regret_bound": found.regret[1]})
+        },
+        || {
+            let line = |corrections: &Corrections| {
+                format!("{:>14}: {:8.1} corrections, +- {:.1}", corrections.name, corrections.mean(), corrections.deviation())
+            };
+            let head = format!("{} examples of {} classes in {} orders", found.examples, found.classes, found.mixture.of.len());
+            let lines = std::iter::once(&found.mixture).chain(&found.advisers).map(line);
+            std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
         },
     );
     Ok(Done::Whole)

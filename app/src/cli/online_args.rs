@@ -1,5 +1,7 @@
 //! What may be written on the command line of experiments with online classification.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use tessera_core::contextual::{Metric, Update};
 
@@ -98,4 +100,18 @@ pub(super) struct EvalOnline {
     /// Check every inequality of the proofs in every round
     #[arg(long)]
     pub(super) verify: bool,
+}
+
+/// Arguments of `eval desk`.
+#[derive(Debug, Args)]
+pub(super) struct EvalDesk {
+    /// Examples to label, in libsvm's format
+    #[arg(long, value_name = "FILE.svm")]
+    pub(super) stream: PathBuf,
+    /// Components of a query; more features are mapped to so many at random
+    #[arg(long, value_name = "D", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=4096))]
+    pub(super) d: u32,
+    /// Orders in which everything is labelled
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) orders: u32,
 }
