@@ -3,15 +3,18 @@
 //! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
 //!
 //! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`], [`storage`], [`bytes`]
-//! 2. [`progress`], [`envelope`], [`sparse`]
+//! 2. [`progress`], [`envelope`], [`sparse`], [`learn`]
 //! 3. [`picture`], [`hamming`], [`text`], [`online_linear`]
-//! 4. [`features`], [`data`], [`cmt`]
+//! 4. [`features`], [`data`], [`cmt`], [`contextual`]
 //! 5. [`ckm`]
-//! 6. [`eval`], [`library`]
+//! 6. [`advise`]
+//! 7. [`eval`], [`library`]
 
+pub mod advise;
 pub mod bytes;
 pub mod ckm;
 pub mod cmt;
+pub mod contextual;
 pub mod data;
 pub mod descriptor;
 pub mod envelope;
@@ -20,6 +23,7 @@ pub mod eval;
 pub mod features;
 pub mod hamming;
 pub mod ids;
+pub mod learn;
 pub mod library;
 pub mod online_linear;
 pub mod picture;

@@ -5,6 +5,7 @@ mod classify;
 mod desk;
 mod evaluate;
 mod evaluate_memories;
+mod evaluate_online;
 mod generate;
 mod import;
 mod label;

@@ -1,8 +1,10 @@
 //! The tests of `tessera-core`, in one program.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
+mod advise;
 mod ckm;
 mod cmt;
+mod contextual;
 mod data;
 mod envelope;
 mod eval;
@@ -10,6 +12,7 @@ mod features;
 mod hamming;
 mod library;
 mod model;
+mod online;
 mod online_linear;
 mod picture;
 mod progress;

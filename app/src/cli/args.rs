@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
+use super::online_args::{EvalDesk, EvalOnline};
 use crate::settings::PICTURE_MEGABYTES;
 
 /// Find and recognise images on your own machine.
@@ -233,6 +234,10 @@ pub(super) enum Eval {
     CmtFigures(EvalCmtFigures),
     /// Draw how depth, work and room of a memory tree grow with its memories
     CmtGrowth(EvalCmtGrowth),
+    /// Learn classes from one label at a time, by contextual search and by classical rules
+    Online(EvalOnline),
+    /// Count the corrections until everything is labelled: a mixture of advisers beside each of them
+    Desk(EvalDesk),
 }
 
 /// Arguments of `eval features`.

@@ -12,7 +12,7 @@ use super::args::{Eval, EvalCkm, Features, Search};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{open_options, options};
-use super::{Done, evaluate_memories};
+use super::{Done, evaluate_memories, evaluate_online};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, Split};
 
@@ -25,6 +25,8 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
         Eval::CmtCaptions(arguments) => evaluate_memories::captions(session, arguments, out),
         Eval::CmtFigures(arguments) => evaluate_memories::figures(session, arguments, out),
         Eval::CmtGrowth(arguments) => evaluate_memories::growth(session, arguments, out),
+        Eval::Online(arguments) => evaluate_online::online(session, arguments, out),
+        Eval::Desk(arguments) => evaluate_online::desk(session, arguments, out),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod library;
 pub mod like;
 pub mod memories;
 pub mod models;
+pub mod online;
 mod pixels;
 mod plot;
 pub mod recognise;

@@ -7,6 +7,7 @@ pub mod figures;
 pub mod kd_tree;
 pub mod multilabel;
 pub mod one_against_all;
+pub mod online;
 pub mod pca;
 pub mod recognition;
 pub mod report;

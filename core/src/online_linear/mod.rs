@@ -1,4 +1,4 @@
-//! Linear functions of sparse vectors that learn one example at a time.
+//! Linear functions of sparse vectors that learn one example at a time, and of dense ones for many classes ([`Multiclass`]).
 //!
 //! - Ross, Mineiro and Langford, *Normalized online learning*, UAI 2013: rates that do not depend on the scale of a feature.
 //! - Duchi, Hazan and Singer, *Adaptive subgradient methods*, JMLR 2011: a rate for each feature, from its past gradients.
@@ -19,6 +19,7 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+mod multiclass;
 mod rows;
 mod table;
 
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::sparse::SparseVec;
+pub use multiclass::{Multiclass, Rule};
 pub use rows::FeatureRows;
 use table::{ABSENT, Slot, Table};
 

@@ -1,0 +1,113 @@
+//! `tessera eval online`: classes learned from one label at a time.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::json;
+use tessera_core::contextual::{GUARD, Metric};
+use tessera_core::eval::online::{Corrections, Setting, Source, Who};
+use tessera_core::online_linear::Rule;
+
+use super::Done;
+use super::online_args::{EvalDesk, EvalOnline, Learner};
+use super::output::Output;
+use crate::session::Session;
+
+fn who(learner: Learner) -> Who {
+    match learner {
+        Learner::Ellipsoid => Who::Ellipsoid,
+        Learner::Polytope => Who::Polytope,
+        Learner::Served => Who::Served,
+        Learner::Perceptron => Who::Linear(Rule::Perceptron),
+        Learner::Averaged => Who::Linear(Rule::Averaged),
+        Learner::CrammerSinger => Who::Linear(Rule::CrammerSinger),
+        Learner::Pa => Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
+        Learner::SecondOrder => Who::Linear(Rule::SecondOrder { ridge: 1.0 }),
+        Learner::Halving => Who::Halving,
+        Learner::Majority => Who::Majority,
+    }
+}
+
+pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) -> Result<Done> {
+    let (mut dimension, mut classes) = (arguments.d as usize, arguments.k as usize);
+    let mut guard = arguments.guard;
+    let source = match arguments.stream.as_str() {
+        "sphere" => Source::Sphere,
+        "collinear" => Source::Collinear,
+        "perceptron-killer" => Source::PerceptronKiller,
+        "adversary" => Source::Adversary,
+        "convex-lower-bound" => Source::ConvexLowerBound,
+        path => {
+            let (source, names) = session.examples(Path::new(path), dimension)?;
+            if let Source::Examples(examples) = &source {
+                dimension = examples.first().map_or(dimension, |(_, x)| x.len());
+            }
+            classes = names.names().len();
+            guard = guard.or(Some(GUARD));
+            source
+        }
+    };
+    let metric = match arguments.metric {
+        Metric::Chebyshev(p, _) => Metric::Chebyshev(p, arguments.degree),
+        metric => metric,
+    };
+    let setting = Setting {
+        who: who(arguments.learner),
+        source,
+        metric,
+        power: arguments.loss_power,
+        margin: arguments.margin,
+        update: arguments.update.into(),
+        dimension,
+        classes,
+        rounds: arguments.rounds as usize,
+        guard,
+        verify: arguments.verify,
+        seed: session.seed(),
+    };
+    let played = out.watched(session.progress(), || session.online(&setting))?;
+    let ms = played.time.as_secs_f64() * 1e3;
+    out.answer(
+        || {
+            let curve: Vec<[f64; 2]> = played.curve.iter().map(|row| [row[0], row[1]]).collect();
+            let expected: Vec<[f64; 2]> = played.curve.iter().map(|row| [row[0], row[2]]).collect();
+            json!({"loss": played.loss, "expected_loss": played.expected_loss, "mistakes": played.mistakes, "bound": played.bound,
+                "ms_per_round": ms, "rounds": played.rounds, "d": dimension, "k": classes, "checks": played.checks,
+                "inflations": played.inflations, "robust_mistakes": played.robust, "curve": curve, "expected_curve": expected})
+        },
+        || {
+            let bound = played.bound.map_or_else(|| "no bound holds here".into(), |bound| format!("proven: at most {bound:.1}"));
+            format!(
+                "loss {:.4} ({:.4} on average over what was drawn; {bound}), {} mistakes in {} rounds, {ms:.4} ms a round",
+                played.loss, played.expected_loss, played.mistakes, played.rounds
+            )
+        },
+    );
+    Ok(Done::Whole)
+}
+
+pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Result<Done> {
+    let work = || session.desks(&arguments.stream, arguments.d as usize, arguments.orders as usize);
+    let found = out.watched(session.progress(), work)?;
+    out.answer(
+        || {
+            let tell = |corrections: &Corrections| json!({"corrections": corrections.mean(), "deviation": corrections.deviation()});
+            let advisers: serde_json::Map<String, serde_json::Value> =
+                found.advisers.iter().map(|corrections| (corrections.name.to_owned(), tell(corrections))).collect();
+            let trust: serde_json::Map<String, serde_json::Value> =
+                found.advisers.iter().zip(&found.trust).map(|(adviser, trust)| (adviser.name.to_owned(), json!(trust))).collect();
+            json!({"examples": found.examples, "classes": found.classes, "orders": found.mixture.of.len(), "corrections": found.mixture.mean(),
+                "deviation": found.mixture.deviation(), "ratio_to_best": found.ratio(), "advisers": advisers, "trust": trust,
+                "regret": found.regret[0], "regret_bound": found.regret[1]})
+        },
+        || {
+            let line = |corrections: &Corrections| {
+                format!("{:>14}: {:8.1} corrections, +- {:.1}", corrections.name, corrections.mean(), corrections.deviation())
+            };
+            let head = format!("{} examples of {} classes in {} orders", found.examples, found.classes, found.mixture.of.len());
+            let lines = std::iter::once(&found.mixture).chain(&found.advisers).map(line);
+            std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+        },
+    );
+    Ok(Done::Whole)
+}

@@ -1,0 +1,117 @@
+//! What may be written on the command line of experiments with online classification.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tessera_core::contextual::{Metric, Update};
+
+/// Who learns.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Learner {
+    /// Contextual search by ellipsoids
+    Ellipsoid,
+    /// Contextual search by polytopes and hit-and-run, for few dimensions
+    Polytope,
+    /// Contextual search by ellipsoids or the averaged Perceptron, whichever erred less
+    Served,
+    /// The Perceptron
+    Perceptron,
+    /// The averaged Perceptron
+    Averaged,
+    /// Crammer and Singer's ultraconservative rule
+    CrammerSinger,
+    /// Passive-aggressive, PA-I with C = 1
+    Pa,
+    /// The second-order Perceptron
+    SecondOrder,
+    /// The centre of the largest ball of what is consistent, by linear programs
+    Halving,
+    /// The majority of pairs of classes, each by ellipsoids
+    Majority,
+}
+
+/// Which pairs a label teaches.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Taught {
+    /// That of the guess and the truth, on a mistake
+    Paper,
+    /// All pairs of the truth
+    AllPairs,
+}
+
+impl From<Taught> for Update {
+    fn from(taught: Taught) -> Self {
+        match taught {
+            Taught::Paper => Self::Paper,
+            Taught::AllPairs => Self::AllPairs,
+        }
+    }
+}
+
+/// A metric as it is written, but for the degree of approximations.
+fn metric(text: &str) -> Result<Metric, String> {
+    let wrong = || format!("expected inner, l2 or lp:P with P from 2 to 16, found {text}");
+    match text {
+        "inner" => Ok(Metric::Inner),
+        "l2" => Ok(Metric::L2),
+        _ => {
+            let p: f64 = text.strip_prefix("lp:").and_then(|p| p.parse().ok()).filter(|p| (2.0..=16.0).contains(p)).ok_or_else(wrong)?;
+            Ok(if p % 2.0 == 0.0 { Metric::Even(p as u32) } else { Metric::Chebyshev(p, 8) })
+        }
+    }
+}
+
+/// Arguments of `eval online`.
+#[derive(Debug, Args)]
+pub(super) struct EvalOnline {
+    /// Who learns
+    #[arg(long, value_enum, value_name = "LEARNER")]
+    pub(super) learner: Learner,
+    /// Queries: sphere, collinear, perceptron-killer, adversary, convex-lower-bound, or a file in libsvm's format
+    #[arg(long, value_name = "STREAM|FILE.svm")]
+    pub(super) stream: String,
+    /// What makes a class's centre the nearest: inner, l2 or lp:P; a P that is no even number is an experiment without a bound
+    #[arg(long, default_value = "inner", value_name = "METRIC", value_parser = metric)]
+    pub(super) metric: Metric,
+    /// Degree of the polynomials of lp:P for other than even P
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=32))]
+    pub(super) degree: u32,
+    /// Power of the loss
+    #[arg(long, default_value_t = 1.0, value_name = "A")]
+    pub(super) loss_power: f64,
+    /// Leave out queries with a smaller margin, and tell contextual search; of perceptron-killer, the margin of all queries [default: 1/sqrt(T)]
+    #[arg(long, value_name = "G")]
+    pub(super) margin: Option<f64>,
+    /// Which pairs of classes a label teaches
+    #[arg(long, value_enum, default_value = "all-pairs", value_name = "POLICY")]
+    pub(super) update: Taught,
+    /// Components of a query; a file's are mapped to so many at random where there are more
+    #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(super) d: u32,
+    /// Classes
+    #[arg(long, value_name = "K", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(super) k: u32,
+    /// Rounds at most
+    #[arg(long, value_name = "T", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub(super) rounds: u32,
+    /// Take a mistake at this scale or a finer one for a contradiction of labels [default: 4 for a file, otherwise none]
+    #[arg(long, value_name = "SCALE")]
+    pub(super) guard: Option<u32>,
+    /// Check every inequality of the proofs in every round
+    #[arg(long)]
+    pub(super) verify: bool,
+}
+
+/// Arguments of `eval desk`.
+#[derive(Debug, Args)]
+pub(super) struct EvalDesk {
+    /// Examples to label, in libsvm's format
+    #[arg(long, value_name = "FILE.svm")]
+    pub(super) stream: PathBuf,
+    /// Components of a query; more features are mapped to so many at random
+    #[arg(long, value_name = "D", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=4096))]
+    pub(super) d: u32,
+    /// Orders in which everything is labelled
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) orders: u32,
+}

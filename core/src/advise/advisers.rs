@@ -1,0 +1,212 @@
+//! Advisers: what learns elsewhere in this crate, asked for an opinion.
+
+use super::mixture::Opinion;
+use crate::ckm::Scores;
+use crate::cmt::Cmt;
+use crate::contextual::{ContextualOptions, EllipsoidLadder, Served, ServedRound};
+use crate::error::Result;
+use crate::ids::{ClassId, ItemId};
+use crate::learn::{Online, check_query};
+use crate::online_linear::{Multiclass, Rule};
+use crate::random::Rng;
+use crate::sparse::SparseVec;
+
+/// What has an opinion on the class of a thing, and learns the right one.
+pub trait Adviser<X: ?Sized> {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// What it thinks of x.
+    ///
+    /// # Errors
+    /// When x is nothing that it knows how to look at.
+    fn opinion(&mut self, x: &X, rng: &mut Rng) -> Result<Opinion>;
+
+    /// Learns the class of x.
+    ///
+    /// # Errors
+    /// As [`Adviser::opinion`].
+    fn learn(&mut self, x: &X, truth: ClassId, rng: &mut Rng) -> Result<()>;
+}
+
+/// Contextual search, or the averaged Perceptron while that errs less.
+#[derive(Clone, Debug)]
+pub struct Contextually {
+    served: Served<EllipsoidLadder>,
+    /// The last query and what came of it.
+    last: Option<(Vec<f64>, ServedRound)>,
+}
+
+impl Contextually {
+    /// An adviser that knows no class.
+    ///
+    /// # Errors
+    /// [`crate::Error::Option`].
+    pub fn new(dimension: usize) -> Result<Self> {
+        Ok(Self { served: Served::new(&ContextualOptions::unit(dimension))?, last: None })
+    }
+
+    fn round(&mut self, x: &[f64], rng: &mut Rng) -> Result<ServedRound> {
+        match self.last.take() {
+            Some((q, round)) if q == x => Ok(round),
+            _ => self.served.predict(x, rng),
+        }
+    }
+}
+
+impl Adviser<[f64]> for Contextually {
+    fn name(&self) -> &'static str {
+        "contextual"
+    }
+
+    fn opinion(&mut self, x: &[f64], rng: &mut Rng) -> Result<Opinion> {
+        let round = self.served.predict(x, rng)?;
+        self.last = Some((x.to_vec(), round));
+        if self.served.trusts_contextual() {
+            return Ok(Opinion::Scores(self.served.contextual_scores(x, rng)?));
+        }
+        Ok(Opinion::Scores(self.served.averaged().scores(x)))
+    }
+
+    fn learn(&mut self, x: &[f64], truth: ClassId, rng: &mut Rng) -> Result<()> {
+        let round = self.round(x, rng)?;
+        self.served.learn(x, &round, truth, rng)
+    }
+}
+
+/// A classical linear rule.
+#[derive(Clone, Debug)]
+pub struct Linearly {
+    name: &'static str,
+    learner: Multiclass,
+}
+
+impl Linearly {
+    /// An adviser that knows no class.
+    pub fn new(rule: Rule, dimension: usize) -> Self {
+        let name = match rule {
+            Rule::Perceptron => "perceptron",
+            Rule::Averaged => "averaged",
+            Rule::CrammerSinger => "crammer-singer",
+            Rule::PassiveAggressive { .. } => "pa",
+            Rule::SecondOrder { .. } => "second-order",
+        };
+        Self { name, learner: Multiclass::new(rule, dimension) }
+    }
+}
+
+impl Adviser<[f64]> for Linearly {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn opinion(&mut self, x: &[f64], rng: &mut Rng) -> Result<Opinion> {
+        self.learner.predict(x, rng)?;
+        Ok(Opinion::Scores(self.learner.scores(x)))
+    }
+
+    fn learn(&mut self, x: &[f64], truth: ClassId, rng: &mut Rng) -> Result<()> {
+        let round = self.learner.predict(x, rng)?;
+        self.learner.learn(x, &round, truth, rng)
+    }
+}
+
+/// The nearest labelled example of each class, by looking at all.
+#[derive(Clone, Debug)]
+pub struct Nearest {
+    dimension: usize,
+    /// Row-major `(n, dimension)`.
+    examples: Vec<f64>,
+    classes: Vec<ClassId>,
+}
+
+impl Nearest {
+    /// An adviser without examples.
+    pub fn new(dimension: usize) -> Self {
+        Self { dimension, examples: Vec::new(), classes: Vec::new() }
+    }
+}
+
+impl Adviser<[f64]> for Nearest {
+    fn name(&self) -> &'static str {
+        "nearest"
+    }
+
+    /// O(n d).
+    fn opinion(&mut self, x: &[f64], _: &mut Rng) -> Result<Opinion> {
+        check_query(x, self.dimension)?;
+        let mut scores: Vec<f64> = Vec::new();
+        for (example, class) in self.examples.chunks_exact(self.dimension).zip(&self.classes) {
+            let square: f64 = example.iter().zip(x).map(|(a, b)| (a - b) * (a - b)).sum();
+            if scores.len() <= class.index() {
+                scores.resize(class.index() + 1, f64::NEG_INFINITY);
+            }
+            scores[class.index()] = scores[class.index()].max(-square.sqrt());
+        }
+        Ok(Opinion::Scores(scores))
+    }
+
+    fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {
+        check_query(x, self.dimension)?;
+        crate::learn::check_class(truth)?;
+        self.examples.extend_from_slice(x);
+        self.classes.push(truth);
+        Ok(())
+    }
+}
+
+/// A memory tree of labelled things.
+#[derive(Clone, Debug)]
+pub struct Remembering {
+    memory: Cmt<ClassId>,
+    leaves: usize,
+    next: u32,
+}
+
+impl Remembering {
+    /// An adviser that asks an empty memory, looking at so many leaves.
+    pub fn new(memory: Cmt<ClassId>, leaves: usize) -> Self {
+        Self { memory, leaves, next: 0 }
+    }
+}
+
+impl Adviser<SparseVec> for Remembering {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn opinion(&mut self, x: &SparseVec, _: &mut Rng) -> Result<Opinion> {
+        let mut scores: Vec<f64> = Vec::new();
+        for hit in self.memory.query_budget(x, 32, self.leaves).hits {
+            let Some(class) = self.memory.get(hit.id).map(|memory| memory.value.index()) else { continue };
+            if scores.len() <= class {
+                scores.resize(class + 1, f64::NEG_INFINITY);
+            }
+            scores[class] = scores[class].max(hit.score);
+        }
+        Ok(if scores.is_empty() { Opinion::None } else { Opinion::Scores(scores) })
+    }
+
+    fn learn(&mut self, x: &SparseVec, truth: ClassId, _: &mut Rng) -> Result<()> {
+        crate::learn::check_class(truth)?;
+        while self.memory.get(ItemId(self.next)).is_some() {
+            self.next += 1;
+        }
+        self.memory.insert(ItemId(self.next), x.clone(), truth)
+    }
+}
+
+/// A recogniser's scores as an opinion. Its classes are in the order of their names, which changes as they come; `class_of` says which
+/// class each is here.
+pub fn recognised(scores: &Scores, class_of: impl Fn(ClassId) -> Option<ClassId>) -> Opinion {
+    let mut opinion: Vec<f64> = Vec::new();
+    for (own, score) in (0..).zip(&scores.of) {
+        if let (Some(class), Some(score)) = (class_of(ClassId(own)), score) {
+            if opinion.len() <= class.index() {
+                opinion.resize(class.index() + 1, f64::NEG_INFINITY);
+            }
+            opinion[class.index()] = *score;
+        }
+    }
+    if opinion.is_empty() { Opinion::None } else { Opinion::Scores(opinion) }
+}

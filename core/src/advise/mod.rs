@@ -1,0 +1,29 @@
+//! Several advisers on the class of one thing, combined by how well each has done: never much worse than the best of them.
+//!
+//! An adviser gives a score for each class, or an order of them; [`Calibrated`] makes chances of either, from how often its first, second, ...
+//! choice was right before. A [`Mixture`] has the advisers' chances, and a pool of them, as its experts.
+//!
+//! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is theirs, with a rate that falls.
+//! - Vovk, *Aggregating strategies*, 1990: with log loss, what a mixture loses to the best is bounded once for all.
+//! - Genest and Zidek, *Combining probability distributions*, 1986: logarithmic pools.
+//!
+//! # What is bounded
+//!
+//! In round t expert i of N gives the truth the chance p_i(t); the mixture has weights w_i(t), 1/N at first, and gives it Σ w_i p_i. Then
+//! v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+1). Take any sequence of experts that changes
+//! m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a prior; this
+//! one's prior is 1/N times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is 1/T, and
+//! a_t >= (1/T)(1 - a_t) for t < T,
+//!
+//!     log loss of the mixture <= log loss of the sequence + ln N + ln T + m ln((N-1) T),
+//!
+//! at any T, for any truths; so ln N + ln T more than that of the best single adviser. The bound is about chances, not about the number
+//! of mistakes: the class with the largest chance is suggested. Rounds with a class that was not known before count for nothing.
+
+mod advisers;
+mod calibrate;
+mod mixture;
+
+pub use advisers::{Adviser, Contextually, Linearly, Nearest, Remembering, recognised};
+pub use calibrate::Calibrated;
+pub use mixture::{Advice, Mixture, Opinion};

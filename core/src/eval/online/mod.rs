@@ -1,0 +1,279 @@
+//! Online classification on streams: contextual search beside the classical rules, with every inequality of the proofs checked on demand.
+
+mod desk;
+mod examples;
+mod streams;
+mod verify;
+
+use std::time::{Duration, Instant};
+
+use crate::contextual::{
+    Contextual, ContextualOptions, EllipsoidLadder, Halving, Lift, MajorityVote, Metric, PairLearner, PolytopeLadder, Served, Space, Update,
+};
+use crate::error::{Error, Result};
+use crate::learn::Online;
+use crate::online_linear::{Multiclass, Rule};
+use crate::progress::Progress;
+use crate::random::{self, Rng};
+pub use desk::{Corrections, Desks, desks};
+pub use examples::dense;
+pub use streams::Source;
+use streams::{Adversary, ConvexLowerBound, Examples, PerceptronKiller, Sphere, Stream};
+use verify::{Unchecked, Verified, Verify};
+
+/// Who learns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Who {
+    /// Contextual search by ellipsoids.
+    Ellipsoid,
+    /// Contextual search by polytopes; 32 dimensions at most.
+    Polytope,
+    /// Contextual search by ellipsoids, or the averaged Perceptron, whichever erred less.
+    Served,
+    /// A classical rule.
+    Linear(Rule),
+    /// The centre of all that is consistent.
+    Halving,
+    /// The majority of pairs, by ellipsoids.
+    Majority,
+}
+
+/// An experiment.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Who learns.
+    pub who: Who,
+    /// What from.
+    pub source: Source,
+    /// How near a query is to a centre, on streams with centres of any number.
+    pub metric: Metric,
+    /// The power of the loss.
+    pub power: f64,
+    /// The least margin of a query: those below are left out, and contextual search knows it. For the Perceptron's stream, that of all queries,
+    /// which is not told.
+    pub margin: Option<f64>,
+    /// Which pairs a label teaches.
+    pub update: Update,
+    /// Components of a query; those of a file have as many as they have.
+    pub dimension: usize,
+    /// Classes; on streams of two, 2.
+    pub classes: usize,
+    /// Rounds at most.
+    pub rounds: usize,
+    /// Where labels may contradict each other: see [`ContextualOptions::guard`].
+    pub guard: Option<u32>,
+    /// Check every inequality in every round.
+    pub verify: bool,
+    /// The seed of stream and learner, apart.
+    pub seed: u64,
+}
+
+/// What came of an experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// The sum of what guesses cost.
+    pub loss: f64,
+    /// The sum of what they cost on average over what was drawn.
+    pub expected_loss: f64,
+    /// Wrong guesses.
+    pub mistakes: u64,
+    /// What the mean loss, or with a known margin the number of mistakes, is proven to stay within; only where the proof's conditions hold.
+    pub bound: Option<f64>,
+    /// Rounds played.
+    pub rounds: u64,
+    /// Time of a round to predict and learn.
+    pub time: Duration,
+    /// Rounds, the loss and the mean loss until then.
+    pub curve: Vec<[f64; 3]>,
+    /// A margin, and the mean number of mistakes on queries with it or a larger one, 2^-1 to 2^-20.
+    pub robust: Vec<[f64; 2]>,
+    /// How often the inequalities were checked.
+    pub checks: u64,
+    /// How often a pair's knowledge was let grow again.
+    pub inflations: u64,
+}
+
+fn wrong(name: &'static str, found: impl Into<String>, expected: &'static str) -> Error {
+    Error::Option { name, found: found.into(), expected }
+}
+
+/// Plays an experiment.
+///
+/// # Errors
+/// [`Error::Option`] when the setting is none; [`Error::Value`] when a check fails, saying which, in what round; [`Error::Cancelled`].
+pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
+    let d = setting.dimension;
+    let two = matches!(setting.source, Source::PerceptronKiller | Source::Adversary | Source::ConvexLowerBound);
+    if two && (setting.classes != 2 || setting.metric != Metric::Inner) {
+        return Err(wrong("stream", "one of two classes by inner products", "used with --k 2 and --metric inner"));
+    }
+    if setting.classes == 0 || setting.classes > crate::learn::MOST_CLASSES {
+        return Err(wrong("k", setting.classes.to_string(), "from 1 to 1024"));
+    }
+    let least = match setting.source {
+        Source::PerceptronKiller | Source::ConvexLowerBound => 3,
+        Source::Adversary => 2,
+        _ => 1,
+    };
+    if d < least {
+        return Err(wrong("d", d.to_string(), "3 or more for this stream, 2 for the adversary"));
+    }
+    if setting.margin.is_some()
+        && (setting.metric != Metric::Inner || matches!(setting.source, Source::Adversary | Source::ConvexLowerBound))
+    {
+        return Err(wrong(
+            "margin",
+            "one for another stream",
+            "given only with --metric inner and a stream of centres or the Perceptron's",
+        ));
+    }
+    let lift = Lift::new(setting.metric, d)?;
+    let mut rng = random::stream(setting.seed, 0);
+    let rounds = setting.rounds;
+    let mut stream: Box<dyn Stream> = match &setting.source {
+        Source::Sphere | Source::Collinear => {
+            let collinear = matches!(setting.source, Source::Collinear);
+            let margin = setting.margin.unwrap_or(0.0);
+            Box::new(Sphere::new(&lift, d, setting.classes, collinear, margin, setting.power, &mut rng))
+        }
+        Source::PerceptronKiller => {
+            let gamma = setting.margin.unwrap_or(1.0 / (rounds.max(1) as f64).sqrt());
+            if !(gamma > 0.0 && gamma <= 0.5) {
+                return Err(wrong("margin", gamma.to_string(), "above 0 and at most 0.5 for the Perceptron's stream"));
+            }
+            Box::new(PerceptronKiller::new(d, gamma, setting.power, &mut rng))
+        }
+        Source::Adversary => Box::new(Adversary::new(d, setting.power, &mut rng)),
+        Source::ConvexLowerBound => Box::new(ConvexLowerBound::new(d, rounds, setting.power, &mut rng)),
+        Source::Examples(examples) => Box::new(Examples::new(examples.clone())),
+    };
+    let told = setting.margin.filter(|_| !matches!(setting.source, Source::PerceptronKiller));
+    let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(setting.power), margin: told };
+    let options = ContextualOptions { space, update: setting.update, guard: setting.guard };
+    options.check()?;
+    let realisable =
+        !matches!(setting.source, Source::ConvexLowerBound | Source::Examples(_)) && !matches!(setting.metric, Metric::Chebyshev(..));
+    let stage = Stage { setting, lift: &lift, realisable, progress };
+    match setting.who {
+        Who::Ellipsoid => stage.contextual::<EllipsoidLadder>(&options, &mut *stream, rng),
+        Who::Polytope if space.dimension > 32 => Err(wrong("learner", "polytope in more dimensions", "ellipsoid beyond 32 dimensions")),
+        Who::Polytope => stage.contextual::<PolytopeLadder>(&options, &mut *stream, rng),
+        Who::Served => stage.run(&mut Served::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
+        Who::Linear(rule) => stage.run(&mut Multiclass::new(rule, space.dimension), &mut *stream, rng, &mut Unchecked),
+        Who::Halving => stage.run(&mut Halving::new(space.dimension), &mut *stream, rng, &mut Unchecked),
+        Who::Majority => stage.run(&mut MajorityVote::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
+    }
+}
+
+/// What all learners play in.
+struct Stage<'a> {
+    setting: &'a Setting,
+    lift: &'a Lift,
+    realisable: bool,
+    progress: &'a Progress,
+}
+
+impl Stage<'_> {
+    fn contextual<P: PairLearner>(&self, options: &ContextualOptions, stream: &mut dyn Stream, rng: Rng) -> Result<Played> {
+        let mut learner: Contextual<P> = Contextual::new(options)?;
+        let proven = self.realisable && options.guard.is_none();
+        let mut played = if self.setting.verify && proven {
+            let mut verified = Verified::default();
+            let played = self.run(&mut learner, stream, rng, &mut verified)?;
+            Played { checks: verified.checks, ..played }
+        } else {
+            self.run(&mut learner, stream, rng, &mut Unchecked)?
+        };
+        played.bound = proven.then(|| Contextual::<P>::bound(options, learner.n_classes()));
+        played.inflations = learner.inflations();
+        Ok(played)
+    }
+
+    fn run<L: Online>(&self, learner: &mut L, stream: &mut dyn Stream, mut rng: Rng, verify: &mut impl Verify<L>) -> Result<Played> {
+        let mut own = random::stream(self.setting.seed, 1);
+        let mut played = Played::default();
+        if !matches!(self.setting.source, Source::Examples(_)) {
+            learner.announce(self.setting.classes)?;
+        }
+        let mut robust = [0.0; 20];
+        // Of a stream that settles costs at the end: what was asked, said and right.
+        let mut history = Vec::new();
+        self.progress.begin("Playing rounds", self.setting.rounds as u64);
+        let mut time = Duration::ZERO;
+        for _ in 0..self.setting.rounds {
+            self.progress.step()?;
+            let Some(q) = stream.query(&mut rng) else { break };
+            let phi = self.lift.map(&q);
+            let start = Instant::now();
+            let round = learner.predict(&phi, &mut own)?;
+            time += start.elapsed();
+            let answer = round.as_ref();
+            let truth = stream.reveal(&q, answer);
+            played.rounds += 1;
+            played.mistakes += u64::from(answer.guess != Some(truth));
+            let missed = answer.expected(|guess| if guess == Some(truth) { 0.0 } else { 1.0 });
+            if stream.settled() {
+                let loss = |guess| stream.loss(&q, guess, truth);
+                let expected = answer.expected(loss);
+                if missed > 0.0 {
+                    let classes = 0..self.setting.classes as u32;
+                    let margin = classes.filter(|&class| class != truth.0).map(|class| loss(Some(crate::ids::ClassId(class))));
+                    count(&mut robust, margin.fold(f64::INFINITY, f64::min), missed);
+                }
+                played.add(answer.guess.map_or_else(|| loss(None), |guess| loss(Some(guess))), expected, self.setting.rounds as u64);
+            } else {
+                history.push((q.clone(), answer.clone(), truth));
+            }
+            let start = Instant::now();
+            // The check looks at the learner before and after; it is not timed.
+            verify.before(learner, &phi, &round, truth, stream, missed, &q).map_err(|said| failed(played.rounds, &said))?;
+            let checked = start.elapsed();
+            learner.learn(&phi, &round, truth, &mut own)?;
+            time += start.elapsed() - checked;
+            verify.after(learner, &phi, truth, stream).map_err(|said| failed(played.rounds, &said))?;
+        }
+        let rounds = played.rounds;
+        for (number, (q, answer, truth)) in history.into_iter().enumerate() {
+            let loss = |guess| stream.loss(&q, guess, truth);
+            let expected = answer.expected(loss);
+            if expected > 0.0 {
+                count(&mut robust, stream.loss(&q, None, truth), answer.expected(|guess| if guess == Some(truth) { 0.0 } else { 1.0 }));
+            }
+            played.rounds = number as u64 + 1;
+            played.add(loss(answer.guess), expected, rounds);
+        }
+        played.time = time / rounds.max(1) as u32;
+        played.robust = robust.iter().zip(1..).map(|(n, exponent)| [0.5f64.powi(exponent), *n]).collect();
+        Ok(played)
+    }
+}
+
+impl Played {
+    /// Counts a loss, and keeps the sums at rounds 1, 2, 5, 10, 20, ... and at a tenth and the end of all.
+    fn add(&mut self, loss: f64, expected: f64, rounds: u64) {
+        self.loss += loss;
+        self.expected_loss += expected;
+        let n = self.rounds;
+        let power = 10u64.pow(n.max(1).ilog10());
+        if n == power || n == 2 * power || n == 5 * power || n == rounds || n * 10 == rounds {
+            self.curve.push([n as f64, self.loss, self.expected_loss]);
+        }
+    }
+
+    /// The loss until a round of the curve.
+    pub fn loss_at(&self, round: u64) -> Option<f64> {
+        self.curve.iter().find(|row| row[0] == round as f64).map(|row| row[1])
+    }
+}
+
+fn count(robust: &mut [f64; 20], margin: f64, missed: f64) {
+    for (n, exponent) in robust.iter_mut().zip(1..) {
+        if margin >= 0.5f64.powi(exponent) {
+            *n += missed;
+        }
+    }
+}
+
+fn failed(round: u64, said: &str) -> Error {
+    Error::value("check", "every inequality of the proof", format!("{said} in round {round}"))
+}

@@ -1,0 +1,128 @@
+//! Every inequality of the proofs, checked in every round of a run.
+
+use super::streams::Stream;
+use crate::contextual::{Contextual, PairLearner, Round, pair_index};
+use crate::ids::ClassId;
+use crate::learn::Online;
+
+/// What is looked at in a round.
+pub(super) trait Verify<L: Online> {
+    /// After the answer, before the label is learned.
+    #[expect(clippy::too_many_arguments, reason = "a round is that much")]
+    fn before(
+        &mut self,
+        learner: &L,
+        phi: &[f64],
+        round: &L::Round,
+        truth: ClassId,
+        stream: &dyn Stream,
+        missed: f64,
+        q: &[f64],
+    ) -> Result<(), String>;
+
+    /// After the label was learned.
+    fn after(&mut self, learner: &L, phi: &[f64], truth: ClassId, stream: &dyn Stream) -> Result<(), String>;
+}
+
+/// Looks at nothing.
+pub(super) struct Unchecked;
+
+impl<L: Online> Verify<L> for Unchecked {
+    fn before(&mut self, _: &L, _: &[f64], _: &L::Round, _: ClassId, _: &dyn Stream, _: f64, _: &[f64]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn after(&mut self, _: &L, _: &[f64], _: ClassId, _: &dyn Stream) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Looks at everything that the proofs of contextual search say.
+#[derive(Default)]
+pub(super) struct Verified {
+    pub(super) checks: u64,
+    /// What the round owes, and the potential given up before it.
+    owed: f64,
+    dropped: f64,
+    /// Of each pair: the potential when its floor was last looked at.
+    seen: Vec<f64>,
+}
+
+impl Verified {
+    fn expect(&mut self, holds: bool, said: impl FnOnce() -> String) -> Result<(), String> {
+        self.checks += 1;
+        if holds { Ok(()) } else { Err(said()) }
+    }
+}
+
+impl<P: PairLearner> Verify<Contextual<P>> for Verified {
+    fn before(
+        &mut self,
+        learner: &Contextual<P>,
+        phi: &[f64],
+        round: &Round,
+        truth: ClassId,
+        stream: &dyn Stream,
+        missed: f64,
+        q: &[f64],
+    ) -> Result<(), String> {
+        let space = &learner.options().space;
+        let (k, unpaid) = (learner.n_classes(), learner.pairs().iter().map(PairLearner::unpaid).fold(0.0, f64::max));
+        if let Some([least, most]) = round.game {
+            self.expect(least >= -1e-9 * most - unpaid, || format!("M + M' of {least}"))?;
+            self.expect(round.value >= -1e-9 * most - unpaid, || format!("a game of value {}", round.value))?;
+        }
+        for (b, a) in (0..k).flat_map(|b| (0..b).map(move |a| (b, a))) {
+            let Some(look) = round.look(a, b) else { continue };
+            self.expect(look.lo <= 1e-11 && look.hi >= -1e-11, || format!("0 outside of {look:?}"))?;
+            if let Some(scale) = look.scale.filter(|_| space.margin.is_none()) {
+                let width = 2.0 * space.width(scale) * (1.0 + 1e-9);
+                self.expect(look.hi - look.lo <= width, || format!("bounds wider than the scale in {look:?}"))?;
+            }
+            let fair = look.drops[0] + look.drops[1] + unpaid + 1e-12 >= space.share() * (look.losses[0] + look.losses[1]);
+            self.expect(fair || look.excluded != [false; 2], || format!("too little to give up in {look:?}"))?;
+            if let Some(centres) = stream.centres().filter(|_| stream.settled()) {
+                let w: f64 = centres[a].iter().zip(&centres[b]).zip(phi).map(|((x, y), q)| (x - y) * q).sum();
+                self.expect(look.lo - 1e-9 <= w && w <= look.hi + 1e-9, || format!("{w} outside of {look:?}"))?;
+            }
+        }
+        self.owed = round.expected_drop(truth);
+        self.dropped = learner.dropped();
+        if stream.settled() {
+            let loss = match space.margin {
+                Some(_) => missed,
+                None => round.answer.expected(|guess| stream.loss(q, guess, truth)),
+            };
+            let owed = self.owed;
+            self.expect(owed + unpaid >= space.share() * loss - 1e-9, || format!("a mean loss of {loss} for a drop of {owed}"))?;
+        }
+        Ok(())
+    }
+
+    fn after(&mut self, learner: &Contextual<P>, phi: &[f64], truth: ClassId, stream: &dyn Stream) -> Result<(), String> {
+        let fallen = learner.dropped() - self.dropped;
+        let all_pairs = learner.options().update == crate::contextual::Update::AllPairs;
+        let owed = self.owed;
+        self.expect(!all_pairs || fallen >= owed * (1.0 - 1e-9) - 1e-12, || format!("a drop of {fallen} where {owed} was owed"))?;
+        self.seen.resize(learner.pairs().len(), f64::INFINITY);
+        let (k, truth) = (learner.n_classes(), truth.index());
+        for other in (0..k).filter(|&other| other != truth) {
+            let index = pair_index(truth, other);
+            let Some(pair) = learner.pairs().get(index) else { continue };
+            let potential = pair.potential();
+            self.expect(potential >= 0.0 && potential <= self.seen[index] + 1e-9, || format!("a potential of {potential}"))?;
+            if potential < self.seen[index] {
+                let floor = pair.floor().unwrap_or(1.0);
+                self.expect(floor >= 1.0 - 1e-3, || format!("an ellipsoid thinner than its floor, {floor}"))?;
+            }
+            self.seen[index] = potential;
+            if let Some(centres) = stream.centres().filter(|_| stream.settled()) {
+                let (low, high) = (truth.min(other), truth.max(other));
+                let w: Vec<f64> = centres[low].iter().zip(&centres[high]).map(|(x, y)| x - y).collect();
+                let outside = pair.outside(phi, &w);
+                self.expect(outside <= 1e-9, || format!("the hidden vector outside by {outside}"))?;
+            }
+        }
+        Ok(())
+    }
+}

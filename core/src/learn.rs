@@ -1,0 +1,104 @@
+//! Learning one round at a time: predict, be told the right class, learn.
+
+use crate::error::{Error, Result};
+use crate::ids::ClassId;
+use crate::random::Rng;
+
+/// What a learner said in a round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The class guessed; none before the first class is known.
+    pub guess: Option<ClassId>,
+    /// How often each class would have been guessed, `(k)`; empty for a learner that draws nothing.
+    pub chances: Vec<f64>,
+}
+
+impl Answer {
+    /// A guess that was not drawn.
+    pub fn certain(guess: Option<usize>) -> Self {
+        Self { guess: guess.map(|class| ClassId(class as u32)), chances: Vec::new() }
+    }
+
+    /// The mean of a cost over what might have been guessed.
+    pub fn expected(&self, mut cost: impl FnMut(Option<ClassId>) -> f64) -> f64 {
+        if self.chances.is_empty() {
+            return cost(self.guess);
+        }
+        let terms = self.chances.iter().zip(0..).filter(|(chance, _)| **chance > 0.0);
+        terms.map(|(chance, class)| chance * cost(Some(ClassId(class)))).sum()
+    }
+}
+
+impl AsRef<Answer> for Answer {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// A learner of classes that plays rounds. Classes need not be announced: one is known from the first time it is right.
+pub trait Online {
+    /// What `learn` must be given back.
+    type Round: AsRef<Answer>;
+
+    /// Makes so many classes known, if there are fewer.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for more than [`MOST_CLASSES`].
+    fn announce(&mut self, classes: usize) -> Result<()>;
+
+    /// Guesses the class of a query.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when it is no query of this learner: see [`check_query`].
+    fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<Self::Round>;
+
+    /// Learns what was right in the round just played.
+    ///
+    /// # Errors
+    /// As [`Online::predict`].
+    fn learn(&mut self, q: &[f64], round: &Self::Round, truth: ClassId, rng: &mut Rng) -> Result<()>;
+}
+
+/// The most classes any learner takes: pairs are counted in millions beyond.
+pub const MOST_CLASSES: usize = 1024;
+
+/// Makes sure that a query has so many components, all finite, and a length of at most 1 (and a billionth).
+///
+/// # Errors
+/// [`Error::Value`].
+pub fn check_query(q: &[f64], dimension: usize) -> Result<()> {
+    if q.len() != dimension {
+        return Err(Error::value("query", format!("{dimension} components"), q.len().to_string()));
+    }
+    let square: f64 = q.iter().map(|x| x * x).sum();
+    if !square.is_finite() || square > 1.0 + 2e-9 {
+        return Err(Error::value(
+            "query",
+            "finite components, of length 1 at most; divide by the greatest length",
+            square.sqrt().to_string(),
+        ));
+    }
+    Ok(())
+}
+
+/// Makes sure that so many classes can be learned.
+///
+/// # Errors
+/// [`Error::Value`] for more than [`MOST_CLASSES`].
+pub fn check_classes(classes: usize) -> Result<()> {
+    if classes <= MOST_CLASSES {
+        return Ok(());
+    }
+    Err(Error::value("classes", format!("at most {MOST_CLASSES}"), classes.to_string()))
+}
+
+/// Makes sure that a class can be learned.
+///
+/// # Errors
+/// [`Error::Value`] from [`MOST_CLASSES`] on.
+pub fn check_class(class: ClassId) -> Result<usize> {
+    if class.index() < MOST_CLASSES {
+        return Ok(class.index());
+    }
+    Err(Error::value("class", format!("a number below {MOST_CLASSES}"), class.0.to_string()))
+}

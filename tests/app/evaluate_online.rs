@@ -1,0 +1,68 @@
+//! `tessera eval online` and `eval desk`: the keys other programs read, and what they mean.
+
+use crate::world::World;
+
+fn svm() -> String {
+    (0..60u32).map(|i| format!("class{} {}:1 {}:0.3 {}:0.2\n", i % 4, i % 4, 10 + i % 7, 30 + i * 3 % 11)).collect()
+}
+
+#[test]
+fn every_learner_plays_every_stream() {
+    let world = World::new();
+    world.file("toy.svm", svm().as_bytes());
+    let learners =
+        ["ellipsoid", "polytope", "served", "perceptron", "averaged", "crammer-singer", "pa", "second-order", "halving", "majority"];
+    for learner in learners {
+        for stream in ["sphere", "collinear", "perceptron-killer", "adversary", "convex-lower-bound", "toy.svm"] {
+            let arguments = ["eval", "online", "--learner", learner, "--stream", stream, "--d", "4", "--rounds", "40", "--json"];
+            let ran = world.run(arguments).ended(0);
+            assert_eq!(ran.stdout.lines().count(), 1, "exactly one object");
+            let answer = ran.object();
+            for key in ["loss", "expected_loss", "mistakes", "ms_per_round"] {
+                assert!(answer[key].is_number(), "{key} in {answer}");
+            }
+            let proven = ["ellipsoid", "polytope"].contains(&learner) && !["convex-lower-bound", "toy.svm"].contains(&stream);
+            assert_eq!(answer["bound"].is_number(), proven, "{learner} on {stream}");
+            let curve = answer["curve"].as_array().unwrap();
+            assert_eq!(curve.last().unwrap()[0].as_f64(), answer["rounds"].as_f64());
+            assert_eq!(curve.last().unwrap()[1], answer["loss"]);
+        }
+    }
+}
+
+#[test]
+fn metrics_powers_margins_and_checks() {
+    let world = World::new();
+    let run = |more: &[&str]| {
+        let start = ["eval", "online", "--learner", "ellipsoid", "--stream", "sphere", "--d", "2", "--k", "3", "--rounds", "60", "--json"];
+        world.run(start.iter().chain(more).copied())
+    };
+    for more in [vec!["--metric", "l2"], vec!["--metric", "lp:4", "--loss-power", "2"], vec!["--margin", "0.05"], vec!["--update", "paper"]]
+    {
+        let more: Vec<&str> = more.into_iter().chain(["--verify"]).collect();
+        let answer = run(&more).ended(0).object();
+        assert!(answer["checks"].as_u64().unwrap() > 60 && answer["bound"].is_number(), "{answer}");
+    }
+    assert!(run(&["--metric", "lp:3"]).ended(0).object()["bound"].is_null());
+    run(&["--metric", "lp:1"]).ended(2).complains("from 2 to 16");
+    run(&["--loss-power", "0"]).ended(2).complains("loss_power");
+    run(&["--margin", "7"]).ended(2).complains("margin");
+    assert_eq!(run(&["--seed", "3"]).ended(0).object()["loss"], run(&["--seed", "3"]).ended(0).object()["loss"]);
+    let gone = ["eval", "online", "--learner", "pa", "--stream", "gone.svm"];
+    world.run(gone).ended(74).complains("gone.svm");
+    world.run(["eval", "online", "--learner", "pa", "--stream", "adversary", "--k", "3"]).ended(2).complains("--k 2");
+}
+
+#[test]
+fn desks() {
+    let world = World::new();
+    world.file("toy.svm", svm().as_bytes());
+    let answer = world.run(["eval", "desk", "--stream", "toy.svm", "--orders", "3", "--json"]).ended(0).object();
+    for key in ["examples", "classes", "orders", "corrections", "deviation", "ratio_to_best", "regret", "regret_bound"] {
+        assert!(answer[key].is_number(), "{key} in {answer}");
+    }
+    for adviser in ["contextual", "nearest", "pa", "perceptron", "second-order"] {
+        assert!(answer["advisers"][adviser]["corrections"].as_f64().unwrap() >= 4.0 && answer["trust"][adviser].is_number(), "{answer}");
+    }
+    assert!(answer["regret"].as_f64().unwrap() <= answer["regret_bound"].as_f64().unwrap());
+}

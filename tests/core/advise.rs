@@ -1,0 +1,173 @@
+//! The mixture of advisers: its regret beside the bound, classes that come late, trust that can be read.
+
+use proptest::prelude::*;
+use rand::RngExt;
+use tessera_core::advise::{Adviser, Calibrated, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering};
+use tessera_core::bytes::{Reader, Stored, Writer};
+use tessera_core::cmt::{Cmt, CmtOptions};
+use tessera_core::ids::ClassId;
+use tessera_core::online_linear::Rule;
+use tessera_core::random::{self, Rng};
+use tessera_core::sparse::SparseVec;
+
+/// An adviser that is right so often, and sure of itself as it likes.
+fn opinion(truth: usize, k: usize, right: f64, rng: &mut Rng) -> Opinion {
+    let says = if rng.random::<f64>() < right { truth } else { rng.random_range(0..k) };
+    match rng.random_range(0..10) {
+        0 => Opinion::None,
+        1 => Opinion::Ranking(vec![ClassId(says as u32), ClassId(k as u32 + 3)]),
+        _ => Opinion::Scores((0..k).map(|class| if class == says { 5.0 } else { 0.0 } + rng.random::<f64>()).collect()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// In every round the log loss is within the bound of every adviser's, and of the best two, one after the other, with one change.
+    #[test]
+    fn regret_is_within_its_bound(n in 1usize..6, k in 2usize..8, seed in 0u64..10_000, change in 50usize..150) {
+        let mut rng = random::seeded(seed);
+        let mut mixture = Mixture::new(n).unwrap();
+        mixture.announce(k);
+        let skill: Vec<[f64; 2]> = (0..n).map(|_| [rng.random(), rng.random()]).collect();
+        // Log losses of each expert before the change and after.
+        let mut parts = vec![[0.0; 2]; n + 1];
+        for round in 0..200 {
+            let truth = rng.random_range(0..k);
+            let part = usize::from(round >= change);
+            let opinions: Vec<Opinion> = skill.iter().map(|right| opinion(truth, k, right[part], &mut rng)).collect();
+            let advice = mixture.combine(&opinions);
+            prop_assert!((advice.chances.iter().sum::<f64>() - 1.0).abs() < 1e-9 && advice.chances.iter().all(|p| *p > 0.0));
+            let before = mixture.log_losses().1.to_vec();
+            mixture.learn(&advice, ClassId(truth as u32)).unwrap();
+            let (log_loss, log_losses) = mixture.log_losses();
+            parts.iter_mut().zip(log_losses.iter().zip(&before)).for_each(|(own, (now, before))| own[part] += now - before);
+            let single = log_losses.iter().copied().fold(f64::INFINITY, f64::min);
+            prop_assert!(log_loss <= single + mixture.regret_bound(0) + 1e-9);
+            let best = |part: usize| parts.iter().map(|own| own[part]).fold(f64::INFINITY, f64::min);
+            prop_assert!(log_loss <= best(0) + best(1) + mixture.regret_bound(1) + 1e-9);
+            prop_assert!((mixture.trust().iter().sum::<f64>() - 1.0).abs() < 1e-9 && mixture.trust().iter().all(|trust| *trust >= 0.0));
+        }
+    }
+}
+
+/// Who is right is trusted; when that changes, so does the trust.
+#[test]
+fn trust_follows_who_is_right() {
+    let mut rng = random::seeded(3);
+    let mut mixture = Mixture::new(3).unwrap();
+    mixture.announce(4);
+    let mut wrong = [0; 2];
+    for round in 0..600 {
+        let truth = rng.random_range(0..4);
+        let rights = if round < 300 { [0.95, 0.5, 0.1] } else { [0.1, 0.5, 0.95] };
+        let opinions: Vec<Opinion> = rights.iter().map(|right| opinion(truth, 4, *right, &mut rng)).collect();
+        let advice = mixture.combine(&opinions);
+        wrong[usize::from(round >= 300)] += usize::from(advice.suggestion() != Some(ClassId(truth as u32)));
+        mixture.learn(&advice, ClassId(truth as u32)).unwrap();
+        if round == 299 {
+            assert!(mixture.trust()[0] > 0.5, "{:?}", mixture.trust());
+        }
+    }
+    assert!(mixture.trust()[2] > mixture.trust()[0], "{:?}", mixture.trust());
+    // The best adviser alone errs in about 54 of 300 rounds, with the tenth in which it says nothing.
+    assert!(wrong[0] < 70 && wrong[1] < 100, "{wrong:?}");
+}
+
+#[test]
+fn classes_come_late_and_nothing_is_impossible() {
+    let mut mixture = Mixture::new(2).unwrap();
+    let advice = mixture.combine(&[]);
+    assert_eq!((advice.suggestion(), advice.chances.len()), (None, 0));
+    mixture.learn(&advice, ClassId(0)).unwrap();
+    let sure = |class: usize| Opinion::Scores((0..=class).map(|c| if c == class { 1.0 } else { f64::NEG_INFINITY }).collect());
+    for truth in [0, 0, 0, 2, 2, 1, 2] {
+        let advice = mixture.combine(&[sure(0), Opinion::None]);
+        assert!(advice.chances.iter().all(|p| *p > 0.0));
+        mixture.learn(&advice, ClassId(truth)).unwrap();
+        assert!(mixture.log_losses().0.is_finite());
+    }
+    assert_eq!(mixture.n_classes(), 3);
+    assert!(mixture.learn(&mixture.combine(&[]).clone(), ClassId(5000)).is_err());
+    assert!(Mixture::new(0).is_err() && Mixture::new(65).is_err());
+    // Scores that are none are no knowledge.
+    let advice = mixture.combine(&[Opinion::Scores(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]), Opinion::Scores(vec![])]);
+    assert!(advice.chances.iter().all(|p| p.is_finite()) && advice.each[1].is_none());
+}
+
+/// What was right so often is said to be as likely; more so where the lead is larger.
+#[test]
+fn records_are_calibrated() {
+    let mut rng = random::seeded(4);
+    let mut record = Calibrated::default();
+    let scores = |lead: f64| [lead, 0.0, -0.1];
+    for _ in 0..2000 {
+        let sure = rng.random::<bool>();
+        let right = rng.random::<f64>() < if sure { 0.95 } else { 0.6 };
+        record.learn(&scores(if sure { 2.0 } else { 0.5 }), 3, if right { 0 } else { 1 });
+    }
+    assert!((record.accuracy() - 0.775).abs() < 0.03, "{}", record.accuracy());
+    let chance = |lead: f64| record.chances(&scores(lead), 3)[0];
+    assert!((chance(2.0) - 0.95).abs() < 0.03 && (chance(0.5) - 0.6).abs() < 0.05, "{} {}", chance(2.0), chance(0.5));
+    let rest = record.chances(&scores(0.5), 3);
+    assert!(rest[1] > 10.0 * rest[2], "{rest:?}");
+}
+
+#[test]
+fn a_mixture_goes_on_after_saving() {
+    let mut rng = random::seeded(6);
+    let mut mixture = Mixture::new(3).unwrap();
+    mixture.announce(3);
+    for round in 0..100 {
+        let truth = rng.random_range(0..3);
+        let opinions: Vec<Opinion> = (0..3).map(|i| opinion(truth, 3, 0.3 * f64::from(i + 1), &mut rng)).collect();
+        let advice = mixture.combine(&opinions);
+        mixture.learn(&advice, ClassId(truth as u32)).unwrap();
+        if round % 10 == 0 {
+            let mut out = Writer::default();
+            mixture.write(&mut out);
+            let bytes = out.finish();
+            let copy = Mixture::read(&mut Reader::new("mixture", &bytes)).unwrap();
+            assert_eq!(copy, mixture);
+            for end in 0..bytes.len() {
+                assert!(Mixture::read(&mut Reader::new("mixture", &bytes[..end])).is_err());
+            }
+            mixture = copy;
+        }
+    }
+}
+
+/// Advisers learn: three groups of points, and things with words of their own.
+#[test]
+fn advisers_learn() {
+    let mut rng = random::seeded(9);
+    let d = 4;
+    let mut dense: Vec<Box<dyn Adviser<[f64]>>> = vec![
+        Box::new(Contextually::new(d).unwrap()),
+        Box::new(Nearest::new(d)),
+        Box::new(Linearly::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, d)),
+    ];
+    let mut memory = Remembering::new(Cmt::new(&CmtOptions::default()).unwrap(), 2);
+    let mut wrong = [0; 4];
+    let best = |opinion: &Opinion| match opinion {
+        Opinion::Scores(scores) => (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])),
+        _ => None,
+    };
+    for round in 0..300 {
+        let truth = rng.random_range(0..3usize);
+        let mut x = vec![0.1; d];
+        x[truth] = 0.6;
+        x.iter_mut().for_each(|x| *x += 0.2 * (rng.random::<f64>() - 0.5));
+        let words = SparseVec::from_pairs([(truth as u32, 1.0), (10 + rng.random_range(0..5), 0.5)]).unwrap();
+        for (adviser, wrong) in dense.iter_mut().zip(&mut wrong) {
+            let opinion = adviser.opinion(&x, &mut rng).unwrap();
+            *wrong += usize::from(round >= 100 && best(&opinion) != Some(truth));
+            adviser.learn(&x, ClassId(truth as u32), &mut rng).unwrap();
+            assert!(adviser.opinion(&[0.1], &mut rng).is_err(), "{}", adviser.name());
+        }
+        let opinion = memory.opinion(&words, &mut rng).unwrap();
+        wrong[3] += usize::from(round >= 100 && best(&opinion) != Some(truth));
+        memory.learn(&words, ClassId(truth as u32), &mut rng).unwrap();
+    }
+    assert!(wrong.iter().all(|wrong| *wrong <= 4), "{wrong:?}");
+}

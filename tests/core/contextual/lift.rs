@@ -1,0 +1,102 @@
+//! Other similarities: the maps are what they claim, and learning by them costs what they bound.
+
+use proptest::prelude::*;
+use rand::RngExt;
+use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, Lift, Metric, Space};
+use tessera_core::ids::ClassId;
+use tessera_core::learn::Online;
+use tessera_core::random;
+
+use super::{centres, dot, unit};
+
+const METRICS: [Metric; 5] = [Metric::Inner, Metric::L2, Metric::Even(2), Metric::Even(4), Metric::Even(8)];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn maps_are_what_they_claim(metric in prop::sample::select(METRICS.to_vec()), d in 1usize..6, seed in 0u64..1000) {
+        let mut rng = random::seeded(seed);
+        let lift = Lift::new(metric, d).unwrap();
+        let q: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * if rng.random() { 1.0 } else { 0.7 }).collect();
+        let centres = centres(2, d, &mut rng);
+        let phi = lift.map(&q);
+        prop_assert_eq!(phi.len(), lift.dimension());
+        prop_assert!(dot(&phi, &phi) <= 1.0 + 1e-12);
+        let (h, g) = (lift.image(&centres[0]).unwrap(), lift.image(&centres[1]).unwrap());
+        let w: Vec<f64> = h.iter().zip(&g).map(|(a, b)| a - b).collect();
+        prop_assert!(dot(&w, &w).sqrt() <= lift.radius() * (1.0 + 1e-12));
+        let power = match metric { Metric::Inner => 1.0, Metric::Even(p) => f64::from(p), _ => 2.0 };
+        let near = |i: usize| { let value = lift.nearness(&q, &centres[i]); if metric == Metric::Inner { value } else { -(-value).powf(power) } };
+        prop_assert!((dot(&phi, &w) - (near(0) - near(1))).abs() < 1e-10 * lift.radius(), "{} and {}", dot(&phi, &w), near(0) - near(1));
+        let (truth, guess) = if dot(&phi, &w) >= 0.0 { (0, 1) } else { (1, 0) };
+        let loss = lift.loss(&q, &centres[guess], &centres[truth]);
+        prop_assert!(loss >= -1e-12 && loss.max(0.0) <= (dot(&phi, &w).abs() + 1e-14 * lift.radius()).powf(lift.power(1.0)) + 1e-9);
+    }
+}
+
+/// The total loss in the metric itself is within the bound of the mapped one, for plain and squared losses.
+#[test]
+fn the_bound_is_that_of_the_metric() {
+    for metric in [Metric::L2, Metric::Even(4)] {
+        for wanted in [1.0, 2.0] {
+            let mut rng = random::seeded(9);
+            let (k, d) = (3, 2);
+            let lift = Lift::new(metric, d).unwrap();
+            let centres = centres(k, d, &mut rng);
+            let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(wanted), margin: None };
+            let options = ContextualOptions { space, ..ContextualOptions::unit(1) };
+            let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&options).unwrap();
+            learner.announce(k).unwrap();
+            let mut total = 0.0;
+            for _ in 0..1500 {
+                let q = unit(d, &mut rng);
+                let right = (0..k).max_by(|&a, &b| lift.nearness(&q, &centres[a]).total_cmp(&lift.nearness(&q, &centres[b]))).unwrap();
+                let phi = lift.map(&q);
+                let round = learner.predict(&phi, &mut rng).unwrap();
+                let loss =
+                    round.answer.expected(|guess| lift.loss(&q, &centres[guess.unwrap().index()], &centres[right]).max(0.0).powf(wanted));
+                assert!(round.expected_drop(ClassId(right as u32)) >= loss * space.share() - 1e-9);
+                total += loss;
+                learner.learn(&phi, &round, ClassId(right as u32), &mut rng).unwrap();
+            }
+            assert!(total <= Contextual::<EllipsoidLadder>::bound(&options, k), "{metric:?}: {total}");
+        }
+    }
+}
+
+/// The map for any p: few mistakes at the end, without a promise.
+#[test]
+fn any_power_is_approximated() {
+    let mut rng = random::seeded(2);
+    let (k, d) = (3, 2);
+    let lift = Lift::new(Metric::Chebyshev(3.0, 10), d).unwrap();
+    let centres = centres(k, d, &mut rng);
+    let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: 1.0, margin: None };
+    let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&ContextualOptions { space, ..ContextualOptions::unit(1) }).unwrap();
+    let mut wrong = 0;
+    for round in 0..3000 {
+        let q: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * rng.random::<f64>()).collect();
+        let right = (0..k).max_by(|&a, &b| lift.nearness(&q, &centres[a]).total_cmp(&lift.nearness(&q, &centres[b]))).unwrap();
+        let phi = lift.map(&q);
+        assert!(dot(&phi, &phi) <= 1.0 + 1e-12);
+        let played = learner.predict(&phi, &mut rng).unwrap();
+        wrong += usize::from(round >= 2000 && played.answer.guess != Some(ClassId(right as u32)));
+        learner.learn(&phi, &played, ClassId(right as u32), &mut rng).unwrap();
+    }
+    assert!(wrong < 100, "{wrong} of the last 1000");
+}
+
+#[test]
+fn other_metrics_are_refused() {
+    for metric in [
+        Metric::Even(3),
+        Metric::Even(0),
+        Metric::Even(18),
+        Metric::Chebyshev(1.5, 8),
+        Metric::Chebyshev(f64::NAN, 8),
+        Metric::Chebyshev(3.0, 99),
+    ] {
+        assert!(Lift::new(metric, 2).unwrap_err().to_string().contains("from 2 to 16"), "{metric:?}");
+    }
+}
