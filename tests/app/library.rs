@@ -369,7 +369,8 @@ fn images_are_found_by_look_among_what_is_meant_and_with_reasons() {
     assert!(hits.len() == 23 && hits.iter().all(|hit| hit["image"] != 1 && hit["look"] == hit["score"]), "{first}");
     let path = hits[0]["path"].as_str().unwrap().to_owned();
     let same = world.run(["search", "lib.tessera", "--like", &path, "-k", "40", "--json"]).ended(0).object();
-    assert!(same["hits"].as_array().unwrap().iter().all(|hit| hit["path"] != path.as_str()));
+    let same = same["hits"].as_array().unwrap();
+    assert!(same.len() == 23 && same.iter().all(|hit| hit["path"] != path.as_str()));
     let part = ["search", "lib.tessera", "--like", &path, "--crop", "4,4,24,24", "-k", "1", "--json", "--explain"];
     let hit = &world.run(part).ended(0).object()["hits"][0];
     assert_eq!(hit["why"]["terms"], json!([{"kind": "look", "words": null, "value": hit["score"]}]));
@@ -414,7 +415,23 @@ fn images_are_found_by_look_among_what_is_meant_and_with_reasons() {
         class.as_os_str(),
     ]);
     let inside = inside.ended(0).object();
-    assert!(inside["hits"].as_array().unwrap().iter().all(|hit| hit["path"].as_str().unwrap().starts_with(class.to_str().unwrap())));
+    let inside = inside["hits"].as_array().unwrap();
+    assert!(!inside.is_empty() && inside.iter().all(|hit| hit["path"].as_str().unwrap().starts_with(class.to_str().unwrap())));
+    world.run(["search", "lib.tessera", "red", "--folder", "no such folder"]).ended(65).complains("a folder with images");
+    world.run(["search", "lib.tessera", "--like", "no such image"]).ended(65).complains("or a picture file");
+    world.run(["feedback", "lib.tessera", "--query", "red", "--image", "#3", "--reward", "0.0001"]).ended(65).complains("taken back");
+    // Without the cache files are looked at anew.
+    for entry in
+        fs::read_dir(world.at("lib.tessera")).unwrap().flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("cache"))
+    {
+        fs::remove_file(entry.path()).unwrap();
+    }
+    let anew = world.run(["search", "lib.tessera", "--like", "#1", "-k", "40", "--json"]).ended(0).object();
+    let scores = |answer: &Value| -> Vec<(u64, f64)> {
+        let hits = answer["hits"].as_array().unwrap().iter();
+        hits.map(|hit| (hit["image"].as_u64().unwrap(), hit["score"].as_f64().unwrap())).collect()
+    };
+    assert_eq!(scores(&anew), scores(&first));
     world.run(["search", "lib.tessera", "red", "--class", "no such class"]).ended(65).complains("one of its classes");
     let lessons = world.run(["lessons", "lib.tessera", "--json"]).ended(0).object();
     assert_eq!((&lessons["lessons"][0]["query"], &lessons["lessons"][0]["reward"]), (&json!("red table"), &json!(-1.0)));

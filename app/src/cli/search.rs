@@ -22,7 +22,7 @@ use super::stream::answer_each;
 use crate::command;
 use crate::session::like::Like;
 use crate::session::search::{Engine, Hit, Lesson, Wanted};
-use crate::session::why::{Term, Why};
+use crate::session::why::{Term, Why, memories};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
     let library = librarian.open(&arguments.library)?;
@@ -49,7 +49,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         leaves: arguments.leaves,
     };
     let hits = session.search(&library, &wanted);
-    let reasons = |hit: &Hit| if arguments.explain { session.why(&library, &wanted, hit.image) } else { None };
+    let reasons = |hit: &Hit| arguments.explain.then(|| session.why(&library, &wanted, hit));
     let hits: Vec<(Hit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
     let unknown = session.unknown_words(&library, &wanted.query);
     let memories = library.words().memories();
@@ -86,7 +86,11 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     let found = Finder::default().find(&hold(library), path);
     let query = match found {
         Ok(id) => command::Query::Item(id),
-        Err(error) if number(path).is_some() || !path.is_file() => return Err(error.into()),
+        Err(error) if number(path).is_some() => return Err(error.into()),
+        Err(_) if !path.is_file() => {
+            let advice = "name an image by its path, or by #ID as a search shows it";
+            return Err(Error::data(path, "an image of this library or a picture file", "nothing like that", advice).into());
+        }
         Err(_) => command::Query::File(path.to_owned()),
     };
     let session = librarian.session;
@@ -112,7 +116,13 @@ fn filter(library: &Library, arguments: &Search) -> Result<Option<Arc<HashSet<It
         folder.as_ref().is_none_or(|folder| image.places.iter().any(|place| state.full_path(place).starts_with(folder)))
     };
     let fitting = state.images().filter(|image| class.is_none_or(|class| image.label() == Some(class)) && is_inside(image));
-    Ok(Some(Arc::new(fitting.map(|image| image.id).collect())))
+    let ids: HashSet<ItemId> = fitting.map(|image| image.id).collect();
+    if let Some(folder) =
+        folder.filter(|folder| !state.images().any(|image| image.places.iter().any(|place| state.full_path(place).starts_with(folder))))
+    {
+        return Err(Error::data(&folder, "a folder with images of this library", "none of them", "check the name").into());
+    }
+    Ok(Some(Arc::new(ids)))
 }
 
 /// `tessera feedback`.
@@ -164,7 +174,7 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
                 }
                 let lesson = |lesson: &Lesson| {
                     let path = path(lesson).map(|path| display(&path)).unwrap_or_default();
-                    format!("{:+.1}  {}  #{} {path}", lesson.reward, lesson.query, lesson.image.0)
+                    format!("{:+.2}  {}  #{} {path}", lesson.reward, lesson.query, lesson.image.0)
                 };
                 lessons.iter().map(lesson).collect::<Vec<_>>().join("\n")
             },
@@ -187,7 +197,8 @@ fn term_json((term, value): &(Term, f64)) -> Value {
     let (kind, words) = match term {
         Term::Word(word) => ("word", Some(word)),
         Term::Lesson(query) => ("lesson", Some(query)),
-        Term::Text => ("text", None),
+        Term::Name => ("name", None),
+        Term::Index => ("index", None),
         Term::Look => ("look", None),
     };
     json!({"kind": kind, "words": words, "value": value})
@@ -219,12 +230,7 @@ fn why_words(why: &Why) -> Vec<String> {
     let by = why.matched.as_ref().map(|matched| format!(", by {matched}")).unwrap_or_default();
     let mut lines = vec![format!("{:.3}{by} = {}", why.score, why.terms.iter().map(term).collect::<Vec<_>>().join("  "))];
     for way in &why.ways {
-        lines.push(format!(
-            "tree {}: {}, then a leaf of {}",
-            way.tree,
-            count(way.turns.len(), "router"),
-            count(way.memories, "memory").replace("memorys", "memories")
-        ));
+        lines.push(format!("tree {}: {}, then a leaf of {}", way.tree, count(way.turns.len(), "router"), memories(way.memories)));
         for turn in &way.turns {
             let words: Vec<String> = turn.words.iter().map(|(word, value)| format!("{word} {value:+.2}")).collect();
             let aside = if turn.follows() { "" } else { ", though the router says otherwise" };

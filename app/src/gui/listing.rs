@@ -130,7 +130,10 @@ pub struct Census {
 impl Census {
     /// Counts everything once. O(images).
     pub fn new(state: &State, report: Option<&Report>) -> Self {
-        let mut census = Self::default();
+        let mut census = Self {
+            lessons: state.lessons().into_iter().map(|(query, id, reward)| (query, id, reward.value())).collect(),
+            ..Self::default()
+        };
         if let Some(report) = report {
             for judged in &report.judged {
                 let class =
@@ -155,8 +158,6 @@ impl Census {
                 Some(label) => *census.classes.entry(label.to_owned()).or_default() += 1,
                 None => census.untagged += 1,
             }
-            let said = image.rewards.iter().map(|(query, reward)| (query.clone(), image.id, f64::from(reward.0) / 1000.0));
-            census.lessons.extend(said);
             census.uncaptioned += usize::from(image.captions.is_empty());
             census.missing += usize::from(!image.is_here());
             census.changed += usize::from(image.content.is_some_and(|content| content.changed));
@@ -168,7 +169,6 @@ impl Census {
                 }
             }
         }
-        census.lessons.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
         for (root, folder) in census.folders.keys() {
             if let Some(parent) = folder.parent() {
                 census.inside.entry((*root, parent.to_owned())).or_default().push(folder.clone());

@@ -26,6 +26,7 @@ use crate::command::{Command, Query};
 use crate::session::Session;
 use crate::session::desk::view::{Notice, Tone};
 use crate::session::desk::{Desk, Wanted};
+use crate::session::like::Like;
 use crate::settings::Settings;
 use actions::Action;
 use dialogs::{Dialogs, Native, Purpose};
@@ -47,6 +48,8 @@ pub struct App {
     asks: Asks,
     wanted: Vec<(u128, ItemId)>,
     asked_for: Vec<PathBuf>,
+    /// What hits were to look like in the last frame.
+    liked: Option<*const Like>,
 }
 
 /// How long a short notice stays.
@@ -82,6 +85,7 @@ impl App {
             asks: Asks::default(),
             wanted: Vec::new(),
             asked_for: Vec::new(),
+            liked: None,
         };
         for words in problems {
             app.toast(Notice { words, tone: Tone::Problem, undo: None });
@@ -118,7 +122,7 @@ impl App {
     fn run(&mut self, command: Command) {
         match &command {
             Command::Recognise(_) => self.view.turn_to_recognition(),
-            Command::Close | Command::OpenSample | Command::Like(Some(_)) => self.view.turn_to(Page::Browse),
+            Command::Close | Command::OpenSample => self.view.turn_to(Page::Browse),
             _ => {}
         }
         self.desk.run(command);
@@ -172,8 +176,12 @@ impl App {
             self.view.searched.clone_from(&self.view.search);
             self.run(Command::Search(self.view.search.clone()));
         }
-        if std::mem::take(&mut self.view.ends_search) && self.desk.like().is_some() {
+        if std::mem::take(&mut self.view.ends_search) && (self.desk.like().is_some() || self.desk.is_looking()) {
             self.run(Command::Like(None));
+        }
+        let like = self.desk.like().map(Arc::as_ptr);
+        if std::mem::replace(&mut self.liked, like) != like && like.is_some() {
+            self.view.turn_to(Page::Browse);
         }
         let has_changed = self.view.update(&self.desk);
         self.narrow();

@@ -99,7 +99,11 @@ impl Selection {
         let last = list.len().checked_sub(1)?;
         let now = self.cursor.and_then(|id| list.iter().position(|other| *other == id));
         // What was under the keyboard may have left the list: another has its place.
-        let to = now.map_or(self.place, |now| now.saturating_add_signed(by)).min(last);
+        let to = match now {
+            None if by == 1 => self.place,
+            now => now.unwrap_or(self.place).saturating_add_signed(by),
+        };
+        let to = to.min(last);
         self.pick(list, list[to], if pick == Pick::Toggle { Pick::Alone } else { pick });
         Some(to)
     }

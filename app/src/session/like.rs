@@ -46,6 +46,12 @@ fn shrunk(start: u32, length: u32, all: u32, to: u32) -> (u32, u32) {
 }
 
 impl Like {
+    /// What it is, in few words: its file's name, or a part of that.
+    pub fn short_name(&self) -> String {
+        let name = std::path::Path::new(&self.name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if self.crop.is_some() { format!("a part of {name}") } else { name }
+    }
+
     fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage) -> Self {
         Self { name, item, crop, appearance: Appearance::of(&picture), picture: Arc::new(picture) }
     }

@@ -47,8 +47,10 @@ pub struct Hit {
     pub words: Vec<String>,
     /// What the user said of it as an answer to this query, -1..=1.
     pub taught: Option<f64>,
-    /// How much it looks like what was shown, if something was.
+    /// How much it looks like what was shown, if something was and it is known what the image looks like.
     pub look: Option<f64>,
+    /// The memory that answered, where one did.
+    pub remembered: Option<Remembered>,
 }
 
 /// Something that the user said of an answer.
@@ -86,12 +88,11 @@ impl Session {
             let found = library.look_alikes(&like.appearance, wanted.k, |image| wanted.fits(image));
             return found.into_iter().map(|(image, look)| look_alike(library, image, look)).collect();
         }
-        let mut hits = self.by_words(library, wanted, self.search_width(wanted));
+        let mut hits = self.by_words(library, wanted, wanted.k.saturating_mul(POOL));
         for hit in &mut hits {
             let image = library.state().image(hit.image);
-            let look = image.and_then(|image| library.appearance(image)).map_or(0.0, |found| found.likeness(&like.appearance));
-            hit.score = (hit.score + look) / 2.0;
-            hit.look = Some(look);
+            hit.look = image.and_then(|image| library.appearance(image)).map(|found| found.likeness(&like.appearance));
+            hit.score = (hit.score + hit.look.unwrap_or(0.0)) / 2.0;
         }
         best(hits, wanted.k)
     }
@@ -117,12 +118,7 @@ impl Session {
         }
     }
 
-    /// Images that are found by words before the most alike are chosen.
-    pub(super) fn search_width(&self, wanted: &Wanted) -> usize {
-        wanted.k.saturating_mul(POOL)
-    }
-
-    pub(super) fn remember(&self, library: &Library, wanted: &Wanted, k: usize) -> Vec<Remembered> {
+    fn remember(&self, library: &Library, wanted: &Wanted, k: usize) -> Vec<Remembered> {
         library.recall().search(library.words(), &wanted.query, k, wanted.leaves, |image| wanted.fits(image)).0
     }
 
@@ -133,20 +129,16 @@ impl Session {
 
     /// What the user said of answers, by query.
     pub fn lessons(&self, library: &Library) -> Vec<Lesson> {
-        let lesson = |((image, query), reward): (&(ItemId, String), &Reward)| Lesson {
-            image: *image,
-            query: query.clone(),
-            reward: f64::from(reward.0) / 1000.0,
-        };
-        let mut lessons: Vec<Lesson> = library.recall().rewards().iter().map(lesson).collect();
-        lessons.sort_by(|a, b| a.query.cmp(&b.query).then(b.reward.total_cmp(&a.reward)).then(a.image.cmp(&b.image)));
-        lessons
+        let lesson = |(query, image, reward): (String, ItemId, Reward)| Lesson { image, query, reward: reward.value() };
+        library.state().lessons().into_iter().map(lesson).collect()
     }
 }
 
+/// The `k` best, and those of which something was said.
 fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
-    hits.truncate(k);
+    let mut place = 0..;
+    hits.retain(|hit| place.next().is_some_and(|place| place < k) || hit.taught.is_some());
     hits
 }
 
@@ -165,8 +157,9 @@ fn hit_of(library: &Library, query: &Query, found: Found) -> Hit {
         caption: found.caption.or_else(first),
         score: found.score,
         words: found.words,
-        taught: taught(image.and_then(|image| image.rewards.get(&words_of(query)).copied())),
+        taught: image.and_then(|image| image.rewards.get(&words_of(query))).map(|reward| reward.value()),
         look: None,
+        remembered: None,
     }
 }
 
@@ -184,11 +177,8 @@ fn remembered_hit(library: &Library, query: &Query, found: &Remembered) -> Hit {
         caption: caption.or_else(|| image.and_then(|image| image.captions.first()).map(|caption| caption.text.clone())),
         score: found.score,
         words: shared.into_iter().collect(),
-        taught: taught(found.taught),
+        taught: found.taught.map(Reward::value),
         look: None,
+        remembered: Some(found.clone()),
     }
-}
-
-fn taught(reward: Option<Reward>) -> Option<f64> {
-    reward.map(|reward| f64::from(reward.0) / 1000.0)
 }

@@ -5,7 +5,7 @@ use tessera_core::library::Library;
 use tessera_core::library::models::recall::{Reasons, Source};
 
 use super::Session;
-use super::search::{Engine, Wanted};
+use super::search::{Engine, Hit, Wanted};
 
 /// Why an image was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,10 @@ pub enum Term {
     Word(String),
     /// An answer to this query was called bad.
     Lesson(String),
-    /// The name of its file, or the index, which tell no words apart.
-    Text,
+    /// The name of its file.
+    Name,
+    /// What the index says of its texts; it tells no words apart.
+    Index,
     /// It looks like what was shown.
     Look,
 }
@@ -41,7 +43,8 @@ impl Term {
         match self {
             Self::Word(word) => word.clone(),
             Self::Lesson(query) => format!("called a bad answer to “{query}”"),
-            Self::Text => "its words (index)".into(),
+            Self::Name => "the name of its file".into(),
+            Self::Index => "its texts (index)".into(),
             Self::Look => "looks alike".into(),
         }
     }
@@ -71,6 +74,11 @@ pub struct Turn {
     pub words: Vec<(String, f64)>,
 }
 
+/// So many memories, in words.
+pub fn memories(n: usize) -> String {
+    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
+}
+
 impl Turn {
     /// Whether the router sends the query to the memory's side.
     pub fn follows(&self) -> bool {
@@ -79,34 +87,34 @@ impl Turn {
 }
 
 impl Session {
-    /// Why an image is found; `None` when it is not found.
-    pub fn why(&self, library: &Library, wanted: &Wanted, image: ItemId) -> Option<Why> {
-        let hit = self.search(library, wanted).into_iter().find(|hit| hit.image == image)?;
-        let share = if hit.look.is_some() && !wanted.query.is_empty() { 0.5 } else { 1.0 };
-        let mut why = Why { image, matched: None, score: hit.score, terms: Vec::new(), ways: Vec::new() };
-        let of_words = hit.look.map_or(hit.score, |look| hit.score - share * look);
-        let pool = if hit.look.is_some() { self.search_width(wanted) } else { wanted.k };
-        let remembered = match wanted.engine {
-            Engine::Memory => self.remember(library, wanted, pool).into_iter().find(|found| found.image == image),
-            Engine::Index => None,
-        };
-        // A name may have answered better than any memory; then the memory is not the reason.
-        let reasons = remembered.filter(|found| (share * found.score - of_words).abs() < 1e-9);
-        why.matched = reasons.as_ref().map(|found| match &found.source {
-            Source::Class => "its class".to_owned(),
-            Source::Caption(_) => "its caption".to_owned(),
-            Source::Lesson(query) => format!("what you said of it: a good answer to “{query}”"),
+    /// Why an image was found.
+    pub fn why(&self, library: &Library, wanted: &Wanted, hit: &Hit) -> Why {
+        let has_words = !wanted.query.is_empty();
+        let share = if wanted.like.is_some() && has_words { 0.5 } else { 1.0 };
+        let mut why = Why { image: hit.image, matched: None, score: hit.score, terms: Vec::new(), ways: Vec::new() };
+        let look = hit.look.map(|look| share * look);
+        let reasons = hit.remembered.as_ref().and_then(|found| {
+            let reasons = library.recall().explain(library.state(), library.words(), &wanted.query, found)?;
+            Some((found, reasons))
         });
-        match reasons.and_then(|found| library.recall().explain(library.state(), library.words(), &wanted.query, &found)) {
-            Some(reasons) => explain(&mut why, reasons, share),
-            None if wanted.query.is_empty() => {}
-            None => why.terms.push((Term::Text, of_words)),
+        match reasons {
+            Some((found, reasons)) => {
+                why.matched = Some(match &found.source {
+                    Source::Class => "its class".to_owned(),
+                    Source::Caption(_) => "its caption".to_owned(),
+                    Source::Lesson(query) => format!("what you said of it: a good answer to “{query}”"),
+                });
+                explain(&mut why, reasons, share);
+            }
+            None if has_words => {
+                let term = if wanted.engine == Engine::Index { Term::Index } else { Term::Name };
+                why.terms.push((term, hit.score - look.unwrap_or(0.0)));
+            }
+            None => {}
         }
-        if let Some(look) = hit.look {
-            why.terms.push((Term::Look, share * look));
-        }
+        why.terms.extend(look.map(|look| (Term::Look, look)));
         why.terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        Some(why)
+        why
     }
 }
 

@@ -91,6 +91,10 @@ impl Library {
             return Err(Error::Option { name: "reward", found: value.to_string(), expected: "-1 to 1" });
         }
         let reward = reward.map(|value| Reward((value * 1000.0).round() as i16));
+        if reward == Some(Reward(0)) {
+            let expected = "at least 0.001 from 0, for 0 says nothing; what was said can be taken back";
+            return Err(Error::Option { name: "reward", found: "0".into(), expected });
+        }
         let image = self.present(&[image])?.swap_remove(0);
         let before = image.rewards.get(&query).copied();
         if before == reward {

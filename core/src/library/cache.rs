@@ -114,6 +114,18 @@ impl Cache {
         tx.commit().map_err(refused)
     }
 
+    /// Keeps thumbnails alone.
+    pub(super) fn put_thumbnails(&self, entries: &[(ContentHash, Descriptor, Vec<u8>)]) -> Result<()> {
+        let refused = refused("write", &self.path);
+        let tx = self.db.unchecked_transaction().map_err(&refused)?;
+        for (hash, look, jpeg) in entries {
+            tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![hash.0.to_be_bytes(), look.to_bytes(), jpeg]))
+                .map_err(&refused)?;
+        }
+        tx.commit().map_err(refused)
+    }
+
     /// Keeps something else that was computed from files, by their bytes.
     pub(super) fn put_features(&self, version: &str, entries: &[(ContentHash, Vec<u8>)]) -> Result<()> {
         let refused = refused("write", &self.path);

@@ -60,7 +60,9 @@ impl Features<'_> {
                 .zip(&kept)
                 .map(|(image, kept)| match kept.as_ref().and_then(|bytes| Elements::from_bytes(bytes, options)) {
                     Some(elements) => (Some(elements), None),
-                    None => match from_file(state, image, decoder, options, progress) {
+                    None => match from_file(state, image, decoder, progress)
+                        .and_then(|picture| cut(image.content?.hash, &picture, options).ok())
+                    {
                         Some(cut) => (Elements::from_bytes(&cut.elements, options), Some(cut)),
                         None => (None, None),
                     },
@@ -76,14 +78,15 @@ impl Features<'_> {
     }
 }
 
-fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, options: &CkmOptions, progress: &Progress) -> Option<Cut> {
+/// The picture of an image, from a file that still has its bytes.
+pub(super) fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, progress: &Progress) -> Option<Picture> {
     let hash = image.content?.hash;
     image.places.iter().find_map(|place| {
         let path = state.full_path(place);
         if hash_file(&path).ok()? != hash {
             return None;
         }
-        cut(hash, &decoder.decode(&path, SIDE, progress).ok()?, options).ok()
+        decoder.decode(&path, SIDE, progress).ok()
     })
 }
 

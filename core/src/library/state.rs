@@ -239,6 +239,14 @@ impl State {
         Arc::make_mut(&mut images[at])
     }
 
+    /// What was said of answers: the query, the image and how good an answer, by query, best first. O(images).
+    pub fn lessons(&self) -> Vec<(String, ItemId, Reward)> {
+        let of = |image: &Arc<Image>| image.rewards.iter().map(|(query, reward)| (query.clone(), image.id, *reward)).collect::<Vec<_>>();
+        let mut lessons: Vec<_> = self.images().flat_map(of).collect();
+        lessons.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.cmp(&a.2)).then(a.1.cmp(&b.1)));
+        lessons
+    }
+
     /// The same records and places, with nothing known of any image: what the first event finds.
     pub(super) fn without_words(&self) -> Self {
         let blank = |image: &Arc<Image>| Arc::new(Image { places: image.places.clone(), ..Image::new(image.id) });

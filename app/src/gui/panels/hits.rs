@@ -79,7 +79,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
         filters_ui(ui, panel);
         let query = hits.query.trim();
         let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
-        let like = if hits.like.is_some() { " that look like it" } else { "" };
+        let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
         ui.label(RichText::new(format!("{}{of}{like}", count(hits.hits.len(), "image"))).strong());
         if !query.is_empty() {
             ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
@@ -89,7 +89,8 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
             ui.colored_label(ui.visuals().warn_fg_color, words);
         }
         if hits.lessons > 0 {
-            let words = RichText::new(format!("taught {}", count(hits.lessons, "time"))).weak();
+            let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
+            let words = RichText::new(format!("taught {}, {} in all", count(here, "time"), count(hits.lessons, "lesson"))).weak();
             let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
             if ui.link(words).on_hover_text(hover).clicked() {
                 panel.view.open(Modal::Lessons);
@@ -186,13 +187,18 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &Hit, shown: &Cell
 /// Whether a hit is a good answer, as the user said and may say now.
 fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &Hit, at: egui::Pos2) {
     let said = hit.taught.unwrap_or(0.0);
-    for (i, (action, words, is_said)) in [(Action::Good, "Good", said > 0.0), (Action::Bad, "Bad", said < 0.0)].into_iter().enumerate() {
+    let sides = [(Action::Good, "Good", said > 0.0, theme::good(ui)), (Action::Bad, "Bad", said < 0.0, ui.visuals().error_fg_color)];
+    for (i, (action, words, is_said, colour)) in sides.into_iter().enumerate() {
         let place = Rect::from_min_size(at + vec2((THUMB.x + 4.0) * i as f32, 0.0), THUMB);
         let key = action.key_words(ui.ctx());
         // A part of the tile: the next tile does not move for it.
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt((hit.image.0, words)));
         inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-        let button = inside.add_sized(THUMB, egui::Button::selectable(is_said, words));
+        let button = match is_said {
+            true => egui::Button::new(RichText::new(words).color(theme::text_on(colour))).fill(colour),
+            false => egui::Button::new(words),
+        };
+        let button = inside.add_sized(THUMB, button);
         let button = button.on_hover_text(format!("{} ({key})", action.words().0));
         button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_said, format!("{}: #{}", action.words().0, hit.image.0)));
         if button.clicked() {

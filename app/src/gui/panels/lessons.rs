@@ -43,14 +43,9 @@ pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                     }
                 }
                 let (sign, colour) = if *reward > 0.0 { ("good", theme::good(ui)) } else { ("bad", ui.visuals().error_fg_color) };
-                let words = if reward.abs() < 1.0 { format!("{sign} ({reward:+.1})") } else { sign.to_owned() };
+                let words = if reward.abs() < 1.0 { format!("{sign} ({reward:+.2})") } else { sign.to_owned() };
                 ui.colored_label(colour, words);
                 ui.label(RichText::new("for").weak());
-                if ui.link(format!("“{query}”")).on_hover_text("Search for it").clicked() {
-                    panel.view.search.clone_from(query);
-                    panel.view.turn_to(super::super::view::Page::Browse);
-                    close = true;
-                }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     let name = shown.map_or_else(|| format!("#{}", image.0), |shown| shown.name);
                     let unteach = ui.button("Unteach").on_hover_text("Take this back");
@@ -62,7 +57,17 @@ pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
                     if ui.button(words).clicked() {
                         panel.ask(Command::Reward(query.clone(), *image, Some(other)));
                     }
-                    line(ui, RichText::new(name).weak());
+                    ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                        let link = egui::Link::new(format!("“{query}”"));
+                        ui.set_max_width(ui.available_width());
+                        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Truncate);
+                        if ui.add(link).on_hover_text(format!("Search for “{query}”")).clicked() {
+                            panel.view.search.clone_from(query);
+                            panel.view.turn_to(super::super::view::Page::Browse);
+                            close = true;
+                        }
+                        line(ui, RichText::new(name).weak());
+                    });
                 });
             });
         }

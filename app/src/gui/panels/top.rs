@@ -16,18 +16,30 @@ pub(super) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             return;
         }
         ui.separator();
-        for (page, action) in Page::ALL {
-            let (words, hover) = action.words();
-            let is_here = panel.view.page == page && panel.view.viewer.is_none();
-            let text = if is_here { RichText::new(words).strong() } else { RichText::new(words) };
-            let hover = format!("{hover} ({})", action.key_words(ui.ctx()));
-            if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
-                panel.view.page = page;
-                panel.view.viewer = None;
-            }
+        if ui.available_width() < WIDE {
+            let here = Page::ALL.iter().find(|(page, _)| *page == panel.view.page).map_or("", |(_, action)| action.words().0);
+            ui.menu_button(here, |ui| pages_ui(ui, panel));
+        } else {
+            pages_ui(ui, panel);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| search_ui(ui, panel));
     });
+}
+
+/// The width that pages and search need to stand side by side.
+const WIDE: f32 = 800.0;
+
+fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    for (page, action) in Page::ALL {
+        let (words, hover) = action.words();
+        let is_here = panel.view.page == page && panel.view.viewer.is_none();
+        let text = if is_here { RichText::new(words).strong() } else { RichText::new(words) };
+        let hover = format!("{hover} ({})", action.key_words(ui.ctx()));
+        if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
+            panel.view.page = page;
+            panel.view.viewer = None;
+        }
+    }
 }
 
 fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -35,9 +47,7 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         panel.view.search.clear();
     }
     if let Some(like) = panel.desk.like().cloned() {
-        let part = if like.crop.is_some() { "a part of " } else { "" };
-        let name = std::path::Path::new(&like.name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if chip_ui(ui, "×", ui.visuals().selection.bg_fill, &format!("Looking like {part}{name}; press to end that")).clicked() {
+        if chip_ui(ui, "×", ui.visuals().selection.bg_fill, &format!("Looking like {}; press to end that", like.short_name())).clicked() {
             panel.ask(Command::Like(None));
         }
         if let Some(texture) = panel.pictures.like() {

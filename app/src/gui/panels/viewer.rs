@@ -40,12 +40,20 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             let colour = panel.colour(label);
             super::super::widgets::chip_ui(ui, label, colour, "Keys 1 to 9 label it");
         }
-        ui.label(RichText::new(image.file_name()).strong());
+        ui.add(egui::Label::new(RichText::new(image.file_name()).strong()).truncate());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for action in [Action::Recognise, Action::CopyPath, Action::Reveal, Action::Like] {
-                if ui.button(action.words().0).on_hover_text(action.words().1).clicked() {
-                    panel.act(action);
+            let actions = [Action::Recognise, Action::CopyPath, Action::Reveal, Action::Like];
+            let mut buttons = |ui: &mut Ui| {
+                for action in actions {
+                    if ui.button(action.words().0).on_hover_text(action.words().1).clicked() {
+                        panel.act(action);
+                    }
                 }
+            };
+            if ui.available_width() < ROOM {
+                ui.menu_button("More", buttons);
+            } else {
+                buttons(ui);
             }
             if let Some(viewer) = &mut panel.view.viewer {
                 let hover = "Drag a rectangle over a part of the picture to find images that look like it (Shift+drag)";
@@ -145,6 +153,9 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.add(egui::Label::new(caption).truncate());
     }
 }
+
+/// The width that all buttons at the right need.
+const ROOM: f32 = 760.0;
 
 /// The whole pixels between two corners; none when they are too few to look like anything.
 fn part(from: egui::Pos2, to: egui::Pos2) -> Option<Crop> {

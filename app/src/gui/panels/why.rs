@@ -8,10 +8,10 @@ use super::super::view::Panel;
 use super::super::widgets::grid::one_line;
 use super::browse::count;
 use super::inspector::heading;
-use crate::session::why::{Turn, Why};
+use crate::session::why::{Turn, Why, memories};
 
 pub(super) fn why_ui(ui: &mut Ui, panel: &Panel<'_>, id: ItemId) {
-    let Some(why) = panel.desk.why().filter(|why| why.image == id && panel.desk.hits().is_some()) else { return };
+    let Some(why) = panel.desk.why().filter(|why| why.image == id) else { return };
     heading(ui, "Why it was found");
     if let Some(matched) = &why.matched {
         ui.label(RichText::new(format!("Answered by {matched}.")).weak());
@@ -48,7 +48,7 @@ fn ways_ui(ui: &mut Ui, why: &Why) {
         let words = format!("Way through the memory{tree}: {}", count(way.turns.len(), "router"));
         CollapsingHeader::new(RichText::new(words).small()).id_salt(("way", way.tree)).show(ui, |ui| {
             ui.label(
-                RichText::new("Each router sends the query left (below 0) or right; the words below it moved it most.").weak().small(),
+                RichText::new("Each router sends the query left (below 0) or right; the words below it moved it most. Another colour: the router says otherwise, but the other side was looked at as well.").weak().small(),
             );
             for turn in &way.turns {
                 turn_ui(ui, turn);
@@ -56,7 +56,7 @@ fn ways_ui(ui: &mut Ui, why: &Why) {
             ui.label(
                 RichText::new(format!(
                     "then a leaf with {} to score",
-                    if way.memories == 1 { "1 memory".into() } else { format!("{} memories", way.memories) }
+                    memories(way.memories)
                 ))
                 .small(),
             );

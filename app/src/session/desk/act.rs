@@ -15,6 +15,8 @@ use super::view::{Hits, Notice, SavedModel, Tone};
 use super::{Desk, Message, WAIT, done, health, note, problem};
 use crate::command::{Command, Crop, Query};
 
+/// The name of the job that finds out what is to be looked like.
+pub(super) const LOOKING: &str = "Looking for alike";
 /// Images whose appearances a search brings into the machine.
 const NEW: usize = 64;
 
@@ -42,6 +44,7 @@ impl Desk {
                 self.search_again();
             }
             Command::Like(None) => {
+                self.jobs.retain(|_, job| job.name() != LOOKING);
                 self.like = None;
                 self.search_again();
             }
@@ -139,10 +142,8 @@ impl Desk {
         let asked = self.asked_for(&text);
         self.with_library(move |session, library| {
             let wanted = asked();
-            if wanted.like.is_some() {
-                // New images come a few at a time; without them the others are found.
-                let _ = library.bring_appearances(NEW);
-            }
+            // New images come a few at a time, and one that cannot be had now is found no worse than the others later.
+            let unseen = if wanted.like.is_some() { library.bring_appearances(NEW).unwrap_or(0) } else { 0 };
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
             let Wanted { like, engine, .. } = wanted;
@@ -152,6 +153,7 @@ impl Desk {
                     number,
                     query: text,
                     like,
+                    unseen,
                     hits,
                     memories: library.words().memories(),
                     unknown,
@@ -175,12 +177,10 @@ impl Desk {
     }
 
     fn explain(&mut self, image: ItemId) {
-        let Some(text) = self.hits.as_ref().map(|hits| hits.query.clone()) else { return };
-        let (number, asked) = (self.searched, self.asked_for(&text));
-        self.with_library(move |session, library| match session.why(library, &asked(), image) {
-            Some(why) => Message::Why(number, why),
-            None => Message::Nothing,
-        });
+        let Some(hits) = self.hits.clone() else { return };
+        let Some(hit) = hits.hits.iter().find(|hit| hit.image == image).cloned() else { return };
+        let asked = self.asked_for(&hits.query);
+        self.with_library(move |session, library| Message::Why(hits.number, session.why(library, &asked(), &hit)));
     }
 
     fn look_for_alike(&mut self, query: Query, crop: Option<Crop>) {
@@ -188,7 +188,7 @@ impl Desk {
             return self.tell(note("Open a folder or a library first"));
         };
         let library = Arc::clone(&open.library);
-        self.job("Looking for alike", true, move |session| {
+        self.job(LOOKING, true, move |session| {
             session.bring_appearances(&library)?;
             match session.like(&library, &query, crop) {
                 Ok(like) => Ok(Message::Like(Arc::new(like))),

@@ -69,7 +69,7 @@ pub struct Desk {
     searched: u64,
     /// Its words.
     words: String,
-    hits: Option<Hits>,
+    hits: Option<Arc<Hits>>,
     /// Why the search found an image, once that was asked for.
     why: Option<Why>,
     engine: Engine,
@@ -285,13 +285,19 @@ impl Desk {
     }
 
     /// The answer to the last search.
-    pub fn hits(&self) -> Option<&Hits> {
+    pub fn hits(&self) -> Option<&Arc<Hits>> {
         self.hits.as_ref()
+    }
+
+    /// Whether it is being found out what hits are to look like.
+    pub fn is_looking(&self) -> bool {
+        self.jobs.values().any(|job| job.name() == act::LOOKING)
     }
 
     /// Why the search found the image that was asked about last.
     pub fn why(&self) -> Option<&Why> {
-        self.why.as_ref()
+        let hits = self.hits.as_ref()?;
+        self.why.as_ref().filter(|why| hits.hits.iter().any(|hit| hit.image == why.image))
     }
 
     /// What hits are to look like.
@@ -379,9 +385,13 @@ impl Desk {
         self.engine
     }
 
-    /// Says how many hits a search gives at most.
+    /// Says how many hits a search gives at most, and how many leaves of the memory it looks at.
     pub fn set_search(&mut self, hits: usize, leaves: usize) {
-        (self.hit_limit, self.search_leaves) = (hits.max(1), leaves.max(1));
+        let (hits, leaves) = (hits.max(1), leaves.max(1));
+        if (self.hit_limit, self.search_leaves) != (hits, leaves) {
+            (self.hit_limit, self.search_leaves) = (hits, leaves);
+            self.search_again();
+        }
     }
 
     /// Whether anything is under way that would be lost by leaving.
@@ -495,8 +505,11 @@ impl Desk {
             Message::State(state) => self.changed(state),
             Message::Hits(number, hits) => {
                 if number == self.searched {
-                    self.hits = Some(hits);
-                    self.why = None;
+                    let is_short = hits.unseen > 0;
+                    self.hits = Some(Arc::new(hits));
+                    if is_short {
+                        self.search_again();
+                    }
                 }
             }
             Message::Like(like) => {
@@ -504,7 +517,7 @@ impl Desk {
                 self.search_again();
             }
             Message::Why(number, why) => {
-                if number == self.searched {
+                if self.hits.as_ref().is_some_and(|hits| hits.number == number) {
                     self.why = Some(why);
                 }
             }

@@ -59,6 +59,8 @@ pub struct Hits {
     pub query: String,
     /// What is to be looked like besides.
     pub like: Option<Arc<Like>>,
+    /// Images of which it is not known yet what they look like.
+    pub unseen: usize,
     /// The best images.
     pub hits: Vec<Hit>,
     /// Captions remembered in all.

@@ -160,7 +160,8 @@ impl Recall {
         asked
     }
 
-    /// The at most `k` images that answer `query` best and that `fits` lets through, among the memories in `leaves` leaves of each tree.
+    /// Of the images that `fits` lets through and that have a memory in `leaves` leaves of each tree the `k` that answer `query` best, and
+    /// all of which it was said how well they answer it.
     ///
     /// Where these leave room, as for a word that few texts have or a narrow filter, up to 10,000 texts that have one of the words by `index`
     /// are scored as well, the rarest words first, and all lessons. A query that wants nothing finds nothing.
@@ -184,9 +185,10 @@ impl Recall {
         let mut offer = |hits: &[Hit]| {
             for hit in hits.iter().filter(|hit| hit.score > 0.0) {
                 let Some((image, source)) = self.sources.get(&hit.id) else { continue };
-                let is_better = best.get(image).is_none_or(|old| (old.score, hit.id) < (hit.score, old.memory));
+                let score = hit.score * self.worth(*image, source);
+                let is_better = best.get(image).is_none_or(|old| (old.score, hit.id) < (score, old.memory));
                 if is_better && fits(*image) && index.fits(*image, source, query) {
-                    let found = Remembered { image: *image, score: hit.score, memory: hit.id, source: source.clone(), taught: None };
+                    let found = Remembered { image: *image, score, memory: hit.id, source: source.clone(), taught: None };
                     best.insert(*image, found);
                 }
             }
@@ -201,16 +203,35 @@ impl Recall {
             operations += cost;
             offer(&hits);
         }
-        let mut found: Vec<Remembered> = best.into_values().collect();
+        // Of what was said of answers to this very query nothing is missing.
         let words = words_of(query);
+        let said = self.rewards.keys().filter(|(_, query)| *query == words).flat_map(|(image, _)| self.of_image(*image));
+        let Answer { hits, operations: cost } = self.forest.score_all(&x, said.map(|(_, id)| *id));
+        operations += cost;
+        offer(&hits);
+        let mut found: Vec<Remembered> = best.into_values().collect();
         for one in &mut found {
             one.score -= self.against(one.image, &x).iter().map(|(_, loss)| loss).sum::<f64>();
             one.taught = self.rewards.get(&(one.image, words.clone())).copied();
         }
         found.retain(|one| one.score > 0.0 || one.taught.is_some());
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
-        found.truncate(k);
+        let mut place = 0..;
+        found.retain(|one| place.next().is_some_and(|place| place < k) || one.taught.is_some());
         (found, operations)
+    }
+
+    /// The memories of an image.
+    fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, Source), &ItemId)> {
+        self.memories.range((image, Source::Class)..).take_while(move |((of, _), _)| *of == image)
+    }
+
+    /// What a memory counts: a lesson as much as was said, anything else wholly.
+    fn worth(&self, image: ItemId, source: &Source) -> f64 {
+        match source {
+            Source::Lesson(query) => self.rewards.get(&(image, query.clone())).map_or(1.0, |reward| reward.value()),
+            Source::Class | Source::Caption(_) => 1.0,
+        }
     }
 
     /// What lessons say against an image as an answer to `x`: for each query the loss, how much it is like this one times how much was
@@ -219,7 +240,7 @@ impl Recall {
         let lessons = self.rewards.range((image, String::new())..).take_while(|((of, _), _)| *of == image);
         let loss = |((_, query), reward): (&(ItemId, String), &Reward)| {
             let likeness = x.cosine(&self.key(query));
-            (reward.0 < 0 && likeness > 0.0).then(|| (query.clone(), likeness * f64::from(-reward.0) / 1000.0))
+            (reward.0 < 0 && likeness > 0.0).then(|| (query.clone(), -likeness * reward.value()))
         };
         lessons.filter_map(loss).collect()
     }
@@ -233,10 +254,11 @@ impl Recall {
         let image = state.image(found.image)?;
         let text = text_of(image, &found.source)?;
         let names: BTreeMap<u32, String> = words(text).chain(asked).map(|word| (feature(&word), word)).collect();
-        let word = |(feature, value): &(u32, f64)| (names.get(feature).cloned().unwrap_or_default(), *value);
+        let worth = self.worth(found.image, &found.source);
+        let word = |(feature, value): &(u32, f64)| (names.get(feature).cloned().unwrap_or_default(), worth * value);
         let lessons: Vec<(String, f64)> = self.against(found.image, &x).into_iter().map(|(query, loss)| (query, -loss)).collect();
         Some(Reasons {
-            score: explanation.score + lessons.iter().map(|(_, term)| term).sum::<f64>(),
+            score: worth * explanation.score + lessons.iter().map(|(_, term)| term).sum::<f64>(),
             words: explanation.terms.iter().map(word).collect(),
             lessons,
             paths: explanation.paths,
@@ -288,12 +310,11 @@ impl Recall {
         self.forest.forget_rewards();
         for ((image, query), reward) in &self.rewards {
             let x = self.key(query);
-            let own = self.memories.range((*image, Source::Class)..).take_while(|((of, _), _)| of == image);
-            let of_texts = own.filter(|((_, source), _)| !matches!(source, Source::Lesson(_))).map(|(_, id)| *id);
+            let of_texts = self.of_image(*image).filter(|((_, source), _)| !matches!(source, Source::Lesson(_))).map(|(_, id)| *id);
             let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.cosine(&x));
             if let Some(best) = of_texts.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))) {
                 // A reward within -1 and 1 is finite.
-                let _ = self.forest.teach(&x, best, f32::from(reward.0.max(0)) / 1000.0);
+                let _ = self.forest.teach(&x, best, reward.value().max(0.0) as f32);
             }
         }
     }
