@@ -68,15 +68,28 @@ struct Plain {
 }
 
 impl Plain {
+    /// How deep a cut the sign s allows; none deeper than the centre.
+    fn depth(&self, q: &[f64], s: f64) -> f64 {
+        let aq: Vec<f64> = self.a.iter().map(|row| dot(row, q)).collect();
+        (-s * dot(q, &self.centre) / dot(&aq, q).sqrt()).min(0.0)
+    }
+
     fn cut(&mut self, q: &[f64], s: f64) {
+        let depth = self.depth(q, s);
         let d = q.len() as f64;
         let aq: Vec<f64> = self.a.iter().map(|row| dot(row, q)).collect();
         let h = dot(&aq, q).sqrt();
         let b: Vec<f64> = aq.iter().map(|x| x / h).collect();
-        self.centre.iter_mut().zip(&b).for_each(|(c, b)| *c += s * b / (d + 1.0));
+        self.centre.iter_mut().zip(&b).for_each(|(c, b)| *c += s * (1.0 + d * depth) / (d + 1.0) * b);
         for (row, own) in self.a.iter_mut().zip(&b) {
             for (x, b) in row.iter_mut().zip(&b) {
-                *x = if q.len() == 1 { *x / 4.0 } else { d * d / (d * d - 1.0) * (*x - 2.0 / (d + 1.0) * own * b) };
+                *x = match q.len() {
+                    1 => *x * (1.0 - depth) * (1.0 - depth) / 4.0,
+                    _ => {
+                        let part = 2.0 * (1.0 + d * depth) / ((d + 1.0) * (1.0 + depth));
+                        d * d * (1.0 - depth * depth) / (d * d - 1.0) * (*x - part * own * b)
+                    }
+                };
             }
         }
     }
