@@ -8,6 +8,7 @@ mod import;
 mod looks;
 mod recall;
 mod shared;
+mod suggest;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -26,6 +26,7 @@ mod seal;
 pub mod snapshot;
 pub mod state;
 mod store;
+pub mod suggest;
 mod tend;
 
 use std::collections::BTreeMap;

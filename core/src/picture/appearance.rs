@@ -51,6 +51,11 @@ impl Appearance {
         self.0.iter().flat_map(|value| value.to_le_bytes()).collect()
     }
 
+    /// The values, of a vector of length 1.
+    pub fn values(&self) -> Vec<f64> {
+        self.0.iter().map(|value| f64::from(*value) / f64::from(ONE)).collect()
+    }
+
     /// How alike two appearances are: their cosine, 1 for the same picture. O([`VALUES`]).
     pub fn likeness(&self, other: &Self) -> f64 {
         f64::from(dot(&self.0, &other.0)) / f64::from(ONE * ONE)
