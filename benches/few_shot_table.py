@@ -11,7 +11,8 @@ Prints JSON lines, then a table. Peers are run by this Python. needs for --peers
 import argparse, collections, json, os, statistics, subprocess, sys, tempfile
 a = argparse.ArgumentParser(); a.add_argument("binary"); a.add_argument("--draws", default="1,2,3"); a.add_argument("--shots", default="1,2,3,4"); a.add_argument("--photos", type=int, default=2000)
 a.add_argument("--counts", action="store_true"); a.add_argument("--peers", action="store_true"); a.add_argument("--budget", action="store_true"); a.add_argument("--passes", action="store_true")
-a.add_argument("--settings", default="0.5:1:1,0.5:4:8,0.5:16:1,0.5:8:8,0.5:16:4", help="of the budget: c:trees:leaves, …"); a.add_argument("--rounds", type=int, default=3); a = a.parse_args()
+a.add_argument("--settings", default="0.5:1:1,0.5:4:8,0.5:16:1,0.5:8:8,0.5:16:4", help="of the budget: c:trees:leaves, …"); a.add_argument("--rounds", type=int, default=3)
+a.add_argument("--inserting", type=int, default=2, help="passes of the budget that insert or put in again"); a = a.parse_args()
 here = os.path.dirname(os.path.abspath(__file__)); ending = "" if a.counts else "-tfidf"
 
 def files(draw, shots, to):
@@ -44,7 +45,7 @@ with tempfile.TemporaryDirectory() as tmp:
             train, test = files(draw, 4, tmp)
             for setting in a.settings.split(","):
                 c, trees, leaves = setting.split(":")
-                r = classify(train, test, "--supervised-passes", 0, "--c", c, "--trees", trees, "--leaves", leaves)
+                r = classify(train, test, "--supervised-passes", 0, "--unsupervised-passes", a.inserting, "--c", c, "--trees", trees, "--leaves", leaves)
                 r |= {"above": r["error"] - r["nn_error"], "share": r["features_read"] / r["index_postings"]}
                 rows[f"{trees} × {leaves}, c = {c}"].append(r); print(json.dumps({"draw": draw, "setting": setting, **r}), flush=True)
         table(rows, {"error": lambda r: r["error"], "above the exact neighbour": lambda r: r["above"], "features read": lambda r: r["features_read"],

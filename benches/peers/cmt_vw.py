@@ -6,10 +6,12 @@ Prints one JSON object a method: test error, entropy reduction (log2 of the accu
 for a training example and pass, and for a test example. With --online each example is asked for before it is learned, in one pass: the
 error while learning is reported too. With --tessera its own figures come first, on one thread.
 
-Times are medians over rounds, in each of which every method runs once, one after the other, ours first; train_ratio is the median of
+Everything runs in rounds, in each of which every method runs once with the round's seed, one after the other, ours first. Errors are
+means over them, times medians; train_ratio is the median of
 our time for an example and pass over theirs in the same round. Ours are timed inside the program; the others as whole processes, less
 the time of one that only reads the file; the time of a test example is that of a process that trains and tests less that of one that
-trains, and 0 where noise is larger. --passes counts the one that inserts. needs: pip install vowpalwabbit
+trains, and 0 where noise is larger. --passes counts the one that inserts. Options are the paper's for few-shot WikiPara: put-in-again memories
+teach routers after rewards too; online, the scorer does not learn. needs: pip install vowpalwabbit
 """
 import argparse, collections, json, math, os, shutil, statistics, subprocess, sys, tempfile, time
 a = argparse.ArgumentParser(); a.add_argument("train"); a.add_argument("test"); a.add_argument("--tessera"); a.add_argument("--online", action="store_true")
@@ -34,10 +36,10 @@ n, m, k = len(train), len(test), len(names)
 constant = max(1, test.count(collections.Counter(train).most_common(1)[0][0])) / m
 nodes = max(2, int(2 * a.passes * n / (math.log2(n) * c)))
 gain = lambda error: math.log2(max(1 - error, 1e-9) / constant)
-ours = {"": ["--online"]} if a.online else {"-u": ["--supervised-passes", "0"], "": ["--supervised-passes", str(a.passes - 1)]}
+ours = {"": ["--online"]} if a.online else {"-u": ["--supervised-passes", "0"], "": ["--supervised-passes", str(a.passes - 1), "--reroutes-teach"]}
 
-def tessera(name):
-    command = [a.tessera, "eval", "cmt-classify", "--train", a.train, "--test", a.test, "--json", "--quiet", "--c", str(c), "--reroutes", str(d)]
+def tessera(name, seed):
+    command = [a.tessera, "eval", "cmt-classify", "--train", a.train, "--test", a.test, "--json", "--quiet", "--c", str(c), "--reroutes", str(d), "--seed", str(seed)]
     run = subprocess.run(command + ours[name], capture_output=True, text=True)
     if run.returncode: sys.exit(run.stderr[-800:])
     r = json.loads(run.stdout.splitlines()[-1])
@@ -63,16 +65,16 @@ with open(tmp + "/both.vw", "w") as o:
     o.write(open(tmp + "/train.vw").read())
     for l in open(tmp + "/test.vw"): o.write(l[l.index("|"):])
 
-def run(name, file, extra):
+def run(name, file, seed, extra):
     opt, passes = options[name]
     cache = ["--passes", passes, "--cache_file", f"{tmp}/{name}.{os.path.basename(file)}.cache", "-k", "--holdout_off"] if passes > 1 else []
-    return vw(*opt, *common, "-d", file, *cache, *extra)
+    return vw(*opt, *common, "--random_seed", seed, "-d", file, *cache, *extra)
 
 wrong = lambda said, truth: sum(u != v for u, v in zip(said, truth)) / len(truth)
 
-def peer(name):
+def peer(name, seed):
     try:
-        t = run(name, tmp + "/train.vw", []); b = run(name, tmp + "/both.vw", ["-p", tmp + "/p"]); read = vw("--noop", "-d", tmp + "/train.vw", "--quiet")
+        t = run(name, tmp + "/train.vw", seed, []); b = run(name, tmp + "/both.vw", seed, ["-p", tmp + "/p"]); read = vw("--noop", "-d", tmp + "/train.vw", "--quiet")
     except subprocess.TimeoutExpired:
         return {"timeout_s": a.timeout}
     except RuntimeError as error:
@@ -83,15 +85,15 @@ def peer(name):
     return {**online, "error": error, "entropy_reduction": gain(error), "train_ms": 1e3 * (t - read) / n / passes, "test_ms": 1e3 * max(b - t, 0) / m / passes}
 
 rounds = collections.defaultdict(list)
-for _ in range(a.rounds):
-    for name in (ours if a.tessera else ()): rounds["tessera-cmt" + name].append(tessera(name))
-    for name in methods: rounds["vw-" + name].append(peer(name))
+for seed in range(a.rounds):
+    for name in (ours if a.tessera else ()): rounds["tessera-cmt" + name].append(tessera(name, seed))
+    for name in methods: rounds["vw-" + name].append(peer(name, seed))
 shutil.rmtree(tmp)
 for name, all in rounds.items():
     row = dict(next((r for r in all if "error" in r), all[0]))
     if "error" in row:
         good = [r for r in all if "error" in r]
-        row |= {key: statistics.median(r[key] for r in good) for key in row if key.endswith("_ms")}
+        row |= {key: (statistics.median if key.endswith("_ms") else statistics.mean)(r[key] for r in good) for key in row}
         own = "tessera-cmt-u" if name == "vw-cmt-u" else "tessera-cmt"
         if a.tessera and name.startswith("vw-"): row["train_ratio"] = statistics.median(u["train_ms"] / max(v["train_ms"], 1e-9) for u, v in zip(rounds[own], all) if "error" in v)
     print(json.dumps({"method": name, **row, "n_train": n, "n_test": m, "classes": k, "rounds": len(all)}), flush=True)

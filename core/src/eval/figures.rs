@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use super::few_shot::{self, Tested, Training};
+use super::few_shot::{self, Training};
 use crate::cmt::{Cmt, CmtOptions, LeafCap, Operations};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
@@ -35,6 +35,23 @@ impl Curve {
         Self { name, columns: columns.to_vec(), rows: Vec::new() }
     }
 
+    /// Adds a row: what was changed, and the means of several runs; after the first of them comes its standard deviation.
+    fn push(&mut self, changed: &[f64], runs: impl Iterator<Item = Result<Vec<f64>>>) -> Result<()> {
+        let runs = runs.collect::<Result<Vec<_>>>()?;
+        let n = runs.len() as f64;
+        let mut row = changed.to_vec();
+        for at in 0..runs.first().map_or(0, Vec::len) {
+            let mean = runs.iter().map(|run| run[at]).sum::<f64>() / n;
+            row.push(mean);
+            if at == 0 {
+                let squares: f64 = runs.iter().map(|run| (run[0] - mean) * (run[0] - mean)).sum();
+                row.push((squares / (n - 1.0).max(1.0)).sqrt());
+            }
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
     /// The values of a column; none if there is no such column.
     pub fn column(&self, name: &str) -> Vec<f64> {
         let at = self.columns.iter().position(|column| *column == name);
@@ -42,9 +59,10 @@ impl Curve {
     }
 }
 
-/// The curves of few-shot classification:
+/// The curves of few-shot classification, means over `runs` trees or forests that differ in their seeds; `error_deviation` is the
+/// standard deviation of the test error over them:
 /// - `reroutes`: self-consistency and test error against d, all memories inserted once (figure 5a);
-/// - `passes`: the same against the passes with rewards (figure 5b);
+/// - `passes`: the same against the passes with rewards, and the error on the training examples with one of each class (figure 5b);
 /// - `leaves_c`: test error and time against c (figures 5c and 6);
 /// - `shots`: the same against the examples of each class (figures 5d and 7);
 /// - `budget`: test error against work, with trees and leaves looked at; leaves are small (c = 0.5), so that work is spent on trees;
@@ -52,55 +70,76 @@ impl Curve {
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
-pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, progress: &Progress) -> Result<Vec<Curve>> {
-    let run = |examples: &[Example], options: CmtOptions, supervised_passes: u32| -> Result<(Cmt<ClassId>, Tested)> {
+pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, runs: u32, progress: &Progress) -> Result<Vec<Curve>> {
+    let grow = |examples: &[Example], options: CmtOptions, supervised_passes: u32| -> Result<Cmt<ClassId>> {
         let training = Training { options, unsupervised_passes: 1, supervised_passes, online: false };
-        let memory = few_shot::train(examples, &training, progress)?.memory;
-        let tested = few_shot::test(&memory, test, 1, progress)?;
-        Ok((memory, tested))
+        Ok(few_shot::train(examples, &training, progress)?.memory)
     };
+    let tested = |memory: &Cmt<ClassId>, leaves: usize| few_shot::test(memory, test, leaves, progress);
+    let seeds = || (0..u64::from(runs.max(1))).map(|run| options.seed.wrapping_add(run));
     let mut curves = Vec::new();
 
-    let mut curve = Curve::new("reroutes", &["reroutes", "self_consistency_error", "error", "test_ms"]);
+    let mut curve = Curve::new("reroutes", &["reroutes", "error", "error_deviation", "self_consistency_error", "test_ms"]);
     for reroutes in [0, 1, 2, 5, 10, 20] {
-        let (memory, tested) = run(train, CmtOptions { reroutes, ..*options }, 0)?;
-        curve.rows.push(vec![f64::from(reroutes), few_shot::self_consistency_error(&memory), tested.error, ms(tested.time)]);
+        let rows = seeds().map(|seed| {
+            let memory = grow(train, CmtOptions { reroutes, seed, ..*options }, 0)?;
+            let tested = tested(&memory, 1)?;
+            Ok(vec![tested.error, few_shot::self_consistency_error(&memory), ms(tested.time)])
+        });
+        curve.push(&[f64::from(reroutes)], rows)?;
     }
     curves.push(curve);
 
-    let mut curve = Curve::new("passes", &["passes", "self_consistency_error", "error", "test_ms"]);
+    let columns = ["passes", "error", "error_deviation", "self_consistency_error", "one_shot_train_error", "test_ms"];
+    let mut curve = Curve::new("passes", &columns);
+    let (one, _) = shots(train, 1);
     for passes in 0..=5 {
-        let (memory, tested) = run(train, *options, passes)?;
-        curve.rows.push(vec![f64::from(passes), few_shot::self_consistency_error(&memory), tested.error, ms(tested.time)]);
+        let rows = seeds().map(|seed| {
+            let options = CmtOptions { seed, ..*options };
+            let memory = grow(train, options, passes)?;
+            let tested = tested(&memory, 1)?;
+            let own = few_shot::test(&grow(&one, options, passes)?, &one, 1, progress)?;
+            Ok(vec![tested.error, few_shot::self_consistency_error(&memory), own.error, ms(tested.time)])
+        });
+        curve.push(&[f64::from(passes)], rows)?;
     }
     curves.push(curve);
 
-    let mut curve = Curve::new("leaves_c", &["c", "error", "test_ms", "memories_scored", "features_read"]);
+    let mut curve = Curve::new("leaves_c", &["c", "error", "error_deviation", "test_ms", "memories_scored", "features_read"]);
     for c in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0] {
-        let (_, tested) = run(train, CmtOptions { leaf_cap: LeafCap::Log { c }, ..*options }, 1)?;
-        curve.rows.push(vec![c, tested.error, ms(tested.time), tested.work[1], tested.work[2]]);
+        let rows = seeds().map(|seed| {
+            let tested = tested(&grow(train, CmtOptions { leaf_cap: LeafCap::Log { c }, seed, ..*options }, 1)?, 1)?;
+            Ok(vec![tested.error, ms(tested.time), tested.work[1], tested.work[2]])
+        });
+        curve.push(&[c], rows)?;
     }
     curves.push(curve);
 
-    let mut curve = Curve::new("shots", &["shots", "error", "test_ms", "memories_scored", "features_read", "memories"]);
+    let columns = ["shots", "memories", "error", "error_deviation", "test_ms", "memories_scored", "features_read"];
+    let mut curve = Curve::new("shots", &columns);
     let most = shots(train, usize::MAX).1;
     for most in (1..=most).filter(|shots| *shots <= 5 || shots.is_multiple_of(5)) {
         let (few, _) = shots(train, most);
-        let (memory, tested) = run(&few, *options, 1)?;
-        curve.rows.push(vec![most as f64, tested.error, ms(tested.time), tested.work[1], tested.work[2], memory.len() as f64]);
+        let rows = seeds().map(|seed| {
+            let tested = tested(&grow(&few, CmtOptions { seed, ..*options }, 1)?, 1)?;
+            Ok(vec![tested.error, ms(tested.time), tested.work[1], tested.work[2]])
+        });
+        curve.push(&[most as f64, few.len() as f64], rows)?;
     }
     curves.push(curve);
 
-    let columns = ["trees", "leaves", "error", "test_ms", "routers_asked", "memories_scored", "features_read"];
+    let columns = ["trees", "leaves", "error", "error_deviation", "test_ms", "routers_asked", "memories_scored", "features_read"];
     let mut curve = Curve::new("budget", &columns);
     for trees in [1, 2, 4, 8, 16] {
-        let options = CmtOptions { trees, leaf_cap: LeafCap::Log { c: SMALL }, ..*options };
-        let training = Training { options, unsupervised_passes: 1, supervised_passes: 0, online: false };
-        let memory = few_shot::train(train, &training, progress)?.memory;
+        let options = |seed| CmtOptions { trees, leaf_cap: LeafCap::Log { c: SMALL }, seed, ..*options };
+        let forests = seeds().map(|seed| grow(train, options(seed), 0)).collect::<Result<Vec<_>>>()?;
         for leaves in [1, 2, 4, 8, 16, 32] {
-            let tested = few_shot::test(&memory, test, leaves, progress)?;
-            let [nodes, memories, features] = tested.work;
-            curve.rows.push(vec![f64::from(trees), leaves as f64, tested.error, ms(tested.time), nodes, memories, features]);
+            let rows = forests.iter().map(|memory| {
+                let tested = tested(memory, leaves)?;
+                let [nodes, memories, features] = tested.work;
+                Ok(vec![tested.error, ms(tested.time), nodes, memories, features])
+            });
+            curve.push(&[f64::from(trees), leaves as f64], rows)?;
         }
     }
     curves.push(curve);
