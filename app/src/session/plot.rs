@@ -55,9 +55,11 @@ pub(super) fn few_shot(curves: &[Curve], to: &Path) -> Result<Vec<PathBuf>> {
                 vec![Plot { lines, ..Plot::new(curve.name, "Memories put in again", "memories put in again at each step (d)", "error") }]
             }
             "passes" => {
+                let x = "passes with rewards";
                 let one = line(curve, "training, one example a class", "passes", "one_shot_train_error", 1.0);
-                let lines = vec![own("passes"), one, test("passes")];
-                vec![Plot { lines, ..Plot::new(curve.name, "Passes with rewards", "passes with rewards", "error") }]
+                let error = Plot { lines: vec![test("passes")], ..Plot::new("passes_test", "Passes with rewards: test", x, "error") };
+                let lines = vec![own("passes"), one];
+                vec![error, Plot { lines, ..Plot::new(curve.name, "Passes with rewards: what is known", x, "error") }]
             }
             "leaves_c" => {
                 let x = "most memories in a leaf, in log2 of all (c)";
@@ -71,7 +73,7 @@ pub(super) fn few_shot(curves: &[Curve], to: &Path) -> Result<Vec<PathBuf>> {
                 vec![time, Plot { lines: vec![test("shots")], ..Plot::new(curve.name, "Examples of a class: error", x, "error") }]
             }
             "budget" => {
-                let bottom = (curve.column("error").into_iter().fold(1.0, f64::min) * 10.0 - 0.5).floor().max(0.0) / 10.0;
+                let bottom = (curve.column("error").into_iter().fold(1.0, f64::min) * 10.0).floor() / 10.0;
                 let plot = Plot::new(curve.name, "Error against work", "features of vectors, or postings, read a query", "error");
                 vec![Plot { lines: budget(curve, curves), wide: true, bottom, ..plot }]
             }

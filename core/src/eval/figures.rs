@@ -35,14 +35,15 @@ impl Curve {
         Self { name, columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row: what was changed, and the means of several runs; after the first of them comes its standard deviation.
+    /// Adds a row: what was changed, and the means of several runs, of times the medians; after the first comes its standard deviation.
     fn push(&mut self, changed: &[f64], runs: impl Iterator<Item = Result<Vec<f64>>>) -> Result<()> {
         let runs = runs.collect::<Result<Vec<_>>>()?;
         let n = runs.len() as f64;
         let mut row = changed.to_vec();
         for at in 0..runs.first().map_or(0, Vec::len) {
             let mean = runs.iter().map(|run| run[at]).sum::<f64>() / n;
-            row.push(mean);
+            let is_time = self.columns.get(row.len()).is_some_and(|name| name.ends_with("_ms"));
+            row.push(if is_time { median(runs.iter().map(|run| run[at]).collect()) } else { mean });
             if at == 0 {
                 let squares: f64 = runs.iter().map(|run| (run[0] - mean) * (run[0] - mean)).sum();
                 row.push((squares / (n - 1.0).max(1.0)).sqrt());
@@ -59,7 +60,7 @@ impl Curve {
     }
 }
 
-/// The curves of few-shot classification, means over `runs` trees or forests that differ in their seeds; `error_deviation` is the
+/// The curves of few-shot classification, means (of times medians) over `runs` trees or forests that differ in their seeds; `error_deviation` is the
 /// standard deviation of the test error over them:
 /// - `reroutes`: self-consistency and test error against d, all memories inserted once (figure 5a);
 /// - `passes`: the same against the passes with rewards, and the error on the training examples with one of each class (figure 5b);
@@ -151,6 +152,11 @@ pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, runs:
     Ok(curves)
 }
 
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
 /// The first examples of each class, at most so many; and how many a class has at most.
 fn shots(examples: &[Example], most: usize) -> (Vec<Example>, usize) {
     let mut counts: BTreeMap<ClassId, usize> = BTreeMap::new();
@@ -172,7 +178,7 @@ const QUERIES: usize = 1000;
 /// The curve `growth`: depth, work, time and room with 1,000 memories, 2,154, 4,642, 10,000 and so on up to `memories`.
 ///
 /// Memories are made captions: ten words of 20,000, of which the one of rank r comes in proportion to 1 / r. Times of insertions
-/// have in them what is put in again; `insert_routers` are those on a new memory's own way.
+/// have in them what is put in again; those of queries are medians of five rounds; `insert_routers` are those on a new memory's own way.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
@@ -213,12 +219,13 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
         }
         let queries: Vec<SparseVec> = (0..QUERIES).map(|_| caption(&mut rng)).collect();
         let mut work = Operations::default();
-        queries.iter().for_each(|x| drop(memory.query(x, 1)));
-        let start = Instant::now();
-        for x in &queries {
-            work += memory.query(x, 1).operations;
-        }
-        let query = start.elapsed();
+        queries.iter().for_each(|x| work += memory.query(x, 1).operations);
+        let rounds = (0..5).map(|_| {
+            let start = Instant::now();
+            queries.iter().for_each(|x| drop(memory.query(x, 1)));
+            ms(start.elapsed())
+        });
+        let query = median(rounds.collect());
         let lost = own.iter().filter(|x| memory.query(x, 1).hits.first().and_then(|hit| memory.get(hit.id)).is_none_or(|m| m.x != **x));
         let shape = memory.shapes().into_iter().max_by_key(|shape| shape.depth).unwrap_or_default();
         let each = |total: u64, n: usize| total as f64 / n.max(1) as f64;
@@ -228,7 +235,7 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
             shape.fullest as f64,
             ms(time) / f64::from(new.max(1)),
             each(routers, own.len()),
-            ms(query) / QUERIES as f64,
+            query / QUERIES as f64,
             each(work.nodes, QUERIES),
             each(work.memories, QUERIES),
             each(work.features, QUERIES),
