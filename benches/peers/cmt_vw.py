@@ -7,11 +7,11 @@ for a training example and pass, and for a test example. With --online each exam
 error while learning is reported too. With --tessera its own figures come first, on one thread.
 
 Everything runs in rounds, in each of which every method runs once with the round's seed, one after the other, ours first. Errors are
-means over them, times medians; train_ratio is the median of
-our time for an example and pass over theirs in the same round. Ours are timed inside the program; the others as whole processes, less
-the time of one that only reads the file; the time of a test example is that of a process that trains and tests less that of one that
-trains, and 0 where noise is larger. --passes counts the one that inserts. Options are the paper's for few-shot WikiPara: put-in-again memories
-teach routers after rewards too; online, the scorer does not learn. needs: pip install vowpalwabbit
+means over them, times medians; train_ratio is the median of our time for an example and pass over theirs in the same round. Ours are
+timed inside the program; the others as whole processes, less the time of one that only reads the file; the time of a test example is
+that of a process that trains and tests less that of one that trains, and 0 where noise is larger. --passes counts the one that inserts.
+Options are the paper's for few-shot WikiPara: memories that are put in again teach routers after rewards too; online, the scorer does
+not learn. needs: pip install vowpalwabbit
 """
 import argparse, collections, json, math, os, shutil, statistics, subprocess, sys, tempfile, time
 a = argparse.ArgumentParser(); a.add_argument("train"); a.add_argument("test"); a.add_argument("--tessera"); a.add_argument("--online", action="store_true")
@@ -95,5 +95,6 @@ for name, all in rounds.items():
         good = [r for r in all if "error" in r]
         row |= {key: (statistics.median if key.endswith("_ms") else statistics.mean)(r[key] for r in good) for key in row}
         own = "tessera-cmt-u" if name == "vw-cmt-u" else "tessera-cmt"
-        if a.tessera and name.startswith("vw-"): row["train_ratio"] = statistics.median(u["train_ms"] / max(v["train_ms"], 1e-9) for u, v in zip(rounds[own], all) if "error" in v)
+        ratios = [u["train_ms"] / v["train_ms"] for u, v in zip(rounds[own], all) if v.get("train_ms", 0) > 0]
+        if name.startswith("vw-") and ratios: row["train_ratio"] = statistics.median(ratios)
     print(json.dumps({"method": name, **row, "n_train": n, "n_test": m, "classes": k, "rounds": len(all)}), flush=True)
