@@ -268,6 +268,7 @@ fn short(value: &f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{}M", (value / 1e5).round() / 10.0),
         size if size >= 1e4 => format!("{}k", (value / 1e2).round() / 10.0),
-        _ => format!("{}", (value * 100.0).round() / 100.0),
+        size if size >= 0.1 => format!("{}", (value * 100.0).round() / 100.0),
+        _ => format!("{}", (value * 1e4).round() / 1e4),
     }
 }
