@@ -146,6 +146,17 @@ fn labellers_answer_as_what_they_were_made_of() {
                 assert_eq!(quick.predict(x, leaves), some.predict(x, leaves), "{trees} trees, {leaves} leaves");
             }
             assert_eq!(quick.predict_all(x), some.scores().predict_all(x));
+            assert_eq!(quick.asked(x, 2) as usize, some.candidates(x, 2).len());
+        }
+        let voted = some.labeller_voted(2).unwrap();
+        for (x, _) in &topics(200, 9).examples {
+            let reached = some.memories().reached(x, 1);
+            let mut labels: Vec<ClassId> = reached.iter().flat_map(|id| some.memories().get(*id).unwrap().value.clone()).collect();
+            labels.sort_unstable();
+            // With one tree and one leaf: labels that come twice.
+            labels = labels.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
+            assert!(trees > 1 || voted.predict(x, 1) == some.scores().predict(x, &labels));
+            assert!(voted.asked(x, 1) < quick.asked(x, 1).max(1));
         }
     }
 }
@@ -154,18 +165,16 @@ fn labellers_answer_as_what_they_were_made_of() {
 fn losses_count_what_differs() {
     let examples = vec![(SparseVec::default(), vec![ClassId(1), ClassId(2)]), (SparseVec::default(), vec![])];
     let progress = Progress::default();
-    let tested = multilabel::test(&examples, &progress, |_| vec![ClassId(2), ClassId(5)]).unwrap();
+    let [tested, none] = multilabel::test(&examples, &progress, [&|_| vec![ClassId(2), ClassId(5)], &|_| vec![]]).unwrap();
     assert_eq!((tested.hamming, tested.f1, tested.predicted), (2.0, 0.25, 2.0));
-    let none = multilabel::test(&examples, &progress, |_| vec![]).unwrap();
     assert_eq!((none.hamming, none.f1), (1.0, 0.5));
     let (train, test) = (topics(400, 10), topics(100, 11));
     let options = CmtOptions { leaf_cap: LeafCap::Fixed(8), ..CmtOptions::default() };
-    let training = Training { options, label_rate: 0.3, supervised_passes: 2 };
+    let training = Training { options, label_rate: 0.3, supervised_passes: 2, votes: 1 };
     let (all, _) = multilabel::train_all(&train, &training, &progress).unwrap();
     let (some, _) = multilabel::train_some(&train.examples, &training, &progress).unwrap();
-    let all = multilabel::test(&test.examples, &progress, |x| all.predict(x)).unwrap();
-    let some = multilabel::test(&test.examples, &progress, |x| some.predict(x, 4)).unwrap();
-    let none = multilabel::test(&test.examples, &progress, |_| vec![]).unwrap();
+    let ways: [multilabel::Way<'_>; 3] = [&|x| all.predict(x), &|x| some.predict(x, 4), &|_| vec![]];
+    let [all, some, none] = multilabel::test(&test.examples, &progress, ways).unwrap();
     assert!(all.hamming < 0.2 * none.hamming && some.hamming < 0.6 * none.hamming, "{} {} {}", all.hamming, some.hamming, none.hamming);
     assert!(all.f1 > 0.9 && some.f1 > 0.5, "{} {}", all.f1, some.f1);
 }
@@ -217,7 +226,7 @@ fn curves_have_their_rows() {
     let (train, test) = (texts(14), texts(15));
     let progress = Progress::default();
     let options = CmtOptions::default();
-    let curves = figures::few_shot(&train, &test, &options, &progress).unwrap();
+    let curves = figures::few_shot(&train, &test, &options, 2, &progress).unwrap();
     let rows: Vec<(&str, usize)> = curves.iter().map(|curve| (curve.name, curve.rows.len())).collect();
     assert_eq!(rows, [("reroutes", 6), ("passes", 6), ("leaves_c", 6), ("shots", 3), ("budget", 30), ("yardsticks", 1)]);
     assert!(curves.iter().all(|curve| curve.rows.iter().all(|row| row.len() == curve.columns.len())));

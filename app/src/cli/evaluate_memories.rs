@@ -25,9 +25,11 @@ fn options(session: &Session, grow: &Grow, c: f64, reroutes: u32) -> CmtOptions 
         leaf_cap: grow.leaf_cap.map_or(LeafCap::Log { c: grow.c.unwrap_or(c) }, LeafCap::Fixed),
         split: if grow.fresh_routers { Split::FreshRouter } else { Split::TrainedRouter },
         reroutes: grow.reroutes.unwrap_or(reroutes),
+        update_reroutes_train: grow.reroutes_teach,
         router_rate: grow.router_rate,
         scorer_rate: grow.scorer_rate,
         learn_scorer: !grow.fixed_scorer,
+        opposed_offset: grow.opposed_offset,
         trees: grow.trees,
         seed: session.seed(),
         ..CmtOptions::default()
@@ -44,8 +46,10 @@ fn extremes(shapes: &[Shape]) -> (usize, usize) {
 }
 
 pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Output) -> Result<Done> {
+    let mut options = options(session, &arguments.grow, 4.0, 5);
+    options.learn_scorer &= !arguments.online || arguments.online_scorer;
     let training = Training {
-        options: options(session, &arguments.grow, 4.0, 5),
+        options,
         unsupervised_passes: arguments.unsupervised_passes,
         supervised_passes: arguments.supervised_passes,
         online: arguments.online,
@@ -61,7 +65,7 @@ pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Out
                 "nn_test_ms": ms(done.nearest.time), "depth_max": depth, "leaf_max": fullest,
                 "memories": done.trained.memory.len(), "classes": done.classes,
                 "routers_asked": done.tested.work[0], "memories_scored": done.tested.work[1], "features_read": done.tested.work[2],
-                "nn_features_read": done.nearest.work[2]})
+                "nn_features_read": done.nearest.work[2], "index_postings": done.postings})
         },
         || {
             format!(
@@ -88,6 +92,7 @@ pub(super) fn multilabel(session: &Session, arguments: &EvalCmtMultilabel, out: 
         options: options(session, &arguments.grow, 2.0, 10),
         label_rate: arguments.label_rate,
         supervised_passes: arguments.supervised_passes,
+        votes: arguments.votes,
     };
     let leaves = arguments.budget.leaves as usize;
     let done = out.watched(session.progress(), || session.multilabel(&arguments.train, &arguments.test, &training, leaves))?;
@@ -148,7 +153,7 @@ pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Out
                 "train_ms_unsupervised": ms(ways.train[0]), "train_ms": ms(ways.train[1]),
                 "recall_at_1": recalls.memory.at_1, "recall_at_10": recalls.memory.at_10, "recall_test_ms": ms(recalls.memory.time),
                 "nn_recall_at_1": recalls.nearest.at_1, "nn_recall_at_10": recalls.nearest.at_10,
-                "inverted_index_recall_at_10": recalls.index.at_10, "recall_features_read": recalls.memory.features,
+                "inverted_index_recall_at_1": recalls.index.at_1, "inverted_index_recall_at_10": recalls.index.at_10, "recall_features_read": recalls.memory.features,
                 "recall_postings": recalls.index.features, "memories": found.photos[0], "queries": found.photos[1],
                 "memories_scored": ways.supervised.memories, "kd_components": ways.components, "kd_points_looked_at": ways.kd.memories,
                 "depth_max": depth, "leaf_max": fullest})
@@ -180,7 +185,7 @@ pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Out
 
 pub(super) fn figures(session: &Session, arguments: &EvalCmtFigures, out: &Output) -> Result<Done> {
     let options = options(session, &arguments.grow, 4.0, 5);
-    let work = || session.memory_figures(&arguments.train, &arguments.test, &arguments.to, &options);
+    let work = || session.memory_figures(&arguments.train, &arguments.test, &arguments.to, &options, arguments.runs);
     let (curves, written) = out.watched(session.progress(), work)?;
     tell(&curves, &written, out);
     Ok(Done::Whole)

@@ -32,6 +32,12 @@ pub(super) struct Grow {
     /// The scorer learns nothing from rewards
     #[arg(long)]
     pub(super) fixed_scorer: bool,
+    /// The scorer learns with its similarity taken away twice instead of kept, as Vowpal Wabbit's does
+    #[arg(long)]
+    pub(super) opposed_offset: bool,
+    /// Memories that are put in again after a reward teach routers on their way
+    #[arg(long)]
+    pub(super) reroutes_teach: bool,
     /// Split leaves by inserting their memories one by one below a new router, as the paper has it
     #[arg(long)]
     pub(super) fresh_routers: bool,
@@ -63,6 +69,9 @@ pub(super) struct EvalCmtClassify {
     /// Ask for each example and reward the answer before it is inserted, in one pass
     #[arg(long)]
     pub(super) online: bool,
+    /// With --online, let the scorer learn too: the paper's does not, for most answers to what is new are wrong
+    #[arg(long, requires = "online", conflicts_with = "fixed_scorer")]
+    pub(super) online_scorer: bool,
     #[command(flatten)]
     pub(super) budget: Budget,
     #[command(flatten)]
@@ -84,6 +93,9 @@ pub(super) struct EvalCmtMultilabel {
     /// How fast the functions of labels learn
     #[arg(long, default_value_t = 0.07, value_name = "RATE")]
     pub(super) label_rate: f32,
+    /// Ask only labels that so many memories of a leaf have; 1 is the paper's
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) votes: u32,
     #[command(flatten)]
     pub(super) budget: Budget,
     #[command(flatten)]
@@ -132,6 +144,9 @@ pub(super) struct EvalCmtFigures {
     /// Folder for the tables (CSV) and plots (SVG), which is made if need be
     #[arg(long, value_name = "DIR")]
     pub(super) to: PathBuf,
+    /// Runs of which means are taken, with seeds that follow each other
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(super) runs: u32,
     #[command(flatten)]
     pub(super) grow: Grow,
 }

@@ -31,6 +31,8 @@ pub struct FewShot {
     pub shapes: Vec<Shape>,
     /// Classes met.
     pub classes: usize,
+    /// Postings that an inverted index reads for an answer, on average.
+    pub postings: f64,
 }
 
 /// What came of labelling the examples of a file, each with several labels.
@@ -95,6 +97,7 @@ impl Session {
             self_consistency_error: few_shot::self_consistency_error(&trained.memory),
             shapes: trained.memory.shapes(),
             classes: classes.names().len(),
+            postings: few_shot::postings(&known, &asked),
             trained,
             tested,
             nearest,
@@ -115,16 +118,18 @@ impl Session {
         }
         let (all, all_time) = multilabel::train_all(&known, training, &self.progress)?;
         let (some, some_time) = multilabel::train_some(&known.examples, training, &self.progress)?;
-        let labeller = some.labeller()?;
-        let test = |predict: &dyn Fn(&_) -> _| multilabel::test(&asked.examples, &self.progress, predict);
-        let candidates: usize = asked.examples.iter().map(|(x, _)| some.candidates(x, leaves).len()).sum();
+        let labeller = some.labeller_voted(training.votes)?;
+        let candidates: u64 = asked.examples.iter().map(|(x, _)| u64::from(labeller.asked(x, leaves))).sum();
+        let ways: [multilabel::Way<'_>; 4] =
+            [&|x| labeller.predict(x, leaves), &|x| all.predict(x), &|x| labeller.predict_all(x), &|_| Vec::new()];
+        let [of_some, of_all, all_alike, none] = multilabel::test(&asked.examples, &self.progress, ways)?;
         Ok(MultiLabel {
             trained: known.examples.len(),
             labels: known.n_labels,
-            some: (test(&|x| labeller.predict(x, leaves))?, some_time),
-            all: (test(&|x| all.predict(x))?, all_time),
-            all_alike: test(&|x| labeller.predict_all(x))?,
-            trivial_hamming: test(&|_| Vec::new())?.hamming,
+            some: (of_some, some_time),
+            all: (of_all, all_time),
+            all_alike,
+            trivial_hamming: none.hamming,
             asked: candidates as f64 / asked.examples.len().max(1) as f64,
             shapes: some.memories().shapes(),
         })
@@ -155,15 +160,23 @@ impl Session {
         Ok(Captions { retrieval, recalls, photos: [train.len(), test.len()], failed })
     }
 
-    /// Computes the curves of few-shot classification and writes each as a table, and the plots of them, into a folder.
+    /// Computes the curves of few-shot classification, means of `runs` runs, and writes each as a table, and the plots of them, into a
+    /// folder.
     ///
     /// # Errors
     /// As [`libsvm::read`] and [`figures::few_shot`]; [`Error::Io`].
-    pub fn memory_figures(&self, train: &Path, test: &Path, to: &Path, options: &CmtOptions) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
+    pub fn memory_figures(
+        &self,
+        train: &Path,
+        test: &Path,
+        to: &Path,
+        options: &CmtOptions,
+        runs: u32,
+    ) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
         let mut classes = ClassNames::default();
         let known = libsvm::read(train, &mut classes, &self.progress)?;
         let asked = libsvm::read(test, &mut classes, &self.progress)?;
-        let curves = figures::few_shot(&known, &asked, options, &self.progress)?;
+        let curves = figures::few_shot(&known, &asked, options, runs, &self.progress)?;
         let written = plot::few_shot(&curves, to)?;
         Ok((curves, written))
     }

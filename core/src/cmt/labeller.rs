@@ -1,5 +1,6 @@
 //! One-against-some made ready to answer fast: what leaves hold is listed, and linear functions lie side by side.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -64,6 +65,14 @@ impl<R: Router> OneAgainstSome<R> {
     /// # Errors
     /// [`Error::Value`] when there are too many weights to lay them out; [`OneAgainstSome::predict`] needs no such copy.
     pub fn labeller(&self) -> Result<Labeller<'_, R>> {
+        self.labeller_voted(1)
+    }
+
+    /// [`OneAgainstSome::labeller`] that asks only labels which at least `votes` memories of a leaf have. In the paper one is enough.
+    ///
+    /// # Errors
+    /// As [`OneAgainstSome::labeller`].
+    pub fn labeller_voted(&self, votes: u32) -> Result<Labeller<'_, R>> {
         let memories = self.memories();
         let mut counts: HashMap<ClassId, usize> = HashMap::new();
         for label in memories.iter().flat_map(|memory| &memory.value) {
@@ -94,7 +103,7 @@ impl<R: Router> OneAgainstSome<R> {
         }
         weights.resize((rows.len() + 1) * n_blocks, [0.0; LANES]);
         let places: HashMap<ClassId, usize> = labels.iter().copied().zip(0..).collect();
-        let trees = memories.trees.iter().map(|tree| Quick::new(tree, memories, &rows, &places)).collect::<Result<_>>()?;
+        let trees = memories.trees.iter().map(|tree| Quick::new(tree, memories, &rows, &places, votes)).collect::<Result<_>>()?;
         Ok(Labeller { memories, labels, rows, weights, n_blocks, trees })
     }
 }
@@ -112,6 +121,7 @@ impl Quick {
         memories: &Cmt<Vec<ClassId>, R>,
         rows: &FeatureRows,
         places: &HashMap<ClassId, usize>,
+        votes: u32,
     ) -> Result<Self> {
         let stride = rows.len() + 1;
         let mut made = Self { root: tree.root, steps: Vec::new(), weights: Vec::new() };
@@ -129,12 +139,14 @@ impl Quick {
                     Step::Inner { sides: inner.sides, row }
                 }
                 Kind::Leaf(leaf) => {
-                    let mut masks = vec![0u8; places.len().div_ceil(LANES)];
+                    let mut counts = vec![0u32; places.len()];
                     for label in leaf.members.iter().flat_map(|&slot| &memories.memories.at(slot).value) {
                         if let Some(place) = places.get(label) {
-                            masks[place / LANES] |= 1 << (place % LANES);
+                            counts[*place] += 1;
                         }
                     }
+                    let mask = |lanes: &[u32]| lanes.iter().rev().fold(0, |mask, count| mask << 1 | u8::from(*count >= votes.max(1)));
+                    let masks = counts.chunks(LANES).map(mask);
                     Step::Leaf((0..).zip(masks).filter(|(_, mask)| *mask != 0).collect())
                 }
                 Kind::Vacant => Step::Leaf(Vec::new()),
@@ -163,8 +175,17 @@ impl<R: Router> Labeller<'_, R> {
     /// As [`OneAgainstSome::predict`]. O((depth + blocks) features) with one leaf.
     pub fn predict(&self, x: &SparseVec, leaves: usize) -> Vec<ClassId> {
         let features = self.features(x);
+        self.above_zero(&features, &self.blocks(x, &features, leaves))
+    }
+
+    /// How many labels [`Labeller::predict`] asks.
+    pub fn asked(&self, x: &SparseVec, leaves: usize) -> u32 {
+        self.blocks(x, &self.features(x), leaves).iter().map(|(_, mask)| mask.count_ones()).sum()
+    }
+
+    fn blocks(&self, x: &SparseVec, features: &[(usize, f32)], leaves: usize) -> Cow<'_, [(u32, u8)]> {
         if let (1, [tree]) = (leaves, &self.trees[..]) {
-            return self.above_zero(&features, tree.route(&features));
+            return tree.route(features).into();
         }
         let mut masks = vec![0u8; self.n_blocks];
         visit(&self.memories.trees, x, leaves, &mut Operations::default(), |tree, leaf, _, _| {
@@ -172,8 +193,7 @@ impl<R: Router> Labeller<'_, R> {
                 blocks.iter().for_each(|&(block, mask)| masks[block as usize] |= mask);
             }
         });
-        let blocks: Vec<(u32, u8)> = (0..).zip(masks).filter(|(_, mask)| *mask != 0).collect();
-        self.above_zero(&features, &blocks)
+        (0..).zip(masks).filter(|(_, mask)| *mask != 0).collect()
     }
 
     /// Every label that scores above 0, block by block as [`Labeller::predict`] does it. O(labels * features).

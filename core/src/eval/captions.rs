@@ -169,11 +169,7 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &P
         memory.insert(ItemId(i), x.clone(), i)?;
     }
     done.train[0] = start.elapsed() / n;
-    let ask = |memory: &Cmt<u32>, i: usize| {
-        let answer = memory.query_budget(&queries[i], 1, setting.leaves);
-        (answer.hits.first().map(|hit| hit.id.0 as usize), answer.operations.memories)
-    };
-    done.unsupervised = measure(train, test, progress, |i| ask(&memory, i))?;
+    let untaught = memory.clone();
 
     progress.begin("Rewarding answers", train.len() as u64 * u64::from(setting.supervised_passes));
     let start = Instant::now();
@@ -191,74 +187,85 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &P
         }
     }
     done.train[1] = start.elapsed() / n / setting.supervised_passes.max(1);
-    done.supervised = measure(train, test, progress, |i| ask(&memory, i))?;
     done.shapes = memory.shapes();
-
-    let mut scan = Scan::default();
-    for (measure_by, found) in [(Measure::Euclid, &mut done.nearest), (Measure::Cosine, &mut done.nearest_cosine)] {
-        *found = measure(train, test, progress, |i| {
-            let nearest = scan.nearest(&vectors, &queries[i], 1, measure_by).0;
-            (nearest.first().copied(), vectors.len() as u64)
-        })?;
-    }
 
     progress.begin("Finding principal components", 0);
     let pca = Pca::new(&vectors, COMPONENTS, &mut random::seeded(setting.options.seed));
     let projected: Vec<f32> = vectors.iter().flat_map(|x| pca.project(x)).collect();
     let tree = KdTree::new(&projected, pca.dimensions());
     done.components = pca.dimensions();
-    done.kd = measure(train, test, progress, |i| match tree.nearest(&pca.project(&queries[i])) {
-        Some((row, looked_at)) => (Some(row), looked_at as u64),
-        None => (None, 0),
-    })?;
-
     let mut index = TextIndex::default();
     for (photo, i) in train.iter().zip(0..) {
         index.insert(TextKey { item: ItemId(i), part: 0 }, &photo.captions.join(" "));
     }
     let asked: Vec<Query> = test.iter().map(|photo| query(&photo.captions.join(" "))).collect();
-    done.index = measure(train, test, progress, |i| {
-        let hits = index.search(&asked[i], 1);
-        (hits.first().map(|hit| hit.key.item.0 as usize), 0)
-    })?;
+
+    let (queries, vectors) = (&queries, &vectors);
+    let ask = |memory: Cmt<u32>| -> Way<'_> {
+        Box::new(move |i| {
+            let answer = memory.query_budget(&queries[i], 1, setting.leaves);
+            (answer.hits.first().map(|hit| hit.id.0 as usize), answer.operations.memories)
+        })
+    };
+    let scan = |by: Measure| -> Way<'_> {
+        let mut scan = Scan::default();
+        Box::new(move |i| (scan.nearest(vectors, &queries[i], 1, by).0.first().copied(), vectors.len() as u64))
+    };
+    let kd: Way<'_> = Box::new(|i| match tree.nearest(&pca.project(&queries[i])) {
+        Some((row, looked_at)) => (Some(row), looked_at as u64),
+        None => (None, 0),
+    });
+    let words: Way<'_> = Box::new(|i| (index.search(&asked[i], 1).first().map(|hit| hit.key.item.0 as usize), 0));
+    let ways = [ask(untaught), ask(memory), scan(Measure::Euclid), scan(Measure::Cosine), kd, words];
+    let found = measure(train, test, progress, ways)?;
+    [done.unsupervised, done.supervised, done.nearest, done.nearest_cosine, done.kd, done.index] = found;
     Ok(done)
 }
+
+/// Finds a photo for a query; says how many it looked at.
+type Way<'a> = Box<dyn FnMut(usize) -> (Option<usize>, u64) + 'a>;
 
 /// All words of a text as wanted ones.
 fn query(text: &str) -> Query {
     Query { words: words(text).collect(), ..Query::default() }
 }
 
-/// Seconds after which a way of finding is not asked again.
-const PATIENCE: f64 = 4.0;
+/// Seconds after which no further round begins.
+const PATIENCE: f64 = 20.0;
 
-/// Asks for each photo of `test` by its position: in a round that warms the machine up, and in five more or as many as there is
-/// patience for, of which the median time counts.
-fn measure(train: &[Photo], test: &[Photo], progress: &Progress, mut ask: impl FnMut(usize) -> (Option<usize>, u64)) -> Result<Found> {
+/// Asks each way for each photo of `test` by its position. The ways take turns, round by round, so that all of them meet the machine
+/// in the same states: in a round that warms it up, and in seven more or as many as there is patience for, of which the median
+/// time counts.
+fn measure<const N: usize>(train: &[Photo], test: &[Photo], progress: &Progress, mut ways: [Way<'_>; N]) -> Result<[Found; N]> {
     let n = test.len().max(1);
-    let (mut times, begin) = (Vec::new(), Instant::now());
-    let mut answers = Vec::new();
-    for round in 0..6 {
+    let begin = Instant::now();
+    let mut times = vec![Vec::new(); N];
+    let mut answers = vec![Vec::new(); N];
+    for round in 0..8 {
         if round > 1 && begin.elapsed().as_secs_f64() > PATIENCE {
             break;
         }
-        progress.begin("Asking", test.len() as u64);
-        answers.clear();
-        let start = Instant::now();
-        for i in 0..test.len() {
-            progress.step()?;
-            answers.push(ask(i));
+        progress.begin("Asking", (test.len() * N) as u64);
+        for ((ask, times), answers) in ways.iter_mut().zip(&mut times).zip(&mut answers) {
+            answers.clear();
+            let start = Instant::now();
+            for i in 0..test.len() {
+                progress.step()?;
+                answers.push(ask(i));
+            }
+            times.push(start.elapsed() / n as u32);
         }
-        times.push(start.elapsed() / n as u32);
     }
-    let timed = &mut times[1..];
-    timed.sort_unstable();
-    let rewards = answers.iter().zip(test).map(|(answer, photo)| answer.0.map_or(0.0, |i| f64::from(likeness(&train[i], photo))));
-    Ok(Found {
-        reward: rewards.sum::<f64>() / n as f64,
-        time: timed[timed.len() / 2],
-        memories: answers.iter().map(|answer| answer.1 as f64).sum::<f64>() / n as f64,
-    })
+    Ok(std::array::from_fn(|way| {
+        let timed = &mut times[way][1..];
+        timed.sort_unstable();
+        let rewards = answers[way].iter().zip(test).map(|(answer, photo)| answer.0.map_or(0.0, |i| f64::from(likeness(&train[i], photo))));
+        Found {
+            reward: rewards.sum::<f64>() / n as f64,
+            time: timed[timed.len() / 2],
+            memories: answers[way].iter().map(|answer| answer.1 as f64).sum::<f64>() / n as f64,
+        }
+    }))
 }
 
 /// How often the photo asked for is found: as shares of the queries, and the time of one.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use super::few_shot::{self, Tested, Training};
+use super::few_shot::{self, Training};
 use crate::cmt::{Cmt, CmtOptions, LeafCap, Operations};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
@@ -35,6 +35,24 @@ impl Curve {
         Self { name, columns: columns.to_vec(), rows: Vec::new() }
     }
 
+    /// Adds a row: what was changed, and the means of several runs, of times the medians; after the first comes its standard deviation.
+    fn push(&mut self, changed: &[f64], runs: impl Iterator<Item = Result<Vec<f64>>>) -> Result<()> {
+        let runs = runs.collect::<Result<Vec<_>>>()?;
+        let n = runs.len() as f64;
+        let mut row = changed.to_vec();
+        for at in 0..runs.first().map_or(0, Vec::len) {
+            let mean = runs.iter().map(|run| run[at]).sum::<f64>() / n;
+            let is_time = self.columns.get(row.len()).is_some_and(|name| name.ends_with("_ms"));
+            row.push(if is_time { median(runs.iter().map(|run| run[at]).collect()) } else { mean });
+            if at == 0 {
+                let squares: f64 = runs.iter().map(|run| (run[0] - mean) * (run[0] - mean)).sum();
+                row.push((squares / (n - 1.0).max(1.0)).sqrt());
+            }
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
     /// The values of a column; none if there is no such column.
     pub fn column(&self, name: &str) -> Vec<f64> {
         let at = self.columns.iter().position(|column| *column == name);
@@ -42,9 +60,10 @@ impl Curve {
     }
 }
 
-/// The curves of few-shot classification:
+/// The curves of few-shot classification, means (of times medians) over `runs` trees or forests that differ in their seeds; `error_deviation` is the
+/// standard deviation of the test error over them:
 /// - `reroutes`: self-consistency and test error against d, all memories inserted once (figure 5a);
-/// - `passes`: the same against the passes with rewards (figure 5b);
+/// - `passes`: the same against the passes with rewards, and the error on the training examples with one of each class (figure 5b);
 /// - `leaves_c`: test error and time against c (figures 5c and 6);
 /// - `shots`: the same against the examples of each class (figures 5d and 7);
 /// - `budget`: test error against work, with trees and leaves looked at; leaves are small (c = 0.5), so that work is spent on trees;
@@ -52,55 +71,76 @@ impl Curve {
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
-pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, progress: &Progress) -> Result<Vec<Curve>> {
-    let run = |examples: &[Example], options: CmtOptions, supervised_passes: u32| -> Result<(Cmt<ClassId>, Tested)> {
+pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, runs: u32, progress: &Progress) -> Result<Vec<Curve>> {
+    let grow = |examples: &[Example], options: CmtOptions, supervised_passes: u32| -> Result<Cmt<ClassId>> {
         let training = Training { options, unsupervised_passes: 1, supervised_passes, online: false };
-        let memory = few_shot::train(examples, &training, progress)?.memory;
-        let tested = few_shot::test(&memory, test, 1, progress)?;
-        Ok((memory, tested))
+        Ok(few_shot::train(examples, &training, progress)?.memory)
     };
+    let tested = |memory: &Cmt<ClassId>, leaves: usize| few_shot::test(memory, test, leaves, progress);
+    let seeds = || (0..u64::from(runs.max(1))).map(|run| options.seed.wrapping_add(run));
     let mut curves = Vec::new();
 
-    let mut curve = Curve::new("reroutes", &["reroutes", "self_consistency_error", "error", "test_ms"]);
+    let mut curve = Curve::new("reroutes", &["reroutes", "error", "error_deviation", "self_consistency_error", "test_ms"]);
     for reroutes in [0, 1, 2, 5, 10, 20] {
-        let (memory, tested) = run(train, CmtOptions { reroutes, ..*options }, 0)?;
-        curve.rows.push(vec![f64::from(reroutes), few_shot::self_consistency_error(&memory), tested.error, ms(tested.time)]);
+        let rows = seeds().map(|seed| {
+            let memory = grow(train, CmtOptions { reroutes, seed, ..*options }, 0)?;
+            let tested = tested(&memory, 1)?;
+            Ok(vec![tested.error, few_shot::self_consistency_error(&memory), ms(tested.time)])
+        });
+        curve.push(&[f64::from(reroutes)], rows)?;
     }
     curves.push(curve);
 
-    let mut curve = Curve::new("passes", &["passes", "self_consistency_error", "error", "test_ms"]);
+    let columns = ["passes", "error", "error_deviation", "self_consistency_error", "one_shot_train_error", "test_ms"];
+    let mut curve = Curve::new("passes", &columns);
+    let (one, _) = shots(train, 1);
     for passes in 0..=5 {
-        let (memory, tested) = run(train, *options, passes)?;
-        curve.rows.push(vec![f64::from(passes), few_shot::self_consistency_error(&memory), tested.error, ms(tested.time)]);
+        let rows = seeds().map(|seed| {
+            let options = CmtOptions { seed, ..*options };
+            let memory = grow(train, options, passes)?;
+            let tested = tested(&memory, 1)?;
+            let own = few_shot::test(&grow(&one, options, passes)?, &one, 1, progress)?;
+            Ok(vec![tested.error, few_shot::self_consistency_error(&memory), own.error, ms(tested.time)])
+        });
+        curve.push(&[f64::from(passes)], rows)?;
     }
     curves.push(curve);
 
-    let mut curve = Curve::new("leaves_c", &["c", "error", "test_ms", "memories_scored", "features_read"]);
+    let mut curve = Curve::new("leaves_c", &["c", "error", "error_deviation", "test_ms", "memories_scored", "features_read"]);
     for c in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0] {
-        let (_, tested) = run(train, CmtOptions { leaf_cap: LeafCap::Log { c }, ..*options }, 1)?;
-        curve.rows.push(vec![c, tested.error, ms(tested.time), tested.work[1], tested.work[2]]);
+        let rows = seeds().map(|seed| {
+            let tested = tested(&grow(train, CmtOptions { leaf_cap: LeafCap::Log { c }, seed, ..*options }, 1)?, 1)?;
+            Ok(vec![tested.error, ms(tested.time), tested.work[1], tested.work[2]])
+        });
+        curve.push(&[c], rows)?;
     }
     curves.push(curve);
 
-    let mut curve = Curve::new("shots", &["shots", "error", "test_ms", "memories_scored", "features_read", "memories"]);
+    let columns = ["shots", "memories", "error", "error_deviation", "test_ms", "memories_scored", "features_read"];
+    let mut curve = Curve::new("shots", &columns);
     let most = shots(train, usize::MAX).1;
     for most in (1..=most).filter(|shots| *shots <= 5 || shots.is_multiple_of(5)) {
         let (few, _) = shots(train, most);
-        let (memory, tested) = run(&few, *options, 1)?;
-        curve.rows.push(vec![most as f64, tested.error, ms(tested.time), tested.work[1], tested.work[2], memory.len() as f64]);
+        let rows = seeds().map(|seed| {
+            let tested = tested(&grow(&few, CmtOptions { seed, ..*options }, 1)?, 1)?;
+            Ok(vec![tested.error, ms(tested.time), tested.work[1], tested.work[2]])
+        });
+        curve.push(&[most as f64, few.len() as f64], rows)?;
     }
     curves.push(curve);
 
-    let columns = ["trees", "leaves", "error", "test_ms", "routers_asked", "memories_scored", "features_read"];
+    let columns = ["trees", "leaves", "error", "error_deviation", "test_ms", "routers_asked", "memories_scored", "features_read"];
     let mut curve = Curve::new("budget", &columns);
     for trees in [1, 2, 4, 8, 16] {
-        let options = CmtOptions { trees, leaf_cap: LeafCap::Log { c: SMALL }, ..*options };
-        let training = Training { options, unsupervised_passes: 1, supervised_passes: 0, online: false };
-        let memory = few_shot::train(train, &training, progress)?.memory;
+        let options = |seed| CmtOptions { trees, leaf_cap: LeafCap::Log { c: SMALL }, seed, ..*options };
+        let forests = seeds().map(|seed| grow(train, options(seed), 0)).collect::<Result<Vec<_>>>()?;
         for leaves in [1, 2, 4, 8, 16, 32] {
-            let tested = few_shot::test(&memory, test, leaves, progress)?;
-            let [nodes, memories, features] = tested.work;
-            curve.rows.push(vec![f64::from(trees), leaves as f64, tested.error, ms(tested.time), nodes, memories, features]);
+            let rows = forests.iter().map(|memory| {
+                let tested = tested(memory, leaves)?;
+                let [nodes, memories, features] = tested.work;
+                Ok(vec![tested.error, ms(tested.time), nodes, memories, features])
+            });
+            curve.push(&[f64::from(trees), leaves as f64], rows)?;
         }
     }
     curves.push(curve);
@@ -110,6 +150,11 @@ pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, progr
     curve.rows.push(vec![nearest.error, ms(nearest.time), nearest.work[2], few_shot::postings(train, test)]);
     curves.push(curve);
     Ok(curves)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The first examples of each class, at most so many; and how many a class has at most.
@@ -133,7 +178,7 @@ const QUERIES: usize = 1000;
 /// The curve `growth`: depth, work, time and room with 1,000 memories, 2,154, 4,642, 10,000 and so on up to `memories`.
 ///
 /// Memories are made captions: ten words of 20,000, of which the one of rank r comes in proportion to 1 / r. Times of insertions
-/// have in them what is put in again; `insert_routers` are those on a new memory's own way.
+/// have in them what is put in again; those of queries are medians of five rounds; `insert_routers` are those on a new memory's own way.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
@@ -174,12 +219,13 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
         }
         let queries: Vec<SparseVec> = (0..QUERIES).map(|_| caption(&mut rng)).collect();
         let mut work = Operations::default();
-        queries.iter().for_each(|x| drop(memory.query(x, 1)));
-        let start = Instant::now();
-        for x in &queries {
-            work += memory.query(x, 1).operations;
-        }
-        let query = start.elapsed();
+        queries.iter().for_each(|x| work += memory.query(x, 1).operations);
+        let rounds = (0..5).map(|_| {
+            let start = Instant::now();
+            queries.iter().for_each(|x| drop(memory.query(x, 1)));
+            ms(start.elapsed())
+        });
+        let query = median(rounds.collect());
         let lost = own.iter().filter(|x| memory.query(x, 1).hits.first().and_then(|hit| memory.get(hit.id)).is_none_or(|m| m.x != **x));
         let shape = memory.shapes().into_iter().max_by_key(|shape| shape.depth).unwrap_or_default();
         let each = |total: u64, n: usize| total as f64 / n.max(1) as f64;
@@ -189,7 +235,7 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
             shape.fullest as f64,
             ms(time) / f64::from(new.max(1)),
             each(routers, own.len()),
-            ms(query) / QUERIES as f64,
+            query / QUERIES as f64,
             each(work.nodes, QUERIES),
             each(work.memories, QUERIES),
             each(work.features, QUERIES),
