@@ -469,3 +469,27 @@ fn answers_are_judged_through_a_stream() {
     assert_eq!(lessons["lessons"].as_array().unwrap().len(), 1);
     assert_eq!(lessons["lessons"][0]["reward"], -0.5);
 }
+
+#[test]
+fn classes_are_suggested_by_advisers() {
+    let world = World::with_library();
+    let answer = world.run(["suggest", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!((answer["suggestions"].as_array().unwrap().len(), &answer["learned"]), (0, &json!(24)), "all have a class: {answer}");
+    for id in ["#1", "#13", "#24"] {
+        world.run(["label", "lib.tessera", id, "--none"]).ended(0);
+    }
+    world.run(["label", "lib.tessera", "#24", "--not", "grid"]).ended(0);
+    let answer = world.run(["suggest", "lib.tessera", "--json"]).ended(0).object();
+    let suggestions = answer["suggestions"].as_array().unwrap();
+    let of = |id: u64| suggestions.iter().find(|suggestion| suggestion["image"] == id).unwrap();
+    assert_eq!((suggestions.len(), &answer["learned"]), (3, &json!(21)));
+    assert_eq!((&of(1)["class"], &of(13)["class"], &of(24)["class"]), (&json!("disc"), &json!("grid"), &json!("disc")), "{answer}");
+    for suggestion in suggestions {
+        let trust: f64 = suggestion["advisers"].as_array().unwrap().iter().map(|adviser| adviser["trust"].as_f64().unwrap()).sum();
+        assert!((trust - 1.0).abs() < 1e-9, "{suggestion}");
+    }
+    let named = world.run(["suggest", "lib.tessera", "#13", "--json"]).ended(0).object();
+    assert_eq!(named["suggestions"][0], *of(13), "the same whoever else is asked about");
+    world.run(["suggest", "lib.tessera"]).ended(0);
+    world.run(["suggest", "lib.tessera", "#77"]).ended(65).complains("no image of that number");
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find};
+use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find, Suggest};
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::online_args::{EvalDesk, EvalOnline};
 use crate::settings::PICTURE_MEGABYTES;
@@ -69,6 +69,8 @@ pub(super) enum Command {
     Search(Find),
     /// Say how well an image answered a search: the caption memory learns from it
     Feedback(Feedback),
+    /// Suggest classes for images, by advisers that learn from every label
+    Suggest(Suggest),
     /// List what was said of answers with `tessera feedback` or in the window
     Lessons(OfLibrary),
     /// Say what class images are of

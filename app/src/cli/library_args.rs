@@ -135,6 +135,20 @@ pub(super) struct Feedback {
     pub(super) stdin: bool,
 }
 
+/// Arguments of `suggest`.
+#[derive(Debug, Args)]
+pub(super) struct Suggest {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Images of the library: paths or `#ID`; without any, those that have no class
+    #[arg(value_name = "IMAGE")]
+    pub(super) images: Vec<PathBuf>,
+    /// Images wanted, where none are named
+    #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
+    pub(super) k: usize,
+}
+
 /// Arguments of `label`.
 #[derive(Debug, Args)]
 pub(super) struct Label {

@@ -21,6 +21,7 @@ mod paths;
 mod sample;
 mod search;
 mod stream;
+mod suggest;
 mod train;
 
 use std::path::{Path, PathBuf};
@@ -114,6 +115,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Classify(arguments) => classify::run(librarian, arguments),
         Command::Search(arguments) => search::run(librarian, arguments),
         Command::Feedback(arguments) => search::feedback(librarian, arguments),
+        Command::Suggest(arguments) => suggest::run(librarian, arguments),
         Command::Lessons(arguments) => search::lessons(librarian, arguments),
         Command::Label(arguments) => label::label(librarian, arguments),
         Command::Caption(arguments) => label::caption(librarian, arguments),

@@ -18,6 +18,7 @@ mod plot;
 pub mod recognise;
 pub mod sample;
 pub mod search;
+pub mod suggest;
 pub mod train;
 pub mod why;
 

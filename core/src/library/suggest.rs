@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rand::RngExt as _;
+use rand::seq::SliceRandom as _;
 
 use super::Library;
 use super::features::Features;
@@ -31,7 +32,7 @@ const STEP: usize = 32;
 const STANDS: usize = 16;
 /// Of the labels that are there already, those of which the recogniser is asked as well: it takes longest.
 const JUDGED: usize = 40;
-/// Of these labels the last are learned; more would not be learned in the time a user waits.
+/// Of these labels so many are learned; more would not be learned in the time a user waits.
 const LEARNED: usize = 2000;
 
 /// Who is asked, in their order.
@@ -125,7 +126,7 @@ impl Stand {
 }
 
 impl Suggester {
-    /// Advisers that have learned the labels of a library, in the order of its images. What the images look like must be in the machine
+    /// Advisers that have learned the labels of a library, in an order drawn from `seed`. What the images look like must be in the machine
     /// ([`Library::bring_appearances`]). O(labels) learning steps, of which each takes about a millisecond.
     ///
     /// # Errors
@@ -160,7 +161,9 @@ impl Suggester {
             }
         }
         let known: BTreeSet<ItemId> = self.said.iter().map(|said| said.image).collect();
-        let fresh: Vec<(ItemId, &str)> = labels.iter().filter(|(id, _)| !known.contains(id)).map(|(id, class)| (*id, *class)).collect();
+        let mut fresh: Vec<(ItemId, &str)> = labels.iter().filter(|(id, _)| !known.contains(id)).map(|(id, class)| (*id, *class)).collect();
+        // Folders come class by class, which would teach that the class never changes.
+        fresh.shuffle(&mut random::stream(self.seed, 2 + self.said.len() as u64));
         let passed = fresh.len().saturating_sub(LEARNED);
         progress.begin("Learning labels", (fresh.len() - passed) as u64);
         for (at, (id, class)) in fresh.iter().enumerate().skip(passed) {
@@ -198,7 +201,7 @@ impl Suggester {
         if ranking.is_empty() {
             return Ok(None);
         }
-        let each = advice.each.iter().map(|class| class.as_ref().and_then(|class| name(class)).cloned());
+        let each = advice.each.iter().map(|class| class.as_ref().and_then(&name).cloned());
         let advisers = ADVISERS.iter().zip(each).zip(stand.mixture.trust()).map(|((name, class), trust)| (*name, class, trust)).collect();
         Ok(Some(Suggestion { image: image.id, ranking, advisers }))
     }
