@@ -156,7 +156,8 @@ fn labellers_answer_as_what_they_were_made_of() {
             // With one tree and one leaf: labels that come twice.
             labels = labels.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
             assert!(trees > 1 || voted.predict(x, 1) == some.scores().predict(x, &labels));
-            assert!(voted.asked(x, 1) < quick.asked(x, 1).max(1));
+            assert!(trees > 1 || voted.asked(x, 1) as usize == labels.len());
+            assert!(voted.asked(x, 1) <= quick.asked(x, 1));
         }
     }
 }
