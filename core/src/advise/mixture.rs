@@ -17,30 +17,24 @@ pub enum Opinion {
 }
 
 impl Opinion {
-    fn scores(&self, k: usize) -> Vec<f64> {
-        match self {
-            Self::Scores(scores) => scores.clone(),
-            Self::Ranking(ranking) => {
-                let mut scores = vec![f64::NEG_INFINITY; k];
-                for (place, class) in ranking.iter().enumerate().rev() {
-                    if let Some(score) = scores.get_mut(class.index()) {
-                        *score = -(place as f64);
-                    }
-                }
-                scores
-            }
-            Self::None => Vec::new(),
-        }
+    /// The scores of some classes, in their order.
+    fn scores(&self, classes: &[ClassId]) -> Vec<f64> {
+        let score = |class: &ClassId| match self {
+            Self::Scores(scores) => scores.get(class.index()).copied().unwrap_or(f64::NEG_INFINITY),
+            Self::Ranking(ranking) => ranking.iter().position(|own| own == class).map_or(f64::NEG_INFINITY, |place| -(place as f64)),
+            Self::None => f64::NEG_INFINITY,
+        };
+        classes.iter().map(score).collect()
     }
 }
 
 /// What came of a round's opinions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// Classes by falling chance, of equals the lower first.
+    /// Classes by falling chance, of equals the one known for longer first.
     pub ranking: Vec<ClassId>,
-    /// The chance of each class, by its number; they add up to 1.
-    pub chances: Vec<f64>,
+    /// The chance of each known class, in the order in which they became known; they add up to 1.
+    pub chances: Vec<(ClassId, f64)>,
     /// What each adviser alone would suggest.
     pub each: Vec<Option<ClassId>>,
     /// The chances by each adviser alone, and by the pool last, `(n_advisers + 1, k)`.
@@ -54,7 +48,7 @@ impl Advice {
         self.ranking.first().copied()
     }
 
-    /// The chances by one adviser alone, `(k)`.
+    /// The chances by one adviser alone, of the classes in [`Advice::chances`].
     pub fn by(&self, adviser: usize) -> &[f64] {
         self.experts.get(adviser).filter(|_| adviser + 1 < self.experts.len()).map_or(&[], Vec::as_slice)
     }
@@ -62,8 +56,7 @@ impl Advice {
 
 /// A mixture of advisers.
 ///
-/// The pool of chances p_i is p ∝ Π p_i^θ_i; θ learns by gradient steps on its log loss, from 1 over the square root of the number of advisers
-/// and never below 0. It is one more expert, so no bound depends on it.
+/// The pool of chances p_i is p ∝ Π p_i^θ_i; θ learns by gradient steps on its log loss, never below 0. It is one more expert, so no bound depends on it.
 /// O(n k) a round, for n advisers, besides sorting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
@@ -71,7 +64,10 @@ pub struct Mixture {
     /// Of each adviser and the pool; they add up to 1.
     weights: Vec<f64>,
     exponents: Vec<f64>,
-    classes: usize,
+    /// The least weight at the beginning.
+    prior: f64,
+    /// In the order in which they were first right.
+    classes: Vec<ClassId>,
     rounds: f64,
     /// The sum of -ln of the truth's chance: of the mixture, and of each expert.
     log_loss: f64,
@@ -92,11 +88,32 @@ impl Mixture {
             records: vec![Calibrated::default(); advisers],
             weights: vec![1.0 / experts as f64; experts],
             exponents: vec![1.0 / (advisers as f64).sqrt(); advisers],
-            classes: 0,
+            prior: 1.0 / experts as f64,
+            classes: Vec::new(),
             rounds: 0.0,
             log_loss: 0.0,
             log_losses: vec![0.0; experts],
         })
+    }
+
+    /// A mixture that trusts one adviser most until it has seen more: weight 0.8, 0.1 for the pool, the rest shared by the others; exponents
+    /// 1 and 0.1. For who is good from the first few examples on, as nearest neighbours are.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for fewer than 2 advisers or more than 64, or a favourite that is none of them.
+    pub fn favouring(favourite: usize, advisers: usize) -> Result<Self> {
+        if favourite >= advisers || advisers < 2 {
+            return Err(Error::Option { name: "favourite", found: favourite.to_string(), expected: "one of 2 or more advisers" });
+        }
+        let mut mixture = Self::new(advisers)?;
+        mixture.prior = 0.1 / (advisers - 1) as f64;
+        for (number, (weight, exponent)) in mixture.weights.iter_mut().zip(&mut mixture.exponents).enumerate() {
+            (*weight, *exponent) = if number == favourite { (0.8, 1.0) } else { (mixture.prior, 0.1) };
+        }
+        if let Some(pool) = mixture.weights.last_mut() {
+            *pool = 0.1;
+        }
+        Ok(mixture)
     }
 
     /// The number of advisers.
@@ -104,14 +121,9 @@ impl Mixture {
         self.records.len()
     }
 
-    /// The number of classes.
-    pub fn n_classes(&self) -> usize {
-        self.classes
-    }
-
-    /// Makes so many classes known, if there are fewer.
-    pub fn announce(&mut self, classes: usize) {
-        self.classes = self.classes.max(classes);
+    /// The known classes: those that were right once, in the order in which they first were.
+    pub fn classes(&self) -> &[ClassId] {
+        &self.classes
     }
 
     /// How much each adviser is trusted now, `(n_advisers)`: not negative, with the sum 1. What the pool is trusted counts for its advisers
@@ -136,33 +148,38 @@ impl Mixture {
     /// By how much the log loss may exceed that of the best sequence of experts that changes so often: see [`super`].
     pub fn regret_bound(&self, changes: u32) -> f64 {
         let (n, t) = (self.weights.len() as f64, self.rounds.max(1.0));
-        n.ln() + t.ln() + f64::from(changes) * ((n - 1.0) * t).ln()
+        -self.prior.ln() + t.ln() + f64::from(changes) * ((n - 1.0) * t).ln()
     }
 
     /// Combines opinions, one of each adviser in their order; what is missing counts as [`Opinion::None`].
     pub fn combine(&self, opinions: &[Opinion]) -> Advice {
-        let k = self.classes;
+        let k = self.classes.len();
         let scores: Vec<Vec<f64>> =
-            (0..self.records.len()).map(|i| opinions.get(i).map_or_else(Vec::new, |opinion| opinion.scores(k))).collect();
+            (0..self.records.len()).map(|i| opinions.get(i).unwrap_or(&Opinion::None).scores(&self.classes)).collect();
         let mut experts: Vec<Vec<f64>> = self.records.iter().zip(&scores).map(|(record, scores)| record.chances(scores, k)).collect();
         experts.push(self.pool(&experts));
         let mut chances = vec![0.0; k];
         for (weight, expert) in self.weights.iter().zip(&experts) {
             chances.iter_mut().zip(expert).for_each(|(sum, p)| *sum += weight * p);
         }
-        let mut ranking: Vec<ClassId> = (0..k as u32).map(ClassId).collect();
-        ranking.sort_by(|a, b| chances[b.index()].total_cmp(&chances[a.index()]));
+        let class = |place: usize| self.classes.get(place).copied();
+        let mut places: Vec<usize> = (0..k).collect();
+        places.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
         let best = |scores: &Vec<f64>| {
-            let known = (0..scores.len().min(k)).filter(|&class| scores[class] > f64::NEG_INFINITY);
-            let best = known
-                .fold(None, |best, class| if best.is_none_or(|best: usize| scores[class] > scores[best]) { Some(class) } else { best });
-            best.map(|class| ClassId(class as u32))
+            let known = (0..k).filter(|&place| scores[place] > f64::NEG_INFINITY);
+            known.fold(None, |best, place| if best.is_none_or(|best: usize| scores[place] > scores[best]) { Some(place) } else { best })
         };
-        Advice { ranking, each: scores.iter().map(best).collect(), chances, experts, scores }
+        Advice {
+            ranking: places.into_iter().filter_map(class).collect(),
+            each: scores.iter().map(|scores| best(scores).and_then(class)).collect(),
+            chances: self.classes.iter().copied().zip(chances).collect(),
+            experts,
+            scores,
+        }
     }
 
     fn pool(&self, experts: &[Vec<f64>]) -> Vec<f64> {
-        let mut pooled = vec![0.0; self.classes];
+        let mut pooled = vec![0.0; self.classes.len()];
         for (exponent, expert) in self.exponents.iter().zip(experts) {
             pooled.iter_mut().zip(expert).for_each(|(sum, p)| *sum += exponent * p.ln());
         }
@@ -170,7 +187,7 @@ impl Mixture {
         pooled.iter_mut().for_each(|x| *x = (*x - most).exp());
         let sum: f64 = pooled.iter().sum();
         // No class is impossible.
-        let floor = 1e-6 / self.classes.max(1) as f64;
+        let floor = 1e-6 / self.classes.len().max(1) as f64;
         pooled.iter_mut().for_each(|x| *x = (1.0 - 1e-6) * *x / sum + floor);
         pooled
     }
@@ -180,14 +197,14 @@ impl Mixture {
     /// # Errors
     /// [`Error::Value`] for a class number that is too large.
     pub fn learn(&mut self, advice: &Advice, truth: ClassId) -> Result<()> {
-        let truth = crate::learn::check_class(truth)?;
+        crate::learn::check_class(truth)?;
         let k = advice.chances.len();
-        let mixed = advice.chances.get(truth).copied();
-        let Some(mixed) = mixed.filter(|_| advice.experts.len() == self.weights.len()) else {
-            self.announce(truth + 1);
-            return Ok(());
-        };
-        self.announce(truth + 1);
+        if !self.classes.contains(&truth) {
+            self.classes.push(truth);
+        }
+        let given = advice.chances.iter().position(|(class, _)| *class == truth);
+        let Some(truth) = given.filter(|_| advice.experts.len() == self.weights.len()) else { return Ok(()) };
+        let (_, mixed) = advice.chances[truth];
         self.rounds += 1.0;
         self.log_loss -= mixed.min(1.0).ln();
         let given: Vec<f64> = advice.experts.iter().map(|expert| expert[truth]).collect();
@@ -202,12 +219,12 @@ impl Mixture {
         }
         // The pool's exponents.
         if let Some(pooled) = advice.experts.last() {
-            let step = 0.5 / self.rounds.sqrt();
+            let step = 0.125 / self.rounds.sqrt();
             for (exponent, expert) in self.exponents.iter_mut().zip(&advice.experts) {
                 let mean: f64 = pooled.iter().zip(expert).map(|(p, own)| p * own.ln()).sum();
                 // Within what a step can carry however unlikely the truth was.
                 let slope = (mean - expert[truth].ln()).clamp(-4.0, 4.0);
-                *exponent = (*exponent - step * slope / others).clamp(0.0, 4.0);
+                *exponent = (*exponent - step * slope).clamp(0.0, 4.0);
             }
         }
         for (record, scores) in self.records.iter_mut().zip(&advice.scores) {
@@ -222,7 +239,8 @@ impl Stored for Mixture {
         out.put(&self.records);
         out.put(&self.weights);
         out.put(&self.exponents);
-        out.count(self.classes);
+        out.put(&self.prior);
+        out.put(&self.classes.iter().map(|class| class.0).collect::<Vec<u32>>());
         out.put(&self.rounds);
         out.put(&self.log_loss);
         out.put(&self.log_losses);
@@ -230,9 +248,14 @@ impl Stored for Mixture {
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let (records, weights, exponents): (Vec<Calibrated>, Vec<f64>, Vec<f64>) = (from.get()?, from.get()?, from.get()?);
-        let classes: u64 = from.get()?;
-        let classes = usize::try_from(classes).ok().filter(|&k| k <= crate::learn::MOST_CLASSES);
-        let classes = classes.ok_or_else(|| from.wrong("a number of classes", "too many"))?;
+        let prior: f64 = from.get()?;
+        let classes: Vec<ClassId> = from.get::<Vec<u32>>()?.into_iter().map(ClassId).collect();
+        let mut numbers: Vec<ClassId> = classes.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.len() != classes.len() || numbers.last().is_some_and(|last| crate::learn::check_class(*last).is_err()) {
+            return Err(from.wrong("classes, each once", format!("{} of them", classes.len())));
+        }
         let (rounds, log_loss, log_losses): (f64, f64, Vec<f64>) = (from.get()?, from.get()?, from.get()?);
         let n = records.len();
         let fits = (1..=64).contains(&n) && weights.len() == n + 1 && exponents.len() == n && log_losses.len() == n + 1;
@@ -240,9 +263,9 @@ impl Stored for Mixture {
         let counts =
             [&weights, &exponents, &log_losses].iter().all(|list| list.iter().all(is_count)) && [rounds, log_loss].iter().all(is_count);
         let sum: f64 = weights.iter().sum();
-        if !fits || !counts || (sum - 1.0).abs() > 1e-6 {
+        if !fits || !counts || !(prior > 0.0 && prior <= 1.0) || (sum - 1.0).abs() > 1e-6 {
             return Err(from.wrong("a weight and a record for each adviser", format!("{n} records and {} weights", weights.len())));
         }
-        Ok(Self { records, weights, exponents, classes, rounds, log_loss, log_losses })
+        Ok(Self { records, weights, exponents, prior, classes, rounds, log_loss, log_losses })
     }
 }

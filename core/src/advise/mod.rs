@@ -9,15 +9,15 @@
 //!
 //! # What is bounded
 //!
-//! In round t expert i of N gives the truth the chance p_i(t); the mixture has weights w_i(t), 1/N at first, and gives it Σ w_i p_i. Then
+//! In round t expert i of N gives the truth the chance p_i(t); the mixture has weights w_i(t), π_i at first, and gives it Σ w_i p_i. Then
 //! v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+1). Take any sequence of experts that changes
 //! m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a prior; this
-//! one's prior is 1/N times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is 1/T, and
-//! a_t >= (1/T)(1 - a_t) for t < T,
+//! one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is 1/T, and
+//! a_t >= 1/T for t < T,
 //!
-//!     log loss of the mixture <= log loss of the sequence + ln N + ln T + m ln((N-1) T),
+//!     log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln T + m ln((N-1) T),
 //!
-//! at any T, for any truths; so ln N + ln T more than that of the best single adviser. The bound is about chances, not about the number
+//! at any T, for any truths; so ln 1/π_i + ln T more than that of adviser i alone. The bound is about chances, not about the number
 //! of mistakes: the class with the largest chance is suggested. Rounds with a class that was not known before count for nothing.
 
 mod advisers;

@@ -82,11 +82,19 @@ pub fn desks(examples: &[(ClassId, Vec<f64>)], orders: usize, seed: u64, progres
             Box::new(Linearly::new(Rule::Perceptron, d)),
             Box::new(Linearly::new(Rule::SecondOrder { ridge: 1.0 }, d)),
         ];
-        let mut mixture = Mixture::new(advisers.len())?;
+        // Nearest neighbours need but one example of a class.
+        let mut mixture = Mixture::favouring(1, advisers.len())?;
         let (mut own, mut each) = (0.0, vec![0.0; advisers.len()]);
+        // Classes are numbered as they come: one that nobody has seen must not be a candidate.
+        let mut known: Vec<ClassId> = Vec::new();
         for place in places {
             progress.step()?;
-            let (truth, x) = &examples[place];
+            let (class, x) = &examples[place];
+            let number = known.iter().position(|known| known == class).unwrap_or_else(|| {
+                known.push(*class);
+                known.len() - 1
+            });
+            let truth = &ClassId(number as u32);
             let opinions = advisers.iter_mut().map(|adviser| adviser.opinion(x, &mut rng)).collect::<Result<Vec<_>>>()?;
             let advice = mixture.combine(&opinions);
             let corrected = |suggested: Option<ClassId>| f64::from(u8::from(suggested != Some(*truth)));
