@@ -94,7 +94,8 @@ impl Stand {
             linear: Linearly::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, VALUES),
             nearest: Nearest::new(VALUES),
             captions: Remembering::new(Cmt::new(&CmtOptions::default())?, LEAVES),
-            mixture: Mixture::new(ADVISERS.len())?,
+            // Pieces tell more of the first few examples than anything else.
+            mixture: Mixture::favouring(ADVISERS.len() - 1, ADVISERS.len())?,
             rng: random::stream(seed, 1),
         })
     }
@@ -191,7 +192,7 @@ impl Suggester {
         let advice = stand.mixture.combine(&opinions);
         let name = |class: &ClassId| self.classes.get(class.index()).filter(|name| library.state().class(name).is_some());
         let allowed = |class: &ClassId| name(class).filter(|name| !image.rejected.contains(*name));
-        let chance = |class: &ClassId| advice.chances.get(class.index()).copied().unwrap_or(0.0);
+        let chance = |class: &ClassId| advice.chances.iter().find(|(known, _)| known == class).map_or(0.0, |(_, chance)| *chance);
         let total: f64 = advice.ranking.iter().filter(|class| allowed(class).is_some()).map(&chance).sum();
         let ranking: Vec<(String, f64)> = advice
             .ranking
