@@ -22,6 +22,7 @@ pub mod journal;
 pub mod models;
 pub mod relocate;
 pub mod repair;
+mod schema;
 mod seal;
 pub mod snapshot;
 pub mod state;

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, param
 
 use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, UserLabel};
 use super::journal::{Journal, Line};
+use super::schema::{self, APPLICATION, SCHEMA};
 use super::seal;
 use super::state::{Image, Place, Root, State};
 use crate::data::Meta;
@@ -22,11 +23,6 @@ use crate::ids::ItemId;
 use crate::raw_path::{RawPath, from_bytes, to_bytes};
 use crate::storage::Storage;
 
-/// The version of the tables.
-const SCHEMA: i64 = 3;
-/// Tells a library from other SQLite files: the letters `TESS`.
-const APPLICATION: i64 = 0x5445_5353;
-
 /// The columns of events as [`read_event`] reads them.
 const EVENTS: &str = "SELECT id, at, act, kind, target, words, changes, written_by, row_hash FROM event NOT INDEXED";
 pub(super) const REPAIR: &str = "run `tessera check LIBRARY --repair`";
@@ -35,48 +31,6 @@ pub(super) const REPAIR: &str = "run `tessera check LIBRARY --repair`";
 pub(super) const LIBRARY: &str = "library";
 pub(super) const RESTORED: &str = "restored at";
 pub(super) const FORGOT: &str = "forgot time";
-
-const TABLES: &str = "
-CREATE TABLE root (
-    id INTEGER PRIMARY KEY, path BLOB NOT NULL, shown TEXT NOT NULL, labels TEXT NOT NULL, exclude TEXT NOT NULL,
-    row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
-CREATE TABLE image (
-    id INTEGER PRIMARY KEY, hash BLOB UNIQUE, width INTEGER, height INTEGER, bytes INTEGER, changed INTEGER,
-    folder_label TEXT, object TEXT, meta TEXT NOT NULL DEFAULT '{}',
-    user_said TEXT NOT NULL DEFAULT 'nothing' CHECK (user_said IN ('nothing', 'class', 'no class')), user_label TEXT,
-    removed INTEGER NOT NULL DEFAULT 0, row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
-CREATE TABLE caption (
-    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, position INTEGER NOT NULL, text TEXT NOT NULL,
-    by_user INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, position)) STRICT, WITHOUT ROWID;
-CREATE TABLE place (
-    root INTEGER NOT NULL REFERENCES root, path BLOB NOT NULL, shown TEXT NOT NULL,
-    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, hash BLOB NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
-    here INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (root, path)) STRICT, WITHOUT ROWID;
-CREATE INDEX place_image ON place (image);
-CREATE TABLE class (
-    name TEXT PRIMARY KEY, position INTEGER NOT NULL, colour INTEGER, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
-CREATE TABLE alias (word TEXT PRIMARY KEY, class TEXT NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
-CREATE TABLE forgotten (hash BLOB PRIMARY KEY, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
-CREATE TABLE tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
-CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
-CREATE TABLE event (
-    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, act INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER NOT NULL,
-    words TEXT NOT NULL, changes TEXT NOT NULL, written_by TEXT NOT NULL, row_hash INTEGER NOT NULL) STRICT;
-";
-
-/// What later versions have besides, in the order of [`seal::SINCE`].
-const NEWER: [&str; 2] = [
-    "
-CREATE TABLE reward (
-    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
-    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, query)) STRICT, WITHOUT ROWID;
-",
-    "
-CREATE TABLE rejection (
-    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, class TEXT NOT NULL,
-    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, class)) STRICT, WITHOUT ROWID;
-",
-];
 
 /// A connection to `library.db`.
 pub(super) struct Store {
@@ -125,35 +79,7 @@ impl Store {
             db.pragma_update(None, name, value)?;
         }
         seal::teach(db)?;
-        if version == 0 {
-            let tx = db.unchecked_transaction()?;
-            tx.execute_batch(TABLES)?;
-            NEWER.iter().try_for_each(|table| tx.execute_batch(table))?;
-            seal::create(&tx)?;
-            tx.pragma_update(None, "application_id", APPLICATION)?;
-            tx.pragma_update(None, "user_version", SCHEMA)?;
-            tx.commit()?;
-            seal::install(db)?;
-            // The rows that were made without triggers.
-            db.execute("UPDATE tally SET n = n", [])?;
-            db.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
-            return Ok(Ok(()));
-        }
-        let newer = seal::SINCE.iter().zip(NEWER).filter(|((_, since), _)| *since > version);
-        let newer: Vec<(&str, &str)> = newer.map(|((name, _), table)| (*name, table)).collect();
-        if !newer.is_empty() {
-            let tx = db.unchecked_transaction()?;
-            for (name, table) in &newer {
-                tx.execute_batch(table)?;
-                tx.execute("INSERT INTO tally (name, n) VALUES (?1, 0)", [name])?;
-            }
-            tx.pragma_update(None, "user_version", SCHEMA)?;
-            tx.commit()?;
-        }
-        seal::install(db)?;
-        for (name, _) in newer {
-            db.execute("UPDATE tally SET n = n WHERE name = ?1", [name])?;
-        }
+        schema::prepare(db, version)?;
         Ok(Ok(()))
     }
 
