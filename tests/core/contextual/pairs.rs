@@ -32,9 +32,9 @@ fn eigenvalues(mut a: Square) -> Vec<f64> {
                     let (x, y) = (row[p], row[q]);
                     (row[p], row[q]) = (c * x - s * y, s * x + c * y);
                 }
-                for i in 0..d {
-                    let (x, y) = (a[p][i], a[q][i]);
-                    (a[p][i], a[q][i]) = (c * x - s * y, s * x + c * y);
+                let (low, high) = a.split_at_mut(q);
+                for (x, y) in low[p].iter_mut().zip(&mut high[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
             }
         }
@@ -203,7 +203,7 @@ fn numbers_hold_near_the_border() {
             let margin = 10f64.powf(-12.0 + 11.0 * rng.random::<f64>()) * if rng.random() { 1.0 } else { -1.0 };
             // Every other query is one of which nothing is known: across the finest centre, on the side the truth has.
             let q = match ladder.ellipsoids().last().filter(|_| round % 2 == 1) {
-                Some(last) => beside(&last.centre().to_vec(), 0.0, &mut rng),
+                Some(last) => beside(last.centre(), 0.0, &mut rng),
                 None => beside(&w, margin, &mut rng),
             };
             let value = dot(&q, &w);
