@@ -11,6 +11,8 @@ const PRIOR: f64 = 4.0;
 const START: f64 = 1.0;
 /// Choices counted one by one; the rest are alike.
 const CHOICES: usize = 16;
+/// What is left of a lead's weight in the mean a round later: scores of learners grow with time.
+const LASTING: f64 = 0.97;
 /// No class has a smaller chance than this over the number of classes.
 const LEAST: f64 = 1e-3;
 
@@ -21,7 +23,7 @@ pub struct Calibrated {
     sure: [[f64; 2]; DEGREES],
     /// How often each choice was right; the last counts all from there on.
     choices: [f64; CHOICES],
-    /// The sum of all leads of the first choice over the second, and their number.
+    /// The sum of leads of the first choice over the second, and their number, both fading.
     leads: [f64; 2],
 }
 
@@ -103,8 +105,8 @@ impl Calibrated {
         self.sure[degree][1] += 1.0;
         self.choices[choice.min(CHOICES - 1)] += 1.0;
         if lead > 0.0 && lead.is_finite() {
-            self.leads[0] += lead;
-            self.leads[1] += 1.0;
+            self.leads[0] = self.leads[0] * LASTING + lead;
+            self.leads[1] = self.leads[1] * LASTING + 1.0;
         }
     }
 }

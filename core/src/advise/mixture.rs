@@ -263,8 +263,8 @@ impl Stored for Mixture {
         let counts =
             [&weights, &exponents, &log_losses].iter().all(|list| list.iter().all(is_count)) && [rounds, log_loss].iter().all(is_count);
         let sum: f64 = weights.iter().sum();
-        let is_share = prior > 0.0 && prior <= 1.0;
-        if !fits || !counts || !is_share || (sum - 1.0).abs() > 1e-6 {
+        let is_prior = prior > 0.0 && prior <= 1.0;
+        if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {
             return Err(from.wrong("a weight and a record for each adviser", format!("{n} records and {} weights", weights.len())));
         }
         Ok(Self { records, weights, exponents, prior, classes, rounds, log_loss, log_losses })

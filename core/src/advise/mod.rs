@@ -15,7 +15,9 @@
 //! one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is 1/T, and
 //! a_t >= 1/T for t < T,
 //!
-//!     log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln T + m ln((N-1) T),
+//! ```text
+//! log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln T + m ln((N-1) T),
+//! ```
 //!
 //! at any T, for any truths; so ln 1/π_i + ln T more than that of adviser i alone. The bound is about chances, not about the number
 //! of mistakes: the class with the largest chance is suggested. Rounds with a class that was not known before count for nothing.

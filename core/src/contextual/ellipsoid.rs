@@ -15,7 +15,9 @@
 //! no mistake, and the loss on the streams of `eval online` is about half of that without. In the unit ball what has t >= α is contained in the
 //! ellipsoid with its centre at t = τ = (1 + dα)/(d+1), half-length a = d (1-α)/(d+1) along p and ρ = d sqrt((1-α^2)/(d^2-1)) across:
 //!
-//!     f(t) = (t - τ)^2 / a^2 + (1 - t^2) / ρ^2
+//! ```text
+//! f(t) = (t - τ)^2 / a^2 + (1 - t^2) / ρ^2
+//! ```
 //!
 //! is 1 at t = 1 and at t = α, and convex between them as a < ρ. Written for the factor, with b = B p / h: c becomes c + s τ b, and B becomes
 //! ρ (B - (1 - a/ρ) b p'/h). For d = 1 that is a B. A = B B' is never formed: constraints are homogeneous, so nothing is learned
@@ -44,7 +46,9 @@
 //! original included), the potential Σ_i (2 ε_i)^α (N_i - n_i) never rises, a mistake lowers it by (2 ε_i)^α or more, and it is never
 //! negative. It starts, and with it the total loss is at most, for r = 2^-α,
 //!
-//!     (2R)^α d/δ_d [ ln(8(d+1)) / (2 (1-r)) + ln 2 r / (1-r)^2 ].
+//! ```text
+//! (2R)^α d/δ_d [ ln(8(d+1)) / (2 (1-r)) + ln 2 r / (1-r)^2 ].
+//! ```
 //!
 //! For α = 1, with 1/δ_d <= 2(d+1), that is 4 R d (d+1) ln(32 (d+1)): no number of rounds and no margin in it.
 //!

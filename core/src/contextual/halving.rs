@@ -14,6 +14,8 @@ use crate::random::Rng;
 
 /// The most numbers that centres may consist of.
 pub(super) const MOST_NUMBERS: usize = 512;
+/// By how much mistakes may be missed.
+const HAIR: f64 = 1e-10;
 /// Mistakes kept; the oldest make way.
 const MOST_MISTAKES: usize = 2000;
 
@@ -35,15 +37,15 @@ impl Halving {
 
     /// Moves the centres into the middle. Inconsistent mistakes leave them where they are.
     fn centre(&mut self) {
-        // Components are 1 + x_j - 1 with 0 <= 1 + x_j <= 2; the last is the ball's radius. All rows hold at x = 0 with radius 0.
-        // To have a start without negative components on the right, x is a difference of two vectors without negative components.
+        // x is the difference of two vectors without negative components, and the last column is the ball's radius: all rows hold at 0.
         let n = self.centres.len();
         let width = 2 * n + 1;
         let mut costs = vec![0.0; width];
         costs[2 * n] = 1.0;
         let (mut matrix, mut right) = (Vec::new(), Vec::new());
-        for (q, truth, guess) in &self.mistakes {
-            // radius * |(q, -q)| - <q, x_truth - x_guess> <= 0.
+        for (number, (q, truth, guess)) in self.mistakes.iter().enumerate() {
+            // radius * |(q, -q)| - <q, x_truth - x_guess> <= 0, and a hair more, another for each: many rows that hold with equality at the start
+            // would let the simplex method turn on the spot.
             let mut row = vec![0.0; width];
             for (j, q) in q.iter().enumerate() {
                 for (class, sign) in [(truth, -1.0), (guess, 1.0)] {
@@ -53,7 +55,7 @@ impl Halving {
             }
             row[2 * n] = std::f64::consts::SQRT_2;
             matrix.extend(row);
-            right.push(0.0);
+            right.push(HAIR * (1.0 + (number as f64 * 0.618_033_988_749_895).fract()));
         }
         for at in 0..2 * n {
             let mut row = vec![0.0; width];
@@ -62,7 +64,7 @@ impl Halving {
             matrix.extend(row);
             right.push(1.0);
         }
-        if let Some(best) = maximise(&costs, &matrix, &right).filter(|best| best.value > 1e-13) {
+        if let Some(best) = maximise(&costs, &matrix, &right).filter(|best| best.value > 2.0 * HAIR) {
             for (at, x) in self.centres.iter_mut().enumerate() {
                 *x = best.point[at] - best.point[at + n];
             }

@@ -10,7 +10,7 @@
 //! - Cohen, Lobel and Paes Leme, *Feature-based dynamic pricing*, 2016: ellipsoids that are cut only where they are wide.
 //!
 //! Two learners of a pair: [`EllipsoidLadder`], O(d^2) a scale and query and deterministic, and [`PolytopeLadder`], with fewer mistakes in few
-//! dimensions, by sampling. Their documentation has the proofs. [`Contextual`] is that of many classes, by the following one.
+//! dimensions, by sampling. The documentation of [`ellipsoid`] and [`polytope`] has the proofs. [`Contextual`] is that of many classes, by the following one.
 //!
 //! # From pairs to many classes
 //!
@@ -56,14 +56,14 @@
 //! ```
 
 mod check;
-mod ellipsoid;
+pub mod ellipsoid;
 mod game;
 mod halving;
 mod lift;
 mod majority;
 mod multiclass;
 mod pair;
-mod polytope;
+pub mod polytope;
 mod serve;
 mod simplex;
 mod vector;

@@ -5,7 +5,9 @@
 //!
 //! Scales i have widths ε_i = R 2^-i and offsets z_i = ε_i/(4d). With u_t the unit normals of recorded labels s_t,
 //!
-//!     K_i = { |w_j| <= R + z_i for each j,  s_t <u_t, w> >= -z_i for each t }:
+//! ```text
+//! K_i = { |w_j| <= R + z_i for each j,  s_t <u_t, w> >= -z_i for each t }:
+//! ```
 //!
 //! a polytope that contains the ball of radius z_i around the hidden w. (Liu, Paes Leme and Schneider take the Minkowski sum of the
 //! consistent set and that ball instead, whose volume is a value of the Steiner polynomial; K_i contains it, and needs no more than

@@ -32,8 +32,8 @@ fn eigenvalues(mut a: Square) -> Vec<f64> {
                     let (x, y) = (row[p], row[q]);
                     (row[p], row[q]) = (c * x - s * y, s * x + c * y);
                 }
-                let (above, below) = a.split_at_mut(q);
-                for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                let (low, high) = a.split_at_mut(q);
+                for (x, y) in low[p].iter_mut().zip(&mut high[0]) {
                     (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
             }
