@@ -61,16 +61,15 @@ pub struct Suggester {
     earlier: Vec<(usize, Stand)>,
 }
 
-/// A label that was heard.
+/// A label that was heard, and what the recogniser thought before it.
 struct Said {
     image: ItemId,
     class: ClassId,
     view: View,
-    opinions: Vec<Opinion>,
+    judged: Opinion,
 }
 
 /// What advisers see of an image.
-#[derive(Clone)]
 struct View {
     seen: Vec<f64>,
     whole: Vec<f64>,
@@ -100,8 +99,8 @@ impl Stand {
         })
     }
 
-    /// What all but the recogniser think.
-    fn opinions(&mut self, view: &View, recogniser: Opinion) -> Result<Vec<Opinion>> {
+    /// What all think, the recogniser what it is said to.
+    fn opinions(&mut self, view: &View, recogniser: &Opinion) -> Result<Vec<Opinion>> {
         let rng = &mut self.rng;
         let captions = if view.words.is_empty() { Opinion::None } else { self.captions.opinion(&view.words, rng)? };
         Ok(vec![
@@ -109,12 +108,13 @@ impl Stand {
             self.linear.opinion(&view.whole, rng)?,
             self.nearest.opinion(&view.whole, rng)?,
             captions,
-            recogniser,
+            recogniser.clone(),
         ])
     }
 
     fn learn(&mut self, said: &Said) -> Result<()> {
-        let advice = self.mixture.combine(&said.opinions);
+        let opinions = self.opinions(&said.view, &said.judged)?;
+        let advice = self.mixture.combine(&opinions);
         self.mixture.learn(&advice, said.class)?;
         self.contextual.learn(&said.view.seen, said.class, &mut self.rng)?;
         self.linear.learn(&said.view.whole, said.class, &mut self.rng)?;
@@ -172,8 +172,7 @@ impl Suggester {
             let Some((image, view)) = state.image(*id).and_then(|image| Some((image, self.view(library, image)?))) else { continue };
             let class = self.number(class);
             let judged = if fresh.len() - at <= JUDGED { self.judge(library, image, progress)? } else { Opinion::None };
-            let opinions = self.stand.opinions(&view, judged)?;
-            self.hear(Said { image: *id, class, view, opinions })?;
+            self.hear(Said { image: *id, class, view, judged })?;
         }
         Ok(())
     }
@@ -186,10 +185,11 @@ impl Suggester {
         let Some(image) = library.state().image(image).filter(|image| image.is_live()) else { return Ok(None) };
         let Some(view) = self.view(library, image) else { return Ok(None) };
         let judged = self.judge(library, image, progress)?;
-        // Asking teaches nothing.
-        let mut stand = self.stand.clone();
-        let opinions = stand.opinions(&view, judged)?;
-        let advice = stand.mixture.combine(&opinions);
+        // Asking teaches nothing, and draws nothing from what later labels draw from.
+        let rng = self.stand.rng.clone();
+        let opinions = self.stand.opinions(&view, &judged);
+        self.stand.rng = rng;
+        let advice = self.stand.mixture.combine(&opinions?);
         let name = |class: &ClassId| self.classes.get(class.index()).filter(|name| library.state().class(name).is_some());
         let allowed = |class: &ClassId| name(class).filter(|name| !image.rejected.contains(*name));
         let chance = |class: &ClassId| advice.chances.iter().find(|(known, _)| known == class).map_or(0.0, |(_, chance)| *chance);
@@ -203,7 +203,8 @@ impl Suggester {
             return Ok(None);
         }
         let each = advice.each.iter().map(|class| class.as_ref().and_then(&name).cloned());
-        let advisers = ADVISERS.iter().zip(each).zip(stand.mixture.trust()).map(|((name, class), trust)| (*name, class, trust)).collect();
+        let advisers =
+            ADVISERS.iter().zip(each).zip(self.stand.mixture.trust()).map(|((name, class), trust)| (*name, class, trust)).collect();
         Ok(Some(Suggestion { image: image.id, ranking, advisers }))
     }
 
