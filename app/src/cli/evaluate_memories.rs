@@ -55,7 +55,8 @@ pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Out
         online: arguments.online,
     };
     let leaves = arguments.budget.leaves as usize;
-    let done = out.watched(session.progress(), || session.few_shot(&arguments.train, &arguments.test, &training, leaves))?;
+    let done =
+        out.watched(session.progress(), || session.few_shot(&arguments.examples.train, &arguments.examples.test, &training, leaves))?;
     let (depth, fullest) = extremes(&done.shapes);
     out.answer(
         || {
@@ -185,7 +186,7 @@ pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Out
 
 pub(super) fn figures(session: &Session, arguments: &EvalCmtFigures, out: &Output) -> Result<Done> {
     let options = options(session, &arguments.grow, 4.0, 5);
-    let work = || session.memory_figures(&arguments.train, &arguments.test, &arguments.to, &options, arguments.runs);
+    let work = || session.memory_figures(&arguments.examples.train, &arguments.examples.test, &arguments.to, &options, arguments.runs);
     let (curves, written) = out.watched(session.progress(), work)?;
     tell(&curves, &written, out);
     Ok(Done::Whole)

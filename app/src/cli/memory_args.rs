@@ -51,15 +51,22 @@ pub(super) struct Budget {
     pub(super) leaves: u64,
 }
 
-/// Arguments of `eval cmt-classify`.
+/// Examples of classes.
 #[derive(Debug, Args)]
-pub(super) struct EvalCmtClassify {
+pub(super) struct Examples {
     /// Examples to train on, in libsvm's format
     #[arg(long, value_name = "FILE")]
     pub(super) train: PathBuf,
     /// Examples to test
     #[arg(long, value_name = "FILE")]
     pub(super) test: PathBuf,
+}
+
+/// Arguments of `eval cmt-classify`.
+#[derive(Debug, Args)]
+pub(super) struct EvalCmtClassify {
+    #[command(flatten)]
+    pub(super) examples: Examples,
     /// Passes in which examples are inserted, and then put in again
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) unsupervised_passes: u32,
@@ -135,12 +142,8 @@ pub(super) struct EvalCmtCaptions {
 /// Arguments of `eval cmt-figures`.
 #[derive(Debug, Args)]
 pub(super) struct EvalCmtFigures {
-    /// Examples to train on, in libsvm's format
-    #[arg(long, value_name = "FILE")]
-    pub(super) train: PathBuf,
-    /// Examples to test
-    #[arg(long, value_name = "FILE")]
-    pub(super) test: PathBuf,
+    #[command(flatten)]
+    pub(super) examples: Examples,
     /// Folder for the tables (CSV) and plots (SVG), which is made if need be
     #[arg(long, value_name = "DIR")]
     pub(super) to: PathBuf,

@@ -11,6 +11,7 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
 use tessera_core::text::Query;
 
@@ -21,7 +22,7 @@ use super::library_args::{By, Feedback, OfLibrary, Search};
 use super::stream::answer_each;
 use crate::command;
 use crate::session::like::Like;
-use crate::session::search::{Engine, Hit, Lesson, Wanted};
+use crate::session::search::{Engine, Hit, Wanted};
 use crate::session::why::{Term, Why, memories};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
@@ -158,13 +159,14 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
 /// `tessera lessons`.
 pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
-        let lessons = librarian.session.lessons(library);
-        let path = |lesson: &Lesson| library.state().image(lesson.image).and_then(|image| library.state().path_of(image));
+        let state = library.state();
+        let lessons = state.lessons();
+        let path = |image: ItemId| state.image(image).and_then(|image| state.path_of(image));
         librarian.out.answer(
             || {
-                let lesson = |lesson: &Lesson| {
-                    json!({"query": lesson.query, "image": lesson.image.0, "reward": lesson.reward,
-                        "path": path(lesson).map(|path| path.to_string_lossy().into_owned())})
+                let lesson = |(query, image, reward): &(String, ItemId, Reward)| {
+                    json!({"query": query, "image": image.0, "reward": reward.value(),
+                        "path": path(*image).map(|path| path.to_string_lossy().into_owned())})
                 };
                 json!({"lessons": lessons.iter().map(lesson).collect::<Vec<_>>()})
             },
@@ -172,9 +174,9 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
                 if lessons.is_empty() {
                     return "Nothing was said of any answer yet: `tessera feedback` does.".into();
                 }
-                let lesson = |lesson: &Lesson| {
-                    let path = path(lesson).map(|path| display(&path)).unwrap_or_default();
-                    format!("{:+.2}  {}  #{} {path}", lesson.reward, lesson.query, lesson.image.0)
+                let lesson = |(query, image, reward): &(String, ItemId, Reward)| {
+                    let path = path(*image).map(|path| display(&path)).unwrap_or_default();
+                    format!("{:+.2}  {query}  #{} {path}", reward.value(), image.0)
                 };
                 lessons.iter().map(lesson).collect::<Vec<_>>().join("\n")
             },

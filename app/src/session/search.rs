@@ -53,26 +53,10 @@ pub struct Hit {
     pub remembered: Option<Remembered>,
 }
 
-/// Something that the user said of an answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lesson {
-    /// The image.
-    pub image: ItemId,
-    /// The words that it was an answer to.
-    pub query: String,
-    /// How good an answer, -1..=1.
-    pub reward: f64,
-}
-
 /// Images found by words from among which the most alike are chosen, for each one wanted.
 const POOL: usize = 10;
 
 impl Wanted {
-    /// A search by words alone, in the whole library.
-    pub fn by(query: Query, k: usize) -> Self {
-        Self { query, like: None, only: None, k, engine: Engine::default(), leaves: crate::settings::SEARCH_LEAVES }
-    }
-
     /// Whether an image may be found at all: what was shown is not found itself.
     fn fits(&self, image: ItemId) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&image))
@@ -125,12 +109,6 @@ impl Session {
     /// The words of a query that no text of the library has.
     pub fn unknown_words(&self, library: &Library, query: &Query) -> Vec<String> {
         query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
-    }
-
-    /// What the user said of answers, by query.
-    pub fn lessons(&self, library: &Library) -> Vec<Lesson> {
-        let lesson = |(query, image, reward): (String, ItemId, Reward)| Lesson { image, query, reward: reward.value() };
-        library.state().lessons().into_iter().map(lesson).collect()
     }
 }
 
