@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tables of few-shot classes from captions: means and standard deviations over draws of photos, ours beside the authors' program.
 
-usage: TESSERA_DATA=... few_shot_table.py TESSERA_BINARY [--draws 1,2,3] [--shots 1,2,3,4] [--photos 2000] [--counts] [--peers | --budget | --passes]
---peers (the default): error, error while learning, entropy reduction and times beside Vowpal Wabbit, as peers/cmt_vw.py says, offline and online.
+usage: TESSERA_DATA=... few_shot_table.py TESSERA_BINARY [--draws 1,2,3] [--shots 1,2,3,4] [--photos 2000] [--counts] [--alpha 0.9] [--peers [--online] | --budget | --passes]
+--peers (the default): error, error while learning, entropy reduction and times beside Vowpal Wabbit, as peers/cmt_vw.py says, offline and online, or online alone.
 --budget: error and work of several trees and leaves, beside the exact neighbour and the postings that an inverted index reads for it.
 --passes: error with 0, 1 and 5 passes with rewards, the scorer learning or not, over five seeds a draw.
 Draws below 1 are for choosing options, see flickr8k_few_shot.py. Vectors are weighed by tf-idf, or with --counts are counts of words.
@@ -10,7 +10,7 @@ Prints JSON lines, then a table. Peers are run by this Python. needs for --peers
 """
 import argparse, collections, json, os, statistics, subprocess, sys, tempfile
 a = argparse.ArgumentParser(); a.add_argument("binary"); a.add_argument("--draws", default="1,2,3"); a.add_argument("--shots", default="1,2,3,4"); a.add_argument("--photos", type=int, default=2000)
-a.add_argument("--counts", action="store_true"); a.add_argument("--peers", action="store_true"); a.add_argument("--budget", action="store_true"); a.add_argument("--passes", action="store_true")
+a.add_argument("--counts", action="store_true"); a.add_argument("--alpha", default="0.9"); a.add_argument("--online", action="store_true"); a.add_argument("--peers", action="store_true"); a.add_argument("--budget", action="store_true"); a.add_argument("--passes", action="store_true")
 a.add_argument("--settings", default="0.5:1:1,0.5:4:8,0.5:16:1,0.5:8:8,0.5:16:4", help="of the budget: c:trees:leaves, …"); a.add_argument("--rounds", type=int, default=3)
 a.add_argument("--inserting", type=int, default=2, help="passes of the budget that insert or put in again"); a = a.parse_args()
 here = os.path.dirname(os.path.abspath(__file__)); ending = "" if a.counts else "-tfidf"
@@ -60,12 +60,12 @@ with tempfile.TemporaryDirectory() as tmp:
                     print(json.dumps({"draw": draw, "passes": passes, "fixed": fixed, "seed": seed, **r}), flush=True)
         table(rows, {"error": lambda r: r["error"], "memories not found by their own vector": lambda r: r["self_consistency_error"]})
     else:
-        for online in (False, True):
+        for online in ((True,) if a.online else (False, True)):
             for shots in map(int, a.shots.split(",")):
                 rows = collections.defaultdict(list)
                 for draw in draws:
                     train, test = files(draw, shots, tmp)
-                    command = [sys.executable, f"{here}/peers/cmt_vw.py", train, test, "--tessera", a.binary, "--rounds", str(a.rounds)] + (["--online"] if online else [])
+                    command = [sys.executable, f"{here}/peers/cmt_vw.py", train, test, "--tessera", a.binary, "--rounds", str(a.rounds), "--alpha", a.alpha] + (["--online"] if online else [])
                     run = subprocess.run(command, capture_output=True, text=True)
                     if run.returncode: sys.exit(run.stderr[-800:])
                     for line in run.stdout.splitlines():

@@ -7,6 +7,7 @@ use image::RgbImage;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::suggest::Order;
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -71,6 +72,20 @@ pub enum Command {
     SearchBy(Engine),
     /// Say how well an image answers a query, -1..=1; nothing takes back what was said.
     Reward(String, ItemId, Option<f64>),
+    /// Begin labelling these images, or all that have no class, in an order.
+    LabelFrom(Option<Arc<Vec<ItemId>>>, Order),
+    /// Say at the labelling desk what class images are of, which took so many keys.
+    Give(Vec<ItemId>, String, usize),
+    /// Say there that an image is not of a class.
+    Refuse(ItemId, String),
+    /// Come back to an image after all others.
+    Skip(ItemId),
+    /// Take back what was said last at the labelling desk, and go back to its image.
+    GoBack,
+    /// Look for labels that may be wrong.
+    Review,
+    /// Say that the label of an image is right, and that it is of none of these classes.
+    Confirm(ItemId, Vec<String>),
     /// Judge the recogniser on its own images.
     Train,
     /// Recognise an image.
@@ -85,6 +100,8 @@ pub enum Command {
     DeleteModel(PathBuf),
     /// Write something out.
     Export(Export, PathBuf),
+    /// Say what an export into class folders would write; nothing ends that.
+    Plan(Option<PathBuf>),
     /// Write the explanation on show as a PNG file.
     ExportPicture(PathBuf),
     /// Check the library.
@@ -162,6 +179,8 @@ pub enum Format {
     Sidecar,
     /// Copies of the images in a folder for each class.
     ClassFolders,
+    /// Links to the images in a folder for each class.
+    ClassLinks,
     /// Copies of the images under NORB-style names.
     NorbNames,
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Memory trees beside the authors' own implementation in Vowpal Wabbit, and the paper's baselines, on the same libsvm files.
 
-usage: cmt_vw.py TRAIN.svm TEST.svm [--tessera BINARY] [--online] [--rounds 3] [--c 4] [--d 5] [--passes 2] [--lr 0.1] [--methods cmt-u,cmt,emt,recall,oaa,lom]
+usage: cmt_vw.py TRAIN.svm TEST.svm [--tessera BINARY] [--online] [--rounds 3] [--c 4] [--d 5] [--alpha 0.9] [--passes 2] [--lr 0.1] [--methods cmt-u,cmt,emt,recall,oaa,lom]
 Prints one JSON object a method: test error, entropy reduction (log2 of the accuracy over that of the most frequent class), milliseconds
 for a training example and pass, and for a test example. With --online each example is asked for before it is learned, in one pass: the
 error while learning is reported too. With --tessera its own figures come first, on one thread.
@@ -15,7 +15,7 @@ not learn. needs: pip install vowpalwabbit
 """
 import argparse, collections, json, math, os, shutil, statistics, subprocess, sys, tempfile, time
 a = argparse.ArgumentParser(); a.add_argument("train"); a.add_argument("test"); a.add_argument("--tessera"); a.add_argument("--online", action="store_true")
-a.add_argument("--c", type=int); a.add_argument("--d", type=int); a.add_argument("--passes", type=int, default=2); a.add_argument("--lr", type=float, default=0.1)
+a.add_argument("--c", type=int); a.add_argument("--d", type=int); a.add_argument("--alpha", type=float, default=0.9); a.add_argument("--passes", type=int, default=2); a.add_argument("--lr", type=float, default=0.1)
 a.add_argument("--bits", type=int, default=24); a.add_argument("--methods"); a.add_argument("--timeout", type=int, default=900)
 a.add_argument("--rounds", type=int, default=3); a = a.parse_args()
 # The paper's settings for few-shot WikiPara, offline and online.
@@ -39,7 +39,7 @@ gain = lambda error: math.log2(max(1 - error, 1e-9) / constant)
 ours = {"": ["--online"]} if a.online else {"-u": ["--supervised-passes", "0"], "": ["--supervised-passes", str(a.passes - 1), "--reroutes-teach"]}
 
 def tessera(name, seed):
-    command = [a.tessera, "eval", "cmt-classify", "--train", a.train, "--test", a.test, "--json", "--quiet", "--c", str(c), "--reroutes", str(d), "--seed", str(seed)]
+    command = [a.tessera, "eval", "cmt-classify", "--train", a.train, "--test", a.test, "--json", "--quiet", "--c", str(c), "--reroutes", str(d), "--alpha", str(a.alpha), "--seed", str(seed)]
     run = subprocess.run(command + ours[name], capture_output=True, text=True)
     if run.returncode: sys.exit(run.stderr[-800:])
     r = json.loads(run.stdout.splitlines()[-1])
@@ -53,7 +53,7 @@ def vw(*args):
 
 common = ["-b", a.bits, "-l", a.lr, "--loss_function", "squared", "--quiet"]
 # Vowpal Wabbit's --alpha is 1 minus the paper's.
-tree = ["--memory_tree", nodes, "--max_number_of_labels", k, "--leaf_example_multiplier", c, "--dream_repeats", d, "--alpha", 0.1]
+tree = ["--memory_tree", nodes, "--max_number_of_labels", k, "--leaf_example_multiplier", c, "--dream_repeats", d, "--alpha", round(1 - a.alpha, 6)]
 passes = 1 if a.online else 3
 options = {
     "cmt-u": (tree + ["--dream_at_update", 1], 1),
@@ -89,7 +89,7 @@ for seed in range(a.rounds):
     for name in (ours if a.tessera else ()): rounds["tessera-cmt" + name].append(tessera(name, seed))
     for name in methods: rounds["vw-" + name].append(peer(name, seed))
 shutil.rmtree(tmp)
-for name, all in rounds.items():
+for name, all in list(rounds.items()):
     row = dict(next((r for r in all if "error" in r), all[0]))
     if "error" in row:
         good = [r for r in all if "error" in r]

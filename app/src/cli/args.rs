@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::library_args::{Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Search as Find, Suggest};
+use super::library_args::{
+    Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
+};
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::online_args::{EvalDesk, EvalOnline};
 use crate::settings::PICTURE_MEGABYTES;
@@ -71,6 +73,8 @@ pub(super) enum Command {
     Feedback(Feedback),
     /// Suggest classes for images, by advisers that learn from every label
     Suggest(Suggest),
+    /// Find labels that look wrong: each is judged by advisers that never saw its object
+    Review(Review),
     /// List what was said of answers with `tessera feedback` or in the window
     Lessons(OfLibrary),
     /// Say what class images are of

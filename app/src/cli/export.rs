@@ -25,6 +25,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         Some(Format::Coco) => command::Format::Coco,
         Some(Format::Flickr8k) => command::Format::Flickr8k,
         Some(Format::Sidecar) => command::Format::Sidecar,
+        Some(Format::ClassFolders) if arguments.links => command::Format::ClassLinks,
         Some(Format::ClassFolders) => command::Format::ClassFolders,
         Some(Format::NorbNames) => command::Format::NorbNames,
     };
@@ -43,7 +44,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     if let Some(expected) = expected {
         return Err(Error::Option { name: "--format", found: format.name().into(), expected }.into());
     }
+    let is_sorted =
+        what.is_some_and(|what| matches!(what, command::Export::Labels(command::Format::ClassFolders | command::Format::ClassLinks)));
+    if arguments.links && !is_sorted {
+        let expected = "left out, or with labels in class-folders";
+        return Err(Error::Option { name: "--links", found: format.name().into(), expected }.into());
+    }
     let library = librarian.open(&arguments.library)?;
+    let mut plan = None;
     let written = librarian.with_shared(library, |library| {
         let Some(what) = what else {
             let model = session.model(&hold(library))?;
@@ -52,12 +60,30 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             }
             return Ok(1);
         };
+        if is_sorted && arguments.dry_run {
+            plan = Some(session.plan_class_folders(library, to));
+        }
         Ok(out.watched(session.progress(), || session.export(library, what, to, arguments.dry_run))?)
     })?;
     let verb = if arguments.dry_run { "Would write" } else { "Wrote" };
     out.answer(
-        || json!({"written": written, "dry_run": arguments.dry_run, "to": to.to_string_lossy()}),
-        || format!("{verb} {} to {}", count(written, name), display(to)),
+        || {
+            let mut answer = json!({"written": written, "dry_run": arguments.dry_run, "to": to.to_string_lossy()});
+            if let Some(plan) = &plan {
+                answer["folders"] = json!(plan.folders);
+                answer["missing"] = json!(plan.missing);
+                answer["bytes"] = json!(plan.bytes);
+            }
+            answer
+        },
+        || {
+            let folders = plan.iter().flat_map(|plan| &plan.folders).map(|(folder, n)| format!("{n:>6}  {folder}\n"));
+            let missing = plan.as_ref().filter(|plan| plan.missing > 0);
+            let missing = missing.map(|plan| format!("\n{} left out: their files are not there", count(plan.missing, "labelled image")));
+            let in_the_way = plan.as_ref().and_then(|plan| plan.in_the_way.as_ref()).map(|words| format!("\n{words}"));
+            let (missing, in_the_way) = (missing.unwrap_or_default(), in_the_way.unwrap_or_default());
+            format!("{}{verb} {} to {}{missing}{in_the_way}", folders.collect::<String>(), count(written, name), display(to))
+        },
     );
     Ok(Done::Whole)
 }

@@ -149,6 +149,17 @@ pub(super) struct Suggest {
     pub(super) k: usize,
 }
 
+/// Arguments of `review`.
+#[derive(Debug, Args)]
+pub(super) struct Review {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Doubted labels shown
+    #[arg(short = 'k', default_value_t = 20, value_name = "N", value_parser = at_least_one)]
+    pub(super) k: usize,
+}
+
 /// Arguments of `label`.
 #[derive(Debug, Args)]
 pub(super) struct Label {
@@ -244,6 +255,9 @@ pub(super) struct Export {
     /// How it is written [default: csv; events: jsonl]
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
+    /// Class folders of links to the images, not of copies
+    #[arg(long)]
+    pub(super) links: bool,
     /// Only say how much would be written
     #[arg(long)]
     pub(super) dry_run: bool,

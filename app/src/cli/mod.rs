@@ -18,6 +18,7 @@ mod memory_args;
 mod online_args;
 mod output;
 mod paths;
+mod review;
 mod sample;
 mod search;
 mod stream;
@@ -116,6 +117,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Search(arguments) => search::run(librarian, arguments),
         Command::Feedback(arguments) => search::feedback(librarian, arguments),
         Command::Suggest(arguments) => suggest::run(librarian, arguments),
+        Command::Review(arguments) => review::run(librarian, arguments),
         Command::Lessons(arguments) => search::lessons(librarian, arguments),
         Command::Label(arguments) => label::label(librarian, arguments),
         Command::Caption(arguments) => label::caption(librarian, arguments),

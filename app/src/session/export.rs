@@ -1,6 +1,6 @@
 //! Give things out of a library: labels, captions, predictions, events, images in class folders.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind, Read};
@@ -24,7 +24,47 @@ use tessera_core::{Error, Result, random};
 use super::Session;
 use crate::command::{Export, Format};
 
+/// What an export into class folders would write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The folders with their images.
+    pub folders: Vec<(String, usize)>,
+    /// Bytes of all these images.
+    pub bytes: u64,
+    /// Labelled images that are left out, for their files are not there.
+    pub missing: usize,
+    /// Images that get a number, for another of their folder has their name.
+    pub renamed: usize,
+    /// Why it cannot be written there, if it cannot.
+    pub in_the_way: Option<String>,
+}
+
+impl Plan {
+    /// Images in all.
+    pub fn images(&self) -> usize {
+        self.folders.iter().map(|(_, n)| n).sum()
+    }
+}
+
 impl Session {
+    /// What an export of a library's labels into class folders below `to` would write; nothing is.
+    pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Plan {
+        let state = hold(library).state().clone();
+        let copies = in_class_folders(&state, to);
+        let mut plan = Plan { in_the_way: check_empty(to).err().map(|error| error.to_string()), ..Plan::default() };
+        let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+        for (from, path) in &copies {
+            let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+            *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
+            plan.renamed += usize::from(from.file_name() != path.file_name());
+        }
+        plan.folders = folders.into_iter().collect();
+        let is_labelled = |image: &&std::sync::Arc<Image>| image.label().is_some();
+        plan.missing = state.images().filter(is_labelled).count() - copies.len();
+        plan.bytes = labelled(&state).filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
+        plan
+    }
+
     /// Writes something out of a library to `to`; with `dry_run` it only counts. Returns how many rows or files.
     ///
     /// # Errors
@@ -33,8 +73,9 @@ impl Session {
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<usize> {
         let state = |library| hold(library).state().clone();
         match what {
-            Export::Labels(Format::ClassFolders) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run),
-            Export::Labels(Format::NorbNames) => self.export_copies(&in_norb_names(&state(library), to)?, to, dry_run),
+            Export::Labels(Format::ClassFolders) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run, false),
+            Export::Labels(Format::ClassLinks) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run, true),
+            Export::Labels(Format::NorbNames) => self.export_copies(&in_norb_names(&state(library), to)?, to, dry_run, false),
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
                 write_rows(format, &hold(library).rows(true, false), to, dry_run)
@@ -48,22 +89,23 @@ impl Session {
         }
     }
 
-    /// Copies labelled images into the new or empty folder `to`.
-    fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool) -> Result<usize> {
+    /// Copies labelled images, or links to them, into the new or empty folder `to`.
+    fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool, links: bool) -> Result<usize> {
         if dry_run {
             return Ok(copies.len());
         }
-        let is_used = fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some());
-        if is_used {
-            return Err(Error::data(to, "a new or empty folder", "a folder with things in it", "choose another name for the copies"));
-        }
-        self.progress.begin("Copying", copies.len() as u64);
+        check_empty(to)?;
+        self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
         for (from, path) in copies {
             self.progress.step()?;
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
             }
-            fs::copy(from, path).map_err(Error::io("copy", from))?;
+            if links {
+                link(from, path).map_err(Error::io("link", from))?;
+            } else {
+                fs::copy(from, path).map_err(Error::io("copy", from))?;
+            }
         }
         Ok(copies.len())
     }
@@ -146,6 +188,35 @@ impl Session {
         replace(to, text.as_bytes())?;
         Ok(events.len())
     }
+}
+
+/// Makes a symbolic link, which works across disks and shows where it leads.
+#[cfg(unix)]
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(std::path::absolute(from)?, to)
+}
+
+/// Makes a symbolic link, or where that is not allowed a second name of the same file.
+#[cfg(not(unix))]
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    #[cfg(windows)]
+    if std::os::windows::fs::symlink_file(std::path::absolute(from)?, to).is_ok() {
+        return Ok(());
+    }
+    fs::hard_link(from, to)
+}
+
+/// Refuses a folder with things in it, and what is no folder.
+fn check_empty(to: &Path) -> Result<()> {
+    let found = match fs::read_dir(to) {
+        Ok(mut entries) => match entries.next() {
+            None => return Ok(()),
+            Some(_) => "a folder with things in it",
+        },
+        Err(_) if !to.exists() => return Ok(()),
+        Err(_) => "something else",
+    };
+    Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
 /// The labelled images that are there, with their labels and files.
@@ -281,7 +352,7 @@ impl Format {
             Self::Coco => "coco",
             Self::Flickr8k => "flickr8k",
             Self::Sidecar => "sidecar",
-            Self::ClassFolders => "class-folders",
+            Self::ClassFolders | Self::ClassLinks => "class-folders",
             Self::NorbNames => "norb-names",
         }
     }

@@ -6,7 +6,7 @@ use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
-use tessera_core::library::suggest::{Suggester, Suggestion};
+use tessera_core::library::suggest::{Review, Reviewed, Suggester, Suggestion};
 use tessera_core::progress::Progress;
 
 use super::Session;
@@ -19,16 +19,29 @@ impl Session {
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize) -> Result<(Vec<Suggestion>, usize)> {
         self.bring_appearances(library)?;
-        let library = hold(library);
-        let mut suggester = Suggester::new(&library, self.seed, self.progress())?;
-        let unlabelled = || library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).take(n).collect();
+        let mut suggester = Suggester::new(self.seed)?;
+        let moment = suggester.follow(&hold(library), self.progress())?;
+        let unlabelled = || moment.state().images().filter(|image| image.label().is_none()).map(|image| image.id).take(n).collect();
         let images: Vec<ItemId> = if images.is_empty() { unlabelled() } else { images.to_vec() };
         self.progress().begin("Asking advisers", images.len() as u64);
         let mut suggestions = Vec::new();
         for image in images {
             self.progress().step()?;
-            suggestions.extend(suggester.suggest(&library, image, &Progress::default())?);
+            let seen = suggester.see(&hold(library), &[image], &Progress::default())?;
+            for seen in &seen {
+                suggestions.extend(suggester.suggest(&moment, seen)?);
+            }
         }
         Ok((suggestions, suggester.n_learned()))
+    }
+
+    /// Judges all labels of a library, until it is cancelled: see [`Review`].
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`] while it was found out what the images look like.
+    pub fn review(&self, library: &Mutex<Library>) -> Result<Reviewed> {
+        self.bring_appearances(library)?;
+        let review = Review::new(&hold(library), self.seed);
+        review.judge(self.progress())
     }
 }

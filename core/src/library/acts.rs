@@ -61,6 +61,28 @@ impl Library {
         self.commit(None, Kind::Act, &words, changes)
     }
 
+    /// Says that the label of an image is right and that it is of none of the classes `not`, in one act: its label is the user's from now on.
+    /// Returns the event; none when that was said already.
+    ///
+    /// # Errors
+    /// As [`Library::reject`]; [`Error::Option`] when it has no label or one of `not`.
+    pub fn confirm(&mut self, image: ItemId, not: &[String]) -> Result<Option<EventId>> {
+        not.iter().try_for_each(|class| self.look(class).map(|_| ()))?;
+        let image = self.present(&[image])?.swap_remove(0);
+        let label = image.label().filter(|label| !not.iter().any(|class| class == label)).map(str::to_owned);
+        let Some(label) = label else {
+            let found = image.label().unwrap_or("none").to_owned();
+            return Err(Error::Option { name: "label", found, expected: "a label that is not denied" });
+        };
+        let (said, mut changes) = (UserLabel::Class(label.clone()), Vec::new());
+        if image.user != said {
+            changes.push(Change::Image(image.id, Field::Label(Swap(image.user.clone(), said))));
+        }
+        let fresh = not.iter().filter(|class| !image.rejected.contains(*class));
+        changes.extend(fresh.map(|class| Change::Image(image.id, Field::Rejection(class.clone(), Swap(false, true)))));
+        self.commit(None, Kind::Act, &format!("Confirm {label} for {}", image.file_name()), changes)
+    }
+
     /// Replaces the captions of an image. Returns the event; none when they are the same.
     ///
     /// # Errors

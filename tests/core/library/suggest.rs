@@ -1,9 +1,9 @@
 //! Suggestions: better than chance from few labels, never what was rejected, and unlearned with a label that is taken back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_core::data::toys::{Category, ToyOptions, render};
-use tessera_core::library::suggest::{ADVISERS, Suggester, Suggestion};
+use tessera_core::library::suggest::{ADVISERS, Order, Review, Suggester, Suggestion};
 
 use super::*;
 
@@ -13,12 +13,17 @@ const VIEWS: u32 = 3;
 
 /// Toys in one folder, named by numbers, and the class of each.
 fn toys() -> (Place, Mutex<Library>, BTreeMap<ItemId, &'static str>) {
+    seen_from(VIEWS)
+}
+
+/// Of each object so many views.
+fn seen_from(views: u32) -> (Place, Mutex<Library>, BTreeMap<ItemId, &'static str>) {
     let place = Place::new(&[]);
     let options = ToyOptions { side: 64, ..ToyOptions::default() };
     let mut classes = Vec::new();
     for (c, category) in CLASSES.into_iter().enumerate() {
-        for (instance, view) in (0..OBJECTS).flat_map(|instance| (0..VIEWS).map(move |view| (instance, view))) {
-            let name = format!("all/{:03}.png", (instance * VIEWS + view) as usize * CLASSES.len() + c);
+        for (instance, view) in (0..OBJECTS).flat_map(|instance| (0..views).map(move |view| (instance, view))) {
+            let name = format!("all/{:03}.png", (instance * views + view) as usize * CLASSES.len() + c);
             fs::create_dir_all(place.image(&name).parent().unwrap()).unwrap();
             render(category, instance, view, &options).picture.save(place.image(&name)).unwrap();
             classes.push((name, category.name()));
@@ -32,7 +37,9 @@ fn toys() -> (Place, Mutex<Library>, BTreeMap<ItemId, &'static str>) {
 }
 
 fn suggested(library: &Mutex<Library>, suggester: &mut Suggester, id: ItemId) -> Option<Suggestion> {
-    suggester.suggest(&hold(library), id, &Progress::default()).unwrap()
+    let library = hold(library);
+    let (moment, seen) = (suggester.news(&library), suggester.see(&library, &[id], &Progress::default()).unwrap());
+    seen.first().and_then(|seen| suggester.suggest(&moment, seen).unwrap())
 }
 
 fn followed(library: &Mutex<Library>, suggester: &mut Suggester) {
@@ -42,7 +49,7 @@ fn followed(library: &Mutex<Library>, suggester: &mut Suggester) {
 #[test]
 fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
     let (_place, library, truths) = toys();
-    let mut suggester = Suggester::new(&hold(&library), 0, &Progress::default()).unwrap();
+    let mut suggester = Suggester::new(0).unwrap();
     let first = *truths.keys().next().unwrap();
     assert_eq!(suggested(&library, &mut suggester, first), None, "no class is known");
     let mut right = Vec::new();
@@ -77,7 +84,7 @@ fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
 fn what_is_taken_back_was_never_learned() {
     let (_place, library, truths) = toys();
     let ids: Vec<ItemId> = truths.keys().copied().collect();
-    let mut suggester = Suggester::new(&hold(&library), 3, &Progress::default()).unwrap();
+    let mut suggester = Suggester::new(3).unwrap();
     let (probe, rest) = ids.split_last().unwrap();
     let mut stands = Vec::new();
     for id in rest {
@@ -98,7 +105,11 @@ fn what_is_taken_back_was_never_learned() {
     followed(&library, &mut suggester);
     assert_eq!(suggested(&library, &mut suggester, *probe), stands[2]);
     // Others who are told the same at once agree with each other.
-    let [mut one, mut other] = [0, 1].map(|_| Suggester::new(&hold(&library), 3, &Progress::default()).unwrap());
+    let [mut one, mut other] = [0, 1].map(|_| {
+        let mut suggester = Suggester::new(3).unwrap();
+        followed(&library, &mut suggester);
+        suggester
+    });
     assert_eq!((one.n_learned(), other.n_learned()), (2, 2));
     assert_eq!(suggested(&library, &mut one, *probe), suggested(&library, &mut other, *probe));
     // An image that is removed takes its label along.
@@ -107,4 +118,89 @@ fn what_is_taken_back_was_never_learned() {
     assert_eq!(suggester.n_learned(), 1);
     assert_eq!(suggested(&library, &mut suggester, *probe), stands[1]);
     assert_eq!(suggested(&library, &mut suggester, rest[1]), None, "nothing is suggested for what is removed");
+}
+
+#[test]
+fn what_is_labelled_next_is_unsure_and_unlike() {
+    let (_place, library, truths) = toys();
+    let ids: Vec<ItemId> = truths.keys().copied().collect();
+    let mut suggester = Suggester::new(5).unwrap();
+    let mut ask = |order: Order, images: &[ItemId]| {
+        let (moment, seen) = {
+            let library = hold(&library);
+            (suggester.follow(&library, &Progress::default()).unwrap(), suggester.glance(&library, images))
+        };
+        suggester.order(&moment, &seen, order, &Progress::default()).unwrap()
+    };
+    // Before the first label no two views of one object come first: they are alike.
+    let first: Vec<ItemId> = ask(Order::Useful, &ids).into_iter().map(|(id, _)| id).collect();
+    let mut sorted = first.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, ids, "each image once");
+    let name = |id: &ItemId| hold(&library).state().image(*id).unwrap().file_name();
+    let object = |id: &ItemId| {
+        let number: u32 = name(id).trim_end_matches(".png").parse().unwrap();
+        (number as usize % CLASSES.len(), number / CLASSES.len() as u32 / VIEWS)
+    };
+    let objects: BTreeSet<_> = first[..6].iter().map(&object).collect();
+    assert!(objects.len() >= 5, "{objects:?}");
+    for id in first.iter().take(15) {
+        hold(&library).label(&[*id], &class(truths[id])).unwrap();
+    }
+    let rest: Vec<ItemId> = first[15..].to_vec();
+    let useful = ask(Order::Useful, &rest);
+    let most = useful.iter().map(|(_, suggestion)| suggestion.as_ref().unwrap().uncertainty()).fold(0.0, f64::max);
+    assert_eq!(useful[0].1.as_ref().unwrap().uncertainty(), most);
+    let disagreed = ask(Order::Disagreement, &rest);
+    let bits: Vec<f64> = disagreed.iter().map(|(_, suggestion)| suggestion.as_ref().unwrap().disagreement()).collect();
+    assert!(bits.is_sorted_by(|a, b| a >= b) && bits[0] <= (CLASSES.len() as f64).log2() + 1e-9, "{bits:?}");
+    let mut by_path = rest.clone();
+    Order::Folder.arrange(hold(&library).state(), &mut by_path, 0);
+    let names: Vec<String> = by_path.iter().map(&name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    let unasked: Vec<ItemId> = ask(Order::Folder, &by_path).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(unasked, by_path);
+}
+
+#[test]
+fn wrong_labels_are_doubted_first() {
+    let (_place, library, truths) = seen_from(8);
+    let ids: Vec<ItemId> = truths.keys().copied().collect();
+    let wrong: BTreeSet<ItemId> = [3, 16, 22, 40, 61, 77, 90, 111].map(|at| ids[at]).into();
+    for id in &ids {
+        let truth = CLASSES.iter().position(|category| category.name() == truths[id]).unwrap();
+        let said = CLASSES[(truth + usize::from(wrong.contains(id))) % CLASSES.len()].name();
+        hold(&library).label(&[*id], &class(said)).unwrap();
+    }
+    let review = |progress: &Progress| Review::new(&hold(&library), 0).judge(progress).unwrap();
+    let reviewed = review(&Progress::default());
+    assert_eq!((reviewed.judged, reviewed.passed, reviewed.left), (ids.len(), 0, 0));
+    let first = reviewed.doubts.iter().take(wrong.len()).filter(|doubt| wrong.contains(&doubt.image)).count();
+    let found = reviewed.doubts.iter().filter(|doubt| wrong.contains(&doubt.image)).count();
+    // By chance it would be one in fifteen.
+    assert!(
+        first * 2 > wrong.len() && found + 1 >= wrong.len(),
+        "{first} of the first and {found} in all of {}: {:?}",
+        wrong.len(),
+        reviewed.doubts
+    );
+    for doubt in &reviewed.doubts {
+        let (_, own) = doubt.label;
+        assert!(doubt.instead.iter().all(|(class, chance)| *chance > own && *class != doubt.label.0));
+        assert!(doubt.advisers.len() == ADVISERS.len() && !doubt.alike.is_empty() && doubt.alike.iter().all(|(id, _)| *id != doubt.image));
+    }
+    assert_eq!(review(&Progress::default()), reviewed, "the same seed, the same answer");
+    // What it is said not to be is not said instead.
+    let doubt = &reviewed.doubts[0];
+    hold(&library).reject(&[doubt.image], &doubt.instead[0].0, true).unwrap();
+    let again = review(&Progress::default());
+    let same = again.doubts.iter().find(|other| other.image == doubt.image);
+    assert!(same.is_none_or(|same| same.instead.iter().all(|(class, _)| *class != doubt.instead[0].0)));
+    // Cancelled, it tells of what it came to; a class of one image cannot be judged.
+    let cancelled = Progress::default();
+    cancelled.cancel();
+    let reviewed = review(&cancelled);
+    assert_eq!((reviewed.judged, reviewed.left), (0, ids.len()));
+    hold(&library).label(&[ids[0]], &class("unicorn")).unwrap();
+    assert_eq!(review(&Progress::default()).passed, 1);
 }

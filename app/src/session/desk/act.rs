@@ -64,6 +64,22 @@ impl Desk {
                 self.recognise_again();
             }
             Command::DeleteModel(path) => self.delete_model(path),
+            Command::LabelFrom(only, order) => self.start_labelling(only, order),
+            Command::Give(images, class, keys) => self.give(images, class, keys),
+            Command::Refuse(image, class) => self.refuse(image, class),
+            Command::Skip(image) => self.skip(image),
+            Command::GoBack => self.go_back(),
+            Command::Review => self.review(),
+            Command::Confirm(image, not) => self.act(move |library| library.confirm(image, &not)),
+            Command::Plan(None) => self.plan = None,
+            Command::Plan(Some(to)) => {
+                let Some(open) = &self.open else { return };
+                let (library, session) = (Arc::clone(&open.library), self.session.clone());
+                self.short(move || {
+                    let plan = session.plan_class_folders(&library, &to);
+                    Message::Planned(to, plan)
+                });
+            }
             Command::Check => self.check(),
             Command::TakeSnapshot => self.with_library(|_, library| match library.take_snapshot() {
                 Ok(_) => Message::Several(vec![health(library), Message::Notice(done("Made a snapshot of labels, captions and history"))]),

@@ -5,6 +5,7 @@
 //! tasks go through one thread in the order in which they were asked for; long ones are jobs of their own.
 
 mod act;
+pub mod labelling;
 mod long;
 mod recognition;
 mod thumbnails;
@@ -25,10 +26,12 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
 use tessera_core::library::health::Health;
 use tessera_core::library::state::State;
+use tessera_core::library::suggest::Reviewed;
 use tessera_core::library::{CACHE, Library};
 use tessera_core::picture::Memory;
 
 use super::Session;
+use super::export::Plan;
 use super::library::Target;
 use super::like::Like;
 use super::search::Engine;
@@ -36,6 +39,7 @@ use super::why::Why;
 use crate::command::{Command, JobId, Query};
 use crate::job::Job;
 use crate::settings::{SEARCH_LEAVES, Settings};
+use labelling::{Given, Labeller, Labelling, Thought};
 use recognition::Drawn;
 use thumbnails::Thumbnails;
 pub use thumbnails::{Fetched, Wanted};
@@ -98,6 +102,10 @@ pub struct Desk {
     damaged: Option<(PathBuf, String)>,
     /// Folders that join the library that is being opened.
     waiting: Vec<PathBuf>,
+    /// What an export into class folders would write, and where.
+    plan: Option<(PathBuf, Plan)>,
+    labelling: Option<Labelling>,
+    labeller: Labeller,
 }
 
 /// A library that is open.
@@ -138,6 +146,13 @@ enum Message {
     Models(Vec<SavedModel>),
     Judged(Option<EventId>, Arc<Report>),
     Picture(ItemId, Result<Arc<RgbImage>, String>),
+    /// To which question of the labelling desk.
+    Thought(u64, Thought),
+    Given(Given),
+    /// What was to be said could not be.
+    NotGiven,
+    Reviewed(Reviewed),
+    Planned(PathBuf, Plan),
     Several(Vec<Message>),
 }
 
@@ -174,10 +189,11 @@ impl Desk {
     pub fn new(session: Session, wake: Wake) -> anyhow::Result<Self> {
         let (send, messages) = mpsc::channel();
         let (complain, woken) = (send.clone(), Arc::clone(&wake));
-        let worker = Worker::new("library", move |words| {
+        let complain = move |words| {
             let _ = complain.send((0, problem(words)));
             woken();
-        })?;
+        };
+        let worker = Worker::new("library", complain.clone())?;
         Ok(Self {
             quick: session.beside()?,
             session,
@@ -218,6 +234,9 @@ impl Desk {
             health: None,
             damaged: None,
             waiting: Vec::new(),
+            plan: None,
+            labelling: None,
+            labeller: Labeller::new(complain)?,
         })
     }
 
@@ -333,6 +352,11 @@ impl Desk {
     /// The library that could not be opened because it is damaged, and what was found.
     pub fn damaged(&self) -> Option<(&Path, &str)> {
         self.damaged.as_ref().map(|(folder, words)| (folder.as_path(), words.as_str()))
+    }
+
+    /// What an export into class folders would write, and where, once [`Command::Plan`] was answered.
+    pub fn plan(&self) -> Option<&(PathBuf, Plan)> {
+        self.plan.as_ref()
     }
 
     /// Images to try the recogniser on, which come with the sample.
@@ -559,6 +583,11 @@ impl Desk {
                 self.recognise_again();
             }
             Message::Picture(id, picture) => self.picture = Some((id, picture)),
+            Message::Thought(number, thought) => self.take_in_thought(number, thought),
+            Message::Given(given) => self.take_in_given(Some(given)),
+            Message::NotGiven => self.take_in_given(None),
+            Message::Planned(to, plan) => self.plan = Some((to, plan)),
+            Message::Reviewed(reviewed) => self.take_in_review(reviewed),
         }
     }
 
@@ -598,6 +627,8 @@ impl Desk {
         self.is_stale = false;
         (self.health, self.damaged) = (None, None);
         self.loaded = None;
+        (self.plan, self.labelling) = (None, None);
+        self.labeller.stop();
         self.searched += 1;
     }
 
@@ -612,6 +643,7 @@ impl Desk {
         if is_new {
             self.search_again();
             if !self.is_importing() {
+                self.labels_changed();
                 self.recognise_again();
             }
         }
@@ -690,6 +722,7 @@ impl Drop for Desk {
     /// Jobs are cancelled. What was asked for before is done, and the library is closed, before this returns.
     fn drop(&mut self) {
         self.close();
+        self.labeller.finish();
         self.worker.finish();
         for closer in self.closers.drain(..) {
             // A thread that panicked has nothing more to do.
@@ -710,6 +743,11 @@ impl Message {
             | Self::Models(_)
             | Self::Health(_)
             | Self::Judged(..)
+            | Self::Thought(..)
+            | Self::Given(_)
+            | Self::NotGiven
+            | Self::Reviewed(_)
+            | Self::Planned(..)
             | Self::Picture(..) => true,
             Self::Several(messages) => messages.iter().any(Self::is_of_library),
             _ => false,

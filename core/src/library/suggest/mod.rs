@@ -3,16 +3,21 @@
 //! The advisers look at an image's appearance, at the words of its captions and at its pieces, which are the recogniser's. What was
 //! learned of a label that is taken back or changed is unlearned: by going back to an earlier stand, and learning from there what still holds.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod order;
+mod review;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand::seq::SliceRandom as _;
 
 use super::Library;
 use super::features::Features;
-use super::state::Image;
+use super::state::{Image, State};
 use crate::advise::{Adviser, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering, recognised};
-use crate::ckm::Without;
+use crate::ckm::element::Elements;
+use crate::ckm::{Ckm, Example, Without};
 use crate::cmt::{Cmt, CmtOptions};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
@@ -22,6 +27,9 @@ use crate::progress::Progress;
 use crate::random::{self, Rng};
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Stemming, counts};
+
+pub use order::{Order, POOL};
+pub use review::{Doubt, Review, Reviewed};
 
 /// Values of an appearance that contextual search sees: its cost grows with their square.
 const SEEN: usize = 32;
@@ -52,7 +60,7 @@ pub struct Suggestion {
 /// Advisers, and what they have heard.
 pub struct Suggester {
     seed: u64,
-    projection: Vec<f32>,
+    lens: Lens,
     /// Classes by their numbers, which never change.
     classes: Vec<String>,
     said: Vec<Said>,
@@ -70,10 +78,32 @@ struct Said {
 }
 
 /// What advisers see of an image.
+#[derive(Clone)]
 struct View {
     seen: Vec<f64>,
     whole: Vec<f64>,
     words: SparseVec,
+}
+
+/// An image as advisers see it, without the library.
+pub struct Seen {
+    id: ItemId,
+    view: View,
+    /// Its pieces, for the recogniser.
+    elements: Option<Elements>,
+}
+
+/// What a library holds at one moment, of that which advisers are told. The library is not needed any more to learn and to suggest.
+pub struct Moment {
+    state: State,
+    ckm: Arc<Ckm>,
+    /// Labels that were not heard yet.
+    fresh: Vec<(ItemId, String, View)>,
+}
+
+/// How images are looked at.
+struct Lens {
+    projection: Vec<f32>,
 }
 
 #[derive(Clone)]
@@ -127,70 +157,104 @@ impl Stand {
 }
 
 impl Suggester {
-    /// Advisers that have learned the labels of a library, in an order drawn from `seed`. What the images look like must be in the machine
-    /// ([`Library::bring_appearances`]). O(labels) learning steps, of which each takes about a millisecond.
+    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that are there already.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; [`Error::Io`] when the cache cannot be used.
-    pub fn new(library: &Library, seed: u64, progress: &Progress) -> Result<Self> {
-        let mut rng = random::stream(seed, 0);
-        let one = 1.0 / (SEEN as f32).sqrt();
-        let projection = (0..SEEN * VALUES).map(|_| if rng.random::<bool>() { one } else { -one }).collect();
-        let stand = Stand::new(seed)?;
-        let mut made = Self { seed, projection, classes: Vec::new(), said: Vec::new(), stand, earlier: Vec::new() };
-        made.follow(library, progress)?;
-        Ok(made)
+    /// [`Error::Option`].
+    pub fn new(seed: u64) -> Result<Self> {
+        Ok(Self { seed, lens: Lens::new(seed), classes: Vec::new(), said: Vec::new(), stand: Stand::new(seed)?, earlier: Vec::new() })
     }
 
-    /// Learns what was said since, and unlearns what does not hold any more. Images whose appearance is not in the machine are passed over.
-    /// O(changed labels) learning steps, and those since the last stand before the first change that was taken back.
+    /// What there is to be learned. Images whose appearance is not in the machine ([`Library::bring_appearances`]) are passed over.
+    /// O(images + new labels).
+    pub fn news(&self, library: &Library) -> Moment {
+        let state = library.state().clone();
+        let known: BTreeSet<ItemId> = self.said.iter().filter(|said| self.holds(&state, said)).map(|said| said.image).collect();
+        let mut fresh: Vec<&Arc<Image>> = state.images().filter(|image| image.label().is_some() && !known.contains(&image.id)).collect();
+        // Folders come class by class, which would teach that the class never changes.
+        fresh.shuffle(&mut random::stream(self.seed, 2 + known.len() as u64));
+        let passed = fresh.len().saturating_sub(LEARNED);
+        let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), self.lens.view(library, image)?));
+        let fresh = fresh.into_iter().skip(passed).filter_map(told).collect();
+        Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh }
+    }
+
+    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning steps, of which each takes about a millisecond,
+    /// and those since the last stand before the first change that was taken back.
     ///
     /// # Errors
-    /// As [`Suggester::new`]. What was learned before an error stays learned.
-    pub fn follow(&mut self, library: &Library, progress: &Progress) -> Result<()> {
-        let state = library.state();
-        let labels: BTreeMap<ItemId, &str> = state.images().filter_map(|image| Some((image.id, image.label()?))).collect();
-        let holds =
-            |classes: &[String], said: &Said| labels.get(&said.image) == classes.get(said.class.index()).map(String::as_str).as_ref();
-        if let Some(first) = self.said.iter().position(|said| !holds(&self.classes, said)) {
+    /// [`Error::Cancelled`]; what was learned before stays learned.
+    pub fn learn(&mut self, moment: &Moment, progress: &Progress) -> Result<()> {
+        if let Some(first) = self.said.iter().position(|said| !self.holds(&moment.state, said)) {
             self.go_back(first)?;
             let rest = self.said.split_off(first);
             for said in rest {
-                if holds(&self.classes, &said) {
+                if self.holds(&moment.state, &said) {
                     self.hear(said)?;
                 }
             }
         }
         let known: BTreeSet<ItemId> = self.said.iter().map(|said| said.image).collect();
-        let mut fresh: Vec<(ItemId, &str)> = labels.iter().filter(|(id, _)| !known.contains(id)).map(|(id, class)| (*id, *class)).collect();
-        // Folders come class by class, which would teach that the class never changes.
-        fresh.shuffle(&mut random::stream(self.seed, 2 + self.said.len() as u64));
-        let passed = fresh.len().saturating_sub(LEARNED);
-        progress.begin("Learning labels", (fresh.len() - passed) as u64);
-        for (at, (id, class)) in fresh.iter().enumerate().skip(passed) {
+        let examples: HashMap<ItemId, &Example> = moment.ckm.examples().map(|(_, example)| (example.id, example)).collect();
+        progress.begin("Learning labels", moment.fresh.len() as u64);
+        for (at, (id, class, view)) in moment.fresh.iter().enumerate() {
             progress.step()?;
-            let Some((image, view)) = state.image(*id).and_then(|image| Some((image, self.view(library, image)?))) else { continue };
+            if known.contains(id) {
+                continue;
+            }
             let class = self.number(class);
-            let judged = if fresh.len() - at <= JUDGED { self.judge(library, image, progress)? } else { Opinion::None };
-            self.hear(Said { image: *id, class, view, judged })?;
+            let example = examples.get(id).filter(|_| moment.fresh.len() - at <= JUDGED);
+            let judged = example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements));
+            self.hear(Said { image: *id, class, view: view.clone(), judged })?;
         }
         Ok(())
     }
 
-    /// What is suggested for an image now; `None` where nothing is known of it or of any class. About as long as the recogniser takes.
+    /// As [`Suggester::news`] and [`Suggester::learn`].
     ///
     /// # Errors
-    /// [`Error::Io`] when the cache cannot be used.
-    pub fn suggest(&mut self, library: &Library, image: ItemId, progress: &Progress) -> Result<Option<Suggestion>> {
-        let Some(image) = library.state().image(image).filter(|image| image.is_live()) else { return Ok(None) };
-        let Some(view) = self.view(library, image) else { return Ok(None) };
-        let judged = self.judge(library, image, progress)?;
+    /// As [`Suggester::learn`].
+    pub fn follow(&mut self, library: &Library, progress: &Progress) -> Result<Moment> {
+        let moment = self.news(library);
+        self.learn(&moment, progress)?;
+        Ok(moment)
+    }
+
+    /// Images of which the appearance is in the machine, with their pieces, which are cut from the file where the cache has none.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
+    pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<Seen>> {
+        let mut seen = self.glance(library, images);
+        let options = library.recogniser().ckm().options();
+        let features = Features { cache: &library.cache, decoder: &*library.decoder, options, version: &library.version };
+        let known: Vec<&Image> = seen.iter().filter_map(|seen| library.state().image(seen.id)).map(|image| &**image).collect();
+        for (seen, elements) in seen.iter_mut().zip(features.of(library.state(), &known, progress)?) {
+            seen.elements = elements;
+        }
+        Ok(seen)
+    }
+
+    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: a thousand in a millisecond or two.
+    pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
+        let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
+        live.filter_map(|image| Some(Seen { id: image.id, view: self.lens.view(library, image)?, elements: None })).collect()
+    }
+
+    /// What is suggested for an image; `None` where no class is known, or none that the user did not reject. About as long as the recogniser
+    /// takes.
+    ///
+    /// # Errors
+    /// As [`Adviser::opinion`].
+    pub fn suggest(&mut self, moment: &Moment, seen: &Seen) -> Result<Option<Suggestion>> {
+        let Some(image) = moment.state.image(seen.id).filter(|image| image.is_live()) else { return Ok(None) };
+        let judged = seen.elements.as_ref().map_or(Opinion::None, |elements| self.judge(&moment.ckm, seen.id, elements));
         // Asking teaches nothing, and draws nothing from what later labels draw from.
         let rng = self.stand.rng.clone();
-        let opinions = self.stand.opinions(&view, &judged);
+        let opinions = self.stand.opinions(&seen.view, &judged);
         self.stand.rng = rng;
         let advice = self.stand.mixture.combine(&opinions?);
-        let name = |class: &ClassId| self.classes.get(class.index()).filter(|name| library.state().class(name).is_some());
+        let name = |class: &ClassId| self.classes.get(class.index()).filter(|name| moment.state.class(name).is_some());
         let allowed = |class: &ClassId| name(class).filter(|name| !image.rejected.contains(*name));
         let chance = |class: &ClassId| advice.chances.iter().find(|(known, _)| known == class).map_or(0.0, |(_, chance)| *chance);
         let total: f64 = advice.ranking.iter().filter(|class| allowed(class).is_some()).map(&chance).sum();
@@ -211,6 +275,12 @@ impl Suggester {
     /// Labels that were learned.
     pub fn n_learned(&self) -> usize {
         self.said.len()
+    }
+
+    /// Whether a label that was heard is still what the library says.
+    fn holds(&self, state: &State, said: &Said) -> bool {
+        let now = state.image(said.image).filter(|image| image.is_live()).and_then(|image| image.label());
+        now.is_some() && now == self.classes.get(said.class.index()).map(String::as_str)
     }
 
     fn number(&mut self, class: &str) -> ClassId {
@@ -248,6 +318,42 @@ impl Suggester {
         Ok(())
     }
 
+    /// What the recogniser thinks of an image without it.
+    fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Opinion {
+        opinion(ckm, elements, Without::Image(id), &self.classes)
+    }
+}
+
+impl Moment {
+    /// What the library held.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+impl Seen {
+    /// Which image it is.
+    pub fn id(&self) -> ItemId {
+        self.id
+    }
+}
+
+/// What the recogniser thinks, of classes by their numbers here.
+fn opinion(ckm: &Ckm, elements: &Elements, without: Without<'_>, classes: &[String]) -> Opinion {
+    let number = |own: ClassId| {
+        let name = &ckm.classes().get(own.index())?.name;
+        classes.iter().position(|known| known == name).map(|at| ClassId(at as u32))
+    };
+    recognised(&ckm.scores(elements, without), number)
+}
+
+impl Lens {
+    fn new(seed: u64) -> Self {
+        let mut rng = random::stream(seed, 0);
+        let one = 1.0 / (SEEN as f32).sqrt();
+        Self { projection: (0..SEEN * VALUES).map(|_| if rng.random::<bool>() { one } else { -one }).collect() }
+    }
+
     fn view(&self, library: &Library, image: &Image) -> Option<View> {
         let mut whole = library.appearance(image)?.values();
         // Its length is 1 but for rounding, and must not be more.
@@ -260,18 +366,5 @@ impl Suggester {
         seen.iter_mut().for_each(|x| *x *= std::f64::consts::FRAC_1_SQRT_2 / length);
         let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
         Some(View { seen, whole, words: counts(&captions.join(" "), Stemming::None) })
-    }
-
-    /// What the recogniser thinks of an image without it.
-    fn judge(&self, library: &Library, image: &Image, progress: &Progress) -> Result<Opinion> {
-        let ckm = library.recogniser().ckm();
-        let features = Features { cache: &library.cache, decoder: &*library.decoder, options: ckm.options(), version: &library.version };
-        let Some(elements) = features.of(library.state(), &[image], progress)?.pop().flatten() else { return Ok(Opinion::None) };
-        let scores = ckm.scores(&elements, Without::Image(image.id));
-        let number = |own: ClassId| {
-            let name = &ckm.classes().get(own.index())?.name;
-            self.classes.iter().position(|known| known == name).map(|at| ClassId(at as u32))
-        };
-        Ok(recognised(&scores, number))
     }
 }
