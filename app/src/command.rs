@@ -80,6 +80,8 @@ pub enum Command {
     Refuse(ItemId, String),
     /// Come back to an image after all others.
     Skip(ItemId),
+    /// Take an image up next there.
+    TakeUp(ItemId),
     /// Take back what was said last at the labelling desk, and go back to its image.
     GoBack,
     /// Look for labels that may be wrong.

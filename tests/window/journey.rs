@@ -192,7 +192,7 @@ fn a_caption_is_written_and_found() {
 fn the_matrix_leads_to_the_images() {
     let mut world = sample(&[]);
     world.until("the recogniser is judged", |app| app.desk().report().is_some());
-    world.ctrl(Key::Num3);
+    world.ctrl(Key::Num4);
     assert!(world.shows("right on"));
     let cell = {
         let report = world.app().desk().report().unwrap().0.clone();

@@ -114,7 +114,7 @@ fn the_viewer_zooms_by_keys_from_what_is_seen() {
     assert_eq!(zoom(&mut world), Some(32.0));
     world.key(Key::F);
     assert_eq!(zoom(&mut world), None);
-    world.ctrl(Key::Num3);
+    world.ctrl(Key::Num4);
     let view = world.harness.state_mut().view_mut();
     assert!(view.viewer.is_none() && view.page == Page::Train, "a page takes the place of the viewer");
     assert_eq!(world.state().history().len(), 1, "nothing was labelled");
@@ -163,7 +163,14 @@ fn letters_live_while_a_button_has_the_keyboard() {
 #[test]
 fn pages_have_keys() {
     let mut world = small();
-    for (key, page) in [(Key::Num2, Page::Recognise), (Key::Num3, Page::Train), (Key::Num4, Page::Models), (Key::Num1, Page::Browse)] {
+    for (key, page) in [
+        (Key::Num2, Page::Label),
+        (Key::Num3, Page::Recognise),
+        (Key::Num4, Page::Train),
+        (Key::Num5, Page::Models),
+        (Key::Num6, Page::Library),
+        (Key::Num1, Page::Browse),
+    ] {
         world.ctrl(key);
         assert_eq!(world.harness.state_mut().view_mut().page, page);
     }

@@ -4,6 +4,7 @@
 mod journey;
 mod keeping;
 mod keys;
+mod label;
 mod search;
 mod views;
 mod world;

@@ -47,6 +47,10 @@ pub enum Action {
     Like,
     /// What was said of answers.
     Lessons,
+    /// Label what is selected, one after another.
+    LabelThese,
+    /// Look for wrong labels.
+    Review,
     /// Rename the class that is shown, or join it with another.
     RenameClass,
     /// Choose the colour of the class that is shown.
@@ -71,6 +75,8 @@ pub enum Action {
     CopyPath,
     /// The pages.
     Browse,
+    /// The page of labels.
+    ShowLabel,
     /// The page of recognition.
     ShowRecognise,
     /// The page of training.
@@ -103,7 +109,7 @@ pub enum Action {
 
 impl Action {
     /// All of them, in the order of menus and palette.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 50] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -126,6 +132,8 @@ impl Action {
         Self::Unsaid,
         Self::Like,
         Self::Lessons,
+        Self::LabelThese,
+        Self::Review,
         Self::RenameClass,
         Self::ColourClass,
         Self::DeleteClass,
@@ -138,6 +146,7 @@ impl Action {
         Self::Reveal,
         Self::CopyPath,
         Self::Browse,
+        Self::ShowLabel,
         Self::ShowRecognise,
         Self::ShowTrain,
         Self::ShowModels,
@@ -194,6 +203,9 @@ impl Action {
             Self::Reveal => ("Show in file manager", "Open the folder of the selected image"),
             Self::CopyPath => ("Copy path", "Of the selected images"),
             Self::Browse => ("Browse", "All images"),
+            Self::LabelThese => ("Label one by one", "The selected images, each with a suggestion"),
+            Self::Review => ("Review labels", "Find labels that look wrong, each with the reasons"),
+            Self::ShowLabel => ("Label", "One image after another, each with a suggestion that learns from every label"),
             Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),
             Self::ShowTrain => ("Train", "How good the recogniser is, and what it confuses"),
             Self::ShowModels => ("Models", "Saved models"),
@@ -242,10 +254,13 @@ impl Action {
             Self::SaveModel => const { &[key(CTRL_SHIFT, Key::S), key(CTRL, Key::S)] },
             Self::View => const { &[key(NONE, Key::Enter)] },
             Self::Browse => const { &[key(CTRL, Key::Num1)] },
-            Self::ShowRecognise => const { &[key(CTRL, Key::Num2)] },
-            Self::ShowTrain => const { &[key(CTRL, Key::Num3)] },
-            Self::ShowModels => const { &[key(CTRL, Key::Num4)] },
-            Self::ShowLibrary => const { &[key(CTRL, Key::Num5)] },
+            Self::ShowLabel => const { &[key(CTRL, Key::Num2)] },
+            Self::ShowRecognise => const { &[key(CTRL, Key::Num3)] },
+            Self::ShowTrain => const { &[key(CTRL, Key::Num4)] },
+            Self::ShowModels => const { &[key(CTRL, Key::Num5)] },
+            Self::ShowLibrary => const { &[key(CTRL, Key::Num6)] },
+            Self::LabelThese => const { &[key(CTRL, Key::T)] },
+            Self::Review => const { &[key(CTRL, Key::R)] },
             Self::Settings => const { &[key(CTRL, Key::Comma)] },
             Self::History => const { &[key(CTRL, Key::H)] },
             Self::Palette => const { &[key(CTRL, Key::K), key(CTRL, Key::P)] },
@@ -262,8 +277,9 @@ impl Action {
         !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11)
     }
 
-    /// The actions whose keys were pressed; those of single letters are dead while a text field has the keyboard.
-    pub fn pressed(ctx: &Context) -> Vec<Self> {
+    /// The actions whose keys were pressed; those of single letters are dead while a text field has the keyboard, or where letters are for
+    /// something else (`has_own_keys`).
+    pub fn pressed(ctx: &Context, has_own_keys: bool) -> Vec<Self> {
         let writes = ctx.text_edit_focused();
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let mut found = Vec::new();
@@ -273,7 +289,7 @@ impl Action {
         all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
         for (action, shortcut) in all {
             let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];
-            if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) {
+            if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) || has_own_keys && Self::is_bare(shortcut) {
                 continue;
             }
             // Enter belongs to whatever has the keyboard.

@@ -22,7 +22,7 @@ use tessera_core::error::contained;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::ContentHash;
 
-use crate::command::{Command, Query};
+use crate::command::{Command, Export, Format, Query};
 use crate::session::Session;
 use crate::session::desk::view::{Notice, Tone};
 use crate::session::desk::{Desk, Wanted};
@@ -32,7 +32,7 @@ use actions::Action;
 use dialogs::{Dialogs, Native, Purpose};
 use listing::Scope;
 use textures::Textures;
-use view::{Asks, Modal, Page, Panel, Pictures, Toast, View};
+use view::{Asks, LabelView, Modal, Page, Panel, Pictures, Toast, View};
 
 /// The window.
 pub struct App {
@@ -131,7 +131,7 @@ impl App {
     /// What has been asked for is done, what has been done is taken in.
     pub fn logic(&mut self, ctx: &Context) {
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
-            self.asks.actions.extend(Action::pressed(ctx));
+            self.asks.actions.extend(Action::pressed(ctx, self.view.page == Page::Label && self.desk.state().is_some()));
         }
         self.take_dropped(ctx);
         if let Some((purpose, path)) = self.dialogs.poll()
@@ -159,6 +159,7 @@ impl App {
         }
         let is_watched = self.view.page == Page::Recognise && self.view.viewer.is_none();
         self.desk.watch_recognition(is_watched);
+        self.desk.watch_labelling(self.view.page == Page::Label);
         for notice in self.desk.take_notices() {
             self.toast(notice);
         }
@@ -272,6 +273,10 @@ impl App {
 
     /// A path was chosen.
     fn chose(&mut self, purpose: Purpose, path: PathBuf) {
+        if purpose == Purpose::Export(Export::Labels(Format::ClassFolders)) {
+            self.view.open(Modal::ClassFolders);
+            return self.asks.commands.push(Command::Plan(Some(path)));
+        }
         self.asks.commands.push(match purpose {
             Purpose::Open => Command::Open(path),
             Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new(), table: None },
@@ -353,6 +358,18 @@ impl App {
                 }
             }
             Action::Browse => self.view.turn_to(Page::Browse),
+            Action::ShowLabel => self.view.turn_to(Page::Label),
+            Action::LabelThese if !selected.is_empty() => {
+                let order = self.desk.labelling().map(|labelling| labelling.order).unwrap_or_default();
+                self.asks.commands.push(Command::LabelFrom(Some(Arc::new(selected)), order));
+                self.view.label = LabelView::default();
+                self.view.turn_to(Page::Label);
+            }
+            Action::Review => {
+                self.view.turn_to(Page::Label);
+                (self.view.label.reviews, self.view.label.doubt) = (true, 0);
+                self.asks.commands.push(Command::Review);
+            }
             Action::ShowRecognise => self.view.turn_to(Page::Recognise),
             Action::ShowTrain => self.view.turn_to(Page::Train),
             Action::ShowModels => self.view.turn_to(Page::Models),
@@ -386,7 +403,7 @@ impl App {
                 let is_full = ctx.input(|input| input.viewport().fullscreen.unwrap_or(false));
                 ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
             }
-            Action::Remove | Action::Restore | Action::Forget | Action::View => {}
+            Action::Remove | Action::Restore | Action::Forget | Action::View | Action::LabelThese => {}
         }
     }
 
@@ -435,7 +452,11 @@ impl App {
             }
             None => {}
         }
-        match self.view.selection.one().filter(|_| self.view.viewer.is_some()) {
+        let looked_at = match self.view.page {
+            Page::Label if self.view.viewer.is_none() => self.view.label.shown.as_ref().map(|(id, ..)| *id),
+            _ => self.view.selection.one().filter(|_| self.view.viewer.is_some()),
+        };
+        match looked_at {
             Some(id) => self.desk.want_picture(id),
             None => self.desk.drop_picture(),
         }

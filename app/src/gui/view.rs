@@ -29,6 +29,8 @@ pub enum Page {
     /// All images.
     #[default]
     Browse,
+    /// One image after another, to be labelled.
+    Label,
     /// One image, its class and the reasons.
     Recognise,
     /// How good the recogniser is.
@@ -41,8 +43,9 @@ pub enum Page {
 
 impl Page {
     /// All of them with their actions.
-    pub const ALL: [(Self, Action); 5] = [
+    pub const ALL: [(Self, Action); 6] = [
         (Self::Browse, Action::Browse),
+        (Self::Label, Action::ShowLabel),
         (Self::Recognise, Action::ShowRecognise),
         (Self::Train, Action::ShowTrain),
         (Self::Models, Action::ShowModels),
@@ -77,6 +80,8 @@ pub enum Modal {
     Colour(String, [u8; 3]),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
+    /// Class folders are to be written, once it is known what that would be.
+    ClassFolders,
     /// A snapshot is to be put back, from so long ago.
     Restore(PathBuf, String),
     /// The window is to be closed while something is going on.
@@ -261,6 +266,36 @@ pub struct CaptionDrafts {
     pub fresh: String,
 }
 
+/// How the labelling desk stands.
+#[derive(Default)]
+pub struct LabelView {
+    /// Whether labels are reviewed, not given.
+    pub reviews: bool,
+    /// The doubted label that is looked at.
+    pub doubt: usize,
+    /// The class being typed, and which of the classes that it may become is chosen.
+    pub typed: String,
+    /// See `typed`.
+    pub completion: usize,
+    /// Whether what is typed is to have the keyboard.
+    pub wants_focus: bool,
+    /// Many images labelled at once.
+    pub batch: Option<Batch>,
+    /// The image shown with the class suggested, and when that last changed before the user's eyes.
+    pub shown: Option<(ItemId, Option<String>, Option<Instant>)>,
+}
+
+/// Images that are labelled at once.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// Their class.
+    pub class: String,
+    /// All of them.
+    pub images: Vec<ItemId>,
+    /// Those that are left out.
+    pub left_out: std::collections::BTreeSet<ItemId>,
+}
+
 /// How the window stands.
 #[derive(Default)]
 pub struct View {
@@ -294,6 +329,8 @@ pub struct View {
     pub chosen: usize,
     /// Notices on the screen.
     pub toasts: Vec<Toast>,
+    /// How the labelling desk stands.
+    pub label: LabelView,
     /// Captions being written.
     pub captions: CaptionDrafts,
     /// The piece under the pointer.
@@ -386,6 +423,7 @@ impl View {
         self.selection.clear();
         (self.search, self.searched) = (String::new(), String::new());
         self.captions = CaptionDrafts::default();
+        self.label = LabelView::default();
         (self.narrowed, self.why) = (None, None);
         self.viewer = None;
     }

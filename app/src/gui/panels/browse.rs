@@ -176,6 +176,11 @@ pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
             ui.close();
         }
     });
+    let one_by_one = egui::Button::new(Action::LabelThese.words().0).shortcut_text(Action::LabelThese.key_words(ui.ctx()));
+    if ui.add(one_by_one).on_hover_text(Action::LabelThese.words().1).clicked() {
+        panel.act(Action::LabelThese);
+        ui.close();
+    }
     if ui.button("Recognise").clicked() {
         panel.ask(Command::Recognise(Query::Item(id)));
         ui.close();

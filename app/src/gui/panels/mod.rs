@@ -4,11 +4,13 @@ mod bottom;
 mod browse;
 mod hits;
 mod inspector;
+mod label;
 mod lessons;
 mod library;
 mod modals;
 mod models;
 mod recognise;
+mod review;
 mod start;
 mod top;
 mod train;
@@ -54,9 +56,17 @@ pub(super) fn window_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Request> {
                 inspector::inspector_ui(ui, panel);
             });
         }
+        if panel.view.page == Page::Label {
+            Side::right("label").frame(plain).default_size(330.0).size_range(250.0..=520.0).show(ui, |ui| match panel.view.label.reviews {
+                true => review::side_ui(ui, panel),
+                false => label::side_ui(ui, panel),
+            });
+        }
         CentralPanel::default().frame(plain).show(ui, |ui| match panel.view.page {
             Page::Browse if panel.desk.hits().is_some() => hits::hits_ui(ui, panel),
             Page::Browse => browse::browse_ui(ui, panel),
+            Page::Label if panel.view.label.reviews => review::review_ui(ui, panel),
+            Page::Label => label::label_ui(ui, panel),
             Page::Recognise => recognise::recognise_ui(ui, panel),
             Page::Train => train::train_ui(ui, panel),
             Page::Models => models::models_ui(ui, panel),

@@ -12,7 +12,7 @@ use super::super::view::{Modal, Panel};
 use super::super::widgets::main_button;
 use super::Request;
 use super::browse::count;
-use crate::command::Command;
+use crate::command::{Command, Export, Format};
 use crate::session::desk::view::Tone;
 use crate::settings::Theme;
 
@@ -38,6 +38,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
             Modal::History => history_ui(ui, panel),
             Modal::Log => log_ui(ui, panel),
             Modal::Lessons => close |= super::lessons::lessons_ui(ui, panel),
+            Modal::ClassFolders => class_folders_ui(ui, panel, &mut close),
             Modal::ClassName(old) => class_name_ui(ui, panel, old.as_deref(), &mut close),
             Modal::DeleteClass(class) => {
                 let images = panel.view.census.classes.get(class).copied().unwrap_or(0);
@@ -66,12 +67,77 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
         }
     });
     if close || response.should_close() {
+        if modal == Modal::ClassFolders {
+            panel.ask(Command::Plan(None));
+        }
         panel.view.modal = None;
         if panel.dialogs.1 {
             request.get_or_insert(Request::GiveUp);
         }
     }
     request
+}
+
+/// What an export into class folders would write, and how.
+fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
+    ui.heading("A folder for each class");
+    let Some((to, plan)) = panel.desk.plan().cloned() else {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label("Counting");
+        });
+        return;
+    };
+    ui.add(egui::Label::new(RichText::new(display(&to)).weak()).truncate());
+    let megabytes = plan.bytes as f64 / 1e6;
+    ui.label(format!(
+        "{} in {}, {megabytes:.1} MB; nothing is written yet",
+        count(plan.images(), "image"),
+        count(plan.folders.len(), "folder")
+    ));
+    ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+        egui::Grid::new("folders").num_columns(2).striped(true).min_col_width(80.0).show(ui, |ui| {
+            for (folder, n) in &plan.folders {
+                ui.label(folder);
+                ui.label(n.to_string());
+                ui.end_row();
+            }
+        });
+    });
+    if plan.renamed > 0 {
+        ui.label(format!(
+            "{} a number behind the name, for another of the folder has it",
+            match plan.renamed {
+                1 => "One image gets".to_owned(),
+                n => format!("{n} images get"),
+            }
+        ));
+    }
+    if plan.missing > 0 {
+        let words = format!("{} left out: their files are not there now", count(plan.missing, "labelled image"));
+        ui.colored_label(ui.visuals().warn_fg_color, words);
+    }
+    if let Some(words) = &plan.in_the_way {
+        ui.colored_label(ui.visuals().error_fg_color, words);
+    }
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        let mut chosen = None;
+        ui.add_enabled_ui(plan.in_the_way.is_none() && plan.images() > 0, |ui| {
+            if main_button(ui, "Copy the images").clicked() {
+                chosen = Some(Format::ClassFolders);
+            }
+            let hover = "Links take no room, and lead nowhere once the images are moved";
+            if ui.button("Link to the images").on_hover_text(hover).clicked() {
+                chosen = Some(Format::ClassLinks);
+            }
+        });
+        if let Some(format) = chosen {
+            panel.ask(Command::Export(Export::Labels(format), to));
+            *close = true;
+        }
+        *close |= ui.button("Cancel").clicked();
+    });
 }
 
 /// A text field that takes the keyboard when its window opens. Returns whether Enter was pressed in it.

@@ -105,6 +105,8 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::SelectAll, has), (Action::SelectNone, has), (Action::Invert, has)]);
         ui.separator();
         let some = !panel.view.selection.is_empty();
+        items(ui, panel, &[(Action::LabelThese, some), (Action::Review, has)]);
+        ui.separator();
         items(ui, panel, &[(Action::Like, some), (Action::Lessons, has)]);
         ui.separator();
         items(ui, panel, &[(Action::Remove, some), (Action::Restore, some), (Action::Forget, some), (Action::CopyPath, some)]);
@@ -121,6 +123,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             panel,
             &[
                 (Action::Browse, has),
+                (Action::ShowLabel, has),
                 (Action::ShowRecognise, has),
                 (Action::ShowTrain, has),
                 (Action::ShowModels, has),
@@ -158,7 +161,7 @@ fn export_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ("Labels as TSV…", Export::Labels(Format::Tsv)),
         ("Labels as JSON lines…", Export::Labels(Format::JsonLines)),
         ("Labels as COCO JSON…", Export::Labels(Format::Coco)),
-        ("Copies in a folder for each class…", Export::Labels(Format::ClassFolders)),
+        ("Images in a folder for each class…", Export::Labels(Format::ClassFolders)),
         ("Captions as CSV…", Export::Captions(Format::Csv)),
         ("Captions as TSV…", Export::Captions(Format::Tsv)),
         ("Captions as JSON lines…", Export::Captions(Format::JsonLines)),

@@ -68,6 +68,7 @@ impl Desk {
             Command::Give(images, class, keys) => self.give(images, class, keys),
             Command::Refuse(image, class) => self.refuse(image, class),
             Command::Skip(image) => self.skip(image),
+            Command::TakeUp(image) => self.take_up(image),
             Command::GoBack => self.go_back(),
             Command::Review => self.review(),
             Command::Confirm(image, not) => self.act(move |library| library.confirm(image, &not)),

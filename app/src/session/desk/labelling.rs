@@ -41,6 +41,8 @@ pub struct Labelling {
     pub is_arranged: bool,
     /// What is suggested for the first images.
     pub suggestions: HashMap<ItemId, Suggestion>,
+    /// The likeliest class of more images and its chance, at a glance.
+    pub glances: HashMap<ItemId, (String, f64)>,
     /// Answers that the last label changed, and how many images were asked about.
     pub moved: Vec<Moved>,
     /// See `moved`.
@@ -193,7 +195,7 @@ impl Labelling {
 pub(super) enum Thought {
     Learned(usize),
     Suggested(Suggestion),
-    Arranged { order: Vec<ItemId>, moved: Vec<Moved>, asked: usize },
+    Arranged { order: Vec<ItemId>, glances: HashMap<ItemId, (String, f64)>, moved: Vec<Moved> },
     Done,
 }
 
@@ -283,18 +285,18 @@ impl Question {
         let pool: Vec<ItemId> = self.queue.iter().take(POOL).copied().collect();
         let seen = mind.suggester.glance(&hold(library), &pool);
         let arranged = mind.suggester.order(&moment, &seen, self.order, session.progress())?;
-        let glances: HashMap<ItemId, String> =
-            arranged.iter().filter_map(|(id, suggestion)| Some((*id, suggestion.as_ref()?.ranking.first()?.0.clone()))).collect();
+        let top = |(id, suggestion): &(ItemId, Option<Suggestion>)| Some((*id, suggestion.as_ref()?.ranking.first()?.clone()));
+        let glances: HashMap<ItemId, (String, f64)> = arranged.iter().filter_map(top).collect();
         let moved = |(image, _): &(ItemId, Option<Suggestion>)| {
-            let (from, to) = (mind.glances.get(image)?, glances.get(image)?);
+            let (from, (to, _)) = (mind.glances.get(image)?, glances.get(image)?);
             (from != to).then(|| Moved { image: *image, from: from.clone(), to: to.clone() })
         };
         let moved = arranged.iter().filter_map(moved).collect();
-        mind.glances = glances;
+        mind.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
         let order: Vec<ItemId> = arranged.into_iter().map(|(id, _)| id).collect();
         let head = self.queue.iter().take(KEPT).copied();
         let next: Vec<ItemId> = head.clone().chain(order.iter().copied().filter(|id| !head.clone().any(|kept| kept == *id))).collect();
-        self.tell(Thought::Arranged { asked: order.len(), order, moved });
+        self.tell(Thought::Arranged { order, glances, moved });
         for id in next.iter().take(STRIP).skip(KEPT) {
             if self.is_stale() {
                 return Ok(());
@@ -405,11 +407,11 @@ impl Desk {
             Thought::Suggested(suggestion) => {
                 labelling.suggestions.insert(suggestion.image, suggestion);
             }
-            Thought::Arranged { order, moved, asked } if is_of_now => {
+            Thought::Arranged { order, glances, moved } if is_of_now => {
                 if labelling.order.is_asked() || !labelling.is_arranged {
                     labelling.arrange(&order);
                 }
-                (labelling.moved, labelling.asked) = (moved, asked);
+                (labelling.moved, labelling.asked, labelling.glances) = (moved, order.len(), glances);
             }
             Thought::Arranged { .. } => {}
             Thought::Done => labelling.is_thinking &= !is_of_now,
@@ -480,6 +482,14 @@ impl Desk {
         labelling.queue.push(image);
         labelling.given.push(Given { images: vec![image], what: What::Skip, suggested: Vec::new(), keys: 1, event: None });
         self.think();
+    }
+
+    /// Takes an image up next.
+    pub(super) fn take_up(&mut self, image: ItemId) {
+        if let Some(labelling) = self.labelling.as_mut().filter(|labelling| !labelling.is_saving) {
+            labelling.first(&[image]);
+            self.think();
+        }
     }
 
     /// Takes back what was said last at the desk, and goes back to its image.

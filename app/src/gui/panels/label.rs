@@ -1,0 +1,634 @@
+//! The labelling desk: one image large, what is suggested for it and by whom, the next ones, and how the work goes.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use egui::{Align2, CornerRadius, Event, Id, Key, Modifiers, Rect, RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui};
+use egui::{Role, WidgetInfo, pos2, vec2};
+use tessera_core::ids::ItemId;
+use tessera_core::library::suggest::Order;
+
+use super::super::actions::Action;
+use super::super::theme;
+use super::super::view::{Batch, Panel, Viewer};
+use super::super::widgets::grid::one_line;
+use super::super::widgets::{WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
+use super::browse::count;
+use crate::command::Command;
+use crate::session::desk::labelling::{Labelling, Meter};
+
+/// A suggestion that changes before the user's eyes is not accepted by a key before this long.
+const SETTLED: Duration = Duration::from_millis(350);
+/// Images in the strip of the next ones have this side.
+const SIDE: f32 = 84.0;
+/// Classes that a digit chooses.
+const CHOICES: usize = 9;
+/// Images that can be labelled at once.
+const MANY: usize = 60;
+/// Classes offered while one is typed.
+const OFFERED: usize = 5;
+
+/// What advisers are called, and what they go by.
+pub(super) fn adviser_words(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "contextual" => ("Contextual search", "Online multiclass learning by contextual search, on the image as a whole"),
+        "pa" => ("Passive-aggressive", "A linear rule that changes as little as each label needs"),
+        "nearest" => ("Nearest image", "The labelled image that looks most like it"),
+        "captions" => ("Captions", "A contextual memory tree of captions"),
+        "recogniser" => ("Recogniser", "The compositional kernel machine, on pieces of the image"),
+        _ => ("Adviser", ""),
+    }
+}
+
+pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(labelling) = panel.desk.labelling() else {
+        nothing_ui(ui, "Images are on their way", "They can be labelled once they are imported");
+        return;
+    };
+    head_ui(ui, panel, labelling);
+    if panel.view.label.batch.is_some() {
+        batch_ui(ui, panel, labelling);
+        return;
+    }
+    let Some(id) = labelling.current() else {
+        panel.view.label.shown = None;
+        empty_ui(ui, panel, labelling);
+        return;
+    };
+    let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
+    keys(ui, panel, labelling, id, &ranking);
+    let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..]
+        .iter()
+        .take(40)
+        .map(|id| (*id, panel.state().and_then(|state| labelling.ranking(state, *id).first().map(|(class, _)| class.clone()))))
+        .collect();
+    if let Some(chosen) = picture_ui(ui, panel, id, &next) {
+        panel.ask(Command::TakeUp(chosen));
+    }
+}
+
+/// What is labelled, in which order, and how it goes.
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    ui.horizontal_wrapped(|ui| {
+        mode_ui(ui, panel);
+        ui.separator();
+        let words = |order: Order| match order {
+            Order::Useful => "Most useful first",
+            Order::Disagreement => "Disagreement first",
+            Order::Folder => "By folder",
+            Order::Random => "By chance",
+        };
+        let mut order = labelling.order;
+        let combo = egui::ComboBox::from_id_salt("order").selected_text(words(order)).width(150.0);
+        combo.show_ui(ui, |ui| Order::ALL.iter().for_each(|each| drop(ui.selectable_value(&mut order, *each, words(*each)))));
+        if order != labelling.order {
+            panel.ask(Command::LabelFrom(labelling.only.clone(), order));
+        }
+        match &labelling.only {
+            Some(only) => {
+                let words = format!("{} of {} left  ×", labelling.queue.len(), count(only.len(), "chosen image"));
+                let hover = "Press to label all images without a class";
+                if chip_ui(ui, &words, ui.visuals().selection.bg_fill, hover).clicked() {
+                    panel.ask(Command::LabelFrom(None, labelling.order));
+                }
+            }
+            None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
+        }
+        if panel.view.label.batch.is_none() && labelling.current().is_some() {
+            let hover = "Label many images that are suggested the same, at once (Ctrl+B)";
+            let asked = ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::B));
+            if ui.button("Label many…").on_hover_text(hover).clicked() || asked {
+                panel.view.label.batch = batch(panel, labelling);
+            }
+        }
+        if let Some(snapshot) = panel.desk.thinking().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
+            ui.label(RichText::new(format!("{} {} of {}", snapshot.stage, snapshot.done, snapshot.total)).small().weak());
+            ui.ctx().request_repaint_after(Duration::from_millis(150));
+        }
+    });
+    ui.add_space(2.0);
+}
+
+/// Suggestions, or the review of labels that are there.
+pub(super) fn mode_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.selectable_value(&mut panel.view.label.reviews, false, "Suggest").on_hover_text("Label images that have no class");
+    let hover = format!("Look at labels that may be wrong ({})", Action::Review.key_words(ui.ctx()));
+    ui.selectable_value(&mut panel.view.label.reviews, true, "Review").on_hover_text(hover);
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let images = panel.state().map_or(0, |state| state.images().count());
+    if images == 0 {
+        nothing_ui(ui, "No images yet", "Import a folder; its images can be labelled here");
+        ui.vertical_centered(|ui| {
+            if main_button(ui, "Add folder…").clicked() {
+                panel.act(Action::AddFolder);
+            }
+        });
+    } else if !labelling.queue.is_empty() {
+        nothing_ui(ui, "Choosing where to begin", "The advisers look at the images");
+    } else {
+        let heading = if labelling.only.is_some() { "All chosen images are labelled" } else { "Every image has a class" };
+        nothing_ui(ui, heading, &format!("{} in all", count(images, "image")));
+        ui.vertical_centered(|ui| {
+            if labelling.only.is_some() && ui.button("Label all images without a class").clicked() {
+                panel.ask(Command::LabelFrom(None, labelling.order));
+            }
+            if main_button(ui, "Review labels").on_hover_text(Action::Review.words().1).clicked() {
+                panel.act(Action::Review);
+            }
+            if !labelling.given.is_empty() && ui.button("Back").on_hover_text("Backspace").clicked() {
+                panel.ask(Command::GoBack);
+            }
+        });
+        if is_free(ui, panel) && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace)) {
+            panel.ask(Command::GoBack);
+        }
+    }
+}
+
+/// Whether keys are this page's.
+pub(super) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
+    panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
+}
+
+/// A digit that was pressed, from 0 for the key 1.
+pub(super) fn digit(ui: &Ui) -> Option<usize> {
+    let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
+    ui.input_mut(|input| digits.iter().position(|key| input.consume_key(Modifiers::NONE, *key)))
+}
+
+/// Text that was typed without a field, unless it begins with a letter of `taken`, which means something else. Who types fast gives several
+/// letters at once; no field sees them again.
+fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
+    ui.input_mut(|input| {
+        let texts = input.events.iter().filter_map(|event| match event {
+            Event::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let all: Vec<&str> = texts.collect();
+        let first = all.first().filter(|first| !taken.contains(first))?;
+        if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace()) {
+            return None;
+        }
+        let text = all.concat();
+        input.events.retain(|event| !matches!(event, Event::Text(_)));
+        Some(text.strip_prefix('/').map(str::to_owned).unwrap_or(text))
+    })
+}
+
+/// Whether the name of a class is begun: with a letter that is not `taken`, or with Tab or `/`.
+pub(super) fn begin_typing(ui: &Ui, panel: &mut Panel<'_>, taken: &[&str]) -> bool {
+    let tab = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Tab));
+    let text = if tab { Some(String::new()) } else { typed(ui, taken) };
+    let begins = text.is_some();
+    if let Some(text) = text {
+        let label = &mut panel.view.label;
+        (label.typed, label.completion, label.wants_focus) = (text, 0, true);
+    }
+    begins
+}
+
+fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)]) {
+    let top = ranking.first().map(|(class, _)| class.clone());
+    let shown = &mut panel.view.label.shown;
+    match shown {
+        Some((before, class, changed)) if *before == id => {
+            if *class != top {
+                // Nothing was there to be pressed before the first suggestion came.
+                *changed = class.is_some().then(Instant::now);
+                *class = top.clone();
+            }
+        }
+        _ => *shown = Some((id, top.clone(), None)),
+    }
+    let is_settled = shown.as_ref().is_none_or(|(.., changed)| changed.is_none_or(|at| at.elapsed() >= SETTLED));
+    if !is_settled {
+        ui.ctx().request_repaint_after(SETTLED);
+    }
+    if !is_free(ui, panel) || begin_typing(ui, panel, &["a", "x"]) {
+        return;
+    }
+    let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
+    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if let Some(class) = digit(ui).and_then(|place| ranking.get(place)).map(|(class, _)| class.clone()) {
+        panel.ask(Command::Give(vec![id], class, 1));
+    } else if pressed(Key::A) || !has_focus && pressed(Key::Enter) {
+        if let Some(class) = top.filter(|_| is_settled && !labelling.is_saving) {
+            panel.ask(Command::Give(vec![id], class, 1));
+        }
+    } else if pressed(Key::X) {
+        if let Some(class) = top.filter(|_| is_settled) {
+            panel.ask(Command::Refuse(id, class));
+        }
+    } else if !has_focus && pressed(Key::Space) {
+        panel.ask(Command::Skip(id));
+    } else if pressed(Key::Backspace) {
+        panel.ask(Command::GoBack);
+    }
+}
+
+/// An image as large as there is room, with the next ones below it. Returns the one of these that was pressed.
+pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &[(ItemId, Option<String>)]) -> Option<ItemId> {
+    let Some(image) = panel.state().and_then(|state| state.image(id).cloned()) else { return None };
+    let below = if next.is_empty() { 26.0 } else { SIDE + 56.0 };
+    let (rect, response) = ui.allocate_exact_size((ui.available_size() - vec2(0.0, below)).max(vec2(60.0, 60.0)), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Picture of {}", image.file_name())));
+    ui.painter().rect_filled(rect, CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
+    let size = image.content.map_or((1, 1), |content| content.size);
+    // Small pictures are not blown up to mush.
+    let whole = fitted(size, rect.shrink(6.0));
+    let scale = (whole.width() / size.0.max(1) as f32).min(6.0);
+    let target = Rect::from_center_size(rect.center(), vec2(size.0 as f32, size.1 as f32) * scale);
+    let texture = panel.pictures.viewed(id, scale).map(egui::TextureHandle::id);
+    let texture = texture.or_else(|| image.content.and_then(|content| panel.textures.get(content.hash.0, id)).map(egui::TextureHandle::id));
+    match texture {
+        Some(texture) => drop(ui.painter().image(texture, target, WHOLE, egui::Color32::WHITE)),
+        None => {
+            let failed = matches!(panel.desk.picture(), Some((of, Err(_))) if of == id);
+            let words = if failed { "This image cannot be shown; it can be labelled all the same" } else { "" };
+            let (font, colour) = (TextStyle::Body.resolve(ui.style()), ui.visuals().weak_text_color());
+            ui.painter().text(rect.center(), Align2::CENTER_CENTER, words, font, colour);
+        }
+    }
+    if response.double_clicked() {
+        panel.view.selection.set([id]);
+        panel.view.viewer = Some(Viewer::default());
+    }
+    ui.horizontal(|ui| {
+        line(ui, RichText::new(image.file_name()).strong()).on_hover_text(image.name());
+        if let Some(caption) = image.captions.first() {
+            line(ui, RichText::new(format!("“{}”", caption.text)).weak());
+        }
+    });
+    let mut chosen = None;
+    ui.horizontal(|ui| {
+        for (id, class) in next {
+            if ui.available_width() < SIDE {
+                break;
+            }
+            if small_ui(ui, panel, *id, class.as_deref(), SIDE).on_hover_text("Take this one up next").clicked() {
+                chosen = Some(*id);
+            }
+        }
+    });
+    chosen
+}
+
+/// A small image with a class below it.
+pub(super) fn small_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, class: Option<&str>, side: f32) -> egui::Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(side, side + 20.0), Sense::click());
+    let name = panel.state().and_then(|state| state.image(id)).map(|image| image.file_name()).unwrap_or_default();
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{name}, {}", class.unwrap_or("no class"))));
+    let picture = Rect::from_min_size(rect.min, vec2(side, side));
+    let hash = panel.state().and_then(|state| state.image(id)).and_then(|image| image.content).map(|content| content.hash.0);
+    let texture = hash.and_then(|hash| panel.textures.get(hash, id)).map(|texture| (texture.id(), texture.size()));
+    let rounding = CornerRadius::same(4);
+    ui.painter().rect_filled(picture, rounding, theme::behind_pictures(ui));
+    if let Some((texture, [width, height])) = texture {
+        ui.painter().image(texture, fitted((width as u32, height as u32), picture.shrink(2.0)), WHOLE, egui::Color32::WHITE);
+    }
+    if response.hovered() || response.has_focus() {
+        ui.painter().rect_stroke(picture, rounding, theme::focus(ui), egui::StrokeKind::Inside);
+    }
+    if let Some(class) = class {
+        let spot = pos2(rect.left() + 4.0, picture.bottom() + 10.0);
+        ui.painter().circle_filled(spot, 4.0, panel.colour(class));
+        let text = one_line(ui, class, side - 12.0, ui.visuals().text_color());
+        ui.painter().galley(pos2(rect.left() + 11.0, picture.bottom() + 3.0), text, ui.visuals().text_color());
+    }
+    response
+}
+
+/// The suggestion, and what is known about it.
+pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(labelling) = panel.desk.labelling() else { return };
+    ScrollArea::vertical().id_salt("label side").auto_shrink([false, false]).show(ui, |ui| {
+        let current = labelling.current();
+        if panel.view.label.batch.is_some() {
+            card_ui(ui, "Label many", |ui| batch_side_ui(ui, panel));
+        } else if let Some(id) = current {
+            card_ui(ui, "", |ui| suggestion_ui(ui, panel, labelling, id));
+        }
+        let suggestion = current.filter(|_| panel.view.label.batch.is_none()).and_then(|id| labelling.suggestions.get(&id));
+        if let Some(suggestion) = suggestion {
+            ui.add_space(6.0);
+            card_ui(ui, "Who says what", |ui| advisers_ui(ui, panel, &suggestion.advisers));
+        }
+        ui.add_space(6.0);
+        card_ui(ui, "How it goes", |ui| meter_ui(ui, panel, &labelling.meter(), labelling.learned));
+        ui.add_space(6.0);
+        card_ui(ui, "What the last label changed", |ui| moved_ui(ui, panel, labelling));
+    });
+}
+
+fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId) {
+    let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
+    let now = panel.state().and_then(|state| state.image(id)).and_then(|image| image.label()).map(str::to_owned);
+    if let Some(now) = now {
+        ui.label(RichText::new(format!("labelled {now}")).weak());
+    }
+    match ranking.first().cloned() {
+        None => {
+            let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
+            let (heading, words) = match (has_classes, labelling.is_thinking) {
+                (_, true) => ("…", "The advisers are thinking; the class can be typed"),
+                (true, _) => ("No suggestion", "Type its class below"),
+                (false, _) => ("What is this?", "Type the first class and press Enter; suggestions begin with it"),
+            };
+            ui.label(RichText::new(heading).size(24.0).strong());
+            ui.label(RichText::new(words).weak());
+        }
+        Some((best, chance)) => {
+            ui.add(egui::Label::new(RichText::new(&best).size(24.0).strong()).truncate());
+            let changed = panel.view.label.shown.as_ref().and_then(|(.., at)| *at).is_some_and(|at| at.elapsed() < SETTLED * 4);
+            let words = if ranking.len() == 1 { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
+            let words = if changed { format!("{words}, just changed") } else { words };
+            ui.label(RichText::new(words).weak())
+                .on_hover_text("The chance that the advisers together give it, from how often each was right");
+            ui.add_enabled_ui(!labelling.is_saving, |ui| {
+                ui.horizontal_wrapped(|ui| {
+                    if main_button(ui, "Accept").on_hover_text("Enter or A").clicked() {
+                        panel.ask(Command::Give(vec![id], best.clone(), 1));
+                    }
+                    let hover = format!("It is not {best}, and is not called that again (X)");
+                    if ui.button("Reject").on_hover_text(hover).clicked() {
+                        panel.ask(Command::Refuse(id, best.clone()));
+                    }
+                });
+            });
+            ui.add_space(4.0);
+            for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
+                if choice_ui(ui, panel, place, class, *chance).clicked() {
+                    panel.ask(Command::Give(vec![id], class.clone(), 1));
+                }
+            }
+        }
+    }
+    ui.add_space(4.0);
+    if let Some((class, keys)) = class_ui(ui, panel) {
+        panel.ask(Command::Give(vec![id], class, keys));
+    }
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Skip").on_hover_text("Something else first; it comes back after all others (Space)").clicked() {
+            panel.ask(Command::Skip(id));
+        }
+        let is_first = labelling.given.is_empty();
+        if ui.add_enabled(!is_first, egui::Button::new("Back")).on_hover_text("Take back what was said last (Backspace)").clicked() {
+            panel.ask(Command::GoBack);
+        }
+    });
+    let words = "Enter accepts, X rejects, Space skips, Backspace goes back, 1 to 9 choose; other letters begin a class. Tab or / for a class \
+                 that begins with a or x.";
+    ui.label(RichText::new(words).small().weak());
+}
+
+/// A class that can be chosen by its digit, with its chance.
+pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, place: usize, class: &str, chance: f64) -> egui::Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{}: {class}, {:.0} %", place + 1, 100.0 * chance)));
+    let painter = ui.painter();
+    let rounding = CornerRadius::same(4);
+    let ground = if response.hovered() || response.has_focus() { ui.visuals().selection.bg_fill } else { ui.visuals().faint_bg_color };
+    painter.rect_filled(rect, rounding, ground);
+    let full = Rect::from_min_size(pos2(rect.left(), rect.bottom() - 4.0), vec2(rect.width() * chance.clamp(0.0, 1.0) as f32, 4.0));
+    painter.rect_filled(full, CornerRadius::same(2), panel.colour(class));
+    let (font, text, weak) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color(), ui.visuals().weak_text_color());
+    let middle = rect.center().y - 1.0;
+    painter.text(pos2(rect.left() + 8.0, middle), Align2::LEFT_CENTER, (place + 1).to_string(), font.clone(), weak);
+    let name = one_line(ui, class, rect.width() - 76.0, text);
+    painter.galley(pos2(rect.left() + 24.0, middle - name.size().y / 2.0), name, text);
+    painter.text(pos2(rect.right() - 8.0, middle), Align2::RIGHT_CENTER, format!("{:.0} %", 100.0 * chance), font, text);
+    response
+}
+
+/// A field for a class, with those that are there. Returns the class once it is written, and the keys that it took.
+pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<(String, usize)> {
+    let id = Id::unique("class typed");
+    let wants_focus = std::mem::take(&mut panel.view.label.wants_focus);
+    let begun = panel.view.label.typed.trim().to_owned();
+    let classes: Vec<String> =
+        panel.state().map(|s| s.classes().into_iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default();
+    let offers = offers(&classes, &begun);
+    let is_writing = ui.memory(|memory| memory.has_focus(id));
+    if is_writing {
+        let moves = [(Key::ArrowDown, 1), (Key::ArrowUp, -1), (Key::Tab, 1)];
+        for (key, by) in moves {
+            if !offers.is_empty() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+                let label = &mut panel.view.label;
+                label.completion = (label.completion as isize + by).rem_euclid(offers.len() as isize) as usize;
+            }
+        }
+    }
+    if wants_focus {
+        // Before the field is there, so that it hears what is typed next.
+        ui.memory_mut(|memory| memory.request_focus(id));
+    }
+    let edit = TextEdit::singleline(&mut panel.view.label.typed).id(id).hint_text("Another class…").char_limit(200);
+    let response = ui.add(edit.desired_width(f32::INFINITY));
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Class"));
+    if response.changed() {
+        panel.view.label.completion = 0;
+    }
+    let mut chosen = None;
+    if is_writing && !begun.is_empty() {
+        for (place, (class, is_new)) in offers.iter().enumerate() {
+            let words = if *is_new { format!("new class “{class}”") } else { class.clone() };
+            if ui.selectable_label(place == panel.view.label.completion, words).clicked() {
+                chosen = Some(class.clone());
+            }
+        }
+    }
+    if response.lost_focus() {
+        let (enter, escape) = ui.input(|input| (input.key_pressed(Key::Enter), input.key_pressed(Key::Escape)));
+        if enter {
+            chosen = chosen.or_else(|| offers.get(panel.view.label.completion).map(|(class, _)| class.clone()));
+        }
+        if escape {
+            panel.view.label.typed.clear();
+        }
+    }
+    chosen.map(|class| {
+        panel.view.label.typed.clear();
+        ui.memory_mut(|memory| memory.surrender_focus(id));
+        (class, begun.chars().count() + 1)
+    })
+}
+
+/// What may become of what is written: classes that begin with it, others that contain it, and a new one.
+fn offers(classes: &[String], begun: &str) -> Vec<(String, bool)> {
+    if begun.is_empty() {
+        return Vec::new();
+    }
+    let small = begun.to_lowercase();
+    let begins = |class: &&String| class.to_lowercase().starts_with(&small);
+    let contains = |class: &&String| class.to_lowercase().contains(&small) && !begins(class);
+    let exact = |class: &&String| class.to_lowercase() == small;
+    let mut found: Vec<&String> = classes.iter().filter(exact).collect();
+    let is_there = !found.is_empty();
+    found.extend(classes.iter().filter(|class| begins(class) && !exact(class)));
+    found.extend(classes.iter().filter(contains));
+    let mut offers: Vec<(String, bool)> = found.into_iter().take(OFFERED).map(|class| (class.clone(), false)).collect();
+    if !is_there {
+        offers.push((begun.to_owned(), true));
+    }
+    offers
+}
+
+fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
+    let labelled = panel.state().map_or(0, |state| state.images().filter(|image| image.label().is_some()).count());
+    let images = panel.state().map_or(0, |state| state.images().count());
+    let share = labelled as f32 / images.max(1) as f32;
+    ui.add(egui::ProgressBar::new(share).desired_height(14.0).text(RichText::new(format!("{labelled} of {images}")).small()));
+    egui::Grid::new("meter").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
+        let mut row = |words: &str, value: String, hover: &str| {
+            ui.label(words);
+            ui.label(RichText::new(value).strong()).on_hover_text(hover);
+            ui.end_row();
+        };
+        row("Labelled here", meter.labelled.to_string(), "Images labelled on this page since the library was opened");
+        row("Corrected", meter.corrected.to_string(), "Those of another class than was suggested");
+        let (right, of) = meter.lately;
+        let lately = if of == 0 { "–".to_owned() } else { format!("{:.0} % right", 100.0 * right as f64 / of as f64) };
+        row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late");
+        let (typing, pressed) = meter.keys;
+        row("Keys saved", (typing as i64 - pressed as i64).to_string(), "Against typing every class and Enter behind it");
+        row("Learned from", count(learned, "label"), "Labels that the advisers have heard");
+    });
+}
+
+/// What each adviser says and how much it is trusted.
+pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[(&'static str, Option<String>, f64)]) {
+    for (name, class, trust) in advisers {
+        let (words, hover) = adviser_words(name);
+        ui.horizontal(|ui| {
+            let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() * 0.55).min(150.0), 22.0), Sense::hover());
+            response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{words} is trusted {:.0} %", 100.0 * trust)));
+            let text = one_line(ui, words, rect.width(), ui.visuals().text_color());
+            ui.painter().galley(rect.left_top(), text, ui.visuals().text_color());
+            let bar = Rect::from_min_max(pos2(rect.left(), rect.bottom() - 5.0), rect.right_bottom());
+            ui.painter().rect_filled(bar, CornerRadius::same(2), ui.visuals().faint_bg_color);
+            let full = Rect::from_min_size(bar.min, vec2(bar.width() * trust.clamp(0.0, 1.0) as f32, bar.height()));
+            ui.painter().rect_filled(full, CornerRadius::same(2), theme::accent(ui));
+            response.on_hover_text(format!("{hover}. Trusted {:.0} % now, by how often it was right", 100.0 * trust));
+            match class {
+                Some(class) => {
+                    let colour = panel.colour(class);
+                    chip_ui(ui, class, colour, "");
+                }
+                None => drop(ui.label(RichText::new("says nothing").small().weak())),
+            }
+        });
+    }
+    ui.label(RichText::new("The bars show how much each is trusted now.").small().weak());
+}
+
+fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let (moved, asked) = (labelling.moved.len(), labelling.asked);
+    let words = match (asked, moved) {
+        (0, _) => "Nothing yet.".to_owned(),
+        (_, 0) => format!("None of {} asked about.", count(asked, "image")),
+        _ => format!("{moved} of {} asked about, at a glance:", count(asked, "image")),
+    };
+    ui.label(RichText::new(words).small().weak());
+    for moved in labelling.moved.iter().take(12) {
+        ui.horizontal(|ui| {
+            if small_ui(ui, panel, moved.image, None, 36.0).on_hover_text("Take this one up next").clicked() {
+                panel.ask(Command::TakeUp(moved.image));
+            }
+            line(ui, format!("{} → {}", moved.from, moved.to));
+        });
+    }
+}
+
+/// Images that are suggested the same as the current one, or all that were chosen.
+fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
+    let id = labelling.current()?;
+    let class = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone())).unwrap_or_default();
+    let mut images: Vec<(ItemId, f64)> = match &labelling.only {
+        Some(_) => labelling.queue.iter().map(|id| (*id, 0.0)).collect(),
+        None => {
+            let chance = |id: &ItemId| labelling.glances.get(id).filter(|(glanced, _)| *glanced == class).map(|(_, chance)| *chance);
+            labelling.queue.iter().filter(|other| **other != id).filter_map(|other| Some((*other, chance(other)?))).collect()
+        }
+    };
+    images.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if labelling.only.is_none() {
+        images.insert(0, (id, 1.0));
+    }
+    Some(Batch { class, images: images.into_iter().take(MANY).map(|(id, _)| id).collect(), left_out: BTreeSet::new() })
+}
+
+/// Many images, of which those are left out that are pressed.
+fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let Some(mut batch) = panel.view.label.batch.take() else { return };
+    // What was labelled elsewhere meanwhile is not labelled again.
+    batch.images.retain(|id| labelling.queue.contains(id));
+    if batch.images.is_empty() {
+        return;
+    }
+    panel.view.label.shown = None;
+    ScrollArea::vertical().id_salt("batch").auto_shrink([false, false]).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            for id in &batch.images {
+                let is_in = !batch.left_out.contains(id);
+                let response = small_ui(ui, panel, *id, is_in.then_some(batch.class.as_str()), 112.0);
+                if is_in {
+                    let sign = response.rect.left_top() + vec2(14.0, 14.0);
+                    ui.painter().circle_filled(sign, 9.0, theme::accent(ui));
+                    let font = TextStyle::Small.resolve(ui.style());
+                    ui.painter().text(sign, Align2::CENTER_CENTER, "✔", font, theme::on_accent(ui));
+                } else {
+                    ui.painter().rect_filled(response.rect, CornerRadius::ZERO, ui.visuals().panel_fill.gamma_multiply(0.6));
+                }
+                if response.on_hover_text(if is_in { "Press to leave it out" } else { "Press to take it in" }).clicked() {
+                    if is_in {
+                        batch.left_out.insert(*id);
+                    } else {
+                        batch.left_out.remove(id);
+                    }
+                }
+            }
+        });
+    });
+    panel.view.label.batch = Some(batch);
+    if is_free(ui, panel) && !begin_typing(ui, panel, &[]) {
+        let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
+        if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            panel.view.label.batch = None;
+        } else if !has_focus && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
+            give_batch(panel);
+        }
+    }
+}
+
+fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(batch) = panel.view.label.batch.clone() else { return };
+    let n = batch.images.len() - batch.left_out.len();
+    ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
+    ui.label(RichText::new("Press images to leave them out; Enter labels the others, Esc none.").weak());
+    ui.horizontal_wrapped(|ui| {
+        let ready = n > 0 && !batch.class.is_empty();
+        if ui.add_enabled_ui(ready, |ui| main_button(ui, &format!("Label {}", count(n, "image")))).inner.clicked() {
+            give_batch(panel);
+        }
+        if ui.button("Cancel").on_hover_text("Esc").clicked() {
+            panel.view.label.batch = None;
+        }
+    });
+    if let Some((class, _)) = class_ui(ui, panel)
+        && let Some(batch) = &mut panel.view.label.batch
+    {
+        batch.class = class;
+    }
+}
+
+fn give_batch(panel: &mut Panel<'_>) {
+    let Some(batch) = panel.view.label.batch.clone() else { return };
+    let keys = 1 + batch.left_out.len();
+    let images: Vec<ItemId> = batch.images.into_iter().filter(|id| !batch.left_out.contains(id)).collect();
+    if !images.is_empty() && !batch.class.is_empty() {
+        panel.ask(Command::Give(images, batch.class, keys));
+        panel.view.label.batch = None;
+    }
+}

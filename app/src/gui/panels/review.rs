@@ -1,0 +1,157 @@
+//! Labels that look wrong, the most doubtful first, with what speaks against them; each is kept or changed by one key.
+
+use std::sync::Arc;
+
+use egui::{Key, Modifiers, RichText, ScrollArea, Ui};
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::UserLabel;
+use tessera_core::library::suggest::{Doubt, Reviewed};
+
+use super::super::actions::Action;
+use super::super::view::Panel;
+use super::super::widgets::{card_ui, main_button, nothing_ui};
+use super::browse::count;
+use super::label::{advisers_ui, begin_typing, choice_ui, class_ui, digit, is_free, mode_ui, picture_ui, small_ui};
+use crate::command::Command;
+use crate::session::desk::labelling::REVIEWING;
+
+/// Classes that a digit chooses.
+const CHOICES: usize = 9;
+
+fn reviewed(panel: &Panel<'_>) -> Option<Arc<Reviewed>> {
+    panel.desk.labelling()?.reviewed.clone()
+}
+
+/// The doubt that is looked at, and its place.
+fn current<'a>(panel: &mut Panel<'_>, reviewed: &'a Reviewed) -> Option<(usize, &'a Doubt)> {
+    let place = panel.view.label.doubt.min(reviewed.doubts.len().checked_sub(1)?);
+    panel.view.label.doubt = place;
+    Some((place, &reviewed.doubts[place]))
+}
+
+pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let reviewed = reviewed(panel);
+    let is_running = panel.desk.jobs().iter().any(|job| job.name == REVIEWING);
+    ui.horizontal_wrapped(|ui| {
+        mode_ui(ui, panel);
+        ui.separator();
+        if let Some(reviewed) = &reviewed {
+            let (doubts, judged) = (reviewed.doubts.len(), count(reviewed.judged, "label"));
+            let mut words = format!("{doubts} of {judged} doubted");
+            if reviewed.passed > 0 {
+                words += &format!("; {} could not be judged", reviewed.passed);
+            }
+            if reviewed.left > 0 {
+                words += &format!("; {} not come to", reviewed.left);
+            }
+            let hover = "A label cannot be judged where its class has no other object, or its image cannot be read";
+            ui.label(RichText::new(words).weak()).on_hover_text(hover);
+            if ui.add_enabled(!is_running, egui::Button::new("Review again")).clicked() {
+                panel.act(Action::Review);
+            }
+        }
+    });
+    ui.add_space(2.0);
+    panel.view.label.shown = None;
+    let Some(reviewed) = reviewed else {
+        if is_running {
+            nothing_ui(ui, "Looking at every label", "Each is judged by advisers that never saw its object; stopping keeps what was found");
+        } else {
+            nothing_ui(ui, "Labels that look wrong", "Each label is judged by advisers that never saw its object");
+            ui.vertical_centered(|ui| {
+                if main_button(ui, "Review labels").clicked() {
+                    panel.act(Action::Review);
+                }
+            });
+        }
+        return;
+    };
+    let Some((place, doubt)) = current(panel, &reviewed) else {
+        nothing_ui(ui, "No label is doubted", "What was found is settled");
+        return;
+    };
+    keys(ui, panel, &reviewed, place, doubt);
+    panel.view.label.shown = Some((doubt.image, None, None));
+    let next: Vec<(ItemId, Option<String>)> =
+        reviewed.doubts[place + 1..].iter().take(40).map(|doubt| (doubt.image, Some(doubt.label.0.clone()))).collect();
+    if let Some(chosen) = picture_ui(ui, panel, doubt.image, &next) {
+        panel.view.label.doubt = reviewed.doubts.iter().position(|doubt| doubt.image == chosen).unwrap_or(place);
+    }
+}
+
+fn keys(ui: &Ui, panel: &mut Panel<'_>, reviewed: &Reviewed, place: usize, doubt: &Doubt) {
+    if !is_free(ui, panel) || begin_typing(ui, panel, &["a"]) {
+        return;
+    }
+    let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
+    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if let Some((class, _)) = digit(ui).and_then(|place| doubt.instead.get(place)) {
+        panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
+    } else if pressed(Key::A) || !has_focus && pressed(Key::Enter) {
+        keep(panel, doubt);
+    } else if !has_focus && pressed(Key::Space) {
+        panel.view.label.doubt = (place + 1) % reviewed.doubts.len();
+    } else if pressed(Key::Backspace) {
+        panel.view.label.doubt = place.saturating_sub(1);
+    }
+}
+
+/// The label is right: the classes that were said instead are wrong.
+fn keep(panel: &mut Panel<'_>, doubt: &Doubt) {
+    let not = doubt.instead.iter().map(|(class, _)| class.clone()).collect();
+    panel.ask(Command::Confirm(doubt.image, not));
+}
+
+pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(reviewed) = reviewed(panel) else { return };
+    let Some((place, doubt)) = current(panel, &reviewed) else { return };
+    ScrollArea::vertical().id_salt("review side").auto_shrink([false, false]).show(ui, |ui| {
+        card_ui(ui, "", |ui| {
+            let (label, chance) = &doubt.label;
+            ui.label(RichText::new(format!("{} of {}", place + 1, reviewed.doubts.len())).small().weak());
+            ui.add(egui::Label::new(RichText::new(label).size(24.0).strong()).truncate());
+            let words = format!("its label, {:.0} % likely", 100.0 * chance);
+            ui.label(RichText::new(words).weak()).on_hover_text("The chance given to it by advisers that never saw its object");
+            let hover = format!("It is {label}, and none of the classes below (Enter or A)");
+            if main_button(ui, &format!("Keep {label}")).on_hover_text(hover).clicked() {
+                keep(panel, doubt);
+            }
+            ui.add_space(4.0);
+            ui.label(RichText::new("Rather:").weak());
+            for (place, (class, chance)) in doubt.instead.iter().take(CHOICES).enumerate() {
+                if choice_ui(ui, panel, place, class, *chance).clicked() {
+                    panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
+                }
+            }
+            if let Some((class, _)) = class_ui(ui, panel) {
+                panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class)));
+            }
+            ui.horizontal_wrapped(|ui| {
+                if ui.button("Next").on_hover_text("Space").clicked() {
+                    panel.view.label.doubt = (place + 1) % reviewed.doubts.len();
+                }
+                if ui.button("Previous").on_hover_text("Backspace").clicked() {
+                    panel.view.label.doubt = place.saturating_sub(1);
+                }
+            });
+            let words = "Enter keeps the label, 1 to 9 change it, Space goes on; other letters begin a class. Ctrl+Z takes back.";
+            ui.label(RichText::new(words).small().weak());
+        });
+        ui.add_space(6.0);
+        card_ui(ui, "Who says what", |ui| advisers_ui(ui, panel, &doubt.advisers));
+        ui.add_space(6.0);
+        card_ui(ui, "Most like it", |ui| {
+            ui.horizontal_wrapped(|ui| {
+                for (image, class) in &doubt.alike {
+                    if small_ui(ui, panel, *image, Some(class), 84.0).on_hover_text("Look at this one").clicked() {
+                        panel.view.selection.set([*image]);
+                        panel.view.viewer = Some(super::super::view::Viewer::default());
+                    }
+                }
+            });
+        });
+        if ui.button("Why does the recogniser say so?").on_hover_text("Its pieces, and those that they were matched with").clicked() {
+            panel.ask(Command::Recognise(crate::command::Query::Item(doubt.image)));
+        }
+    });
+}

@@ -1,0 +1,256 @@
+//! Labelling: without a mouse, with suggestions that learn, going back, many at once, and the review of labels.
+
+use egui::Key;
+use tessera::command::Command;
+use tessera::gui::App;
+use tessera::gui::view::{Modal, Page};
+use tessera::session::desk::labelling::{Labelling, What};
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::UserLabel;
+use tessera_core::library::suggest::Order;
+
+use crate::keys::small;
+use crate::world::{World, class_folders};
+
+/// Twelve images without a class, four of a kind, and the desk before them in the order of their names.
+fn desk() -> World {
+    let mut world = small();
+    world.run(Command::Label((1..=12).map(ItemId).collect(), UserLabel::NoClass));
+    world.ctrl(Key::Num2);
+    world.run(Command::LabelFrom(None, Order::Folder));
+    world.until("the queue is there", |app| labelling(app).queue.len() == 12);
+    settle(&mut world);
+    world
+}
+
+fn labelling(app: &App) -> &Labelling {
+    app.desk().labelling().unwrap()
+}
+
+fn current(world: &World) -> ItemId {
+    labelling(world.app()).current().unwrap()
+}
+
+fn label_of(world: &World, id: ItemId) -> Option<String> {
+    world.state().image(id).unwrap().label().map(str::to_owned)
+}
+
+fn settle(world: &mut World) {
+    world.until("the advisers have thought", |app| {
+        let labelling = labelling(app);
+        labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving
+    });
+}
+
+/// Writes a class by the keyboard alone: the first letter opens the field.
+fn write(world: &mut World, class: &str) {
+    world.harness.event(egui::Event::Text(class[..1].to_owned()));
+    world.step();
+    world.harness.event(egui::Event::Text(class[1..].to_owned()));
+    world.step();
+    let before = current(world);
+    world.key(Key::Enter);
+    world.until("it is labelled", |app| labelling(app).current() != Some(before));
+    settle(world);
+}
+
+#[test]
+fn everything_is_labelled_without_a_mouse() {
+    let mut world = desk();
+    assert!(world.shows("What is this?") && world.shows("12 images without a class"));
+    let first = current(&world);
+    write(&mut world, "ant");
+    assert_eq!(label_of(&world, first).as_deref(), Some("ant"));
+    assert!(world.shows("the only class so far") && world.shows("Skip"));
+    // A new class; then one of those that are there, begun and completed.
+    world.run(Command::TakeUp(ItemId(5)));
+    settle(&mut world);
+    write(&mut world, "bee");
+    world.run(Command::TakeUp(ItemId(6)));
+    settle(&mut world);
+    write(&mut world, "be");
+    assert_eq!(label_of(&world, ItemId(6)).as_deref(), Some("bee"), "a class that begins so is meant");
+    // Enter accepts what is shown.
+    world.run(Command::TakeUp(ItemId(7)));
+    settle(&mut world);
+    let best = |world: &World| labelling(world.app()).ranking(world.state(), current(world))[0].0.clone();
+    let shown = best(&world);
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    world.key(Key::Enter);
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(7)).unwrap().label().is_some());
+    assert_eq!(label_of(&world, ItemId(7)), Some(shown));
+    settle(&mut world);
+    // X rejects: the other class is suggested instead.
+    let (id, refused) = (current(&world), best(&world));
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    world.key(Key::X);
+    world.until("it is rejected", |app| app.desk().state().unwrap().image(id).unwrap().rejected.contains(&refused));
+    settle(&mut world);
+    assert!(current(&world) == id && best(&world) != refused);
+    // Digits choose, Space skips, Backspace goes back.
+    let chosen = best(&world);
+    world.key(Key::Num1);
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(id).unwrap().label().is_some());
+    assert_eq!(label_of(&world, id), Some(chosen));
+    settle(&mut world);
+    let skipped = current(&world);
+    world.key(Key::Space);
+    assert_ne!(current(&world), skipped);
+    assert_eq!(labelling(world.app()).queue.last(), Some(&skipped));
+    world.key(Key::Backspace);
+    world.until("it is back", |app| labelling(app).current() == Some(skipped));
+    world.key(Key::Backspace);
+    world.until("the label is taken back", |app| app.desk().state().unwrap().image(id).unwrap().label().is_none());
+    settle(&mut world);
+    assert_eq!(current(&world), id, "the desk goes back to its image");
+    let meter = labelling(world.app()).meter();
+    assert_eq!(meter.labelled, 4, "what was taken back does not count");
+    assert!(meter.keys.0 == 16 && meter.keys.1 == 4 + 4 + 3 + 1 + 1, "{meter:?}");
+}
+
+#[test]
+fn suggestions_learn_and_one_undo_reverts_them() {
+    let mut world = desk();
+    for id in [1, 2, 5, 6, 9] {
+        let class = ["ant", "bee", "cat"][(id - 1) / 4];
+        world.run(Command::Give(vec![ItemId(id as u32)], class.into(), 1));
+        world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(id as u32)).unwrap().label().is_some());
+        settle(&mut world);
+    }
+    assert_eq!(labelling(world.app()).learned, 5);
+    assert!(world.shows("Learned from") && world.shows("Who says what") && world.shows("Nearest image"));
+    let suggestion = labelling(world.app()).suggestions[&current(&world)].clone();
+    // What another label changes is taken back with it.
+    world.run(Command::Give(vec![ItemId(10)], "dog".into(), 4));
+    world.until("it is labelled", |app| app.desk().state().unwrap().class("dog").is_some());
+    settle(&mut world);
+    assert_eq!(labelling(world.app()).learned, 6);
+    world.ctrl(Key::Z);
+    world.until("it is undone", |app| app.desk().state().unwrap().class("dog").is_none());
+    settle(&mut world);
+    let labelling = labelling(world.app());
+    assert_eq!((labelling.learned, labelling.current(), labelling.given.len()), (5, Some(ItemId(10)), 5));
+    assert_eq!(labelling.suggestions[&suggestion.image].ranking, suggestion.ranking, "as if it had never been said");
+    // A class that goes while it is in use, and one that joins another.
+    world.run(Command::RenameClass("bee".into(), "ant".into()));
+    world.run(Command::DeleteClass("cat".into()));
+    world.until("it is gone", |app| app.desk().state().unwrap().class("cat").is_none());
+    settle(&mut world);
+    let id = current(&world);
+    let names: Vec<String> = self::labelling(world.app()).ranking(world.state(), id).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["ant"]);
+    assert!(self::labelling(world.app()).queue.contains(&ItemId(9)), "what lost its class is to be labelled again");
+}
+
+#[test]
+fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
+    let mut world = small();
+    world.harness.state_mut().view_mut().selection.set([ItemId(1), ItemId(2), ItemId(5)]);
+    world.ctrl(Key::T);
+    world.until("they are on the desk", |app| app.desk().labelling().is_some_and(|labelling| labelling.queue.len() == 3));
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Label);
+    settle(&mut world);
+    assert!(world.shows("3 of 3 chosen images left") && world.shows("labelled ant"));
+    world.ctrl(Key::B);
+    world.harness.state_mut().view_mut().label.batch.as_mut().unwrap().class = "gnu".into();
+    world.harness.state_mut().view_mut().label.batch.as_mut().unwrap().left_out.insert(ItemId(2));
+    world.step();
+    assert!(world.shows("Label 2 images"));
+    world.key(Key::Enter);
+    world.until("they are labelled", |app| labelling(app).queue == [ItemId(2)]);
+    assert_eq!((label_of(&world, ItemId(5)), label_of(&world, ItemId(2))), (Some("gnu".into()), Some("ant".into())));
+    settle(&mut world);
+    // The same class again says nothing new, and yet is an answer.
+    world.run(Command::Give(vec![ItemId(2)], "ant".into(), 1));
+    world.until("all are done", |app| labelling(app).queue.is_empty());
+    assert!(world.shows("All chosen images are labelled"));
+    assert!(matches!(labelling(world.app()).given.last().unwrap().what, What::Class(_)));
+    world.click("Label all images without a class");
+    world.step();
+    assert!(world.shows("Every image has a class"));
+    world.ctrl(Key::Z);
+    world.until("one act is taken back", |app| app.desk().state().unwrap().image(ItemId(2)).unwrap().user == UserLabel::Unsaid);
+    world.ctrl(Key::Z);
+    world.until("the many are one act", |app| app.desk().state().unwrap().class("gnu").is_none());
+}
+
+#[test]
+fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(folder.path(), &["ant", "bee"], 6);
+    // Pictures of one class that say they are of the other.
+    for (from, to) in [("ant/000.png", "bee/900.png"), ("ant/001.png", "bee/901.png")] {
+        let mut picture = image::open(folder.path().join(from)).unwrap().to_rgb8();
+        picture.put_pixel(0, 0, image::Rgb([1, 2, 3]));
+        picture.save(folder.path().join(to)).unwrap();
+    }
+    let mut world = World::on(folder.path());
+    world.until("the recogniser is judged", |app| app.desk().report().is_some() && !app.desk().is_busy());
+    world.ctrl(Key::R);
+    world.until("it is reviewed", |app| app.desk().labelling().is_some_and(|labelling| labelling.reviewed.is_some()));
+    let doubts = |world: &World| labelling(world.app()).reviewed.clone().unwrap().doubts.clone();
+    let found = doubts(&world);
+    assert!(found.iter().any(|doubt| doubt.label.0 == "bee" && doubt.instead[0].0 == "ant"), "{found:?}");
+    assert!(world.shows("labels doubted") && world.shows("Rather:") && world.shows("Most like it"));
+    let first = found[0].clone();
+    world.key(Key::Num1);
+    world.until("it is changed", |app| labelling(app).reviewed.as_ref().unwrap().doubts.len() < found.len());
+    assert_eq!(label_of(&world, first.image), Some(first.instead[0].0.clone()));
+    world.ctrl(Key::Z);
+    world.until("it is as it was", |app| app.desk().state().unwrap().image(first.image).unwrap().user == UserLabel::Unsaid);
+    world.run(Command::Review);
+    world.until("it is doubted again", |app| labelling(app).reviewed.as_ref().unwrap().doubts.len() == found.len());
+    world.rest();
+    world.key(Key::Enter);
+    world.until("it is kept", |app| labelling(app).reviewed.as_ref().unwrap().doubts.len() < found.len());
+    let image = world.state().image(first.image).unwrap();
+    assert!(image.user == UserLabel::Class(first.label.0.clone()) && image.rejected.contains(&first.instead[0].0));
+    world.run(Command::Review);
+    world.rest();
+    assert!(doubts(&world).iter().all(|doubt| doubt.image != first.image), "what was confirmed is not doubted again");
+}
+
+#[test]
+fn what_cannot_be_labelled_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("nothing");
+    std::fs::create_dir(&empty).unwrap();
+    let mut world = World::new(&[]);
+    world.run(Command::Open(empty));
+    world.until("it is open", |app| app.desk().state().is_some() && !app.desk().is_busy());
+    world.ctrl(Key::Num2);
+    world.step();
+    assert!(world.shows("No images yet"));
+    world.key(Key::Enter);
+    world.key(Key::X);
+    world.key(Key::Backspace);
+    world.key(Key::Space);
+    world.run(Command::Give(vec![ItemId(7)], "ant".into(), 1));
+    world.until("it is refused", |app| app.desk().log().iter().any(|notice| notice.words.contains('7')));
+    assert!(!labelling(world.app()).is_saving, "and something else can be said");
+}
+
+#[test]
+fn class_folders_are_told_before_they_are_written() {
+    let mut world = World::new(&["out"]);
+    let folder = tempfile::tempdir().unwrap();
+    class_folders(folder.path(), &["ant", "bee"], 3);
+    world.run(Command::Open(folder.path().to_owned()));
+    world.until("the images are there", |app| app.desk().state().is_some_and(|state| state.images().count() == 6) && !app.desk().is_busy());
+    let out = world.path("out");
+    world.harness.state_mut().view_mut().open(Modal::ClassFolders);
+    world.run(Command::Plan(Some(out.clone())));
+    world.until("it is counted", |app| app.desk().plan().is_some());
+    assert!(world.shows("6 images in 2 folders") && !out.exists());
+    world.click("Link to the images");
+    world.until("it is written", |app| app.desk().log().iter().any(|notice| notice.words.contains("Wrote 6 labels")));
+    let link = out.join("ant/000.png");
+    assert!(link.symlink_metadata().unwrap().is_symlink() == cfg!(unix));
+    assert_eq!(std::fs::read(&link).unwrap(), std::fs::read(folder.path().join("ant/000.png")).unwrap());
+    world.harness.state_mut().view_mut().open(Modal::ClassFolders);
+    world.run(Command::Plan(Some(out)));
+    world.until("it is counted", |app| app.desk().plan().is_some());
+    assert!(world.shows("a folder with things in it"));
+    world.key(Key::Escape);
+    world.until("it is forgotten", |app| app.desk().plan().is_none());
+}
