@@ -114,6 +114,13 @@ impl App {
     }
 
     fn toast(&mut self, notice: Notice) {
+        // What went well makes room for what is new; problems stay until they are closed.
+        let mut older = self.view.toasts.iter().filter(|toast| toast.notice.tone != Tone::Problem).count();
+        self.view.toasts.retain(|toast| {
+            let stays = toast.notice.tone == Tone::Problem || older < 2;
+            older -= usize::from(toast.notice.tone != Tone::Problem);
+            stays
+        });
         self.view.toasts.push(Toast { notice, since: Instant::now() });
         let surplus = self.view.toasts.len().saturating_sub(6);
         self.view.toasts.drain(..surplus);
@@ -175,6 +182,8 @@ impl App {
         }
         if self.view.search != self.view.searched {
             self.view.searched.clone_from(&self.view.search);
+            // What was selected was an answer to something else.
+            self.view.selection.clear();
             self.run(Command::Search(self.view.search.clone()));
         }
         if std::mem::take(&mut self.view.ends_search) && (self.desk.like().is_some() || self.desk.is_looking()) {
@@ -296,6 +305,7 @@ impl App {
             Some(hits) if self.view.page == Page::Browse => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
             _ => self.view.list(),
         };
+        let is_answer = selected.iter().any(|id| list.contains(id));
         match action {
             Action::Open => self.view.open(Modal::Path(Purpose::Open)),
             Action::AddFolder => self.view.open(Modal::Path(if has_library { Purpose::AddFolder } else { Purpose::Open })),
@@ -320,9 +330,10 @@ impl App {
                 self.view.focus_search = true;
             }
             Action::Good | Action::Bad | Action::Unsaid => match self.desk.hits() {
-                Some(hits) if self.view.page == Page::Browse && !selected.is_empty() && !hits.query.trim().is_empty() => {
+                Some(hits) if self.view.page == Page::Browse && is_answer && !hits.query.trim().is_empty() => {
                     let query = hits.query.clone();
-                    self.asks.commands.extend(selected.into_iter().map(|id| Command::Reward(query.clone(), id, action.reward())));
+                    let answers = selected.into_iter().filter(|id| list.contains(id));
+                    self.asks.commands.extend(answers.map(|id| Command::Reward(query.clone(), id, action.reward())));
                 }
                 _ => self.toast(Notice { words: "Search for words and choose an answer first".into(), tone: Tone::Note, undo: None }),
             },

@@ -385,3 +385,22 @@ fn older_libraries_are_taken_over() {
         library.into_inner().unwrap().close().unwrap();
     }
 }
+
+#[test]
+fn a_label_is_confirmed_in_one_act() {
+    let place = Place::new(&["ant/0.png", "bee/1.png", "cat/2.png"]);
+    let library = place.open();
+    place.import(&library);
+    let ant = at(&library, "ant/0.png").id;
+    let not = ["bee", "cat"].map(str::to_owned);
+    let before = at(&library, "ant/0.png");
+    hold(&library).confirm(ant, &not).unwrap().unwrap();
+    assert_eq!((at(&library, "ant/0.png").user.clone(), rejected(&library, "ant/0.png")), (UserLabel::Class("ant".into()), not.to_vec()));
+    assert_eq!(hold(&library).confirm(ant, &not).unwrap(), None, "that was said already");
+    hold(&library).undo().unwrap();
+    assert_eq!(at(&library, "ant/0.png"), before);
+    assert!(hold(&library).confirm(ant, &["ant".to_owned()]).is_err(), "its own label is not denied");
+    assert!(hold(&library).confirm(ant, &["dragon".to_owned()]).is_err());
+    hold(&library).label(&[ant], &UserLabel::NoClass).unwrap();
+    assert!(hold(&library).confirm(ant, &not).is_err(), "there is nothing to confirm");
+}

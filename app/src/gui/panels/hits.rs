@@ -28,6 +28,11 @@ const THUMB: Vec2 = vec2(52.0, 20.0);
 pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(hits) = panel.desk.hits().cloned() else { return };
     label_keys(ui, panel);
+    let is_free = panel.view.modal.is_none() && !ui.ctx().text_edit_focused();
+    if is_free && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        panel.view.search.clear();
+        panel.view.ends_search = true;
+    }
     head_ui(ui, panel, &hits);
     if hits.hits.is_empty() {
         empty_ui(ui, panel, &hits);
@@ -39,7 +44,9 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
     let mut selection = std::mem::take(&mut panel.view.selection);
     let mut menu = None;
-    tiles_ui(ui, "hits", &list, &mut selection, size, |ui, id, size, selection| {
+    // Another question is read from its best answer on.
+    let place = format!("hits {} {:?}", hits.query, hits.like.as_ref().map(|like| (like.short_name(), like.crop)));
+    tiles_ui(ui, &place, &list, &mut selection, size, |ui, id, size, selection| {
         let Some((hit, shown)) = by_image.get(&id).copied().zip(cell(panel, id)) else {
             ui.allocate_exact_size(size, Sense::hover());
             return;
@@ -178,7 +185,7 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &Hit, shown: &Cell
     let font = egui::TextStyle::Small.resolve(ui.style());
     let middle = inner.bottom() - THUMB.y / 2.0;
     let bar = Rect::from_min_size(pos2(inner.left(), middle - 4.0), vec2(56.0, 8.0));
-    painter.rect_filled(bar, CornerRadius::same(3), ui.visuals().faint_bg_color);
+    painter.rect_filled(bar, CornerRadius::same(3), theme::behind_pictures(ui));
     let full = Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
     painter.rect_filled(full, CornerRadius::same(3), theme::accent(ui));
     painter.text(bar.right_center() + vec2(6.0, 0.0), egui::Align2::LEFT_CENTER, format!("{:.2}", hit.score), font, text);

@@ -230,7 +230,7 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranki
 
 /// An image as large as there is room, with the next ones below it. Returns the one of these that was pressed.
 pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &[(ItemId, Option<String>)]) -> Option<ItemId> {
-    let Some(image) = panel.state().and_then(|state| state.image(id).cloned()) else { return None };
+    let image = panel.state().and_then(|state| state.image(id).cloned())?;
     let below = if next.is_empty() { 26.0 } else { SIDE + 56.0 };
     let (rect, response) = ui.allocate_exact_size((ui.available_size() - vec2(0.0, below)).max(vec2(60.0, 60.0)), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Picture of {}", image.file_name())));
@@ -365,6 +365,10 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
             }
         }
     }
+    let rejected = panel.state().and_then(|state| state.image(id)).map(|image| image.rejected.iter().cloned().collect::<Vec<_>>());
+    if let Some(rejected) = rejected.filter(|rejected| !rejected.is_empty()) {
+        line(ui, RichText::new(format!("You said: not {}", rejected.join(", nor "))).small().weak());
+    }
     ui.add_space(4.0);
     if let Some((class, keys)) = class_ui(ui, panel) {
         panel.ask(Command::Give(vec![id], class, keys));
@@ -479,7 +483,9 @@ fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
     let labelled = panel.state().map_or(0, |state| state.images().filter(|image| image.label().is_some()).count());
     let images = panel.state().map_or(0, |state| state.images().count());
     let share = labelled as f32 / images.max(1) as f32;
-    ui.add(egui::ProgressBar::new(share).desired_height(14.0).text(RichText::new(format!("{labelled} of {images}")).small()));
+    ui.add(
+        egui::ProgressBar::new(share).desired_height(14.0).corner_radius(4).text(RichText::new(format!("{labelled} of {images}")).small()),
+    );
     egui::Grid::new("meter").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
         let mut row = |words: &str, value: String, hover: &str| {
             ui.label(words);

@@ -57,7 +57,7 @@ pub(super) fn window_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Request> {
             });
         }
         if panel.view.page == Page::Label {
-            Side::right("label").frame(plain).default_size(330.0).size_range(250.0..=520.0).show(ui, |ui| match panel.view.label.reviews {
+            Side::right("label").frame(plain).default_size(320.0).size_range(280.0..=520.0).show(ui, |ui| match panel.view.label.reviews {
                 true => review::side_ui(ui, panel),
                 false => label::side_ui(ui, panel),
             });

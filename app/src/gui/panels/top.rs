@@ -60,13 +60,18 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let id = Id::unique("search");
     let hint = format!("Search captions, classes, names ({})", Action::Find.key_words(ui.ctx()));
     let width = ui.available_width().min(360.0);
+    if panel.view.focus_search {
+        panel.view.focus_search = false;
+        // Before the field is there, so that it hears what is typed next; what it holds is selected, and replaced by that.
+        ui.memory_mut(|memory| memory.request_focus(id));
+        let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+        let all = egui::text::CCursorRange::two(egui::text::CCursor::new(0), egui::text::CCursor::new(panel.view.search.chars().count()));
+        state.cursor.set_char_range(Some(all));
+        state.store(ui.ctx(), id);
+    }
     let edit = TextEdit::singleline(&mut panel.view.search).id(id).hint_text(hint).desired_width(width).char_limit(500);
     let response = ui.add(edit);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
-    if panel.view.focus_search {
-        panel.view.focus_search = false;
-        response.request_focus();
-    }
     if response.changed() {
         (panel.view.page, panel.view.viewer) = (Page::Browse, None);
     }

@@ -67,9 +67,9 @@ pub(super) fn train_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                         );
                         ui.colored_label(ui.visuals().warn_fg_color, words);
                     }
-                    if report.leaks.is_empty() {
+                    if report.leaks.is_empty() && report.objects_unknown == 0 {
                         ui.label(RichText::new("No near copies were found across the split.").weak());
-                    } else {
+                    } else if !report.leaks.is_empty() {
                         let words = format!("{} have near copies among the images that they were judged by.", count(report.leaks.len(), "judged image"));
                         ui.horizontal(|ui| {
                             ui.colored_label(ui.visuals().warn_fg_color, words);

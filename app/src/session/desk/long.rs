@@ -143,6 +143,10 @@ impl Desk {
                 self.turns = true;
                 self.run_long(Command::LoadModel(path));
             }
+            Target::File if is_table(&path) && self.open.is_none() => {
+                let expected = "open the library or folder that the captions or labels of this file are about first";
+                self.tell(Notice { words: format!("{}: {expected}", display(&path)), tone: Tone::Problem, undo: None });
+            }
             Target::File if is_table(&path) => self.run_long(Command::ReadTable(path)),
             Target::File => {
                 self.turns = true;
