@@ -60,7 +60,45 @@ fn main() {
         scrolling.push(frame(&mut world));
     }
     tell("while scrolling", scrolling);
+    label(&mut world);
     type_queries(&mut world);
+}
+
+/// Labels given at the desk.
+const LABELS: usize = 200;
+
+/// Images are labelled one after another, each as soon as it is there: by the folders that they came from, which the desk does not know.
+fn label(world: &mut World) {
+    world.harness.state_mut().view_mut().page = tessera::gui::view::Page::Label;
+    let start = Instant::now();
+    let mut frames = Vec::new();
+    let is_quiet = |world: &World| world.app().desk().labelling().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking);
+    while !is_quiet(world) {
+        frames.push(frame(world));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    println!("the labelling desk of {IMAGES} images stood after {:.1} s", start.elapsed().as_secs_f64());
+    let (mut next, mut suggested, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..LABELS {
+        let id = world.app().desk().labelling().unwrap().current().unwrap();
+        let class = world.state().image(id).unwrap().name().chars().take(8).collect::<String>();
+        let start = Instant::now();
+        world.harness.state_mut().ask(Command::Give(vec![id], class, 1));
+        let mut wait = |world: &mut World, is_so: &dyn Fn(&World) -> bool| {
+            while !is_so(world) {
+                frames.push(frame(world));
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            start.elapsed()
+        };
+        next.push(wait(world, &|world| world.app().desk().labelling().unwrap().current() != Some(id)));
+        suggested.push(wait(world, &|world| world.app().desk().labelling().unwrap().learned == round + 1));
+        settled.push(wait(world, &is_quiet));
+    }
+    tell("while labelling", frames);
+    tell_of("labels", "until durable and the next image is shown", next);
+    tell_of("labels", "until learned by the advisers", suggested);
+    tell_of("labels", "until all suggestions are new and in order", settled);
 }
 
 /// Captions of each image.

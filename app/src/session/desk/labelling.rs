@@ -421,8 +421,10 @@ impl Desk {
     /// Says what class images are of. The next image comes when that is durable.
     pub(super) fn give(&mut self, images: Vec<ItemId>, class: String, keys: usize) {
         let Some(labelling) = self.labelling.as_mut().filter(|labelling| !labelling.is_saving) else { return };
-        let top =
-            |id: &ItemId| self.open.as_ref().and_then(|open| labelling.ranking(&open.state, *id).first().map(|(name, _)| name.clone()));
+        let top = |id: &ItemId| {
+            let asked = self.open.as_ref().and_then(|open| labelling.ranking(&open.state, *id).into_iter().next());
+            asked.or_else(|| labelling.glances.get(id).cloned()).map(|(name, _)| name)
+        };
         let suggested = images.iter().map(top).collect();
         labelling.is_saving = true;
         let given = Given { images, what: What::Class(class.trim().to_owned()), suggested, keys, event: None };

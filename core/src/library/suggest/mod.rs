@@ -37,7 +37,9 @@ const SEEN: usize = 32;
 const LEAVES: usize = 8;
 /// Labels between stands that are kept, and how many of these.
 const STEP: usize = 32;
-const STANDS: usize = 16;
+const STANDS: usize = 8;
+/// Classes that contextual search tells apart: it keeps something for any two of them, in every stand.
+const APART: usize = 64;
 /// Of the labels that are there already, those of which the recogniser is asked as well: it takes longest.
 const JUDGED: usize = 40;
 /// Of these labels so many are learned; more would not be learned in the time a user waits.
@@ -146,7 +148,9 @@ impl Stand {
         let opinions = self.opinions(&said.view, &said.judged)?;
         let advice = self.mixture.combine(&opinions);
         self.mixture.learn(&advice, said.class)?;
-        self.contextual.learn(&said.view.seen, said.class, &mut self.rng)?;
+        if said.class.index() < APART {
+            self.contextual.learn(&said.view.seen, said.class, &mut self.rng)?;
+        }
         self.linear.learn(&said.view.whole, said.class, &mut self.rng)?;
         self.nearest.learn(&said.view.whole, said.class, &mut self.rng)?;
         if !said.view.words.is_empty() {
