@@ -73,16 +73,21 @@ for size in 1280x800 1920x1080; do
         shoot search
         xdotool key Escape
         sleep 0.3
+        xdotool key ctrl+1 ctrl+a ctrl+t
+        sleep "${THINKING:-20}"
+        shoot label
         # Judging takes a while on a slow machine.
-        xdotool key ctrl+3
+        xdotool key ctrl+4
         sleep "${JUDGING:-30}"
         shoot train
-        xdotool key ctrl+4
+        xdotool key ctrl+5
         sleep 0.6
         shoot models
-        xdotool key ctrl+5
+        xdotool key ctrl+6
         sleep 1
         shoot library
+        ask "review labels" "${JUDGING:-30}"
+        shoot review
         for pair in settings:ctrl+comma history:ctrl+h open:ctrl+o keys:F1 palette:ctrl+k; do
             xdotool key "${pair#*:}"
             sleep 0.8

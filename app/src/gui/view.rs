@@ -294,6 +294,8 @@ pub struct Batch {
     pub images: Vec<ItemId>,
     /// Those that are left out.
     pub left_out: std::collections::BTreeSet<ItemId>,
+    /// Keys and clicks that it took so far.
+    pub presses: usize,
 }
 
 /// How the window stands.

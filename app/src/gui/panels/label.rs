@@ -559,10 +559,15 @@ fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
         }
     };
     images.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut left_out = BTreeSet::new();
     if labelling.only.is_none() {
         images.insert(0, (id, 1.0));
+        // What is more likely something else is not taken in unasked.
+        left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
     }
-    Some(Batch { class, images: images.into_iter().take(MANY).map(|(id, _)| id).collect(), left_out: BTreeSet::new() })
+    let images: Vec<ItemId> = images.into_iter().take(MANY).map(|(id, _)| id).collect();
+    left_out.retain(|id| images.contains(id));
+    Some(Batch { class, images, left_out, presses: 1 })
 }
 
 /// Many images, of which those are left out that are pressed.
@@ -588,6 +593,7 @@ fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
                     ui.painter().rect_filled(response.rect, CornerRadius::ZERO, ui.visuals().panel_fill.gamma_multiply(0.6));
                 }
                 if response.on_hover_text(if is_in { "Press to leave it out" } else { "Press to take it in" }).clicked() {
+                    batch.presses += 1;
                     if is_in {
                         batch.left_out.insert(*id);
                     } else {
@@ -631,7 +637,7 @@ fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 
 fn give_batch(panel: &mut Panel<'_>) {
     let Some(batch) = panel.view.label.batch.clone() else { return };
-    let keys = 1 + batch.left_out.len();
+    let keys = batch.presses + 1;
     let images: Vec<ItemId> = batch.images.into_iter().filter(|id| !batch.left_out.contains(id)).collect();
     if !images.is_empty() && !batch.class.is_empty() {
         panel.ask(Command::Give(images, batch.class, keys));
