@@ -73,7 +73,10 @@ for size in 1280x800 1920x1080; do
         shoot search
         xdotool key Escape
         sleep 0.3
-        xdotool key ctrl+1 ctrl+a ctrl+t
+        for keys in ctrl+1 ctrl+a ctrl+t; do
+            xdotool key "$keys"
+            sleep 0.4
+        done
         sleep "${THINKING:-20}"
         shoot label
         # Judging takes a while on a slow machine.

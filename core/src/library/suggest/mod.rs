@@ -41,7 +41,7 @@ const STANDS: usize = 8;
 /// Classes that contextual search tells apart: it keeps something for any two of them, in every stand.
 const APART: usize = 64;
 /// Of the labels that are there already, those of which the recogniser is asked as well: it takes longest.
-const JUDGED: usize = 40;
+const JUDGED: usize = 24;
 /// Of these labels so many are learned; more would not be learned in the time a user waits.
 const LEARNED: usize = 2000;
 
