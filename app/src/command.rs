@@ -102,7 +102,7 @@ pub enum Command {
     DeleteModel(PathBuf),
     /// Write something out.
     Export(Export, PathBuf),
-    /// Say what an export into class folders would write; nothing ends that.
+    /// Say what an export into class folders would write; `None` forgets it.
     Plan(Option<PathBuf>),
     /// Write the explanation on show as a PNG file.
     ExportPicture(PathBuf),

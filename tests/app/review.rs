@@ -6,13 +6,17 @@ use crate::world::World;
 fn wrong_labels_are_listed_with_their_reasons() {
     let world = World::with_images();
     world.run(["import", "lib.tessera", "images"]).ended(0);
-    let empty = world.run(["review", "lib.tessera", "--json"]).ended(0).object();
-    let judged = empty["judged"].as_u64().unwrap();
-    assert!(judged > 0, "{empty}");
-    assert_eq!((empty["left"].as_u64(), empty["doubted"].as_u64() <= Some(judged)), (Some(0), true));
+    // A disc that is said to be a grid.
+    world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "grid"]).ended(0);
+    let all = world.run(["review", "lib.tessera", "--json"]).ended(0).object();
+    let judged = all["judged"].as_u64().unwrap();
+    assert!(judged > 0, "{all}");
+    assert_eq!((all["left"].as_u64(), all["doubted"].as_u64() <= Some(judged)), (Some(0), true));
     let one = world.run(["review", "lib.tessera", "-k", "1", "--json"]).ended(0).object();
     assert!(one["doubts"].as_array().unwrap().len() <= 1);
-    for doubt in empty["doubts"].as_array().unwrap() {
+    let said: Vec<&str> = all["doubts"].as_array().unwrap().iter().map(|doubt| doubt["path"].as_str().unwrap()).collect();
+    assert!(said.iter().any(|path| path.ends_with("disc_02_1_0_0_lt.png")), "{all}");
+    for doubt in all["doubts"].as_array().unwrap() {
         let (label, instead) = (doubt["label"].as_str().unwrap(), doubt["instead"].as_array().unwrap());
         assert!(
             !instead.is_empty() && instead.iter().all(|pair| pair[0] != label && pair[1].as_f64() > doubt["chance"].as_f64()),

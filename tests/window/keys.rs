@@ -3,6 +3,7 @@
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use tessera::command::Command;
+use tessera::gui::actions::Action;
 use tessera::gui::listing::Scope;
 use tessera::gui::view::{Modal, Page};
 
@@ -158,6 +159,15 @@ fn letters_live_while_a_button_has_the_keyboard() {
     world.until("it is labelled", |app| app.desk().state().unwrap().images().next().unwrap().label() == Some("cat"));
     world.ctrl(Key::Z);
     world.until("it is undone", |app| app.desk().state().unwrap().images().next().unwrap().label() == Some("ant"));
+}
+
+#[test]
+fn no_key_means_two_things() {
+    let keys: Vec<_> = Action::ALL.iter().flat_map(|action| action.shortcuts().iter().map(move |key| (key, action))).collect();
+    for (place, (key, action)) in keys.iter().enumerate() {
+        let other = keys[..place].iter().find(|(other, _)| other == key);
+        assert!(other.is_none(), "{key:?} is {action:?} and {other:?}");
+    }
 }
 
 #[test]

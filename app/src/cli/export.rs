@@ -47,7 +47,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     let is_sorted =
         what.is_some_and(|what| matches!(what, command::Export::Labels(command::Format::ClassFolders | command::Format::ClassLinks)));
     if arguments.links && !is_sorted {
-        let expected = "left out, or with labels in class-folders";
+        let expected = "left out, or labels with --format class-folders";
         return Err(Error::Option { name: "--links", found: format.name().into(), expected }.into());
     }
     let library = librarian.open(&arguments.library)?;

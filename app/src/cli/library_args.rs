@@ -147,6 +147,9 @@ pub(super) struct Suggest {
     /// Images wanted, where none are named
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
+    /// Which of those without a class come first: those that teach most, those on which advisers disagree, by their paths, or by chance
+    #[arg(long, default_value = "folder", value_name = "ORDER", value_parser = ["useful", "disagreement", "folder", "random"])]
+    pub(super) order: String,
 }
 
 /// Arguments of `review`.

@@ -1,10 +1,10 @@
 //! `tessera suggest`.
 
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 use tessera_core::error::display;
 use tessera_core::library::import::hold;
-use tessera_core::library::suggest::Suggestion;
+use tessera_core::library::suggest::{Order, Suggestion, Vote};
 
 use super::Done;
 use super::librarian::{Librarian, count, find_all};
@@ -14,8 +14,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let (session, out) = (librarian.session, librarian.out);
+        let order = Order::ALL.into_iter().find(|order| order.name() == arguments.order).unwrap_or_default();
         let images = find_all(&hold(library), &arguments.images)?;
-        let (suggestions, learned) = out.watched(session.progress(), || session.suggest(library, &images, arguments.k))?;
+        let (suggestions, learned) = out.watched(session.progress(), || session.suggest(library, &images, arguments.k, order))?;
         let library = hold(library);
         let path = |suggestion: &Suggestion| library.state().image(suggestion.image).and_then(|image| library.state().path_of(image));
         if learned == 0 {
@@ -23,12 +24,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
         }
         out.answer(
             || {
-                let adviser = |(name, class, trust): &(&str, Option<String>, f64)| json!({"name": name, "class": class, "trust": trust});
                 let suggestion = |suggestion: &Suggestion| {
                     let (class, chance) = &suggestion.ranking[0];
                     json!({"image": suggestion.image.0, "path": path(suggestion).map(|path| path.to_string_lossy().into_owned()),
                         "class": class, "chance": chance, "ranking": suggestion.ranking,
-                        "advisers": suggestion.advisers.iter().map(adviser).collect::<Vec<_>>()})
+                        "advisers": votes(&suggestion.advisers)})
                 };
                 json!({"suggestions": suggestions.iter().map(suggestion).collect::<Vec<_>>(), "learned": learned})
             },
@@ -38,10 +38,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
                 }
                 let line = |suggestion: &Suggestion| {
                     let (class, chance) = &suggestion.ranking[0];
-                    let agree = suggestion.advisers.iter().filter(|(_, said, _)| said.as_ref() == Some(class));
-                    let names: Vec<&str> = agree.map(|(name, ..)| *name).collect();
                     let path = path(suggestion).map(|path| display(&path)).unwrap_or_default();
-                    format!("{:.2}  {class}  #{} {path}\n      (says {})", chance, suggestion.image.0, names.join(", "))
+                    format!("{chance:.2}  {class}  #{} {path}\n      (says {})", suggestion.image.0, agreeing(&suggestion.advisers, class))
                 };
                 let lines: Vec<String> = suggestions.iter().map(line).collect();
                 format!("{}\n{} learned", lines.join("\n"), count(learned, "label"))
@@ -49,4 +47,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
         );
         Ok(Done::Whole)
     })
+}
+
+/// What advisers say, for programs.
+pub(super) fn votes(votes: &[Vote]) -> Vec<Value> {
+    votes.iter().map(|vote| json!({"name": vote.adviser, "class": vote.class, "trust": vote.trust})).collect()
+}
+
+/// Who says a class, in words.
+pub(super) fn agreeing(votes: &[Vote], class: &str) -> String {
+    let names: Vec<&str> = votes.iter().filter(|vote| vote.class.as_deref() == Some(class)).map(|vote| vote.adviser).collect();
+    if names.is_empty() { "all together".into() } else { names.join(", ") }
 }

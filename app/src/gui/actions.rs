@@ -1,6 +1,7 @@
 //! Everything that a menu, a key or the palette can ask for, with its words and its key.
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
+use tessera_core::library::suggest::Order;
 
 /// Something a user can ask for without saying more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,16 @@ pub enum Action {
     Lessons,
     /// Label what is selected, one after another.
     LabelThese,
+    /// Label many images at once.
+    LabelMany,
+    /// The orders in which images are labelled.
+    UsefulFirst,
+    /// See `UsefulFirst`.
+    DisputedFirst,
+    /// See `UsefulFirst`.
+    ByFolder,
+    /// See `UsefulFirst`.
+    ByChance,
     /// Look for wrong labels.
     Review,
     /// Rename the class that is shown, or join it with another.
@@ -109,7 +120,7 @@ pub enum Action {
 
 impl Action {
     /// All of them, in the order of menus and palette.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 55] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -133,6 +144,11 @@ impl Action {
         Self::Like,
         Self::Lessons,
         Self::LabelThese,
+        Self::LabelMany,
+        Self::UsefulFirst,
+        Self::DisputedFirst,
+        Self::ByFolder,
+        Self::ByChance,
         Self::Review,
         Self::RenameClass,
         Self::ColourClass,
@@ -204,6 +220,11 @@ impl Action {
             Self::CopyPath => ("Copy path", "Of the selected images"),
             Self::Browse => ("Browse", "All images"),
             Self::LabelThese => ("Label one by one", "The selected images, each with a suggestion"),
+            Self::LabelMany => ("Label many…", "Images that are suggested the same, or all chosen ones, at once"),
+            Self::UsefulFirst => ("Label the most useful first", "Those of which the advisers are unsure, and that look unlike each other"),
+            Self::DisputedFirst => ("Label the disputed first", "Those on which the advisers disagree"),
+            Self::ByFolder => ("Label by folder", "By paths"),
+            Self::ByChance => ("Label by chance", "In no order"),
             Self::Review => ("Review labels", "Find labels that look wrong, each with the reasons"),
             Self::ShowLabel => ("Label", "One image after another, each with a suggestion that learns from every label"),
             Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),
@@ -259,7 +280,8 @@ impl Action {
             Self::ShowTrain => const { &[key(CTRL, Key::Num4)] },
             Self::ShowModels => const { &[key(CTRL, Key::Num5)] },
             Self::ShowLibrary => const { &[key(CTRL, Key::Num6)] },
-            Self::LabelThese => const { &[key(CTRL, Key::T)] },
+            Self::LabelThese => const { &[key(CTRL_SHIFT, Key::L)] },
+            Self::LabelMany => const { &[key(CTRL, Key::B)] },
             Self::Review => const { &[key(CTRL, Key::R)] },
             Self::Settings => const { &[key(CTRL, Key::Comma)] },
             Self::History => const { &[key(CTRL, Key::H)] },
@@ -301,6 +323,17 @@ impl Action {
             }
         }
         found
+    }
+
+    /// The order of labelling that it asks for.
+    pub fn order(self) -> Option<Order> {
+        match self {
+            Self::UsefulFirst => Some(Order::Useful),
+            Self::DisputedFirst => Some(Order::Disagreement),
+            Self::ByFolder => Some(Order::Folder),
+            Self::ByChance => Some(Order::Random),
+            _ => None,
+        }
     }
 
     /// What it says of an answer, if it says anything good or bad.

@@ -138,7 +138,7 @@ impl App {
     /// What has been asked for is done, what has been done is taken in.
     pub fn logic(&mut self, ctx: &Context) {
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
-            self.asks.actions.extend(Action::pressed(ctx, self.view.page == Page::Label && self.desk.state().is_some()));
+            self.asks.actions.extend(Action::pressed(ctx, self.has_own_keys()));
         }
         self.take_dropped(ctx);
         if let Some((purpose, path)) = self.dialogs.poll()
@@ -215,6 +215,11 @@ impl App {
         if self.desk.is_busy() {
             ctx.request_repaint_after(TICK);
         }
+    }
+
+    /// Whether letters are the page's own.
+    fn has_own_keys(&self) -> bool {
+        self.view.page == Page::Label && self.view.viewer.is_none() && self.desk.state().is_some()
     }
 
     /// What is shown is what is searched.
@@ -369,7 +374,20 @@ impl App {
                 }
             }
             Action::Browse => self.view.turn_to(Page::Browse),
-            Action::ShowLabel => self.view.turn_to(Page::Label),
+            Action::ShowLabel => {
+                self.view.turn_to(Page::Label);
+                self.view.label.reviews = false;
+            }
+            Action::LabelMany => {
+                self.view.turn_to(Page::Label);
+                (self.view.label.reviews, self.view.label.wants_batch) = (false, true);
+            }
+            Action::UsefulFirst | Action::DisputedFirst | Action::ByFolder | Action::ByChance => {
+                self.view.turn_to(Page::Label);
+                self.view.label.reviews = false;
+                let only = self.desk.labelling().and_then(|labelling| labelling.only.clone());
+                self.asks.commands.extend(action.order().map(|order| Command::LabelFrom(only, order)));
+            }
             Action::LabelThese if !selected.is_empty() => {
                 let order = self.desk.labelling().map(|labelling| labelling.order).unwrap_or_default();
                 self.asks.commands.push(Command::LabelFrom(Some(Arc::new(selected)), order));

@@ -279,10 +279,16 @@ pub struct LabelView {
     pub completion: usize,
     /// Whether what is typed is to have the keyboard.
     pub wants_focus: bool,
-    /// Many images labelled at once.
+    /// Whether anything had the keyboard in the last frame in which keys were the page's.
+    pub had_focus: bool,
+    /// Many images labelled at once, and whether that is asked for.
     pub batch: Option<Batch>,
-    /// The image shown with the class suggested, and when that last changed before the user's eyes.
-    pub shown: Option<(ItemId, Option<String>, Option<Instant>)>,
+    /// See `batch`.
+    pub wants_batch: bool,
+    /// The image shown with the classes suggested, and when either last changed, in seconds of the window's clock.
+    pub shown: Option<(ItemId, Vec<String>, f64)>,
+    /// Whether the classes changed before the user's eyes.
+    pub has_changed: bool,
 }
 
 /// Images that are labelled at once.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_core::data::toys::{Category, ToyOptions, render};
-use tessera_core::library::suggest::{ADVISERS, Order, Review, Suggester, Suggestion};
+use tessera_core::library::suggest::{ADVISERS, Doubt, LEARNED, Order, Review, Suggester, Suggestion};
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn followed(library: &Mutex<Library>, suggester: &mut Suggester) {
 #[test]
 fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
     let (_place, library, truths) = toys();
-    let mut suggester = Suggester::new(0).unwrap();
+    let mut suggester = Suggester::new(0, LEARNED).unwrap();
     let first = *truths.keys().next().unwrap();
     assert_eq!(suggested(&library, &mut suggester, first), None, "no class is known");
     let mut right = Vec::new();
@@ -58,7 +58,7 @@ fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
         right.push(suggestion.as_ref().is_some_and(|suggestion| suggestion.ranking[0].0 == *truth));
         if let Some(suggestion) = suggestion {
             let sum: f64 = suggestion.ranking.iter().map(|(_, chance)| chance).sum();
-            let trust: f64 = suggestion.advisers.iter().map(|(.., trust)| trust).sum();
+            let trust: f64 = suggestion.advisers.iter().map(|vote| vote.trust).sum();
             assert!((sum - 1.0).abs() < 1e-9 && (trust - 1.0).abs() < 1e-9, "{suggestion:?}");
             assert_eq!(suggestion.advisers.len(), ADVISERS.len());
         }
@@ -84,7 +84,7 @@ fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
 fn what_is_taken_back_was_never_learned() {
     let (_place, library, truths) = toys();
     let ids: Vec<ItemId> = truths.keys().copied().collect();
-    let mut suggester = Suggester::new(3).unwrap();
+    let mut suggester = Suggester::new(3, LEARNED).unwrap();
     let (probe, rest) = ids.split_last().unwrap();
     let mut stands = Vec::new();
     for id in rest {
@@ -106,7 +106,7 @@ fn what_is_taken_back_was_never_learned() {
     assert_eq!(suggested(&library, &mut suggester, *probe), stands[2]);
     // Others who are told the same at once agree with each other.
     let [mut one, mut other] = [0, 1].map(|_| {
-        let mut suggester = Suggester::new(3).unwrap();
+        let mut suggester = Suggester::new(3, LEARNED).unwrap();
         followed(&library, &mut suggester);
         suggester
     });
@@ -124,7 +124,7 @@ fn what_is_taken_back_was_never_learned() {
 fn what_is_labelled_next_is_unsure_and_unlike() {
     let (_place, library, truths) = toys();
     let ids: Vec<ItemId> = truths.keys().copied().collect();
-    let mut suggester = Suggester::new(5).unwrap();
+    let mut suggester = Suggester::new(5, LEARNED).unwrap();
     let mut ask = |order: Order, images: &[ItemId]| {
         let (moment, seen) = {
             let library = hold(&library);
@@ -203,4 +203,54 @@ fn wrong_labels_are_doubted_first() {
     assert_eq!((reviewed.judged, reviewed.left), (0, ids.len()));
     hold(&library).label(&[ids[0]], &class("unicorn")).unwrap();
     assert_eq!(review(&Progress::default()).passed, 1);
+}
+
+#[test]
+fn of_too_many_labels_some_are_passed_over_and_none_that_comes_later() {
+    let (_place, library, truths) = toys();
+    let ids: Vec<ItemId> = truths.keys().copied().collect();
+    let (last, first) = ids.split_last().unwrap();
+    for id in first {
+        hold(&library).label(&[*id], &class(truths[id])).unwrap();
+    }
+    let mut suggester = Suggester::new(1, 10).unwrap();
+    for _ in 0..3 {
+        followed(&library, &mut suggester);
+        assert_eq!(suggester.n_learned(), 10, "those that were passed over stay so");
+    }
+    hold(&library).label(&[*last], &class(truths[last])).unwrap();
+    followed(&library, &mut suggester);
+    assert_eq!(suggester.n_learned(), 11);
+    hold(&library).undo().unwrap();
+    followed(&library, &mut suggester);
+    assert_eq!(suggester.n_learned(), 10);
+}
+
+#[test]
+fn an_object_does_not_vouch_for_its_own_label() {
+    // Two classes of four objects; one object says of all its views that they are of the other class.
+    let place = Place::new(&[]);
+    let options = ToyOptions { side: 64, ..ToyOptions::default() };
+    for (c, category) in [Category::Airplane, Category::Truck].into_iter().enumerate() {
+        for (instance, view) in (0..4).flat_map(|instance| (0..6).map(move |view| (instance, view))) {
+            let said = if (c, instance) == (0, 0) { "truck" } else { category.name() };
+            let name = format!("all/{said}/{}/{view}.png", instance as usize + 4 * c);
+            fs::create_dir_all(place.image(&name).parent().unwrap()).unwrap();
+            render(category, instance, view, &options).picture.save(place.image(&name)).unwrap();
+        }
+    }
+    let library = place.open();
+    place.import(&library);
+    while hold(&library).bring_appearances(100).unwrap() > 0 {}
+    let groups: BTreeSet<String> = hold(&library).state().images().filter_map(|image| image.folder.group.clone()).collect();
+    assert_eq!(groups.len(), 8, "{groups:?}");
+    let reviewed = Review::new(&hold(&library), 0).judge(&Progress::default()).unwrap();
+    assert_eq!((reviewed.judged, reviewed.objects_unknown), (48, 0));
+    let wrong =
+        |doubt: &Doubt| at(&library, "all/truck/0/0.png").folder.group == hold(&library).state().image(doubt.image).unwrap().folder.group;
+    let found: Vec<bool> = reviewed.doubts.iter().map(wrong).collect();
+    assert_eq!(found.iter().filter(|wrong| **wrong).count(), 6, "every view of it, for none is judged by the others: {found:?}");
+    for doubt in reviewed.doubts.iter().filter(|doubt| wrong(doubt)) {
+        assert!(doubt.alike.iter().all(|(id, _)| !wrong(&Doubt { image: *id, ..doubt.clone() })), "other objects look like it");
+    }
 }

@@ -1,12 +1,12 @@
 //! The labelling desk: one image large, what is suggested for it and by whom, the next ones, and how the work goes.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use egui::{Align2, CornerRadius, Event, Id, Key, Modifiers, Rect, RichText, ScrollArea, Sense, TextEdit, TextStyle, Ui};
+use egui::{Align2, CornerRadius, Key, Rect, RichText, ScrollArea, Sense, TextStyle, Ui};
 use egui::{Role, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::{Order, Vote};
 
 use super::super::actions::Action;
 use super::super::theme;
@@ -14,19 +14,20 @@ use super::super::view::{Batch, Panel, Viewer};
 use super::super::widgets::grid::one_line;
 use super::super::widgets::{WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
 use super::browse::count;
+use super::class_field::{begin_typing, class_ui, digit, is_free, pressed};
 use crate::command::Command;
 use crate::session::desk::labelling::{Labelling, Meter};
 
-/// A suggestion that changes before the user's eyes is not accepted by a key before this long.
-const SETTLED: Duration = Duration::from_millis(350);
+/// Seconds for which an image is there before a key says something of it, and for which a suggestion is that changed before the user's eyes.
+const SEEN: f64 = 0.12;
+/// See `SEEN`.
+const CHANGED: f64 = 0.35;
 /// Images in the strip of the next ones have this side.
 const SIDE: f32 = 84.0;
 /// Classes that a digit chooses.
-const CHOICES: usize = 9;
+pub(super) const CHOICES: usize = 9;
 /// Images that can be labelled at once.
 const MANY: usize = 60;
-/// Classes offered while one is typed.
-const OFFERED: usize = 5;
 
 /// What advisers are called, and what they go by.
 pub(super) fn adviser_words(name: &str) -> (&'static str, &'static str) {
@@ -56,7 +57,8 @@ pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         return;
     };
     let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
-    keys(ui, panel, labelling, id, &ranking);
+    let is_read = is_read(ui, panel, id, &ranking);
+    keys(ui, panel, labelling, id, &ranking, is_read);
     let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..]
         .iter()
         .take(40)
@@ -74,7 +76,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
         ui.separator();
         let words = |order: Order| match order {
             Order::Useful => "Most useful first",
-            Order::Disagreement => "Disagreement first",
+            Order::Disagreement => "Disputed first",
             Order::Folder => "By folder",
             Order::Random => "By chance",
         };
@@ -95,9 +97,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
         }
         if panel.view.label.batch.is_none() && labelling.current().is_some() {
-            let hover = "Label many images that are suggested the same, at once (Ctrl+B)";
-            let asked = ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::B));
-            if ui.button("Label many…").on_hover_text(hover).clicked() || asked {
+            let hover = format!("{} ({})", Action::LabelMany.words().1, Action::LabelMany.key_words(ui.ctx()));
+            let asked = std::mem::take(&mut panel.view.label.wants_batch);
+            if ui.button(Action::LabelMany.words().0).on_hover_text(hover).clicked() || asked {
                 panel.view.label.batch = batch(panel, labelling);
             }
         }
@@ -141,89 +143,52 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
                 panel.ask(Command::GoBack);
             }
         });
-        if is_free(ui, panel) && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Backspace)) {
+        if is_free(ui, panel) && pressed(ui, Key::Backspace) {
             panel.ask(Command::GoBack);
         }
     }
 }
 
-/// Whether keys are this page's.
-pub(super) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
-    panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
-}
-
-/// A digit that was pressed, from 0 for the key 1.
-pub(super) fn digit(ui: &Ui) -> Option<usize> {
-    let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
-    ui.input_mut(|input| digits.iter().position(|key| input.consume_key(Modifiers::NONE, *key)))
-}
-
-/// Text that was typed without a field, unless it begins with a letter of `taken`, which means something else. Who types fast gives several
-/// letters at once; no field sees them again.
-fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
-    ui.input_mut(|input| {
-        let texts = input.events.iter().filter_map(|event| match event {
-            Event::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let all: Vec<&str> = texts.collect();
-        let first = all.first().filter(|first| !taken.contains(first))?;
-        if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace()) {
-            return None;
+/// Notes what is shown since when. Whether it was there long enough to be read.
+fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]) -> bool {
+    let now = ui.input(|input| input.time);
+    let classes: Vec<String> = ranking.iter().take(CHOICES).map(|(class, _)| class.clone()).collect();
+    let label = &mut panel.view.label;
+    match &label.shown {
+        Some((before, same, _)) if *before == id && *same == classes => {}
+        // Nothing could be meant before the first suggestion came.
+        Some((before, none, _)) if *before != id || none.is_empty() => {
+            (label.shown, label.has_changed) = (Some((id, classes, now)), false);
         }
-        let text = all.concat();
-        input.events.retain(|event| !matches!(event, Event::Text(_)));
-        Some(text.strip_prefix('/').map(str::to_owned).unwrap_or(text))
-    })
+        Some(_) => (label.shown, label.has_changed) = (Some((id, classes, now)), true),
+        None => (label.shown, label.has_changed) = (Some((id, classes, now)), false),
+    }
+    let since = label.shown.as_ref().map_or(now, |(.., since)| *since);
+    let needed = if label.has_changed { CHANGED } else { SEEN };
+    let is_read = now - since >= needed;
+    if !is_read {
+        ui.ctx().request_repaint_after(Duration::from_secs_f64(needed));
+    }
+    is_read
 }
 
-/// Whether the name of a class is begun: with a letter that is not `taken`, or with Tab or `/`.
-pub(super) fn begin_typing(ui: &Ui, panel: &mut Panel<'_>, taken: &[&str]) -> bool {
-    let tab = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Tab));
-    let text = if tab { Some(String::new()) } else { typed(ui, taken) };
-    let begins = text.is_some();
-    if let Some(text) = text {
-        let label = &mut panel.view.label;
-        (label.typed, label.completion, label.wants_focus) = (text, 0, true);
-    }
-    begins
-}
-
-fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)]) {
-    let top = ranking.first().map(|(class, _)| class.clone());
-    let shown = &mut panel.view.label.shown;
-    match shown {
-        Some((before, class, changed)) if *before == id => {
-            if *class != top {
-                // Nothing was there to be pressed before the first suggestion came.
-                *changed = class.is_some().then(Instant::now);
-                *class = top.clone();
-            }
-        }
-        _ => *shown = Some((id, top.clone(), None)),
-    }
-    let is_settled = shown.as_ref().is_none_or(|(.., changed)| changed.is_none_or(|at| at.elapsed() >= SETTLED));
-    if !is_settled {
-        ui.ctx().request_repaint_after(SETTLED);
-    }
-    if !is_free(ui, panel) || begin_typing(ui, panel, &["a", "x"]) {
+fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
+    if !is_free(ui, panel) || begin_typing(ui, panel, &["a", "x"], true) {
         return;
     }
+    let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| is_read && !labelling.is_saving);
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    if let Some(class) = digit(ui).and_then(|place| ranking.get(place)).map(|(class, _)| class.clone()) {
-        panel.ask(Command::Give(vec![id], class, 1));
-    } else if pressed(Key::A) || !has_focus && pressed(Key::Enter) {
-        if let Some(class) = top.filter(|_| is_settled && !labelling.is_saving) {
-            panel.ask(Command::Give(vec![id], class, 1));
+    if let Some(place) = digit(ui) {
+        if let Some((class, _)) = ranking.get(place).filter(|_| is_read) {
+            panel.ask(Command::Give(vec![id], class.clone(), 1));
         }
-    } else if pressed(Key::X) {
-        if let Some(class) = top.filter(|_| is_settled) {
-            panel.ask(Command::Refuse(id, class));
-        }
-    } else if !has_focus && pressed(Key::Space) {
+    } else if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
+        panel.asks.commands.extend(top.map(|class| Command::Give(vec![id], class, 1)));
+    } else if pressed(ui, Key::X) {
+        panel.asks.commands.extend(top.map(|class| Command::Refuse(id, class)));
+    } else if !has_focus && pressed(ui, Key::Space) {
         panel.ask(Command::Skip(id));
-    } else if pressed(Key::Backspace) {
+    } else if pressed(ui, Key::Backspace) {
         panel.ask(Command::GoBack);
     }
 }
@@ -341,12 +306,16 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
         }
         Some((best, chance)) => {
             ui.add(egui::Label::new(RichText::new(&best).size(24.0).strong()).truncate());
-            let changed = panel.view.label.shown.as_ref().and_then(|(.., at)| *at).is_some_and(|at| at.elapsed() < SETTLED * 4);
-            let words = if ranking.len() == 1 { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
+            let now = ui.input(|input| input.time);
+            let label = &panel.view.label;
+            let changed = label.has_changed && label.shown.as_ref().is_some_and(|(.., since)| now - since < 4.0 * CHANGED);
+            let is_only = panel.state().is_some_and(|state| state.classes().len() == 1);
+            let words = if is_only { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
             let words = if changed { format!("{words}, just changed") } else { words };
             ui.label(RichText::new(words).weak())
                 .on_hover_text("The chance that the advisers together give it, from how often each was right");
-            ui.add_enabled_ui(!labelling.is_saving, |ui| {
+            let is_read = label.shown.as_ref().is_some_and(|(.., since)| !label.has_changed || now - since >= CHANGED);
+            ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     if main_button(ui, "Accept").on_hover_text("Enter or A").clicked() {
                         panel.ask(Command::Give(vec![id], best.clone(), 1));
@@ -359,7 +328,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
             });
             ui.add_space(4.0);
             for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
-                if choice_ui(ui, panel, place, class, *chance).clicked() {
+                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read {
                     panel.ask(Command::Give(vec![id], class.clone(), 1));
                 }
             }
@@ -382,8 +351,8 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
             panel.ask(Command::GoBack);
         }
     });
-    let words = "Enter accepts, X rejects, Space skips, Backspace goes back, 1 to 9 choose; other letters begin a class. Tab or / for a class \
-                 that begins with a or x.";
+    let words = "Enter accepts, X rejects, Space skips, Backspace goes back, 1 to 9 choose; other letters begin a class, Tab or / one that \
+                 begins with a or x.";
     ui.label(RichText::new(words).small().weak());
 }
 
@@ -406,82 +375,9 @@ pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, place: usize, class: &st
     response
 }
 
-/// A field for a class, with those that are there. Returns the class once it is written, and the keys that it took.
-pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<(String, usize)> {
-    let id = Id::unique("class typed");
-    let wants_focus = std::mem::take(&mut panel.view.label.wants_focus);
-    let begun = panel.view.label.typed.trim().to_owned();
-    let classes: Vec<String> =
-        panel.state().map(|s| s.classes().into_iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default();
-    let offers = offers(&classes, &begun);
-    let is_writing = ui.memory(|memory| memory.has_focus(id));
-    if is_writing {
-        let moves = [(Key::ArrowDown, 1), (Key::ArrowUp, -1), (Key::Tab, 1)];
-        for (key, by) in moves {
-            if !offers.is_empty() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
-                let label = &mut panel.view.label;
-                label.completion = (label.completion as isize + by).rem_euclid(offers.len() as isize) as usize;
-            }
-        }
-    }
-    if wants_focus {
-        // Before the field is there, so that it hears what is typed next.
-        ui.memory_mut(|memory| memory.request_focus(id));
-    }
-    let edit = TextEdit::singleline(&mut panel.view.label.typed).id(id).hint_text("Another class…").char_limit(200);
-    let response = ui.add(edit.desired_width(f32::INFINITY));
-    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Class"));
-    if response.changed() {
-        panel.view.label.completion = 0;
-    }
-    let mut chosen = None;
-    if is_writing && !begun.is_empty() {
-        for (place, (class, is_new)) in offers.iter().enumerate() {
-            let words = if *is_new { format!("new class “{class}”") } else { class.clone() };
-            if ui.selectable_label(place == panel.view.label.completion, words).clicked() {
-                chosen = Some(class.clone());
-            }
-        }
-    }
-    if response.lost_focus() {
-        let (enter, escape) = ui.input(|input| (input.key_pressed(Key::Enter), input.key_pressed(Key::Escape)));
-        if enter {
-            chosen = chosen.or_else(|| offers.get(panel.view.label.completion).map(|(class, _)| class.clone()));
-        }
-        if escape {
-            panel.view.label.typed.clear();
-        }
-    }
-    chosen.map(|class| {
-        panel.view.label.typed.clear();
-        ui.memory_mut(|memory| memory.surrender_focus(id));
-        (class, begun.chars().count() + 1)
-    })
-}
-
-/// What may become of what is written: classes that begin with it, others that contain it, and a new one.
-fn offers(classes: &[String], begun: &str) -> Vec<(String, bool)> {
-    if begun.is_empty() {
-        return Vec::new();
-    }
-    let small = begun.to_lowercase();
-    let begins = |class: &&String| class.to_lowercase().starts_with(&small);
-    let contains = |class: &&String| class.to_lowercase().contains(&small) && !begins(class);
-    let exact = |class: &&String| class.to_lowercase() == small;
-    let mut found: Vec<&String> = classes.iter().filter(exact).collect();
-    let is_there = !found.is_empty();
-    found.extend(classes.iter().filter(|class| begins(class) && !exact(class)));
-    found.extend(classes.iter().filter(contains));
-    let mut offers: Vec<(String, bool)> = found.into_iter().take(OFFERED).map(|class| (class.clone(), false)).collect();
-    if !is_there {
-        offers.push((begun.to_owned(), true));
-    }
-    offers
-}
-
 fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
-    let labelled = panel.state().map_or(0, |state| state.images().filter(|image| image.label().is_some()).count());
-    let images = panel.state().map_or(0, |state| state.images().count());
+    let census = &panel.view.census;
+    let (labelled, images) = (census.images.saturating_sub(census.untagged), census.images);
     let share = labelled as f32 / images.max(1) as f32;
     ui.add(
         egui::ProgressBar::new(share).desired_height(14.0).corner_radius(4).text(RichText::new(format!("{labelled} of {images}")).small()),
@@ -496,7 +392,7 @@ fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
         row("Corrected", meter.corrected.to_string(), "Those of another class than was suggested");
         let (right, of) = meter.lately;
         let lately = if of == 0 { "–".to_owned() } else { format!("{:.0} % right", 100.0 * right as f64 / of as f64) };
-        row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late");
+        row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late, where there was one");
         let (typing, pressed) = meter.keys;
         row("Keys saved", (typing as i64 - pressed as i64).to_string(), "Against typing every class and Enter behind it");
         row("Learned from", count(learned, "label"), "Labels that the advisers have heard");
@@ -504,9 +400,9 @@ fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
 }
 
 /// What each adviser says and how much it is trusted.
-pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[(&'static str, Option<String>, f64)]) {
-    for (name, class, trust) in advisers {
-        let (words, hover) = adviser_words(name);
+pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[Vote]) {
+    for Vote { adviser, class, trust } in advisers {
+        let (words, hover) = adviser_words(adviser);
         ui.horizontal(|ui| {
             let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() * 0.55).min(150.0), 22.0), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{words} is trusted {:.0} %", 100.0 * trust)));
@@ -533,8 +429,8 @@ fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
     let (moved, asked) = (labelling.moved.len(), labelling.asked);
     let words = match (asked, moved) {
         (0, _) => "Nothing yet.".to_owned(),
-        (_, 0) => format!("None of {} asked about.", count(asked, "image")),
-        _ => format!("{moved} of {} asked about, at a glance:", count(asked, "image")),
+        (_, 0) => format!("No answer, of {} asked about.", count(asked, "image")),
+        _ => format!("{moved} of {} asked about, by what they look like:", count(asked, "image")),
     };
     ui.label(RichText::new(words).small().weak());
     for moved in labelling.moved.iter().take(12) {
@@ -554,7 +450,10 @@ fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
     let mut images: Vec<(ItemId, f64)> = match &labelling.only {
         Some(_) => labelling.queue.iter().map(|id| (*id, 0.0)).collect(),
         None => {
-            let chance = |id: &ItemId| labelling.glances.get(id).filter(|(glanced, _)| *glanced == class).map(|(_, chance)| *chance);
+            let may_be =
+                |id: &ItemId| panel.state().and_then(|state| state.image(*id)).is_some_and(|image| !image.rejected.contains(&class));
+            let glance = |id: &ItemId| labelling.glances.get(id).filter(|(glanced, _)| *glanced == class && may_be(id));
+            let chance = |id: &ItemId| glance(id).map(|(_, chance)| *chance);
             labelling.queue.iter().filter(|other| **other != id).filter_map(|other| Some((*other, chance(other)?))).collect()
         }
     };
@@ -604,11 +503,10 @@ fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
         });
     });
     panel.view.label.batch = Some(batch);
-    if is_free(ui, panel) && !begin_typing(ui, panel, &[]) {
-        let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-        if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+    if is_free(ui, panel) && !begin_typing(ui, panel, &[], false) {
+        if pressed(ui, Key::Escape) {
             panel.view.label.batch = None;
-        } else if !has_focus && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
+        } else if pressed(ui, Key::Enter) {
             give_batch(panel);
         }
     }
@@ -616,9 +514,13 @@ fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
 
 fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(batch) = panel.view.label.batch.clone() else { return };
-    let n = batch.images.len() - batch.left_out.len();
+    let n = batch.images.iter().filter(|id| !batch.left_out.contains(id)).count();
     ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
-    ui.label(RichText::new("Press images to leave them out; Enter labels the others, Esc none.").weak());
+    let all = panel.desk.labelling().filter(|labelling| labelling.only.is_some()).map_or(0, |labelling| labelling.queue.len());
+    if all > batch.images.len() {
+        ui.label(format!("The first {} of {all}", batch.images.len()));
+    }
+    ui.label(RichText::new("Press images to leave them out or take them in (Tab and Space); Enter labels, Esc does not.").weak());
     ui.horizontal_wrapped(|ui| {
         let ready = n > 0 && !batch.class.is_empty();
         if ui.add_enabled_ui(ready, |ui| main_button(ui, &format!("Label {}", count(n, "image")))).inner.clicked() {

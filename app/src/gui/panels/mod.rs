@@ -2,6 +2,7 @@
 
 mod bottom;
 mod browse;
+mod class_field;
 mod hits;
 mod inspector;
 mod label;

@@ -81,10 +81,11 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
 /// What an export into class folders would write, and how.
 fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     ui.heading("A folder for each class");
-    let Some((to, plan)) = panel.desk.plan().cloned() else {
+    let Some((to, Some(plan))) = panel.desk.plan().map(|(to, plan)| (to.to_owned(), plan.cloned())) else {
         ui.horizontal(|ui| {
             ui.spinner();
             ui.label("Counting");
+            *close |= ui.button("Cancel").clicked();
         });
         return;
     };

@@ -1,51 +1,48 @@
 //! Labels that look wrong, the most doubtful first, with what speaks against them; each is kept or changed by one key.
 
-use std::sync::Arc;
-
-use egui::{Key, Modifiers, RichText, ScrollArea, Ui};
+use egui::{Key, RichText, ScrollArea, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
-use tessera_core::library::suggest::{Doubt, Reviewed};
+use tessera_core::library::suggest::Doubt;
 
 use super::super::actions::Action;
 use super::super::view::Panel;
 use super::super::widgets::{card_ui, main_button, nothing_ui};
 use super::browse::count;
-use super::label::{advisers_ui, begin_typing, choice_ui, class_ui, digit, is_free, mode_ui, picture_ui, small_ui};
+use super::class_field::{begin_typing, class_ui, digit, is_free, pressed};
+use super::label::{CHOICES, advisers_ui, choice_ui, mode_ui, picture_ui, small_ui};
 use crate::command::Command;
 use crate::session::desk::labelling::REVIEWING;
 
-/// Classes that a digit chooses.
-const CHOICES: usize = 9;
-
-fn reviewed(panel: &Panel<'_>) -> Option<Arc<Reviewed>> {
-    panel.desk.labelling()?.reviewed.clone()
-}
-
 /// The doubt that is looked at, and its place.
-fn current<'a>(panel: &mut Panel<'_>, reviewed: &'a Reviewed) -> Option<(usize, &'a Doubt)> {
-    let place = panel.view.label.doubt.min(reviewed.doubts.len().checked_sub(1)?);
+fn current<'a>(panel: &mut Panel<'_>, doubts: &'a [Doubt]) -> Option<(usize, &'a Doubt)> {
+    let place = panel.view.label.doubt.min(doubts.len().checked_sub(1)?);
     panel.view.label.doubt = place;
-    Some((place, &reviewed.doubts[place]))
+    Some((place, &doubts[place]))
 }
 
 pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let reviewed = reviewed(panel);
+    let desk = panel.desk;
+    let reviewed = desk.labelling().and_then(|labelling| Some((labelling.reviewed.clone()?, labelling.doubts.as_slice())));
     let is_running = panel.desk.jobs().iter().any(|job| job.name == REVIEWING);
     ui.horizontal_wrapped(|ui| {
         mode_ui(ui, panel);
         ui.separator();
-        if let Some(reviewed) = &reviewed {
-            let (doubts, judged) = (reviewed.doubts.len(), count(reviewed.judged, "label"));
-            let mut words = format!("{doubts} of {judged} doubted");
+        if let Some((reviewed, doubts)) = &reviewed {
+            let mut words = format!("{} of {} doubted", doubts.len(), count(reviewed.judged, "label"));
             if reviewed.passed > 0 {
                 words += &format!("; {} could not be judged", reviewed.passed);
             }
             if reviewed.left > 0 {
-                words += &format!("; {} not come to", reviewed.left);
+                words += &format!("; {} not judged yet", reviewed.left);
             }
             let hover = "A label cannot be judged where its class has no other object, or its image cannot be read";
             ui.label(RichText::new(words).weak()).on_hover_text(hover);
+            if reviewed.objects_unknown > 0 {
+                let n = count(reviewed.objects_unknown, "image");
+                let hover = format!("Of {n} it is not known which object they show: near copies with the same wrong label speak for it");
+                ui.colored_label(ui.visuals().warn_fg_color, "objects unknown").on_hover_text(hover);
+            }
             if ui.add_enabled(!is_running, egui::Button::new("Review again")).clicked() {
                 panel.act(Action::Review);
             }
@@ -53,7 +50,7 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
     ui.add_space(2.0);
     panel.view.label.shown = None;
-    let Some(reviewed) = reviewed else {
+    let Some((reviewed, doubts)) = reviewed else {
         if is_running {
             nothing_ui(ui, "Looking at every label", "Each is judged by advisers that never saw its object; stopping keeps what was found");
         } else {
@@ -66,32 +63,36 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         return;
     };
-    let Some((place, doubt)) = current(panel, &reviewed) else {
-        nothing_ui(ui, "No label is doubted", "What was found is settled");
+    let Some((place, doubt)) = current(panel, doubts) else {
+        let words = match (reviewed.judged, reviewed.doubts.len()) {
+            (0, _) => "No label could be judged: two classes of two objects each are needed",
+            (_, 0) => "The advisers agree with every label that they could judge",
+            _ => "All that was found is settled",
+        };
+        nothing_ui(ui, "No label is doubted", words);
         return;
     };
-    keys(ui, panel, &reviewed, place, doubt);
-    panel.view.label.shown = Some((doubt.image, None, None));
+    keys(ui, panel, doubts.len(), place, doubt);
+    panel.view.label.shown = Some((doubt.image, Vec::new(), 0.0));
     let next: Vec<(ItemId, Option<String>)> =
-        reviewed.doubts[place + 1..].iter().take(40).map(|doubt| (doubt.image, Some(doubt.label.0.clone()))).collect();
+        doubts[place + 1..].iter().take(40).map(|doubt| (doubt.image, Some(doubt.label.0.clone()))).collect();
     if let Some(chosen) = picture_ui(ui, panel, doubt.image, &next) {
-        panel.view.label.doubt = reviewed.doubts.iter().position(|doubt| doubt.image == chosen).unwrap_or(place);
+        panel.view.label.doubt = doubts.iter().position(|doubt| doubt.image == chosen).unwrap_or(place);
     }
 }
 
-fn keys(ui: &Ui, panel: &mut Panel<'_>, reviewed: &Reviewed, place: usize, doubt: &Doubt) {
-    if !is_free(ui, panel) || begin_typing(ui, panel, &["a"]) {
+fn keys(ui: &Ui, panel: &mut Panel<'_>, n: usize, place: usize, doubt: &Doubt) {
+    if !is_free(ui, panel) || begin_typing(ui, panel, &["a"], true) {
         return;
     }
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     if let Some((class, _)) = digit(ui).and_then(|place| doubt.instead.get(place)) {
         panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
-    } else if pressed(Key::A) || !has_focus && pressed(Key::Enter) {
+    } else if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
         keep(panel, doubt);
-    } else if !has_focus && pressed(Key::Space) {
-        panel.view.label.doubt = (place + 1) % reviewed.doubts.len();
-    } else if pressed(Key::Backspace) {
+    } else if !has_focus && pressed(ui, Key::Space) {
+        panel.view.label.doubt = (place + 1) % n;
+    } else if pressed(ui, Key::Backspace) {
         panel.view.label.doubt = place.saturating_sub(1);
     }
 }
@@ -103,12 +104,13 @@ fn keep(panel: &mut Panel<'_>, doubt: &Doubt) {
 }
 
 pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(reviewed) = reviewed(panel) else { return };
-    let Some((place, doubt)) = current(panel, &reviewed) else { return };
+    let desk = panel.desk;
+    let doubts = desk.labelling().map_or(&[][..], |labelling| labelling.doubts.as_slice());
+    let Some((place, doubt)) = current(panel, doubts) else { return };
     ScrollArea::vertical().id_salt("review side").auto_shrink([false, false]).show(ui, |ui| {
         card_ui(ui, "", |ui| {
             let (label, chance) = &doubt.label;
-            ui.label(RichText::new(format!("{} of {}", place + 1, reviewed.doubts.len())).small().weak());
+            ui.label(RichText::new(format!("{} of {}", place + 1, doubts.len())).small().weak());
             ui.add(egui::Label::new(RichText::new(label).size(24.0).strong()).truncate());
             let words = format!("its label, {:.0} % likely", 100.0 * chance);
             ui.label(RichText::new(words).weak()).on_hover_text("The chance given to it by advisers that never saw its object");
@@ -128,7 +130,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             }
             ui.horizontal_wrapped(|ui| {
                 if ui.button("Next").on_hover_text("Space").clicked() {
-                    panel.view.label.doubt = (place + 1) % reviewed.doubts.len();
+                    panel.view.label.doubt = (place + 1) % doubts.len();
                 }
                 if ui.button("Previous").on_hover_text("Backspace").clicked() {
                     panel.view.label.doubt = place.saturating_sub(1);

@@ -110,7 +110,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::SelectAll, has), (Action::SelectNone, has), (Action::Invert, has)]);
         ui.separator();
         let some = !panel.view.selection.is_empty();
-        items(ui, panel, &[(Action::LabelThese, some), (Action::Review, has)]);
+        items(ui, panel, &[(Action::LabelThese, some), (Action::LabelMany, has), (Action::Review, has)]);
         ui.separator();
         items(ui, panel, &[(Action::Like, some), (Action::Lessons, has)]);
         ui.separator();

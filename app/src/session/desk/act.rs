@@ -76,6 +76,7 @@ impl Desk {
             Command::Plan(Some(to)) => {
                 let Some(open) = &self.open else { return };
                 let (library, session) = (Arc::clone(&open.library), self.session.clone());
+                self.plan = Some((to.clone(), None));
                 self.short(move || {
                     let plan = session.plan_class_folders(&library, &to);
                     Message::Planned(to, plan)

@@ -102,8 +102,8 @@ pub struct Desk {
     damaged: Option<(PathBuf, String)>,
     /// Folders that join the library that is being opened.
     waiting: Vec<PathBuf>,
-    /// What an export into class folders would write, and where.
-    plan: Option<(PathBuf, Plan)>,
+    /// Where class folders are to be written, and what that would be.
+    plan: Option<(PathBuf, Option<Plan>)>,
     labelling: Option<Labelling>,
     labeller: Labeller,
 }
@@ -354,9 +354,9 @@ impl Desk {
         self.damaged.as_ref().map(|(folder, words)| (folder.as_path(), words.as_str()))
     }
 
-    /// What an export into class folders would write, and where, once [`Command::Plan`] was answered.
-    pub fn plan(&self) -> Option<&(PathBuf, Plan)> {
-        self.plan.as_ref()
+    /// Where class folders are to be written, and what that would be once it is known.
+    pub fn plan(&self) -> Option<(&Path, Option<&Plan>)> {
+        self.plan.as_ref().map(|(to, plan)| (to.as_path(), plan.as_ref()))
     }
 
     /// Images to try the recogniser on, which come with the sample.
@@ -586,7 +586,11 @@ impl Desk {
             Message::Thought(number, thought) => self.take_in_thought(number, thought),
             Message::Given(given) => self.take_in_given(Some(given)),
             Message::NotGiven => self.take_in_given(None),
-            Message::Planned(to, plan) => self.plan = Some((to, plan)),
+            Message::Planned(to, plan) => {
+                if let Some((_, made)) = self.plan.as_mut().filter(|(asked, _)| *asked == to) {
+                    *made = Some(plan);
+                }
+            }
             Message::Reviewed(reviewed) => self.take_in_review(reviewed),
         }
     }
@@ -642,8 +646,8 @@ impl Desk {
         open.state = state;
         if is_new {
             self.search_again();
+            self.labels_changed();
             if !self.is_importing() {
-                self.labels_changed();
                 self.recognise_again();
             }
         }

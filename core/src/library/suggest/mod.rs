@@ -15,7 +15,7 @@ use rand::seq::SliceRandom as _;
 use super::Library;
 use super::features::Features;
 use super::state::{Image, State};
-use crate::advise::{Adviser, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering, recognised};
+use crate::advise::{Advice, Adviser, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering, recognised};
 use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, Example, Without};
 use crate::cmt::{Cmt, CmtOptions};
@@ -43,7 +43,7 @@ const APART: usize = 64;
 /// Of the labels that are there already, those of which the recogniser is asked as well: it takes longest.
 const JUDGED: usize = 24;
 /// Of these labels so many are learned; more would not be learned in the time a user waits.
-const LEARNED: usize = 2000;
+pub const LEARNED: usize = 2000;
 
 /// Who is asked, in their order.
 pub const ADVISERS: [&str; 5] = ["contextual", "pa", "nearest", "captions", "recogniser"];
@@ -55,8 +55,19 @@ pub struct Suggestion {
     pub image: ItemId,
     /// Classes with their chances, the best first; those that the user said it is not of are left out.
     pub ranking: Vec<(String, f64)>,
-    /// What each adviser alone would suggest, and how much it is trusted now, 0..=1.
-    pub advisers: Vec<(&'static str, Option<String>, f64)>,
+    /// What each adviser alone would suggest, in the order of [`ADVISERS`].
+    pub advisers: Vec<Vote>,
+}
+
+/// What one adviser says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vote {
+    /// Who.
+    pub adviser: &'static str,
+    /// The class it would suggest alone, if any.
+    pub class: Option<String>,
+    /// How much it is trusted now, 0..=1.
+    pub trust: f64,
 }
 
 /// Advisers, and what they have heard.
@@ -66,6 +77,9 @@ pub struct Suggester {
     /// Classes by their numbers, which never change.
     classes: Vec<String>,
     said: Vec<Said>,
+    /// Labels that were there already and were not learned, for there were too many.
+    passed: HashMap<ItemId, String>,
+    at_most: usize,
     stand: Stand,
     /// Earlier stands, after so many labels.
     earlier: Vec<(usize, Stand)>,
@@ -101,6 +115,8 @@ pub struct Moment {
     ckm: Arc<Ckm>,
     /// Labels that were not heard yet.
     fresh: Vec<(ItemId, String, View)>,
+    /// Labels that are not to be heard.
+    passed: Vec<(ItemId, String)>,
 }
 
 /// How images are looked at.
@@ -144,6 +160,11 @@ impl Stand {
         ])
     }
 
+    fn votes(&self, advice: &Advice, name: impl Fn(ClassId) -> Option<String>) -> Vec<Vote> {
+        let said = ADVISERS.iter().zip(&advice.each).zip(self.mixture.trust());
+        said.map(|((adviser, class), trust)| Vote { adviser, class: class.and_then(&name), trust }).collect()
+    }
+
     fn learn(&mut self, said: &Said) -> Result<()> {
         let opinions = self.opinions(&said.view, &said.judged)?;
         let advice = self.mixture.combine(&opinions);
@@ -161,12 +182,14 @@ impl Stand {
 }
 
 impl Suggester {
-    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that are there already.
+    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that are there already, of which no more than
+    /// `at_most` (usually [`LEARNED`]) are learned at one time: the others are passed over for good.
     ///
     /// # Errors
     /// [`Error::Option`].
-    pub fn new(seed: u64) -> Result<Self> {
-        Ok(Self { seed, lens: Lens::new(seed), classes: Vec::new(), said: Vec::new(), stand: Stand::new(seed)?, earlier: Vec::new() })
+    pub fn new(seed: u64, at_most: usize) -> Result<Self> {
+        let (classes, said, passed, earlier) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
+        Ok(Self { seed, lens: Lens::new(seed), classes, said, passed, at_most, stand: Stand::new(seed)?, earlier })
     }
 
     /// What there is to be learned. Images whose appearance is not in the machine ([`Library::bring_appearances`]) are passed over.
@@ -174,30 +197,38 @@ impl Suggester {
     pub fn news(&self, library: &Library) -> Moment {
         let state = library.state().clone();
         let known: BTreeSet<ItemId> = self.said.iter().filter(|said| self.holds(&state, said)).map(|said| said.image).collect();
-        let mut fresh: Vec<&Arc<Image>> = state.images().filter(|image| image.label().is_some() && !known.contains(&image.id)).collect();
+        let is_fresh = |image: &&Arc<Image>| {
+            let label = image.label();
+            label.is_some() && !known.contains(&image.id) && self.passed.get(&image.id).map(String::as_str) != label
+        };
+        let mut fresh: Vec<&Arc<Image>> = state.images().filter(is_fresh).collect();
         // Folders come class by class, which would teach that the class never changes.
         fresh.shuffle(&mut random::stream(self.seed, 2 + known.len() as u64));
-        let passed = fresh.len().saturating_sub(LEARNED);
+        let rest = fresh.split_off(fresh.len().min(self.at_most));
+        let named = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned()));
+        let passed = rest.into_iter().filter_map(named).collect();
         let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), self.lens.view(library, image)?));
-        let fresh = fresh.into_iter().skip(passed).filter_map(told).collect();
-        Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh }
+        let fresh = fresh.into_iter().filter_map(told).collect();
+        Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
     }
 
     /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning steps, of which each takes about a millisecond,
     /// and those since the last stand before the first change that was taken back.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; what was learned before stays learned.
+    /// [`Error::Cancelled`]; what was learned before stays learned, and what was being learned anew is fresh again.
     pub fn learn(&mut self, moment: &Moment, progress: &Progress) -> Result<()> {
         if let Some(first) = self.said.iter().position(|said| !self.holds(&moment.state, said)) {
-            self.go_back(first)?;
-            let rest = self.said.split_off(first);
+            let rest = self.go_back(first)?;
+            progress.begin("Learning labels anew", rest.len() as u64);
             for said in rest {
+                progress.step()?;
                 if self.holds(&moment.state, &said) {
                     self.hear(said)?;
                 }
             }
         }
+        self.passed.extend(moment.passed.iter().cloned());
         let known: BTreeSet<ItemId> = self.said.iter().map(|said| said.image).collect();
         let examples: HashMap<ItemId, &Example> = moment.ckm.examples().map(|(_, example)| (example.id, example)).collect();
         progress.begin("Learning labels", moment.fresh.len() as u64);
@@ -239,7 +270,7 @@ impl Suggester {
         Ok(seen)
     }
 
-    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: a thousand in a millisecond or two.
+    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10 microseconds for each.
     pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
         let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
         live.filter_map(|image| Some(Seen { id: image.id, view: self.lens.view(library, image)?, elements: None })).collect()
@@ -270,9 +301,7 @@ impl Suggester {
         if ranking.is_empty() {
             return Ok(None);
         }
-        let each = advice.each.iter().map(|class| class.as_ref().and_then(&name).cloned());
-        let advisers =
-            ADVISERS.iter().zip(each).zip(self.stand.mixture.trust()).map(|((name, class), trust)| (*name, class, trust)).collect();
+        let advisers = self.stand.votes(&advice, |class| name(&class).cloned());
         Ok(Some(Suggestion { image: image.id, ranking, advisers }))
     }
 
@@ -299,8 +328,7 @@ impl Suggester {
         if self.said.len().is_multiple_of(STEP) {
             self.earlier.push((self.said.len(), self.stand.clone()));
             if self.earlier.len() > STANDS {
-                // The first is the beginning, which costs nothing to make anew.
-                self.earlier.remove(0);
+                self.thin();
             }
         }
         self.stand.learn(&said)?;
@@ -308,18 +336,25 @@ impl Suggester {
         Ok(())
     }
 
-    /// Stands as after the first `n` labels.
-    fn go_back(&mut self, n: usize) -> Result<()> {
+    /// Drops the stand that is missed least: the older, the farther apart stands may be.
+    fn thin(&mut self) {
+        let n = self.said.len() + 1;
+        let gap = |at: usize| {
+            let before = at.checked_sub(1).map_or(0, |before| self.earlier[before].0);
+            (self.earlier[at + 1].0 - before) as f64 / (n - self.earlier[at].0) as f64
+        };
+        let least = (0..self.earlier.len() - 1).min_by(|&a, &b| gap(a).total_cmp(&gap(b)));
+        if let Some(least) = least {
+            self.earlier.remove(least);
+        }
+    }
+
+    /// Stands as at the last stand that was kept from before the label `n`, and returns the labels that were heard since.
+    fn go_back(&mut self, n: usize) -> Result<Vec<Said>> {
         self.earlier.retain(|(after, _)| *after <= n);
         let (from, stand) = self.earlier.pop().map_or_else(|| Ok((0, Stand::new(self.seed)?)), Ok::<_, Error>)?;
         self.stand = stand;
-        let rest = self.said.split_off(n);
-        let again = self.said.split_off(from);
-        for said in again {
-            self.hear(said)?;
-        }
-        self.said.extend(rest);
-        Ok(())
+        Ok(self.said.split_off(from))
     }
 
     /// What the recogniser thinks of an image without it.

@@ -34,6 +34,16 @@ impl Order {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Useful, Self::Disagreement, Self::Folder, Self::Random];
 
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Useful => "useful",
+            Self::Disagreement => "disagreement",
+            Self::Folder => "folder",
+            Self::Random => "random",
+        }
+    }
+
     /// Whether it depends on what advisers think.
     pub fn is_asked(self) -> bool {
         matches!(self, Self::Useful | Self::Disagreement)
@@ -69,8 +79,9 @@ impl Suggester {
         }
         let worth = |(_, suggestion): &(usize, Option<Suggestion>)| match (suggestion, order) {
             (Some(suggestion), Order::Disagreement) => (suggestion.disagreement(), suggestion.uncertainty()),
-            (Some(suggestion), _) => (suggestion.uncertainty(), 0.0),
-            (None, _) => (1.0, 1.0),
+            // Who knows one class is sure of it.
+            (Some(suggestion), _) if suggestion.ranking.len() > 1 => (suggestion.uncertainty(), 0.0),
+            _ => (1.0, 1.0),
         };
         if order.is_asked() {
             asked.sort_by(|a, b| {
@@ -106,7 +117,7 @@ impl Suggestion {
 
     /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all agree.
     pub fn disagreement(&self) -> f64 {
-        let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|(_, class, trust)| Some((class.as_ref()?, *trust))).collect();
+        let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|vote| Some((vote.class.as_ref()?, vote.trust))).collect();
         let total: f64 = said.iter().map(|(_, trust)| trust).sum();
         let mut classes: Vec<&String> = said.iter().map(|(class, _)| *class).collect();
         classes.sort_unstable();

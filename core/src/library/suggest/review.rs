@@ -4,10 +4,10 @@
 //! sample, by cross-validation over objects, and labels by how much less likely they are than the best other class.
 
 use rand::seq::SliceRandom as _;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{ADVISERS, Lens, Said, Stand, View, opinion};
+use super::{LEARNED, Lens, Said, Stand, View, Vote, opinion};
 use crate::advise::Opinion;
 use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
@@ -19,10 +19,12 @@ use crate::random;
 
 /// Parts of the labels that are judged by what was learned of the others.
 const FOLDS: usize = 5;
-/// Labels that a part is judged by, at most.
-const LEARNED: usize = 2000;
-/// Images that look most like a doubted one.
-const ALIKE: usize = 3;
+/// Classes that are said instead of a label, at most.
+const INSTEAD: usize = 9;
+/// Images that look most like a doubted one, and doubts of which these are told.
+const ALIKE: (usize, usize) = (3, 300);
+/// Labels that are judged after all when the review was cancelled: as many as take a second or two.
+const HURRIED: usize = 300;
 
 /// A label that is doubted.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,11 +33,11 @@ pub struct Doubt {
     pub image: ItemId,
     /// Its label, and the chance that it is right.
     pub label: (String, f64),
-    /// The classes that are more likely, the best first; those that the user said it is not of are left out.
+    /// The classes that are more likely, the best first, nine at most; those that the user said it is not of are left out.
     pub instead: Vec<(String, f64)>,
-    /// What each adviser alone would say, and how much it is trusted, 0..=1.
-    pub advisers: Vec<(&'static str, Option<String>, f64)>,
-    /// The images of other objects that look most like it, with their classes, the most alike first.
+    /// What each adviser alone would say.
+    pub advisers: Vec<Vote>,
+    /// The images of other objects that look most like it, with their classes, the most alike first; only of the first few hundred doubts.
     pub alike: Vec<(ItemId, String)>,
 }
 
@@ -50,6 +52,8 @@ pub struct Reviewed {
     pub passed: usize,
     /// Labels that were not come to, for it was cancelled.
     pub left: usize,
+    /// Labels that were judged of images whose object is not known: near copies of them, with the same wrong label, speak for it.
+    pub objects_unknown: usize,
 }
 
 /// What a review looks at. The library is not needed any more.
@@ -65,8 +69,9 @@ pub struct Review {
 /// A label with what is needed to judge it.
 struct Case<'a> {
     said: Said,
-    /// Its object's number.
-    object: usize,
+    /// The part in which it is judged: the same for all images of its object.
+    fold: usize,
+    object: Option<String>,
     label: &'a str,
 }
 
@@ -80,8 +85,12 @@ impl Review {
         Self { seed, ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
     }
 
-    /// Judges all labels. Where that is cancelled, those that were come to are told. The recogniser is asked once for each label without its
-    /// object; besides, O(labels) learning steps.
+    /// Judges all labels. Where that is cancelled, some of those that were come to are told. The recogniser is asked once for each label
+    /// without its object; besides, O(labels) learning steps and likenesses for the first few hundred doubts.
+    ///
+    /// What is said of an object by others never heard its labels: not the advisers, which learn the other folds, nor the recogniser, which
+    /// leaves the object out. Only how much each of them is trusted was learned from the recogniser's opinions of other objects, in which
+    /// this one's images had a part.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -91,98 +100,129 @@ impl Review {
         classes.sort_unstable();
         classes.dedup();
         let mut reviewed = Reviewed { passed: self.unseen, ..Reviewed::default() };
-        let cases = self.cases(&labels, &classes, &mut reviewed, progress);
-        let objects = cases.iter().map(|case| case.object + 1).max().unwrap_or(0);
-        let folds = FOLDS.min(objects);
-        progress.begin("Comparing labels with each other", folds as u64);
-        for fold in 0..folds {
-            // What has been judged so far is worth having, so this goes on to its end: a few seconds.
-            let _ = progress.step();
+        let mut cases = self.cases(&labels, &classes, progress);
+        let hurries = progress.is_cancelled();
+        if hurries {
+            cases.truncate(HURRIED);
+        }
+        let mut done = 0;
+        progress.begin("Comparing labels with each other", cases.len() as u64);
+        for fold in 0..FOLDS {
+            let known: Vec<&Case<'_>> = cases.iter().filter(|case| case.fold != fold).collect();
+            let taught = taught(&known);
+            let has_class: BTreeSet<ClassId> = taught.iter().map(|case| case.said.class).collect();
             let mut stand = Stand::new(self.seed)?;
-            let known: Vec<&Case<'_>> = cases.iter().filter(|case| case.object % folds != fold).collect();
-            for case in known.iter().skip(known.len().saturating_sub(LEARNED)) {
+            for case in taught {
+                if progress.is_cancelled() && !hurries {
+                    break;
+                }
                 stand.learn(&case.said)?;
             }
-            for case in cases.iter().filter(|case| case.object % folds == fold) {
-                if !known.iter().any(|other| other.label == case.label) {
+            for case in cases.iter().filter(|case| case.fold == fold) {
+                if progress.step().is_err() && !hurries {
+                    break;
+                }
+                done += 1;
+                if !has_class.contains(&case.said.class) {
                     reviewed.passed += 1;
                     continue;
                 }
                 reviewed.judged += 1;
-                let doubt = self.doubt(&mut stand, case, &known, &classes)?;
-                reviewed.doubts.extend(doubt);
+                reviewed.objects_unknown += usize::from(case.object.is_none());
+                reviewed.doubts.extend(self.doubt(&mut stand, case, &classes)?);
             }
         }
+        reviewed.left = labels.len() - done;
         let excess = |doubt: &Doubt| doubt.instead[0].1 - doubt.label.1;
         reviewed.doubts.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.image.cmp(&b.image)));
+        let by_image: HashMap<ItemId, &Case<'_>> = cases.iter().map(|case| (case.said.image, case)).collect();
+        for doubt in reviewed.doubts.iter_mut().take(ALIKE.1) {
+            if let Some(case) = by_image.get(&doubt.image) {
+                doubt.alike = alike(case, &cases);
+            }
+        }
         Ok(reviewed)
     }
 
     /// The labels in an order by chance, each with the recogniser's opinion without its object, until it is cancelled.
-    fn cases<'a>(
-        &self,
-        labels: &'a [(ItemId, String, View)],
-        classes: &[String],
-        reviewed: &mut Reviewed,
-        progress: &Progress,
-    ) -> Vec<Case<'a>> {
+    fn cases<'a>(&self, labels: &'a [(ItemId, String, View)], classes: &[String], progress: &Progress) -> Vec<Case<'a>> {
         let mut order: Vec<&(ItemId, String, View)> = labels.iter().collect();
         order.shuffle(&mut random::stream(self.seed, 2));
         let examples: HashMap<ItemId, &Example> = self.ckm.examples().map(|(_, example)| (example.id, example)).collect();
-        let mut objects: BTreeMap<String, usize> = BTreeMap::new();
+        // Objects of one class are dealt out, so that each is judged by the others.
+        let mut folds: HashMap<&str, usize> = HashMap::new();
+        let mut dealt: HashMap<&str, usize> = HashMap::new();
         let mut cases = Vec::with_capacity(order.len());
         progress.begin("Asking the recogniser about every label", order.len() as u64);
         for (id, label, view) in &order {
             if progress.step().is_err() {
-                reviewed.left = order.len() - cases.len();
                 break;
             }
-            let example = examples.get(id);
-            let judged = example.map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements, example.without_itself(), classes));
-            let object = match example.map(|example| example.without_itself()) {
-                Some(Without::Group(group)) => format!("g{group}"),
-                _ => format!("i{}", id.0),
+            let group = self.state.image(*id).and_then(|image| image.folder.group.as_deref());
+            let next = dealt.entry(label).or_default();
+            let mut deal = || {
+                *next += 1;
+                (*next - 1) % FOLDS
             };
-            let next = objects.len();
-            let object = *objects.entry(object).or_insert(next);
+            let fold = match group {
+                Some(group) => *folds.entry(group).or_insert_with(deal),
+                None => deal(),
+            };
+            let without = group.map_or(Without::Image(*id), Without::Group);
+            let judged = examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements, without, classes));
             let class = ClassId(classes.binary_search(label).unwrap_or_default() as u32);
-            cases.push(Case { said: Said { image: *id, class, view: view.clone(), judged }, object, label });
+            let said = Said { image: *id, class, view: view.clone(), judged };
+            cases.push(Case { said, fold, object: group.map(str::to_owned), label });
         }
         cases
     }
 
     /// What advisers who do not know an image's object say against its label.
-    fn doubt(&self, stand: &mut Stand, case: &Case<'_>, known: &[&Case<'_>], classes: &[String]) -> Result<Option<Doubt>> {
+    fn doubt(&self, stand: &mut Stand, case: &Case<'_>, classes: &[String]) -> Result<Option<Doubt>> {
         let Said { image, view, judged, .. } = &case.said;
         let opinions = stand.opinions(view, judged)?;
         let advice = stand.mixture.combine(&opinions);
-        let name = |class: &ClassId| classes.get(class.index()).cloned().unwrap_or_default();
-        let chances: Vec<(String, f64)> = advice
-            .ranking
-            .iter()
-            .filter_map(|class| advice.chances.iter().find(|(known, _)| known == class).map(|(_, chance)| (name(class), *chance)))
-            .collect();
-        let own = chances.iter().find(|(class, _)| class == case.label).map_or(0.0, |(_, chance)| *chance);
+        let name = |class: ClassId| classes.get(class.index()).cloned().unwrap_or_default();
+        let chance = |class: &ClassId| advice.chances.iter().find(|(known, _)| known == class).map_or(0.0, |(_, chance)| *chance);
+        let own = chance(&case.said.class);
         let rejected = self.state.image(*image).map(|image| &image.rejected);
         let is_rejected = |class: &String| rejected.is_some_and(|rejected| rejected.contains(class));
-        let instead: Vec<(String, f64)> = chances.into_iter().filter(|(class, chance)| *chance > own && !is_rejected(class)).collect();
+        let more = advice.ranking.iter().map(|class| (name(*class), chance(class))).take_while(|(_, chance)| *chance > own);
+        let instead: Vec<(String, f64)> = more.filter(|(class, _)| !is_rejected(class)).take(INSTEAD).collect();
         if instead.is_empty() {
             return Ok(None);
         }
-        let mut alike: Vec<(f64, &Case<'_>)> = known.iter().map(|other| (likeness(view, &other.said.view), *other)).collect();
-        alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.said.image.cmp(&b.1.said.image)));
-        let each = advice.each.iter().map(|class| class.as_ref().map(&name));
-        let advisers = ADVISERS.iter().zip(each).zip(stand.mixture.trust()).map(|((name, class), trust)| (*name, class, trust)).collect();
-        Ok(Some(Doubt {
-            image: *image,
-            label: (case.label.to_owned(), own),
-            instead,
-            advisers,
-            alike: alike.into_iter().take(ALIKE).map(|(_, other)| (other.said.image, other.label.to_owned())).collect(),
-        }))
+        let advisers = stand.votes(&advice, |class| Some(name(class)));
+        Ok(Some(Doubt { image: *image, label: (case.label.to_owned(), own), instead, advisers, alike: Vec::new() }))
     }
 }
 
-fn likeness(a: &View, b: &View) -> f64 {
-    a.whole.iter().zip(&b.whole).map(|(a, b)| a * b).sum()
+/// Of the known labels those that are learned: where there are too many, each class keeps as many as the others, as far as it has them.
+fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
+    let mut seen: HashMap<ClassId, usize> = HashMap::new();
+    let mut ranked: Vec<(usize, usize)> = Vec::with_capacity(known.len());
+    for (place, case) in known.iter().enumerate() {
+        let n = seen.entry(case.said.class).or_default();
+        ranked.push((*n, place));
+        *n += 1;
+    }
+    ranked.sort_unstable();
+    ranked.truncate(LEARNED);
+    let mut places: Vec<usize> = ranked.into_iter().map(|(_, place)| place).collect();
+    places.sort_unstable();
+    places.into_iter().map(|place| known[place]).collect()
+}
+
+/// The images of other objects that look most like one.
+fn alike(case: &Case<'_>, cases: &[Case<'_>]) -> Vec<(ItemId, String)> {
+    let is_other = |other: &&Case<'_>| other.said.image != case.said.image && (other.object.is_none() || other.object != case.object);
+    let likeness = |other: &Case<'_>| -> f64 { case.said.view.whole.iter().zip(&other.said.view.whole).map(|(a, b)| a * b).sum() };
+    let mut found: Vec<(f64, &Case<'_>)> = cases.iter().filter(is_other).map(|other| (likeness(other), other)).collect();
+    let order = |a: &(f64, &Case<'_>), b: &(f64, &Case<'_>)| b.0.total_cmp(&a.0).then(a.1.said.image.cmp(&b.1.said.image));
+    if found.len() > ALIKE.0 {
+        found.select_nth_unstable_by(ALIKE.0, order);
+        found.truncate(ALIKE.0);
+    }
+    found.sort_by(order);
+    found.into_iter().map(|(_, other)| (other.said.image, other.label.to_owned())).collect()
 }

@@ -1,0 +1,207 @@
+//! The thread on which advisers learn labels and think of suggestions.
+//!
+//! It holds the library while it looks at images, not while it thinks. A question that is not the last one any more is left alone.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tessera_core::Result;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::import::hold;
+use tessera_core::library::suggest::{LEARNED, Moment, Order, POOL, Suggester, Suggestion};
+use tessera_core::progress::Progress;
+
+use super::super::super::Session;
+use super::super::worker::Worker;
+use super::super::{Message, Wake, problem};
+use super::{KEPT, Moved, STRIP};
+
+/// What the thread says.
+pub(in super::super) enum Thought {
+    Learned(usize),
+    Suggested(ItemId, Option<Suggestion>),
+    Arranged(Arranged),
+    Done,
+}
+
+/// The images asked about, in their order, with what is suggested for them at a glance.
+pub(in super::super) struct Arranged {
+    pub(super) order: Vec<ItemId>,
+    pub(super) glances: HashMap<ItemId, (String, f64)>,
+    /// What labels that were learned since the last time have changed; none where none was learned.
+    pub(super) moved: Option<Vec<Moved>>,
+}
+
+/// The thread, and what it is to think of.
+pub(in super::super) struct Labeller {
+    worker: Worker,
+    mind: Arc<Mutex<Option<Mind>>>,
+    /// The number of the last question.
+    asked: Arc<AtomicU64>,
+    pub(super) progress: Progress,
+    pub(super) is_watched: bool,
+    /// Whether something is to be thought of once that is possible.
+    pub(super) is_stale: bool,
+}
+
+/// What the advisers know, of which library.
+struct Mind {
+    library: u64,
+    suggester: Suggester,
+    /// The classes suggested at a glance when last asked, after so many labels.
+    glances: HashMap<ItemId, String>,
+    learned: usize,
+}
+
+/// A question to the advisers.
+pub(super) struct Question {
+    pub(super) library: u64,
+    pub(super) queue: Vec<ItemId>,
+    /// The images of the queue among which the next are chosen.
+    pub(super) pool: Vec<ItemId>,
+    pub(super) order: Order,
+    pub(super) send: Sender<(u64, Message)>,
+    pub(super) wake: Wake,
+}
+
+/// Says that a question was thought of, however that ended.
+struct Asked {
+    question: Question,
+    number: u64,
+    asked: Arc<AtomicU64>,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.tell(Thought::Done);
+    }
+}
+
+impl Labeller {
+    pub(in super::super) fn new(complain: impl Fn(String) + Send + 'static) -> std::io::Result<Self> {
+        Ok(Self {
+            worker: Worker::new("advisers", complain)?,
+            mind: Arc::default(),
+            asked: Arc::default(),
+            progress: Progress::default(),
+            is_watched: false,
+            is_stale: false,
+        })
+    }
+
+    /// Stops thinking, and lets go of the library.
+    pub(in super::super) fn stop(&mut self) {
+        self.progress.cancel();
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        (self.is_watched, self.is_stale) = (false, false);
+        let mind = Arc::clone(&self.mind);
+        self.worker.run(move || *mind.lock().unwrap_or_else(PoisonError::into_inner) = None);
+    }
+
+    pub(in super::super) fn finish(&mut self) {
+        self.stop();
+        self.worker.finish();
+    }
+
+    /// Whether that is the last question.
+    pub(super) fn is_now(&self, number: u64) -> bool {
+        self.asked.load(Ordering::Relaxed) == number
+    }
+
+    /// Asks; what was asked before is thought of no further than needed.
+    pub(super) fn ask(&mut self, session: &Session, library: Arc<Mutex<Library>>, question: Question) {
+        if self.progress.is_cancelled() {
+            self.progress = session.progress().another();
+        }
+        let session = session.with_progress(&self.progress);
+        let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let (asked, mind) = (Arc::clone(&self.asked), Arc::clone(&self.mind));
+        self.worker.run(move || {
+            let asked = Asked { question, number, asked };
+            if asked.is_stale() {
+                return;
+            }
+            // What was half thought when something failed is not built upon.
+            let mut own = mind.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match asked.think(&session, &library, &mut own) {
+                Ok(()) | Err(tessera_core::Error::Cancelled) => *mind.lock().unwrap_or_else(PoisonError::into_inner) = own,
+                Err(error) => drop(asked.question.send.send((asked.question.library, problem(error.to_string())))),
+            }
+        });
+    }
+}
+
+impl Asked {
+    fn is_stale(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) != self.number
+    }
+
+    fn tell(&self, thought: Thought) {
+        // Nobody listens when the desk is gone.
+        let _ = self.question.send.send((self.question.library, Message::Thought(self.number, thought)));
+        (self.question.wake)();
+    }
+
+    fn think(&self, session: &Session, library: &Mutex<Library>, mind: &mut Option<Mind>) -> Result<()> {
+        let Question { queue, pool, order, .. } = &self.question;
+        session.bring_appearances(library)?;
+        if mind.as_ref().is_none_or(|mind| mind.library != self.question.library) {
+            let suggester = Suggester::new(session.seed(), LEARNED)?;
+            *mind = Some(Mind { library: self.question.library, suggester, glances: HashMap::new(), learned: 0 });
+        }
+        let Some(mind) = mind else { return Ok(()) };
+        let moment = mind.suggester.news(&hold(library));
+        session.on_threads(|| mind.suggester.learn(&moment, session.progress()))?;
+        self.tell(Thought::Learned(mind.suggester.n_learned()));
+        for id in queue.iter().take(KEPT) {
+            if self.is_stale() {
+                return Ok(());
+            }
+            self.suggest(session, mind, library, &moment, *id)?;
+        }
+        let seen = mind.suggester.glance(&hold(library), pool);
+        if self.is_stale() {
+            return Ok(());
+        }
+        let arranged = mind.suggester.order(&moment, &seen, *order, session.progress())?;
+        let top = |(id, suggestion): &(ItemId, Option<Suggestion>)| Some((*id, suggestion.as_ref()?.ranking.first()?.clone()));
+        let glances: HashMap<ItemId, (String, f64)> = arranged.iter().filter_map(top).collect();
+        let moved = |(image, _): &(ItemId, Option<Suggestion>)| {
+            let (from, (to, _)) = (mind.glances.get(image)?, glances.get(image)?);
+            (from != to).then(|| Moved { image: *image, from: from.clone(), to: to.clone() })
+        };
+        let has_learned = mind.learned != mind.suggester.n_learned();
+        let moved = has_learned.then(|| arranged.iter().filter_map(moved).collect());
+        mind.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
+        mind.learned = mind.suggester.n_learned();
+        let order: Vec<ItemId> = arranged.into_iter().map(|(id, _)| id).collect();
+        let head: Vec<ItemId> = queue.iter().take(KEPT).copied().collect();
+        let next: Vec<ItemId> = order.iter().copied().filter(|id| !head.contains(id)).take(STRIP - KEPT).collect();
+        self.tell(Thought::Arranged(Arranged { order, glances, moved }));
+        for id in next {
+            if self.is_stale() {
+                return Ok(());
+            }
+            self.suggest(session, mind, library, &moment, id)?;
+        }
+        Ok(())
+    }
+
+    fn suggest(&self, session: &Session, mind: &mut Mind, library: &Mutex<Library>, moment: &Moment, id: ItemId) -> Result<()> {
+        let seen = mind.suggester.see(&hold(library), &[id], session.progress())?;
+        let suggestion = match seen.first() {
+            Some(seen) => session.on_threads(|| mind.suggester.suggest(moment, seen))?,
+            None => None,
+        };
+        self.tell(Thought::Suggested(id, suggestion));
+        Ok(())
+    }
+}
+
+/// The images of a queue that are asked about.
+pub(super) fn pool(queue: &[ItemId], is_put_off: impl Fn(&ItemId) -> bool) -> Vec<ItemId> {
+    queue.iter().filter(|id| !is_put_off(id)).take(POOL + KEPT).copied().collect()
+}
