@@ -326,3 +326,92 @@ fn what_was_asked_for_before_leaving_is_done() {
     assert!(library.state().images().all(|image| image.label() == Some(&format!("own {}", image.id.0))));
     assert_eq!(library.check().unwrap(), Vec::<String>::new());
 }
+
+/// Whether the advisers are done with all that they were asked.
+fn is_quiet(desk: &Desk) -> bool {
+    desk.labelling().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving)
+}
+
+/// Gives the first image of the queue a class.
+fn give(desk: &mut Desk, class: &str) -> ItemId {
+    let id = desk.labelling().unwrap().current().unwrap();
+    desk.run(Command::Give(vec![id], class.into(), 1));
+    until(desk, "it is labelled", |desk| label_of(desk, id) == Some(class) && !desk.labelling().unwrap().is_saving);
+    id
+}
+
+#[test]
+fn labels_go_on_when_advisers_fail() {
+    let world = World::new();
+    many(&world, 12);
+    let wrong = Arc::new(Mutex::new("Learning labels"));
+    let watch = Arc::clone(&wrong);
+    let progress = Progress::watched(move |now| {
+        assert!(*watch.lock().unwrap_or_else(PoisonError::into_inner) != now.stage, "wrong on purpose");
+    });
+    let mut desk = desk(session(&world).with_progress(&progress));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some_and(|state| state.images().count() == 12) && !desk.is_busy());
+    desk.watch_labelling(true);
+    until_told(&mut desk, "mistake in the program (wrong on purpose)");
+    until(&mut desk, "the desk stands all the same", is_quiet);
+    give(&mut desk, "ant");
+    until(&mut desk, "it is tried again", is_quiet);
+    assert_eq!(desk.labelling().unwrap().learned, 0);
+    *wrong.lock().unwrap() = "";
+    give(&mut desk, "bee");
+    until(&mut desk, "what was not learned is", |desk| is_quiet(desk) && desk.labelling().unwrap().learned == 2);
+}
+
+#[test]
+fn what_is_labelled_during_an_import_is_learned_after_it_and_can_be_taken_back() {
+    let world = World::with_images();
+    many(&world, 300);
+    let mut desk = desk(slow(&world, 4));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "it is open", |desk| desk.report().is_some() && !desk.is_busy());
+    let ids: Vec<ItemId> = state(&desk).images().take(6).map(|image| image.id).collect();
+    desk.run(Command::Label(ids, UserLabel::NoClass));
+    desk.watch_labelling(true);
+    until(&mut desk, "six are to be labelled", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 6);
+    desk.run(Command::Import { folder: world.at("many"), labels: Labels::None, exclude: Vec::new(), table: None });
+    let first = give(&mut desk, "disc");
+    give(&mut desk, "disc");
+    assert!(desk.is_busy(), "the import goes on");
+    let second = give(&mut desk, "grid");
+    desk.run(Command::GoBack);
+    until(&mut desk, "it is taken back", |desk| {
+        label_of(desk, second).is_none() && desk.labelling().unwrap().queue.first() == Some(&second)
+    });
+    while desk.is_busy() {
+        sleep(Duration::from_millis(2));
+        desk.poll();
+    }
+    desk.watch_labelling(true);
+    until(&mut desk, "all is learned", |desk| is_quiet(desk) && desk.labelling().unwrap().learned == 20);
+    assert_eq!((desk.labelling().unwrap().queue.len(), label_of(&desk, first)), (304, Some("disc")));
+}
+
+#[test]
+fn a_library_is_closed_while_advisers_think_and_labels_are_reviewed() {
+    let world = World::with_images();
+    drop(ready(&world));
+    for round in 0..4 {
+        let mut desk = desk(session(&world));
+        desk.run(Command::Open(world.at("images")));
+        until(&mut desk, "it is open", |desk| desk.state().is_some());
+        desk.watch_labelling(true);
+        desk.run(Command::Review);
+        desk.run(Command::LabelFrom(None, tessera_core::library::suggest::Order::default()));
+        for _ in 0..round * 8 {
+            sleep(Duration::from_millis(3));
+            desk.poll();
+        }
+        if round % 2 == 0 {
+            desk.run(Command::Close);
+            assert!(desk.labelling().is_none());
+            desk.run(Command::Open(world.at("images")));
+            until(&mut desk, "it is open again", |desk| desk.state().is_some());
+        }
+    }
+}
