@@ -314,13 +314,27 @@ fn keys_ui(ui: &mut Ui) {
         ("+ − F, wheel, drag", "Zoom, fit, move (viewer)"),
         ("Ctrl+V", "Recognise the image on the clipboard"),
     ];
+    let labelling = [
+        ("Enter or A", "Accept the suggestion; in Review, keep the label"),
+        ("X", "Reject it: not this class"),
+        ("1 to 9", "Choose a class"),
+        ("Letters, Tab, /", "Write a class; Up, Down and Tab complete it"),
+        ("Space", "Skip; in Review, the next one"),
+        ("Backspace", "Take back and go back; in Review, the one before"),
+    ];
     ScrollArea::vertical().max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
-            for (keys, words) in others {
-                ui.label(RichText::new(keys).monospace());
-                ui.label(words);
+            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling)] {
+                ui.strong(heading);
                 ui.end_row();
+                for (keys, words) in keys {
+                    ui.label(RichText::new(*keys).monospace());
+                    ui.label(*words);
+                    ui.end_row();
+                }
             }
+            ui.strong("Everywhere");
+            ui.end_row();
             for action in Action::ALL.into_iter().filter(|action| !action.shortcuts().is_empty()) {
                 let keys: Vec<String> = action.shortcuts().iter().map(|shortcut| ui.ctx().format_shortcut(shortcut)).collect();
                 ui.label(RichText::new(keys.join(", ")).monospace());
@@ -339,7 +353,7 @@ fn about_ui(ui: &mut Ui) {
     ui.label("There is no network code in this program, no account and no telemetry. Images stay where they are; what the library knows is in its own folder.");
     ui.add_space(6.0);
     ui.strong("Method");
-    ui.label("Recognition is a compositional kernel machine over corners, gradient blocks and colour squares, after Gens and Domingos. A score is the exact sum of the pieces shown.");
+    ui.label("Recognition is a compositional kernel machine over corners, gradient blocks and colour squares, after Gens and Domingos; a score is the exact sum of the pieces shown. Search is a contextual memory tree, after Sun, Beygelzimer, Daumé III, Langford and Mineiro. Suggestions mix several advisers, one of them multiclass learning by contextual search, after Guruganesh, Liu, Schneider and Wang.");
     ui.add_space(6.0);
     ui.strong("Licences");
     ui.label("Tessera: MIT or Apache-2.0. It stands on egui and eframe, image, imageproc, rayon, ron, rfd, SQLite and other free packages under MIT, Apache-2.0, BSD, Zlib, ISC, Unlicense and public-domain terms; its fonts are under the OFL and the Ubuntu font licence.");
