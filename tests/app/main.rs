@@ -10,6 +10,7 @@ mod generate;
 mod import;
 mod label;
 mod library;
+mod search;
 mod settings;
 mod survive;
 mod train;
