@@ -201,6 +201,17 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
     write_model_on(&Disk, folder, kind, head, weights)
 }
 
+/// Whether a model can go into a folder.
+///
+/// # Errors
+/// [`Error::Data`] when it holds something else than a model, [`Error::Io`].
+pub fn check_model_folder(folder: &Path) -> Result<()> {
+    if Disk.entry(folder).is_none() {
+        return Ok(());
+    }
+    occupants(&Disk, folder).map(drop)
+}
+
 /// As [`write_model`], on a storage.
 ///
 /// # Errors

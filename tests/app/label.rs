@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::{World, ran};
 
 #[test]
-fn every_line_is_answered_by_one() {
+fn every_line_that_is_not_blank_is_answered_by_one() {
     let world = World::with_library();
     let disc = "images/disc/disc_01_0_0_0_lt.png";
     let lines = [
@@ -15,7 +15,6 @@ fn every_line_is_answered_by_one() {
         json!({"image": 2, "label": "ring"}).to_string(),
         json!({"image": "#3", "label": null}).to_string(),
         "not json".into(),
-        String::new(),
         "[1]".into(),
         json!({"image": 1}).to_string(),
         json!({"label": "x"}).to_string(),
@@ -26,16 +25,16 @@ fn every_line_is_answered_by_one() {
         json!({"image": 1, "label": "  "}).to_string(),
         json!({"image": 2, "label": "ring"}).to_string(),
     ];
-    let mut input = lines.join("\n").into_bytes();
+    let mut input = lines.join("\n\n  \t\r\n").into_bytes();
     input.extend_from_slice(b"\n\xff\xfe\n");
     let answers = world.feed(["label", "lib.tessera", "--stdin", "--json"], &input).ended(1).lines();
     assert_eq!(answers.len(), lines.len() + 1);
     let ok: Vec<bool> = answers.iter().map(|answer| answer["ok"].as_bool().unwrap()).collect();
     assert_eq!(ok.iter().filter(|ok| **ok).count(), 4);
-    assert!(ok[0] && ok[1] && ok[2] && ok[13], "{ok:?}");
+    assert!(ok[0] && ok[1] && ok[2] && ok[12], "{ok:?}");
     assert_eq!((&answers[0]["image"], &answers[0]["label"]), (&json!(disc), &json!("ring")));
     assert!(answers[1]["event"].as_u64() > answers[0]["event"].as_u64());
-    assert_eq!((&answers[2]["label"], &answers[13]["event"]), (&Value::Null, &Value::Null));
+    assert_eq!((&answers[2]["label"], &answers[12]["event"]), (&Value::Null, &Value::Null));
     assert!(answers.iter().all(|answer| answer["ok"] == true || !answer["error"].as_str().unwrap().is_empty()));
     let written = world.run(["export", "lib.tessera", "labels", "--to", "labels.csv", "--json"]).ended(0).object();
     assert_eq!(written["written"], 23, "the label of #3 was taken off");
@@ -108,7 +107,12 @@ fn a_line_without_end_is_refused_and_the_next_one_read() {
 fn people_label_and_caption_by_name() {
     let world = World::with_library();
     let words = world.run(["label", "lib.tessera", "#1", "images/disc/disc_01_1_0_0_lt.png", "--as", "ring"]).ended(0).stdout;
-    assert!(words.contains("Label 2 images as ring"), "{words}");
+    assert!(words.contains("Label 2 images as ring (new class)"), "{words}");
+    let near = world.run(["label", "lib.tessera", "#3", "--as", "Ring", "--json"]).ended(0).object();
+    assert_eq!((&near["new_class"], &near["near_class"]), (&json!(true), &json!("ring")));
+    assert!(world.run(["label", "lib.tessera", "#4", "--as", "RING"]).ended(0).stdout.contains("new class; there is also `"));
+    let known = world.run(["label", "lib.tessera", "#3", "#4", "--as", "ring", "--json"]).ended(0).object();
+    assert!(known["new_class"].is_null(), "{known}");
     let again = world.run(["label", "lib.tessera", "#1", "--as", "ring", "--json"]).ended(0).object();
     assert_eq!((&again["ok"], &again["event"]), (&json!(true), &Value::Null));
     world.run(["label", "lib.tessera", "#1", "--none"]).ended(0);

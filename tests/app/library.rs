@@ -200,6 +200,7 @@ fn exports_are_written_in_every_form() {
             arguments[4] = "other";
             if format != Some("sidecar") && what != "model" {
                 world.run(&arguments).ended(65).complains("choose another name");
+                world.run(arguments.iter().chain(&["--dry-run"])).ended(65).complains("choose another name");
                 assert_eq!(fs::read(other).unwrap(), b"path to nowhere\n");
                 world.file("other", b"");
                 world.run(&arguments).ended(0);
@@ -216,9 +217,18 @@ fn exports_are_written_in_every_form() {
     let precious = "images/disc/disc_01_0_0_0_lt.png";
     let before = fs::read(world.at(precious)).unwrap();
     world.run(["export", "lib.tessera", "labels", "--to", precious]).ended(65);
-    world.run(["export", "lib.tessera", "labels", "--to", "images", "--format", "class-folders"]).ended(65);
+    for more in [&[][..], &["--dry-run"]] {
+        let folders = ["export", "lib.tessera", "labels", "--to", "images", "--format", "class-folders"];
+        world.run(folders.iter().chain(more)).ended(65).complains("things in it");
+        world.file("notes.tessera-model", b"a diary");
+        for to in ["notes.tessera-model", "images"] {
+            world.run(["export", "lib.tessera", "model", "--to", to].iter().chain(more)).ended(65);
+        }
+        world.file("texts/disc_01_0_0_0_lt.txt", b"a diary");
+        let texts = ["export", "lib.tessera", "captions", "--to", "texts", "--format", "sidecar"];
+        world.run(texts.iter().chain(more)).ended(65).complains("move it away");
+    }
     assert_eq!(fs::read(world.at(precious)).unwrap(), before);
-    world.file("notes.tessera-model", b"a diary");
     world.run(["export", "lib.tessera", "model", "--to", "notes.tessera-model"]).ended(65).complains("another file");
 }
 
@@ -419,7 +429,7 @@ fn images_are_found_by_look_among_what_is_meant_and_with_reasons() {
     assert!(!inside.is_empty() && inside.iter().all(|hit| hit["path"].as_str().unwrap().starts_with(class.to_str().unwrap())));
     world.run(["search", "lib.tessera", "red", "--folder", "no such folder"]).ended(65).complains("a folder with images");
     world.run(["search", "lib.tessera", "--like", "no such image"]).ended(65).complains("or a picture file");
-    world.run(["feedback", "lib.tessera", "--query", "red", "--image", "#3", "--reward", "0.0001"]).ended(65).complains("taken back");
+    world.run(["feedback", "lib.tessera", "--query", "red", "--image", "#3", "--reward", "0.0001"]).ended(2).complains("takes back");
     // Without the cache files are looked at anew.
     for entry in
         fs::read_dir(world.at("lib.tessera")).unwrap().flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("cache"))

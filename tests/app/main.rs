@@ -11,6 +11,7 @@ mod import;
 mod label;
 mod library;
 mod review;
+mod search;
 mod settings;
 mod survive;
 mod train;

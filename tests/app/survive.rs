@@ -358,6 +358,21 @@ fn a_limit_on_the_size_of_files_loses_nothing() {
 }
 
 #[test]
+fn what_could_not_be_mended_is_not_told_as_mended() {
+    let world = World::with_library();
+    for id in 1..=24 {
+        world.run(["caption", "lib.tessera", &format!("#{id}"), &"a very long word ".repeat(500)]).ended(0);
+    }
+    let journal = world.at("lib.tessera/journal.jsonl");
+    let size = fs::metadata(&journal).unwrap().len() / 1024;
+    fs::remove_file(&journal).unwrap();
+    let ran = shell(&world, &format!("ulimit -f {}; \"$T\" check lib.tessera --json", size / 2)).ended(65);
+    let ran = ran.complains("the journal is as it was: cannot write");
+    assert_eq!(ran.object()["repaired"], json!([]), "{}", ran.stdout);
+    world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
 fn a_full_disk_is_said_and_loses_nothing() {
     let world = World::with_images();
     fs::create_dir(world.at("small")).unwrap();

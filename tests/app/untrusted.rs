@@ -404,7 +404,7 @@ fn folders_that_mean_harm_get_a_line_each() {
     assert_eq!((reason("pipe.png"), reason("socket.jpg")), ("special".into(), "special".into()));
     reason("zero.png");
     assert_eq!(lines.iter().filter(|line| line["reason"] == "too_deep").count(), 1);
-    assert_eq!(answer["failed"], lines.len());
+    assert_eq!(answer["failed"], lines.iter().filter(|line| line["reason"] != "duplicate").count());
     assert_eq!((&answer["imported"], &answer["duplicate"]), (&24.into(), &1.into()), "{answer}");
     // Whoever removes the world would run out of open files.
     assert!(std::process::Command::new("rm").arg("-rf").arg(images.join("d")).status().unwrap().success());

@@ -338,6 +338,34 @@ proptest! {
     }
 
     #[test]
+    fn an_item_is_scored_by_all_its_texts_and_left_out_for_any(steps in steps(), queries in prop::collection::vec(a_query(), 1..5)) {
+        let (index, texts) = run(&steps);
+        for query in &queries {
+            let plain = Query { words: query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect(), prefix: query.prefix.clone(), ..Query::default() };
+            let of_texts = by_dense_vectors(&texts, &plain);
+            let mut expected = BTreeMap::<ItemId, Vec<f64>>::new();
+            for (key, one) in &of_texts {
+                expected.entry(key.item).or_default().push(one.score);
+            }
+            let has = |item: ItemId, phrase: &Vec<String>| {
+                texts.iter().filter(|(key, _)| key.item == item).any(|(_, text)| split(text).windows(phrase.len()).any(|words| words == phrase))
+            };
+            expected.retain(|item, _| query.phrases.iter().all(|phrase| has(*item, phrase)) && !query.unwanted.iter().any(|phrase| has(*item, phrase)));
+            let hits = index.search_items(query);
+            let items: BTreeSet<ItemId> = hits.iter().map(|hit| hit.item).collect();
+            prop_assert!(items.len() == hits.len() && items.iter().eq(expected.keys()), "{:?} of {:?}", hits, expected);
+            prop_assert!(hits.is_sorted_by(|a, b| a.score > b.score || (a.score == b.score && a.item < b.item)));
+            for hit in &hits {
+                let best = expected[&hit.item].iter().fold(0.0f64, |best, score| best.max(*score));
+                let sum: f64 = hit.terms.iter().map(|(_, value)| value).sum();
+                prop_assert!((sum - hit.score).abs() < CLOSE && hit.score > best - CLOSE, "{:?}: {}", hit, best);
+                prop_assert!(expected[&hit.item].len() > 1 || hit.score < best + CLOSE, "{:?}: {}", hit, best);
+                prop_assert_eq!(hit.texts.len(), expected[&hit.item].len());
+            }
+        }
+    }
+
+    #[test]
     fn the_past_does_not_matter(steps in steps(), queries in prop::collection::vec(a_query(), 1..5)) {
         let (mut index, texts) = run(&steps);
         let mut anew = TextIndex::default();

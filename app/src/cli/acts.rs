@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::Library;
@@ -13,19 +13,29 @@ use tessera_core::library::import::hold;
 use super::librarian::{Librarian, count, find_all, of};
 use super::library_args::{Forget, Images, OfLibrary, Relocate};
 use super::output::Failures;
-use super::{Done, Told};
+use super::{Done, Told, Usage};
 
 /// Answers with the event of the last act, or none where nothing changed by it.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
+    tell_with(librarian, library, event, "", Map::new());
+}
+
+/// The same with something to add in words, and for programs.
+pub(super) fn tell_with(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>, aside: &str, more: Map<String, Value>) {
     let words = match event {
         Some(_) => library.state().history().last().map(|act| act.words.clone()).unwrap_or_default(),
         None => "Nothing to change: it is so already".into(),
     };
-    answer(librarian, event, &words);
+    answer(librarian, event, &format!("{words}{aside}"), more);
 }
 
-fn answer(librarian: &Librarian<'_>, event: Option<EventId>, words: &str) {
-    librarian.out.answer(|| json!({"event": event.map(|event| event.0), "ok": true, "words": words}), || words.to_owned());
+fn answer(librarian: &Librarian<'_>, event: Option<EventId>, words: &str, more: Map<String, Value>) {
+    let in_json = || {
+        let mut answer = json!({"event": event.map(|event| event.0), "ok": true, "words": words});
+        more.into_iter().for_each(|(key, value)| answer[key] = value);
+        answer
+    };
+    librarian.out.answer(in_json, || words.to_owned());
 }
 
 /// Which way the history is walked.
@@ -48,7 +58,7 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, way: Way) -
             librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
             return Err(Told(error).into());
         };
-        answer(librarian, Some(event), &format!("{done}: {}", act.words));
+        answer(librarian, Some(event), &format!("{done}: {}", act.words), Map::new());
         Ok(Done::Whole)
     })
 }
@@ -68,12 +78,18 @@ pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Do
         images.sort_unstable();
         images.dedup();
         let which = count(images.len(), "image");
+        // Programs ask in JSON, and mean it; a line of a script may have come there by mistake.
+        let is_asked = !arguments.yes && !librarian.out.is_json();
+        if is_asked && !io::stdin().is_terminal() {
+            let words = "expected --yes, for there is no terminal to ask on, found none; give --yes to forget them for good";
+            return Err(Usage(format!("forget {which}: {words}")).into());
+        }
         if !arguments.yes && io::stdin().is_terminal() && !is_wanted(&which)? {
             return Err(Error::Cancelled.into());
         }
         let progress = librarian.session.progress();
         let event = librarian.out.watched(progress, || library.forget(&images, progress)).map_err(of(library))?;
-        answer(librarian, Some(event), &format!("Forgot {which}; this cannot be taken back"));
+        answer(librarian, Some(event), &format!("Forgot {which}; this cannot be taken back"), Map::new());
         librarian.out.note("Saved models of this library were deleted with it. Models and exports saved elsewhere are as they were.");
         Ok(Done::Whole)
     })

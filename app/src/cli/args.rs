@@ -1,8 +1,9 @@
 //! What may be written on the command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{
     Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
@@ -24,6 +25,25 @@ pub(super) struct Arguments {
     pub(super) path: Option<PathBuf>,
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+}
+
+impl Arguments {
+    /// What of a whole command line comes after `--` and looks like an option of `command`.
+    pub(super) fn options_after_dashes(command: &str, line: impl IntoIterator<Item = OsString>) -> Vec<String> {
+        let mut program = Self::command();
+        program.build();
+        let options: Vec<_> =
+            program.find_subcommand(command).map(|command| command.get_arguments().cloned().collect()).unwrap_or_default();
+        let is_option = |word: &String| match word.strip_prefix("--") {
+            Some(long) => options.iter().any(|option| option.get_long() == long.split('=').next()),
+            None => word.strip_prefix('-').and_then(|short| short.split_at_checked(1)).is_some_and(|(short, value)| {
+                let is_it = options.iter().any(|option| option.get_short().is_some_and(|own| short.starts_with(own)));
+                is_it && value.chars().all(|c| c.is_ascii_digit())
+            }),
+        };
+        let words = line.into_iter().skip_while(|word| word != "--").skip(1);
+        words.map(|word| word.to_string_lossy().into_owned()).filter(is_option).collect()
+    }
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 75 library busy; 130 cancelled.";

@@ -74,7 +74,10 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
         }
     };
     // A check changes nothing, so the library is not closed in the way that keeps its models.
-    let mended = library.take_remarks();
+    let mended = library.take_mended();
+    for remark in library.take_remarks() {
+        librarian.out.complain(&remark);
+    }
     Ok(Looked { mended, ..look_at(&library)? })
 }
 

@@ -55,7 +55,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     let written = librarian.with_shared(library, |library| {
         let Some(what) = what else {
             let model = session.model(&hold(library))?;
-            if !arguments.dry_run {
+            if arguments.dry_run {
+                session.check_model_place(to)?;
+            } else {
                 session.save_model(&model, to)?;
             }
             return Ok(1);
@@ -80,9 +82,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             let folders = plan.iter().flat_map(|plan| &plan.folders).map(|(folder, n)| format!("{n:>6}  {folder}\n"));
             let missing = plan.as_ref().filter(|plan| plan.missing > 0);
             let missing = missing.map(|plan| format!("\n{} left out: their files are not there", count(plan.missing, "labelled image")));
-            let in_the_way = plan.as_ref().and_then(|plan| plan.in_the_way.as_ref()).map(|words| format!("\n{words}"));
-            let (missing, in_the_way) = (missing.unwrap_or_default(), in_the_way.unwrap_or_default());
-            format!("{}{verb} {} to {}{missing}{in_the_way}", folders.collect::<String>(), count(written, name), display(to))
+            let missing = missing.unwrap_or_default();
+            format!("{}{verb} {} to {}{missing}", folders.collect::<String>(), count(written, name), display(to))
         },
     );
     Ok(Done::Whole)

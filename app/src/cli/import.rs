@@ -53,6 +53,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for failed in &sum.all.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
     }
+    for (copy, first) in &sum.all.copies {
+        failures.line(copy, "duplicate", &format!("it has the bytes of {}", display(first)))?;
+    }
     let done = failures.end()?;
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
     // An import that could not begin has nothing to tell but why.
@@ -183,6 +186,7 @@ impl Sum {
         all.imported += report.imported;
         all.unchanged += report.unchanged;
         all.duplicate += report.duplicate;
+        all.copies.extend(report.copies);
         all.unsupported += report.unsupported;
         all.failed.extend(report.failed);
         all.changed += report.changed;
@@ -198,7 +202,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
     json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
-        "captions": of_table(|read| read.captions), "labels": of_table(|read| read.labels),
+        "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
         "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()),
         "cancelled": matches!(error, Some(Error::Cancelled)), "error": error.as_ref().map(Error::to_string)})
 }
@@ -221,6 +225,9 @@ fn in_words(sum: &Sum, library: &Path) -> String {
     }
     if let Some(read) = &sum.table {
         words.push_str(&format!("; {} and {} added", count(read.captions, "caption"), count(read.labels, "label")));
+        if read.repeated > 0 {
+            words.push_str(&format!(", {} there already", count(read.repeated, "caption")));
+        }
     }
     words.push_str(&format!(" ({:.1} s)", sum.seconds));
     words

@@ -1,13 +1,48 @@
 //! `tessera label` and `tessera caption`: what people and programs say of images.
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tessera_core::error::display;
+use tessera_core::library::Library;
 use tessera_core::library::event::{Caption, EventId, UserLabel};
 
 use super::Done;
+use super::acts::{tell, tell_with};
 use super::librarian::{Finder, Librarian, find_all, of};
 use super::library_args as args;
 use super::stream::answer_each;
+
+/// Whether a label makes a class, which a slip of the keys does too.
+enum New {
+    No,
+    /// It does, and this class differs from it in capitals alone.
+    Yes(Option<String>),
+}
+
+impl New {
+    fn of(library: &Library, label: &UserLabel) -> Self {
+        match label {
+            UserLabel::Class(class) if library.state().class(class.trim()).is_none() => {
+                Self::Yes(library.state().class_like(class.trim()).map(str::to_owned))
+            }
+            _ => Self::No,
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Self::No => String::new(),
+            Self::Yes(None) => " (new class)".into(),
+            Self::Yes(Some(near)) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
+        }
+    }
+
+    fn in_json(&self) -> Map<String, Value> {
+        let Self::Yes(near) = self else { return Map::new() };
+        let near = near.iter().map(|near| ("near_class".to_owned(), json!(near)));
+        std::iter::once(("new_class".to_owned(), json!(true))).chain(near).collect()
+    }
+}
 
 pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
@@ -23,19 +58,23 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                     Some(other) => return Err(format!("`label` is {other}, but it must be a class's name or null")),
                     None => return Err("expected `label`, found none".into()),
                 };
+                let new = New::of(library, &label);
                 let event = library.label(&[id], &label).map_err(|error| of(library)(error).to_string())?;
-                Ok(json!({"label": request["label"], "event": number(event)}))
+                let mut answer = json!({"label": request["label"], "event": number(event)});
+                new.in_json().into_iter().for_each(|(key, value)| answer[key] = value);
+                Ok(answer)
             });
         }
         let images = find_all(library, &arguments.images)?;
         if let Some(class) = &arguments.not {
             let event = library.reject(&images, class, true).map_err(of(library))?;
-            super::acts::tell(librarian, library, event);
+            tell(librarian, library, event);
             return Ok(Done::Whole);
         }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
+        let new = New::of(library, &label);
         let event = library.label(&images, &label).map_err(of(library))?;
-        super::acts::tell(librarian, library, event);
+        tell_with(librarian, library, event, &new.in_words(), new.in_json());
         Ok(Done::Whole)
     })
 }
@@ -61,7 +100,7 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
         let image = arguments.image.clone().unwrap_or_default();
         let id = Finder::default().find(library, &image)?;
         let event = library.caption(id, by_user(&arguments.captions)).map_err(of(library))?;
-        super::acts::tell(librarian, library, event);
+        tell(librarian, library, event);
         Ok(Done::Whole)
     })
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use tessera_core::library::acts::LEAST_REWARD;
 
 use crate::command::Crop;
 use crate::settings::SEARCH_LEAVES;
@@ -39,7 +40,7 @@ pub(super) struct Import {
     /// Write the pictures of NORB `-dat.mat` files into this folder first, as PNG, and import that
     #[arg(long, value_name = "DIR")]
     pub(super) unpack: Option<PathBuf>,
-    /// List each file that failed here, as JSON lines of path, reason and detail
+    /// List each file that failed here, and each that is a duplicate, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
 }
@@ -63,8 +64,8 @@ pub(super) struct Search {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// Words of captions, classes and file names; `"a phrase"` must be there, and `-word` must not (after `--`)
-    #[arg(required_unless_present = "like", value_name = "WORDS")]
+    /// Words of captions, classes and file names; `"a phrase"` must be there, and `-word` in none of them (last, after `--`); or `#ID`
+    #[arg(value_name = "WORDS")]
     pub(super) words: Vec<String>,
     /// Images that look like this one, a file or `#ID` of the library; with words, both count half
     #[arg(long, value_name = "IMAGE")]
@@ -72,13 +73,13 @@ pub(super) struct Search {
     /// Only this part of it counts, in its pixels
     #[arg(long, requires = "like", value_name = "X,Y,WIDTH,HEIGHT", value_parser = crop)]
     pub(super) crop: Option<Crop>,
-    /// Only images of this class
+    /// Only images of this class; without words or --like, all of them by name
     #[arg(long, value_name = "CLASS")]
     pub(super) class: Option<String>,
-    /// Only images in or below this folder
+    /// Only images in or below this folder; without words or --like, all of them by name
     #[arg(long, value_name = "FOLDER")]
     pub(super) folder: Option<PathBuf>,
-    /// Images wanted
+    /// Images wanted, at most
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
     /// Who answers
@@ -108,7 +109,13 @@ pub(super) enum By {
 }
 
 fn reward(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|value| (-1.0..=1.0).contains(value)).ok_or_else(|| "expected a number from -1 to 1".into())
+    match text.parse::<f64>().ok().filter(|value| (-1.0..=1.0).contains(value)) {
+        None => Err("expected a number from -1 to 1".into()),
+        Some(value) if value.abs() < LEAST_REWARD => {
+            Err("expected a number from -1 to 1 at least 0.001 from 0, which says nothing; --unteach takes back what was said".into())
+        }
+        Some(value) => Ok(value),
+    }
 }
 
 /// Arguments of `feedback`.
@@ -118,7 +125,7 @@ pub(super) struct Feedback {
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
     /// What was searched for
-    #[arg(long, value_name = "WORDS", required_unless_present = "stdin")]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true, required_unless_present = "stdin")]
     pub(super) query: Option<String>,
     /// The image that answered: a path or #ID
     #[arg(long, value_name = "IMAGE", required_unless_present = "stdin")]
@@ -221,7 +228,7 @@ pub(super) struct Images {
 pub(super) struct Forget {
     #[command(flatten)]
     pub(super) images: Images,
-    /// Do not ask on a terminal
+    /// Do not ask; without a terminal this is needed, or --json
     #[arg(long)]
     pub(super) yes: bool,
 }

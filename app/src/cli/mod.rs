@@ -59,6 +59,18 @@ impl std::fmt::Display for Told {
 
 impl std::error::Error for Told {}
 
+/// A command line that no data could make right, in a sentence.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
 /// Opens the window, with what lies at a path where one is given, and returns when it is closed.
 pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
 
@@ -139,8 +151,9 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
 /// The window, or the sample where there is none.
 fn without_command(path: Option<&Path>, window: Option<Window>, session: Session, out: &Output) -> anyhow::Result<Done> {
     if let Some(path) = path.filter(|path| !path.exists()) {
-        let found = format!("`{}`, which is neither", display(path));
-        return Err(Error::Option { name: "COMMAND", found, expected: "a command (see --help), or a file or folder for the window" }.into());
+        let words =
+            "expected a command, or a file or folder for the window, found neither of that name; `tessera --help` lists the commands";
+        return Err(Usage(format!("{}: {words}", display(path))).into());
     }
     match (window.filter(|_| has_display()), path) {
         (Some(window), _) => window(path.map(Path::to_owned), session).map(|()| Done::Whole),
@@ -167,6 +180,9 @@ fn cancel_on_ctrl_c(session: &Session) -> anyhow::Result<()> {
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<Usage>() {
+        return 2;
+    }
     let error = error.downcast_ref::<Told>().map(|told| &told.0).or_else(|| error.downcast_ref::<Error>());
     match error {
         Some(Error::Option { .. }) => 2,

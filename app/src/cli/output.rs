@@ -31,6 +31,11 @@ impl Output {
         Self { json: global.json, quiet: global.quiet, has_failed: AtomicBool::new(false) }
     }
 
+    /// Whether JSON was asked for.
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// The answer: as one line of JSON where that was asked for, otherwise in words.
     pub(super) fn answer(&self, json: impl FnOnce() -> Value, words: impl FnOnce() -> String) {
         self.print(&if self.json { json().to_string() } else { words() });
@@ -186,7 +191,8 @@ impl<'a> Failures<'a> {
         Ok(())
     }
 
-    fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
+    /// A line of the report.
+    pub(super) fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         match &mut self.report {
             Some(file) => {
                 let line = json!({"path": path.to_string_lossy(), "reason": reason, "detail": detail}).to_string() + "\n";

@@ -6,26 +6,35 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
+use tessera_core::library::models::recall::words_of;
 use tessera_core::text::Query;
 
-use super::Done;
-use super::acts::tell;
+use super::acts::tell_with;
+use super::args::Arguments;
 use super::librarian::{Finder, Librarian, count, number, of};
 use super::library_args::{By, Feedback, OfLibrary, Search};
 use super::stream::answer_each;
+use super::{Done, Usage};
 use crate::command;
 use crate::session::like::Like;
 use crate::session::search::{Engine, Hit, Wanted};
 use crate::session::why::{Term, Why, memories};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
+    if arguments.words.is_empty() && arguments.like.is_none() && arguments.class.is_none() && arguments.folder.is_none() {
+        let words = "expected something to look for, found nothing: give words, --like IMAGE, --class CLASS or --folder FOLDER (see `tessera search --help`)";
+        return Err(Usage(words.into()).into());
+    }
+    for word in Arguments::options_after_dashes("search", std::env::args_os()) {
+        librarian.out.note(&format!("`{word}` is read as words of the question, for it comes after `--`; options go before that."));
+    }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| find(librarian, arguments, library))
 }
@@ -33,16 +42,20 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done>
 fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let text = arguments.words.join(" ");
+    let number = number(Path::new(text.trim()));
+    let query = if number.is_some() { Query::default() } else { Query::parse(&text) };
     let like = match &arguments.like {
         Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop)?)),
         None => None,
     };
     let library = hold(library);
+    let named = number.map(|_| Finder::default().find(&library, Path::new(text.trim()))).transpose()?;
     let wanted = Wanted {
-        query: Query::parse(&text),
+        query,
         like,
-        only: filter(&library, arguments)?,
+        only: filter(&library, arguments, named)?,
         k: arguments.k,
+        keeps_judged: false,
         engine: match arguments.by {
             By::Memory => Engine::Memory,
             By::Index => Engine::Index,
@@ -51,17 +64,28 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     };
     let hits = session.search(&library, &wanted);
     let reasons = |hit: &Hit| arguments.explain.then(|| session.why(&library, &wanted, hit));
+    let is_scored = !wanted.query.is_empty() || wanted.like.is_some();
     let hits: Vec<(Hit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
     let unknown = session.unknown_words(&library, &wanted.query);
     let memories = library.words().memories();
-    if wanted.query.is_empty() && wanted.like.is_none() {
-        out.note("There is no word in that to search for.");
+    if !is_scored && wanted.only.is_none() {
+        out.note(match wanted.query.unwanted.is_empty() {
+            true => "There is no word in that to search for.",
+            false => {
+                "A question needs a word to look for besides those that must not be there; or say where, by --like, --class or --folder."
+            }
+        });
     }
-    if memories == 0 && wanted.like.is_none() {
+    if memories == 0 && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {
         out.note("No captions are remembered yet: only classes and file names are searched. Add some with `tessera caption`.");
     }
-    if !unknown.is_empty() {
-        out.note(&format!("Nothing in this library has the word {}.", unknown.join(", ")));
+    let taught = session.taught_words(&library, &unknown);
+    let unheard: Vec<String> = unknown.iter().filter(|word| !taught.contains(word)).cloned().collect();
+    if !taught.is_empty() {
+        out.note(&format!("No caption, class or name has the word {}: it is known from what was taught.", taught.join(", ")));
+    }
+    if !unheard.is_empty() {
+        out.note(&format!("Nothing in this library has the word {}.", unheard.join(", ")));
     }
     out.answer(
         || {
@@ -75,7 +99,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
                     [Some(&text), arguments.like.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>().join(" like ")
                 );
             }
-            hits.iter().map(|(hit, why)| hit_words(hit, why.as_ref())).collect::<Vec<_>>().join("\n")
+            hits.iter().map(|(hit, why)| hit_words(hit, is_scored, why.as_ref())).collect::<Vec<_>>().join("\n")
         },
     );
     Ok(Done::Whole)
@@ -89,8 +113,9 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
         Ok(id) => command::Query::Item(id),
         Err(error) if number(path).is_some() => return Err(error.into()),
         Err(_) if !path.is_file() => {
+            let found = if path.is_dir() { "a folder" } else { "nothing like that" };
             let advice = "name an image by its path, or by #ID as a search shows it";
-            return Err(Error::data(path, "an image of this library or a picture file", "nothing like that", advice).into());
+            return Err(Error::data(path, "an image of this library or a picture file", found, advice).into());
         }
         Err(_) => command::Query::File(path.to_owned()),
     };
@@ -101,14 +126,22 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     })
 }
 
-/// The images that the filters let through; `None` without filters.
-fn filter(library: &Library, arguments: &Search) -> Result<Option<Arc<HashSet<ItemId>>>> {
+/// The images that the filters let through, or among them that which is named; `None` without filters.
+fn filter(library: &Library, arguments: &Search, named: Option<ItemId>) -> Result<Option<Arc<HashSet<ItemId>>>> {
     let (class, folder) = (arguments.class.as_deref(), arguments.folder.as_deref());
-    if class.is_none() && folder.is_none() {
+    if class.is_none() && folder.is_none() && named.is_none() {
         return Ok(None);
     }
     let state = library.state();
     if let Some(class) = class.filter(|class| state.class(class).is_none()) {
+        if let Some(near) = state.class_like(class) {
+            return Err(Usage(format!(
+                "--class {}: expected one of the library's classes, found none of that name; there is `{}`",
+                display(class.as_ref()),
+                display(near.as_ref())
+            ))
+            .into());
+        }
         let advice = "check the name; `tessera export LIBRARY labels` lists them";
         return Err(Error::data(library.folder(), "one of its classes", class.to_owned(), advice).into());
     }
@@ -117,7 +150,7 @@ fn filter(library: &Library, arguments: &Search) -> Result<Option<Arc<HashSet<It
         folder.as_ref().is_none_or(|folder| image.places.iter().any(|place| state.full_path(place).starts_with(folder)))
     };
     let fitting = state.images().filter(|image| class.is_none_or(|class| image.label() == Some(class)) && is_inside(image));
-    let ids: HashSet<ItemId> = fitting.map(|image| image.id).collect();
+    let ids: HashSet<ItemId> = fitting.map(|image| image.id).filter(|id| named.is_none_or(|named| named == *id)).collect();
     if let Some(folder) =
         folder.filter(|folder| !state.images().any(|image| image.places.iter().any(|place| state.full_path(place).starts_with(folder))))
     {
@@ -143,15 +176,26 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
                     None => return Err("expected `reward`, found none".into()),
                 };
                 let event = library.reward(query, id, reward).map_err(|error| of(library)(error).to_string())?;
-                Ok(json!({"query": query, "reward": request["reward"], "event": event.map(|event| event.0)}))
+                let lesson = words_of(&Query::parse(query));
+                Ok(json!({"query": query, "lesson": lesson, "reward": request["reward"], "event": event.map(|event| event.0)}))
             });
         }
         // Without --stdin both are there: the parser sees to it.
         let (query, image) = (arguments.query.clone().unwrap_or_default(), arguments.image.clone().unwrap_or_default());
+        let parsed = Query::parse(&query);
+        let lesson = words_of(&parsed);
+        if lesson.is_empty() {
+            let found = if parsed.unwanted.is_empty() { "none" } else { "only words that must not be there" };
+            return Err(Usage(format!(
+                "--query: expected words that were searched for, found {found}; give those that the image is to answer"
+            ))
+            .into());
+        }
         let image = Finder::default().find(library, &image)?;
         let reward = if arguments.unteach { None } else { arguments.reward };
         let event = library.reward(&query, image, reward).map_err(of(library))?;
-        tell(librarian, library, event);
+        let aside = if parsed.unwanted.is_empty() { "" } else { ". Words that must not be there are no part of it" };
+        tell_with(librarian, library, event, aside, Map::from_iter([("lesson".to_owned(), json!(lesson))]));
         Ok(Done::Whole)
     })
 }
@@ -187,7 +231,7 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
 
 fn hit_json(hit: &Hit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
-        "score": hit.score, "words": hit.words, "taught": hit.taught, "look": hit.look});
+        "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look});
     if let Some(why) = why {
         value["why"] =
             json!({"matched": why.matched, "terms": why.terms.iter().map(term_json).collect::<Vec<_>>(), "ways": ways_json(why)});
@@ -198,9 +242,8 @@ fn hit_json(hit: &Hit, why: Option<&Why>) -> Value {
 fn term_json((term, value): &(Term, f64)) -> Value {
     let (kind, words) = match term {
         Term::Word(word) => ("word", Some(word)),
-        Term::Lesson(query) => ("lesson", Some(query)),
-        Term::Name => ("name", None),
-        Term::Index => ("index", None),
+        Term::Name(word) => ("name", Some(word)),
+        Term::Good(query) | Term::Bad(query) => ("lesson", Some(query)),
         Term::Look => ("look", None),
     };
     json!({"kind": kind, "words": words, "value": value})
@@ -212,16 +255,20 @@ fn ways_json(why: &Why) -> Value {
     why.ways.iter().map(way).collect()
 }
 
-fn hit_words(hit: &Hit, why: Option<&Why>) -> String {
+fn hit_words(hit: &Hit, is_scored: bool, why: Option<&Why>) -> String {
     let path = hit.path.as_deref().map(display).unwrap_or_default();
-    let mut words = format!("{:.2}  #{} {path}", hit.score, hit.image.0);
+    let score = if is_scored { format!("{:.2}  ", hit.score) } else { String::new() };
+    let mut words = format!("{score}#{} {path}", hit.image.0);
     if let Some(caption) = &hit.caption {
         let _ = write!(words, "\n      {}", display(caption.as_ref()));
     }
     if !hit.words.is_empty() {
         let _ = write!(words, "\n      (has {})", hit.words.join(", "));
     }
-    for line in why.map(why_words).unwrap_or_default() {
+    if let Some(lesson) = &hit.lesson {
+        let _ = write!(words, "\n      (taught: {lesson})");
+    }
+    for line in why.filter(|_| is_scored).map(why_words).unwrap_or_default() {
         let _ = write!(words, "\n      {line}");
     }
     words

@@ -17,7 +17,7 @@ use super::librarian::{Finder, Librarian};
 /// Longest line.
 const LONGEST: u64 = 1 << 20;
 
-/// Answers every line on stdin until it ends. `act` does what one object asks for and returns what is added to its answer.
+/// Answers every line on stdin that is not blank until it ends. `act` does what one object asks for and returns what is added to its answer.
 pub(super) fn answer_each(
     librarian: &Librarian<'_>,
     library: &mut Library,
@@ -36,6 +36,9 @@ pub(super) fn answer_each(
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(done),
         };
+        if line.trim_ascii().is_empty() && (line.len() as u64) < LONGEST {
+            continue;
+        }
         let answer = answer(library, &mut finder, &line, &act).unwrap_or_else(|error| {
             done = Done::Partly;
             json!({"ok": false, "error": error})
@@ -82,7 +85,7 @@ fn answer(
     act: &impl Fn(&mut Library, ItemId, &Map<String, Value>) -> Result<Value, String>,
 ) -> Result<Value, String> {
     if line.trim_ascii().is_empty() {
-        return Err("expected one JSON object on a line, found an empty line".into());
+        return Err("expected one JSON object on a line, found only blanks".into());
     }
     let request: Value = serde_json::from_slice(line).map_err(|error| format!("expected one JSON object on a line, found {error}"))?;
     let Value::Object(request) = request else { return Err("expected a JSON object, found another value".into()) };

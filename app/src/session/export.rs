@@ -65,7 +65,8 @@ impl Session {
         plan
     }
 
-    /// Writes something out of a library to `to`; with `dry_run` it only counts. Returns how many rows or files.
+    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. Returns how many
+    /// rows or files.
     ///
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
@@ -91,10 +92,10 @@ impl Session {
 
     /// Copies labelled images, or links to them, into the new or empty folder `to`.
     fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool, links: bool) -> Result<usize> {
+        check_empty(to)?;
         if dry_run {
             return Ok(copies.len());
         }
-        check_empty(to)?;
         self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
         for (from, path) in copies {
             self.progress.step()?;
@@ -124,10 +125,10 @@ impl Session {
             let unlabelled: Vec<_> = library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).collect();
             (library.state().clone(), model, library.elements_of(&unlabelled)?)
         };
+        check_new(to, |line| line.starts_with(begins))?;
         if dry_run {
             return Ok(model.ckm.examples().count() + elements.len());
         }
-        check_new(to, |line| line.starts_with(begins))?;
         let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
@@ -168,6 +169,7 @@ impl Session {
 
     fn export_events(&self, library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
         let events = hold(library).events()?;
+        check_new(to, |line| line.starts_with("{\"event\":"))?;
         if dry_run {
             return Ok(events.len());
         }
@@ -184,7 +186,6 @@ impl Session {
             text.push_str(&line.to_string());
             text.push('\n');
         }
-        check_new(to, |line| line.starts_with("{\"event\":"))?;
         replace(to, text.as_bytes())?;
         Ok(events.len())
     }
@@ -297,9 +298,6 @@ pub(super) fn png(picture: &RgbImage) -> ImageResult<Vec<u8>> {
 }
 
 fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) -> Result<usize> {
-    if dry_run {
-        return Ok(rows.len());
-    }
     if format != tables::Format::Sidecar {
         check_new(to, |line| begins(format, line))?;
     }
@@ -310,7 +308,7 @@ fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) ->
     } else {
         rows
     };
-    tables::write(format, rows, to)
+    if dry_run { tables::count(format, rows, to) } else { tables::write(format, rows, to) }
 }
 
 /// The rows with their paths from the folder that all of them share.

@@ -93,18 +93,30 @@ impl Session {
     /// As [`Recognizer::save`]; [`Error::Data`] when another kind of file is in the way.
     pub fn save_model(&self, model: &Recognizer, to: &Path) -> Result<u64> {
         self.progress.begin("Saving the model", 0);
-        if to.extension().is_none_or(|ending| ending != MODEL_ENDING) {
+        self.check_model_place(to)?;
+        if !is_one_file(to) {
             return model.save(to);
-        }
-        if to.is_dir() || (to.is_file() && !is_packed(&open(to)?)) {
-            let found = if to.is_dir() { "a folder" } else { "another file" };
-            return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
         }
         let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", to))?;
         model.save(folder.path())?;
         let bytes = pack(folder.path())?;
         envelope::replace(to, &bytes)?;
         Ok(bytes.len() as u64)
+    }
+
+    /// Whether a model can be saved at `to`.
+    ///
+    /// # Errors
+    /// As [`envelope::check_model_folder`]; [`Error::Data`] when another file is in the way of one file.
+    pub fn check_model_place(&self, to: &Path) -> Result<()> {
+        if !is_one_file(to) {
+            return envelope::check_model_folder(to);
+        }
+        if to.is_dir() || (to.is_file() && !is_packed(&open(to)?)) {
+            let found = if to.is_dir() { "a folder" } else { "another file" };
+            return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
+        }
+        Ok(())
     }
 
     /// Loads a model that was saved as a folder or as one file.
@@ -200,4 +212,9 @@ fn rename(error: Error, archive: &Path) -> Error {
         }
         other => other,
     }
+}
+
+/// Whether a model of that name is one file.
+fn is_one_file(to: &Path) -> bool {
+    to.extension().is_some_and(|ending| ending == MODEL_ENDING)
 }

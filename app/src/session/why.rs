@@ -2,7 +2,7 @@
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::models::recall::{Reasons, Source};
+use tessera_core::library::models::recall::{Reasons, Source, Weighed};
 
 use super::Session;
 use super::search::{Engine, Hit, Wanted};
@@ -12,7 +12,7 @@ use super::search::{Engine, Hit, Wanted};
 pub struct Why {
     /// The image.
     pub image: ItemId,
-    /// What of it answered, in words, where a memory did.
+    /// What of it answered most, in words, where the memory was asked.
     pub matched: Option<String>,
     /// Its score.
     pub score: f64,
@@ -25,14 +25,14 @@ pub struct Why {
 /// A part of a score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// A word that query and memory share.
+    /// A word of the query in its class or a caption.
     Word(String),
-    /// An answer to this query was called bad.
-    Lesson(String),
-    /// The name of its file.
-    Name,
-    /// What the index says of its texts; it tells no words apart.
-    Index,
+    /// A word of the query in the name of its file.
+    Name(String),
+    /// It was called a good answer to this query.
+    Good(String),
+    /// It was called a bad answer to this query.
+    Bad(String),
     /// It looks like what was shown.
     Look,
 }
@@ -42,9 +42,9 @@ impl Term {
     pub fn words(&self) -> String {
         match self {
             Self::Word(word) => word.clone(),
-            Self::Lesson(query) => format!("called a bad answer to “{query}”"),
-            Self::Name => "the name of its file".into(),
-            Self::Index => "its texts (index)".into(),
+            Self::Name(word) => format!("{word} (file name)"),
+            Self::Good(query) => format!("called a good answer to “{query}”"),
+            Self::Bad(query) => format!("called a bad answer to “{query}”"),
             Self::Look => "looks alike".into(),
         }
     }
@@ -93,24 +93,18 @@ impl Session {
         let share = if wanted.like.is_some() && has_words { 0.5 } else { 1.0 };
         let mut why = Why { image: hit.image, matched: None, score: hit.score, terms: Vec::new(), ways: Vec::new() };
         let look = hit.look.map(|look| share * look);
-        let reasons = hit.remembered.as_ref().and_then(|found| {
-            let reasons = library.recall().explain(library.state(), library.words(), &wanted.query, found)?;
-            Some((found, reasons))
-        });
-        match reasons {
-            Some((found, reasons)) => {
-                why.matched = Some(match &found.source {
-                    Source::Class => "its class".to_owned(),
-                    Source::Caption(_) => "its caption".to_owned(),
-                    Source::Lesson(query) => format!("what you said of it: a good answer to “{query}”"),
-                });
-                explain(&mut why, reasons, share);
-            }
-            None if has_words => {
-                let term = if wanted.engine == Engine::Index { Term::Index } else { Term::Name };
-                why.terms.push((term, hit.score - look.unwrap_or(0.0)));
-            }
-            None => {}
+        if has_words && wanted.engine == Engine::Index {
+            let terms = library.words().weigh(&wanted.query, hit.image).map(|found| found.terms).unwrap_or_default();
+            why.terms.extend(terms.into_iter().map(|(word, value)| (Term::Word(word), share * value)));
+        } else if has_words {
+            let reasons = library.recall().ask(library.words(), &wanted.query).explain(hit.image);
+            why.matched = Some(match reasons.weighed.by.as_ref().map(|(_, source)| source) {
+                Some(Source::Class) => "its class".to_owned(),
+                Some(Source::Caption(_)) => "its caption".to_owned(),
+                Some(Source::Lesson(query)) => format!("what you said of it: a good answer to “{query}”"),
+                None => "the name of its file".to_owned(),
+            });
+            explain(&mut why, reasons, share);
         }
         why.terms.extend(look.map(|look| (Term::Look, look)));
         why.terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
@@ -119,9 +113,12 @@ impl Session {
 }
 
 fn explain(why: &mut Why, reasons: Reasons, share: f64) {
-    let Reasons { words, lessons, paths, names, .. } = reasons;
+    let Reasons { weighed, paths, names } = reasons;
+    let Weighed { words, name, lessons, .. } = weighed;
     why.terms.extend(words.into_iter().map(|(word, value)| (Term::Word(word), share * value)));
-    why.terms.extend(lessons.into_iter().map(|(query, value)| (Term::Lesson(query), share * value)));
+    why.terms.extend(name.into_iter().map(|(word, value)| (Term::Name(word), share * value)));
+    let lesson = |(query, value): (String, f64)| (if value > 0.0 { Term::Good(query) } else { Term::Bad(query) }, share * value);
+    why.terms.extend(lessons.into_iter().map(lesson));
     why.ways = paths
         .into_iter()
         .map(|path| Way {

@@ -63,6 +63,12 @@ impl<V, R: Router> Cmt<V, R> {
         Some(path_to(own, tree, leaf, x, features))
     }
 
+    /// What each feature adds to the score of a memory as an answer to `x`, by ascending feature; they sum up to it. `None` if there is no
+    /// such memory. O(features).
+    pub fn terms(&self, x: &SparseVec, id: ItemId) -> Option<Vec<(u32, f64)>> {
+        Some(self.scorer.terms(x, &self.get(id)?.x))
+    }
+
     /// Why a memory scores as it does as an answer to `x`, and the way to it, with the at most `features` most telling features of
     /// each node; `None` if there is no such memory. O(depth * features) a tree.
     pub fn explain(&self, x: &SparseVec, id: ItemId, features: usize) -> Option<Explanation> {

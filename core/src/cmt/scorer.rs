@@ -52,18 +52,20 @@ impl Scorer {
     /// What each feature adds to the score of `z` as an answer to `x`; they sum up to it.
     pub(super) fn terms(&self, x: &SparseVec, z: &SparseVec) -> Vec<(u32, f64)> {
         let lengths = lengths(x, z);
-        let distance = x.distance_squared(z).sqrt();
-        let term = |(index, a, b): (u32, f32, f32)| {
-            let (a, b) = (f64::from(a), f64::from(b));
-            let product = if a * b == 0.0 { 0.0 } else { a * b / lengths };
-            let own = match self.similarity {
-                Similarity::Cosine => product,
-                Similarity::NegEuclid if distance == 0.0 => 0.0,
-                Similarity::NegEuclid => -(a - b) * (a - b) / distance,
-            };
-            (index, own + self.weights.weight(index) * product)
+        let learned = |index: u32, product: f64| self.weights.weight(index) * product;
+        let product = |a: f32, b: f32| match f64::from(a) * f64::from(b) {
+            0.0 => 0.0,
+            product => product / lengths,
         };
-        x.union(z).map(term).filter(|(_, term)| *term != 0.0).collect()
+        let terms: Vec<(u32, f64)> = match self.similarity {
+            Similarity::Cosine => x.common(z).map(|(index, a, b)| (index, product(a, b) + learned(index, product(a, b)))).collect(),
+            Similarity::NegEuclid => {
+                let distance = x.distance_squared(z).sqrt();
+                let own = |a: f32, b: f32| if distance == 0.0 { 0.0 } else { -(f64::from(a) - f64::from(b)).powi(2) / distance };
+                x.union(z).map(|(index, a, b)| (index, own(a, b) + learned(index, product(a, b)))).collect()
+            }
+        };
+        terms.into_iter().filter(|(_, term)| *term != 0.0).collect()
     }
 
     pub(super) fn write(&self, out: &mut Writer) {

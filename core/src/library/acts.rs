@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::text::Query;
 
+/// The least that a reward may say, either way.
+pub const LEAST_REWARD: f64 = 0.001;
+
 /// Longest class name and caption in characters.
 const LONGEST: (usize, usize) = (200, 10_000);
 
@@ -93,7 +96,8 @@ impl Library {
         if image.captions == captions {
             return Ok(None);
         }
-        let words = format!("Caption {}", image.file_name());
+        let name = image.file_name();
+        let words = if captions.is_empty() { format!("Take the captions off {name}") } else { format!("Caption {name}") };
         let change = Change::Image(image.id, Field::Captions(Swap(image.captions.clone(), captions)));
         self.commit(None, Kind::Act, &words, vec![change])
     }
@@ -109,14 +113,11 @@ impl Library {
         if !(1..=1000).contains(&n) {
             return Err(Error::Option { name: "query", found: format!("{n} letters of words"), expected });
         }
-        if let Some(value) = reward.filter(|value| !(-1.0..=1.0).contains(value)) {
-            return Err(Error::Option { name: "reward", found: value.to_string(), expected: "-1 to 1" });
+        if let Some(value) = reward.filter(|value| !(-1.0..=1.0).contains(value) || value.abs() < LEAST_REWARD) {
+            let expected = "a number from -1 to 1 at least 0.001 from 0, which says nothing; null takes back what was said";
+            return Err(Error::Option { name: "reward", found: value.to_string(), expected });
         }
         let reward = reward.map(|value| Reward((value * 1000.0).round() as i16));
-        if reward == Some(Reward(0)) {
-            let expected = "at least 0.001 from 0, for 0 says nothing; what was said can be taken back";
-            return Err(Error::Option { name: "reward", found: "0".into(), expected });
-        }
         let image = self.present(&[image])?.swap_remove(0);
         let before = image.rewards.get(&query).copied();
         if before == reward {

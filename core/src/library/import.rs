@@ -46,6 +46,8 @@ pub struct Imported {
     pub unchanged: usize,
     /// Files whose bytes are already there under another name.
     pub duplicate: usize,
+    /// Those files, each with a file that has its bytes.
+    pub copies: Vec<(PathBuf, PathBuf)>,
     /// Pictures of a format that cannot be read.
     pub unsupported: usize,
     /// Files that could not be taken in.
@@ -489,6 +491,8 @@ impl Library {
                 run.report.unchanged += 1;
             } else {
                 run.report.duplicate += 1;
+                let others = image.places.iter().filter(|other| other.hash == hash).map(|other| self.state.full_path(other));
+                run.report.copies.extend(others.take(1).map(|other| (file.path.clone(), other)));
             }
             let word = self.state.understood(&file.word);
             if run.reads_words && moved && image.folder != word && moved_already.insert(image.id) {
@@ -513,6 +517,8 @@ impl Library {
                     run.report.unchanged += 1;
                 } else {
                     run.report.duplicate += 1;
+                    let first = draft.places.iter().find(|(other, ..)| *other == id).map(|(_, place, _)| self.state.full_path(place));
+                    run.report.copies.extend(first.map(|first| (file.path.clone(), first)));
                 }
                 draft.places.push((id, place, before));
                 continue;
@@ -608,6 +614,8 @@ pub struct TableRead {
     pub ambiguous: Vec<String>,
     /// Captions added.
     pub captions: usize,
+    /// Captions that their image has already, or that the table gives it twice.
+    pub repeated: usize,
     /// Labels set.
     pub labels: usize,
     /// Labels that were not set because the user had said something else.
@@ -642,10 +650,15 @@ impl Library {
             let Some(image) = self.state.image(id) else { continue };
             let list = captions.entry(id).or_insert_with(|| image.captions.clone());
             for text in row.captions.iter().map(|text| text.trim()) {
-                if !text.is_empty() && list.iter().all(|caption| caption.text != text) {
-                    list.push(Caption { text: text.to_owned(), by_user: false });
-                    read.captions += 1;
+                if text.is_empty() {
+                    continue;
                 }
+                if list.iter().any(|caption| caption.text == text) {
+                    read.repeated += 1;
+                    continue;
+                }
+                list.push(Caption { text: text.to_owned(), by_user: false });
+                read.captions += 1;
             }
             if let Some(label) = row.label.as_ref().and_then(|label| tidy_name(label).ok()) {
                 match &image.user {

@@ -83,6 +83,7 @@ pub struct Library {
     kept_at: Option<EventId>,
     /// Whether a model lacks something that happened: it is then neither taught nor kept until it has caught up.
     behind: bool,
+    mended: Vec<String>,
     remarks: Vec<String>,
     storage: Arc<dyn Storage>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
@@ -205,7 +206,7 @@ impl Library {
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);
         let mut state = store.load()?;
-        let mended = store.tend_journal(&mut state)?;
+        let (mended, remarks) = store.tend_journal(&mut state)?;
         let mut library = Self {
             folder: folder.to_owned(),
             store,
@@ -219,7 +220,8 @@ impl Library {
             version: features::version(&opening.options),
             kept_at: None,
             behind: true,
-            remarks: mended,
+            mended,
+            remarks,
             storage: Arc::clone(&opening.storage),
             _lock: lock,
         };
@@ -230,7 +232,7 @@ impl Library {
                 drop(std::mem::replace(&mut library.cache, Cache::passing()?));
                 Cache::put_aside(&path)?;
                 library.cache = Cache::open(&path)?;
-                library.remarks.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
+                library.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
                 library.catch_up(opening.progress)?;
             }
             outcome => outcome?,
@@ -358,7 +360,14 @@ impl Library {
 
     /// What went wrong beside acts that were done, since this was last asked.
     pub fn take_remarks(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.remarks)
+        let mut all = self.take_mended();
+        all.append(&mut self.remarks);
+        all
+    }
+
+    /// What opening it has mended, in sentences; each is given once.
+    pub fn take_mended(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.mended)
     }
 
     /// Teaches the models a step that concerns some images. What is durable has happened: models that cannot follow are

@@ -185,6 +185,12 @@ impl State {
         self.classes.get(name).copied()
     }
 
+    /// A class whose name differs from this one in capitals alone.
+    pub fn class_like(&self, name: &str) -> Option<&str> {
+        let folded = name.to_lowercase();
+        self.classes.keys().find(|other| *other != name && other.to_lowercase() == folded).map(String::as_str)
+    }
+
     /// What a class of that name is called now: it may have been renamed, or joined with another.
     pub fn class_now<'a>(&'a self, name: &'a str) -> &'a str {
         if self.classes.contains_key(name) { name } else { self.aliases.get(name).map_or(name, String::as_str) }

@@ -15,12 +15,13 @@ impl Store {
         Ok((self.fact(LIBRARY)?.unwrap_or(0), self.fact(RESTORED)?.unwrap_or(0)))
     }
 
-    /// Brings database and journal together where one may lack what the other has. Returns what was done, in sentences.
-    pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<Vec<String>> {
+    /// Brings database and journal together where one may lack what the other has. Returns what was mended and what could not be, in
+    /// sentences.
+    pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<(Vec<String>, Vec<String>)> {
         let last = state.last_event().unwrap_or(EventId(0));
         let text = self.journal.text()?;
         if self.was_clean && text.as_ref().is_some_and(|text| self.journal.go_on(text, last)) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let (lines, _) = journal::read(&text.unwrap_or_default());
         let own = self.library()?;
@@ -31,17 +32,17 @@ impl Store {
         }
         let is_later = |line: &Line| matches!(line, Line::Event { id, .. } if *id > last);
         let is_own = lines.contains(&Line::Library(own.0, own.1));
-        let mut done = Vec::new();
+        let (mut done, mut undone) = (Vec::new(), Vec::new());
         if is_own && lines.iter().any(is_later) {
             let (n, lost) = self.take_over(lines, Vec::new())?;
             done.push(format!("{n} events that the database had lost were taken from the journal"));
-            done.extend(lost);
+            undone.extend(lost);
             *state = self.load()?;
         }
         if let Err(error) = self.rewrite_journal(state) {
-            done.push(error.to_string());
+            undone.push(format!("the journal is as it was: {error}"));
         }
-        Ok(done)
+        Ok((done, undone))
     }
 
     /// Takes over what lines of a journal tell, and events from elsewhere, where it is not known yet. Returns how many events that

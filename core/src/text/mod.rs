@@ -14,11 +14,13 @@
 
 pub mod hashing;
 mod index;
+mod items;
 mod query;
 mod search;
 mod tokens;
 
 pub use index::{TextIndex, TextKey};
+pub use items::{ItemHit, Weigher};
 pub use query::Query;
 pub use search::Hit;
 pub use tokens::words;

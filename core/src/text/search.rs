@@ -8,12 +8,11 @@
 //!   is its inverse frequency made smooth, as if one more text had every word, and never below 1.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use super::index::{Text, TextIndex, TextKey, WordId};
 use super::query::Query;
-use crate::ids::ItemId;
 
 /// A text that fits a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,11 +26,11 @@ pub struct Hit {
 }
 
 /// A query in the index's terms.
-struct Asked {
+pub(super) struct Asked {
     /// Its words that the index has.
-    weights: HashMap<WordId, f64>,
+    pub(super) weights: HashMap<WordId, f64>,
     /// The words its prefix begins.
-    completions: HashMap<WordId, Completion>,
+    pub(super) completions: HashMap<WordId, Completion>,
     /// The least length of its vector, over the completions.
     length: f64,
     phrases: Vec<Vec<WordId>>,
@@ -39,7 +38,7 @@ struct Asked {
 }
 
 /// What a query becomes if its prefix is completed to a certain word.
-struct Completion {
+pub(super) struct Completion {
     /// By how much the word's weight in the query grows.
     gain: f64,
     /// The length of the query's vector.
@@ -72,7 +71,7 @@ impl TextIndex {
     }
 
     /// `None` if a phrase has a word that no text has.
-    fn ask(&self, query: &Query) -> Option<Asked> {
+    pub(super) fn ask(&self, query: &Query) -> Option<Asked> {
         let mut counts = BTreeMap::<&str, u32>::new();
         for word in query.words.iter().chain(query.phrases.iter().flatten()) {
             *counts.entry(word).or_default() += 1;
@@ -113,7 +112,7 @@ impl TextIndex {
     }
 
     /// The texts that have a word of the query; if it has phrases, only those that have the rarest word of these.
-    fn candidates(&self, asked: &Asked) -> Vec<TextKey> {
+    pub(super) fn candidates(&self, asked: &Asked) -> Vec<TextKey> {
         let texts = |id: &WordId| &self.words[id.index()].texts;
         if let Some(rarest) = asked.phrases.iter().flatten().map(texts).min_by_key(|texts| texts.len()) {
             return rarest.iter().copied().collect();
@@ -125,26 +124,45 @@ impl TextIndex {
     }
 
     /// The score of a text and, of the completions that it has, the best.
-    fn score(&self, asked: &Asked, text: &Text) -> (f32, Option<WordId>) {
-        let (mut square, mut product) = (0.0, 0.0);
+    pub(super) fn score(&self, asked: &Asked, text: &Text) -> (f32, Option<WordId>) {
+        let (product, best) = self.product(asked, text);
+        let square: f64 = text.counts.iter().map(|count| self.weight(*count).powi(2)).sum();
+        // A completion that the text lacks can still be the better one, if it makes the query's vector shorter.
+        let score = best.map_or(0.0, |(score, ..)| score).max(product / asked.length);
+        // In single precision texts that should be equal are equal, in whatever order their words were summed.
+        ((score / f64::sqrt(square)) as f32, best.map(|(_, id, _)| id))
+    }
+
+    /// How the query is read for a text: the length of its vector and, if a completion makes the score, which one and its gain.
+    pub(super) fn reading(&self, asked: &Asked, text: &Text) -> (f64, Option<(WordId, f64)>) {
+        match self.product(asked, text) {
+            (product, Some((score, id, completion))) if score > product / asked.length => (completion.length, Some((id, completion.gain))),
+            _ => (asked.length, None),
+        }
+    }
+
+    /// The product of a text's vector with that of the query without its prefix, and the best of the completions that the text has:
+    /// the product with it over the query's length, and which it is.
+    fn product<'a>(&self, asked: &'a Asked, text: &Text) -> (f64, Option<(f64, WordId, &'a Completion)>) {
+        let mut product = 0.0;
         let mut completed = Vec::new();
         for &(id, count) in &text.counts {
-            let weight = tf(count) * self.idf(Some(id));
-            square += weight * weight;
-            product += asked.weights.get(&id).map_or(0.0, |wanted| wanted * weight);
-            completed.extend(asked.completions.get(&id).map(|completion| (id, completion.gain * weight, completion.length)));
+            product += asked.weights.get(&id).map_or(0.0, |wanted| wanted * self.weight((id, count)));
+            completed.extend(asked.completions.get(&id).map(|completion| (id, completion, completion.gain * self.weight((id, count)))));
         }
-        let mut best: Option<(f64, WordId)> = None;
-        for (id, gain, length) in completed {
-            let score = (product + gain) / length;
-            if best.is_none_or(|(other, _)| score > other) {
-                best = Some((score, id));
+        let mut best: Option<(f64, WordId, &Completion)> = None;
+        for (id, completion, gain) in completed {
+            let score = (product + gain) / completion.length;
+            if best.is_none_or(|(other, ..)| score > other) {
+                best = Some((score, id, completion));
             }
         }
-        // A completion that the text lacks can still be the better one, if it makes the query's vector shorter.
-        let score = best.map_or(0.0, |(score, _)| score).max(product / asked.length);
-        // In single precision texts that should be equal are equal, in whatever order their words were summed.
-        ((score / f64::sqrt(square)) as f32, best.map(|(_, id)| id))
+        (product, best)
+    }
+
+    /// The weight in a text of a word that stands there so often.
+    pub(super) fn weight(&self, (id, count): (WordId, u32)) -> f64 {
+        tf(count) * self.idf(Some(id))
     }
 
     fn matched(&self, asked: &Asked, text: &Text) -> Vec<String> {
@@ -179,22 +197,6 @@ impl TextIndex {
         all.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         all.truncate(n);
         all.into_iter().map(|(_, word)| word).collect()
-    }
-
-    /// At most `n` texts of items that `fits` lets through and that have one of some words, those with the rarest words first.
-    /// O(texts with one of the words).
-    pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> BTreeSet<TextKey> {
-        let mut lists: Vec<_> =
-            words.iter().filter_map(|word| self.vocabulary.get(word.as_str())).map(|id| &self.words[id.index()].texts).collect();
-        lists.sort_by_key(|texts| texts.len());
-        let mut found = BTreeSet::new();
-        for key in lists.into_iter().flatten().filter(|key| fits(key.item)) {
-            if found.len() >= n {
-                break;
-            }
-            found.insert(*key);
-        }
-        found
     }
 
     /// Whether the text at `key` has these words next to each other in this order.

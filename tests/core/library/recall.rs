@@ -1,5 +1,7 @@
 //! The caption memory: what it finds, what it learns from feedback, and how that is taken back.
 
+use std::collections::BTreeMap;
+
 use tessera_core::library::event::Reward;
 use tessera_core::library::models::recall::{Remembered, words_of};
 use tessera_core::text::Query;
@@ -9,13 +11,15 @@ use super::*;
 fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<Remembered> {
     let query = Query::parse(text);
     let library = hold(library);
-    let (found, _) = library.recall().search(library.words(), &query, k, 1, |_| true);
+    let question = library.recall().ask(library.words(), &query);
+    let (mut found, _) = question.search(1, |_| true);
     for one in &found {
-        let reasons = library.recall().explain(library.state(), library.words(), &query, one).unwrap();
-        assert!((reasons.score - one.score).abs() < 1e-5, "{reasons:?} for {one:?}");
-        let sum: f64 = reasons.words.iter().chain(&reasons.lessons).map(|(_, term)| term).sum();
-        assert!((sum - one.score).abs() < 1e-5, "{reasons:?} for {one:?}");
+        let weighed = question.explain(one.image).weighed;
+        assert_eq!(weighed.score.to_bits(), one.score.to_bits(), "{weighed:?} for {one:?}");
+        let sum: f64 = weighed.words.iter().chain(&weighed.name).chain(&weighed.lessons).map(|(_, term)| term).sum();
+        assert!((sum - one.score).abs() < 1e-5, "{weighed:?} for {one:?}");
     }
+    found.truncate(k);
     found
 }
 
@@ -101,6 +105,122 @@ fn a_lesson_counts_at_once_is_durable_and_can_be_taken_back() {
     }
 }
 
+/// A library of two captions an image, drawn from few words, with a class each.
+fn drawn(seed: u64, n: usize) -> (Place, Mutex<Library>) {
+    let mut rng = tessera_core::random::seeded(seed);
+    let mut draw = |n: usize| rand::RngExt::random_range(&mut rng, 0..n);
+    let names: Vec<String> = (0..n).map(|i| format!("{}/{i}_{}.png", THINGS[draw(3)], THINGS[draw(6)])).collect();
+    let place = Place::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let library = place.open();
+    place.import(&library);
+    for name in &names {
+        let mut text = || (0..3).map(|_| THINGS[draw(6)]).collect::<Vec<_>>().join(" ");
+        let texts = [text(), text()];
+        let id = at(&library, name).id;
+        hold(&library).caption(id, say(&[&texts[0], &texts[1]])).unwrap();
+    }
+    (place, library)
+}
+
+const THINGS: [&str; 6] = ["ash", "birch", "cedar", "date", "elm", "fir"];
+
+/// The words of all texts of an image.
+fn all_words(image: &Image) -> Vec<String> {
+    let texts = image.captions.iter().map(|caption| caption.text.clone());
+    let texts: Vec<String> = texts.chain([image.label().unwrap_or_default().to_owned(), image.name()]).collect();
+    texts.iter().flat_map(|text| tessera_core::text::words(text)).collect()
+}
+
+#[test]
+fn what_must_not_be_there_is_in_no_text_of_an_answer() {
+    let (_place, library) = drawn(3, 40);
+    let library = hold(&library);
+    for (wanted, unwanted) in THINGS.iter().flat_map(|a| THINGS.iter().map(move |b| (*a, *b))) {
+        let query = Query::parse(&format!("{wanted} -{unwanted}"));
+        let right = |image: &&Arc<Image>| {
+            let words = all_words(image);
+            words.iter().any(|word| word == wanted) && !words.iter().any(|word| word == unwanted)
+        };
+        let expected: Vec<ItemId> = library.state().images().filter(right).map(|image| image.id).collect();
+        let (by_memory, _) = library.recall().ask(library.words(), &query).search(64, |_| true);
+        let mut by_memory: Vec<ItemId> = by_memory.iter().map(|found| found.image).collect();
+        let mut by_index: Vec<ItemId> = library.words().search(&query).iter().map(|found| found.image).collect();
+        by_memory.sort_unstable();
+        by_index.sort_unstable();
+        assert_eq!((&by_memory, &by_index), (&expected, &expected), "{query:?}");
+    }
+}
+
+#[test]
+fn an_image_has_one_score_and_each_word_counts_from_where_it_counts_most() {
+    let (_place, library) = drawn(4, 60);
+    let first = hold(&library).state().images().next().unwrap().id;
+    hold(&library).reward("elm fir", first, Some(0.5)).unwrap();
+    let library = hold(&library);
+    for text in ["ash birch", "elm fir 7", "cedar", "date elm ash birch"] {
+        let (query, words) = (Query::parse(text), tessera_core::text::words(text).collect::<Vec<_>>());
+        let question = library.recall().ask(library.words(), &query);
+        let mut fewer = BTreeMap::new();
+        for leaves in [1, 2, 5, 64] {
+            let found: BTreeMap<ItemId, u64> =
+                question.search(leaves, |_| true).0.iter().map(|found| (found.image, found.score.to_bits())).collect();
+            assert!(fewer.iter().all(|(image, score)| found.get(image) == Some(score)), "{text} in {leaves} leaves");
+            fewer = found;
+        }
+        for &image in fewer.keys() {
+            let weighed = question.weigh(image);
+            // As if each word, and each pair of words, were asked of one text alone.
+            let state = library.state().image(image).unwrap();
+            let has: Vec<&String> = weighed.words.iter().chain(&weighed.name).map(|(word, _)| word).collect();
+            assert!(words.iter().all(|word| has.contains(&word) == all_words(state).contains(word)), "{weighed:?} of {state:?}");
+            assert!(weighed.words.iter().chain(&weighed.name).all(|(_, value)| *value > 0.0));
+        }
+    }
+}
+
+#[test]
+fn words_in_class_and_caption_add_up() {
+    let (_place, library) = captioned(&["a bike", "a lamp", "a thing and a bike"]);
+    let scores = search(&library, "thing bike", 3);
+    let of = |name: &str| scores.iter().find(|found| found.image == at(&library, name).id).unwrap().score;
+    assert!(of("thing/0.png") > of("thing/1.png") + 0.1, "{scores:?}");
+}
+
+#[test]
+fn what_is_good_stands_before_its_equals_and_says_so() {
+    let (_place, library) = captioned(&["a dog", "a dog", "a dog", "a cat"]);
+    let second = at(&library, "thing/1.png").id;
+    let before = search(&library, "dog", 4);
+    assert_eq!(before[0].score, before[2].score);
+    hold(&library).reward("dog", second, Some(1.0)).unwrap();
+    let after = search(&library, "dog", 4);
+    assert!(after[0].image == second && after[0].score > before[0].score && after[1].score == after[2].score, "{after:?}");
+    // So it does where the question is only like the one that was taught.
+    for text in ["dog", "a dog"] {
+        let query = Query::parse(text);
+        let held = hold(&library);
+        let weighed = held.recall().ask(held.words(), &query).weigh(second);
+        assert!(weighed.lessons.len() == 1 && weighed.lessons[0].0 == "dog" && weighed.lessons[0].1 > 0.0, "{weighed:?}");
+        drop(held);
+        assert_eq!(search(&library, text, 4)[0].image, second);
+    }
+}
+
+/// The last word of a text that is typed may be unfinished, but is itself where it is a word already, or can become none.
+#[test]
+fn a_question_is_answered_alike_while_it_is_typed_and_when_it_is_done() {
+    let (_place, library) = captioned(&TEXTS);
+    let barn = at(&library, "thing/5.png").id;
+    hold(&library).reward("brown zebra", barn, Some(1.0)).unwrap();
+    let library = hold(&library);
+    let answer = |query: Query| library.recall().ask(library.words(), &query).search(64, |_| true).0;
+    for text in ["zebra", "brown zebra", "red zebra", "dog", "red truck", "zebras", "walrus", "red walrus", "a"] {
+        assert_eq!(answer(Query::typing(text)), answer(Query::parse(text)), "{text}");
+    }
+    assert!(answer(Query::typing("zebra")).iter().any(|found| found.image == barn));
+    assert_eq!(answer(Query::typing("brown zeb"))[0].score, answer(Query::parse("brown zebra"))[0].score);
+}
+
 /// The mean reward of the first hits by a user who means the colour and nothing else.
 fn mean_reward(library: &Mutex<Library>, questions: &[String]) -> f64 {
     let right =
@@ -178,7 +298,8 @@ fn a_short_list_has_everything_that_answers() {
     let held = hold(&library);
     let rare: Vec<ItemId> = having_at(held.state(), "zelkova");
     let only = |id: ItemId| rare.contains(&id);
-    let (among, _) = held.recall().search(held.words(), &Query::parse("ash birch cedar date elm fir"), 1000, 1, only);
+    let query = Query::parse("ash birch cedar date elm fir");
+    let (among, _) = held.recall().ask(held.words(), &query).search(1, only);
     assert_eq!(among.len(), rare.len());
 }
 

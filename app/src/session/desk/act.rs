@@ -191,7 +191,15 @@ impl Desk {
     fn asked_for(&self, text: &str) -> impl FnOnce() -> Wanted + Send + use<> {
         let (query, like, only) = (Words::typing(text), self.like.clone(), self.only.clone());
         let (k, engine, leaves) = (self.hit_limit, self.engine, self.search_leaves);
-        move || Wanted { query, like, only: only.map(|only| Arc::new(only.iter().copied().collect())), k, engine, leaves }
+        move || Wanted {
+            query,
+            like,
+            only: only.map(|only| Arc::new(only.iter().copied().collect())),
+            k,
+            keeps_judged: true,
+            engine,
+            leaves,
+        }
     }
 
     fn explain(&mut self, image: ItemId) {

@@ -201,11 +201,33 @@ fn read_json(path: &Path, text: &str, draft: &mut rows::Draft) -> Result<Format>
 /// [`Error::Data`] when a row has no path or one that the format cannot hold, when the file would be larger than it may be,
 /// and for sidecars when a path leads out of the folder or to a different file that is there already; [`Error::Io`].
 pub fn write(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
+    match text_in(format, rows, to)? {
+        Some((text, n_rows)) => {
+            envelope::replace(to, text.as_bytes())?;
+            Ok(n_rows)
+        }
+        None => sidecar::write(rows, to),
+    }
+}
+
+/// How many rows [`write`] would write, without writing anything.
+///
+/// # Errors
+/// As [`write`], but for what the system says when it writes.
+pub fn count(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
+    match text_in(format, rows, to)? {
+        Some((_, n_rows)) => Ok(n_rows),
+        None => sidecar::count(rows, to),
+    }
+}
+
+/// Rows as the text of one file, and how many they are; `None` for sidecars.
+fn text_in(format: Format, rows: &[Row], to: &Path) -> Result<Option<(String, usize)>> {
     if let Some(at) = rows.iter().position(|row| row.path.trim().is_empty()) {
         return Err(Error::data(to, "a path in every row", format!("none in row {}", at + 1), "name the image, or leave the row out"));
     }
     let (text, n_rows) = match format {
-        Format::Sidecar => return sidecar::write(rows, to),
+        Format::Sidecar => return Ok(None),
         Format::Flickr8k => flickr8k::write(rows, to)?,
         Format::Coco => (coco::write(rows), rows.len()),
         Format::Csv => (separated::write(rows, b','), rows.len()),
@@ -221,8 +243,7 @@ pub fn write(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
             "write fewer rows at a time",
         ));
     }
-    envelope::replace(to, text.as_bytes())?;
-    Ok(n_rows)
+    Ok(Some((text, n_rows)))
 }
 
 /// A text that begins with a byte order mark of its own gets another, because reading takes one away.

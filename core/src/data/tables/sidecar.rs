@@ -166,8 +166,8 @@ fn check_links(to: &Path, place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Everything is checked before the first file is written.
-pub(super) fn write(rows: &[Row], to: &Path) -> Result<usize> {
+/// The files that rows become, by their places in the folder, and how many rows those are. All of them may be written.
+fn plan(rows: &[Row], to: &Path) -> Result<(BTreeMap<PathBuf, String>, usize)> {
     let (mut files, mut n_rows) = (BTreeMap::new(), 0);
     for row in rows {
         let place = place(row, to)?;
@@ -191,6 +191,17 @@ pub(super) fn write(rows: &[Row], to: &Path) -> Result<usize> {
             _ => drop(files.insert(place, text)),
         }
     }
+    Ok((files, n_rows))
+}
+
+/// How many rows would be written, if they may be.
+pub(super) fn count(rows: &[Row], to: &Path) -> Result<usize> {
+    Ok(plan(rows, to)?.1)
+}
+
+/// Everything is checked before the first file is written.
+pub(super) fn write(rows: &[Row], to: &Path) -> Result<usize> {
+    let (files, n_rows) = plan(rows, to)?;
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
     for (place, text) in &files {
         let path = to.join(place);

@@ -2,23 +2,26 @@
 //!
 //! Each caption and each class of an image is a memory under its words. What a user says of an image as an answer to a query is a
 //! lesson: the scorer learns it, so that words which told right count more in every query, and the query itself becomes one more
-//! memory of the image, so that the same question, and others like it, find the image by it. Lessons are taken back exactly: the scorer
-//! learns the remaining ones anew. What routers have learned of a memory stays until the trees are grown anew, which is
+//! memory of the image, so that the same question, and others like it, find the image by it and count it higher. Lessons are taken back
+//! exactly: the scorer learns the remaining ones anew. What routers have learned of a memory stays until the trees are grown anew, which is
 //! when there are twice or a quarter as many texts as then, and when something is forgotten.
+
+mod question;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bytes::{Reader, Writer};
-use crate::cmt::{Answer, Cmt, CmtOptions, Explanation, Hit, Operations, Path};
+use crate::cmt::{Cmt, CmtOptions};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::apply::{Lesson, Model};
 use crate::library::event::Reward;
-use crate::library::models::words::Words;
 use crate::library::state::{Image, State};
 use crate::sparse::SparseVec;
-use crate::text::hashing::{Idf, Stemming, counts, feature};
+use crate::text::hashing::{Idf, Stemming, counts};
 use crate::text::{Query, words};
+
+pub use question::{Question, Reasons, Remembered, Weighed};
 
 /// What one memory is of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,45 +47,8 @@ pub struct Recall {
     rewards: BTreeMap<(ItemId, String), Reward>,
 }
 
-/// An image that was remembered, and how.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Remembered {
-    /// The image.
-    pub image: ItemId,
-    /// How well it answers: the best of its memories' scores, less what lessons say against it.
-    pub score: f64,
-    /// The memory that answers best.
-    pub memory: ItemId,
-    /// What that is.
-    pub source: Source,
-    /// What the user said of it as an answer to this very query.
-    pub taught: Option<Reward>,
-}
-
-/// Why an image answers a query as well as it does.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reasons {
-    /// Its score: the sum of all terms.
-    pub score: f64,
-    /// What each word that the query and the memory share added, most first.
-    pub words: Vec<(String, f64)>,
-    /// What each lesson that speaks against it took away, by its query.
-    pub lessons: Vec<(String, f64)>,
-    /// The way to the memory in each tree, with each router's margin and its most telling features.
-    pub paths: Vec<Path>,
-    /// Words of the query and of the memory, by their features.
-    pub names: BTreeMap<u32, String>,
-}
-
 /// Trees are first grown anew at so many texts.
 const FIRST: u32 = 64;
-/// Words that the beginning of a word may stand for.
-const COMPLETIONS: usize = 8;
-/// Texts that are looked up where leaves give too few.
-const LOOKED_UP: usize = 10_000;
-/// Memories looked at for each hit that is wanted: several may be of one image.
-const FOR_EACH: usize = 8;
-
 /// How the tree of a library is grown.
 pub fn options() -> CmtOptions {
     CmtOptions { reroutes: 2, ..CmtOptions::default() }
@@ -96,15 +62,6 @@ fn texts(image: &Image) -> Vec<(Source, &str)> {
     let class = image.label().map(|class| (Source::Class, class));
     let captions = image.captions.iter().zip(0..).map(|(caption, n)| (Source::Caption(n), caption.text.as_str()));
     class.into_iter().chain(captions).collect()
-}
-
-/// The text of an image's memory.
-pub fn text_of<'a>(image: &'a Image, source: &'a Source) -> Option<&'a str> {
-    match source {
-        Source::Class => image.label(),
-        Source::Caption(n) => image.captions.get(*n as usize).map(|caption| caption.text.as_str()),
-        Source::Lesson(query) => Some(query),
-    }
 }
 
 fn rewards(image: Option<&Image>) -> BTreeMap<String, Reward> {
@@ -147,123 +104,9 @@ impl Recall {
         self.grown_at.weigh(&counts(text, Stemming::None))
     }
 
-    /// The words that a query asks for, with those of `index` that its unfinished one may become.
-    fn asked(query: &Query, index: &Words) -> Vec<String> {
-        let mut asked: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
-        if let Some(prefix) = &query.prefix {
-            // What is a word already means itself.
-            match index.complete(prefix, COMPLETIONS) {
-                words if words.contains(prefix) => asked.push(prefix.clone()),
-                words => asked.extend(words),
-            }
-        }
-        asked
-    }
-
-    /// Of the images that `fits` lets through and that have a memory in `leaves` leaves of each tree the `k` that answer `query` best, and
-    /// all of which it was said how well they answer it.
-    ///
-    /// Where these leave room, as for a word that few texts have or a narrow filter, up to 10,000 texts that have one of the words by `index`
-    /// are scored as well, the rarest words first, and all lessons. A query that wants nothing finds nothing.
-    ///
-    /// O((depth + cap) words) a leaf; with n lessons O(n words) more; for a short list O(texts with one of the words) besides.
-    pub fn search(
-        &self,
-        index: &Words,
-        query: &Query,
-        k: usize,
-        leaves: usize,
-        fits: impl Fn(ItemId) -> bool,
-    ) -> (Vec<Remembered>, Operations) {
-        let asked = Self::asked(query, index);
-        let x = self.key(&asked.join(" "));
-        let mut operations = Operations::default();
-        if x.is_empty() || k == 0 {
-            return (Vec::new(), operations);
-        }
-        let mut best: BTreeMap<ItemId, Remembered> = BTreeMap::new();
-        let mut offer = |hits: &[Hit]| {
-            for hit in hits.iter().filter(|hit| hit.score > 0.0) {
-                let Some((image, source)) = self.sources.get(&hit.id) else { continue };
-                let score = hit.score * self.worth(*image, source);
-                let is_better = best.get(image).is_none_or(|old| (old.score, hit.id) < (score, old.memory));
-                if is_better && fits(*image) && index.fits(*image, source, query) {
-                    let found = Remembered { image: *image, score, memory: hit.id, source: source.clone(), taught: None };
-                    best.insert(*image, found);
-                }
-            }
-            best.len()
-        };
-        let Answer { hits, operations: cost } = self.forest.query_budget(&x, k.saturating_mul(FOR_EACH), leaves.max(1));
-        operations += cost;
-        if offer(&hits) < k && (cost.memories as usize) < self.forest.len() {
-            let texts = index.having(&asked, LOOKED_UP, &fits).filter_map(|(image, source)| self.memories.get(&(image, source)));
-            let lessons = self.rewards.keys().filter_map(|(image, query)| self.memories.get(&(*image, Source::Lesson(query.clone()))));
-            let Answer { hits, operations: cost } = self.forest.score_all(&x, texts.chain(lessons).copied());
-            operations += cost;
-            offer(&hits);
-        }
-        // Of what was said of answers to this very query nothing is missing.
-        let words = words_of(query);
-        let said = self.rewards.keys().filter(|(_, query)| *query == words).flat_map(|(image, _)| self.of_image(*image));
-        let Answer { hits, operations: cost } = self.forest.score_all(&x, said.map(|(_, id)| *id));
-        operations += cost;
-        offer(&hits);
-        let mut found: Vec<Remembered> = best.into_values().collect();
-        for one in &mut found {
-            one.score -= self.against(one.image, &x).iter().map(|(_, loss)| loss).sum::<f64>();
-            one.taught = self.rewards.get(&(one.image, words.clone())).copied();
-        }
-        found.retain(|one| one.score > 0.0 || one.taught.is_some());
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.image.cmp(&b.image)));
-        let mut place = 0..;
-        found.retain(|one| place.next().is_some_and(|place| place < k) || one.taught.is_some());
-        (found, operations)
-    }
-
     /// The memories of an image.
     fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, Source), &ItemId)> {
         self.memories.range((image, Source::Class)..).take_while(move |((of, _), _)| *of == image)
-    }
-
-    /// What a memory counts: a lesson as much as was said, anything else wholly.
-    fn worth(&self, image: ItemId, source: &Source) -> f64 {
-        match source {
-            Source::Lesson(query) => self.rewards.get(&(image, query.clone())).map_or(1.0, |reward| reward.value()),
-            Source::Class | Source::Caption(_) => 1.0,
-        }
-    }
-
-    /// What lessons say against an image as an answer to `x`: for each query the loss, how much it is like this one times how much was
-    /// said.
-    fn against(&self, image: ItemId, x: &SparseVec) -> Vec<(String, f64)> {
-        let lessons = self.rewards.range((image, String::new())..).take_while(|((of, _), _)| *of == image);
-        let loss = |((_, query), reward): (&(ItemId, String), &Reward)| {
-            let likeness = x.cosine(&self.key(query));
-            (reward.0 < 0 && likeness > 0.0).then(|| (query.clone(), -likeness * reward.value()))
-        };
-        lessons.filter_map(loss).collect()
-    }
-
-    /// Why a memory of an image scores as it does, with the at most three most telling words of each router. `None` when it is not there
-    /// any more.
-    pub fn explain(&self, state: &State, index: &Words, query: &Query, found: &Remembered) -> Option<Reasons> {
-        let asked = Self::asked(query, index);
-        let x = self.key(&asked.join(" "));
-        let explanation: Explanation = self.forest.explain(&x, found.memory, 3)?;
-        let image = state.image(found.image)?;
-        let text = text_of(image, &found.source)?;
-        let names: BTreeMap<u32, String> = words(text).chain(asked).map(|word| (feature(&word), word)).collect();
-        let worth = self.worth(found.image, &found.source);
-        let word = |(feature, value): &(u32, f64)| (names.get(feature).cloned().unwrap_or_default(), worth * value);
-        let lessons: Vec<(String, f64)> = self.against(found.image, &x).into_iter().map(|(query, loss)| (query, -loss)).collect();
-        Some(Reasons {
-            score: worth * explanation.score + lessons.iter().map(|(_, term)| term).sum::<f64>(),
-            words: explanation.terms.iter().map(word).collect(),
-            lessons,
-            paths: explanation.paths,
-            names,
-        })
     }
 
     fn remember(&mut self, image: ItemId, source: Source, text: &str) {

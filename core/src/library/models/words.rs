@@ -6,9 +6,8 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::apply::{Lesson, Model};
 use crate::library::event::ContentHash;
-use crate::library::models::recall::Source;
 use crate::library::state::{Image, State};
-use crate::text::{Query, TextIndex, TextKey};
+use crate::text::{ItemHit, Query, TextIndex, TextKey, Weigher};
 
 /// An index of words that follows a library.
 #[derive(Default)]
@@ -23,12 +22,12 @@ pub struct Words {
 pub struct Found {
     /// The image.
     pub image: ItemId,
-    /// How well the best of its texts fits, 0..=1: the cosine of tf-idf vectors.
+    /// How well its texts fit: the sum of `terms`. That of one text alone is the cosine of tf-idf vectors, 0..=1.
     pub score: f64,
-    /// That text, when it is a caption.
+    /// The caption that fits best.
     pub caption: Option<String>,
-    /// The words of the query, or their completions, that it has.
-    pub words: Vec<String>,
+    /// What the words of the query, or their completions, that it has add, by word.
+    pub terms: Vec<(String, f64)>,
 }
 
 /// All texts. Part 0 is the class and the name, the others are captions.
@@ -68,35 +67,31 @@ impl Words {
         self.index.complete(prefix, n)
     }
 
-    /// Whether an image has, in the text of a memory or for a lesson in any of its texts, every phrase that a query wants and none that it
-    /// does not want.
-    pub fn fits(&self, image: ItemId, source: &Source, query: &Query) -> bool {
-        let fits = |part: u32| {
-            let key = TextKey { item: image, part };
-            query.phrases.iter().all(|phrase| self.index.has_phrase(key, phrase))
-                && !query.unwanted.iter().any(|phrase| self.index.has_phrase(key, phrase))
-        };
-        match source {
-            Source::Class => fits(0),
-            Source::Caption(n) => fits(n + 1),
-            Source::Lesson(_) if query.phrases.is_empty() && query.unwanted.is_empty() => true,
-            Source::Lesson(_) => {
-                let parts = self.index.texts_of(image);
-                parts.into_iter().any(fits)
-            }
-        }
+    /// Whether an image has, in any of its texts, every phrase that a query wants, and in none of them one that it does not want.
+    pub fn allows(&self, image: ItemId, query: &Query) -> bool {
+        self.index.allows(image, query)
     }
 
-    /// At most `n` texts of memories that have one of some words, those with the rarest words first. Cost as [`TextIndex::having`].
-    pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> impl Iterator<Item = (ItemId, Source)> {
-        let source = |part: u32| part.checked_sub(1).map_or(Source::Class, Source::Caption);
-        self.index.having(words, n, fits).into_iter().map(move |key| (key.item, source(key.part)))
+    /// The images of at most `n` texts that have one of some words, those with the rarest words first. Cost as
+    /// [`TextIndex::items_having`].
+    pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> Vec<ItemId> {
+        self.index.items_having(words, n, fits)
     }
 
-    /// The `k` images whose file names fit best. Cost as [`TextIndex::search`].
-    pub fn search_names(&self, query: &Query, k: usize) -> Vec<Found> {
-        let found = |hit: crate::text::Hit| Found { image: hit.key.item, score: f64::from(hit.score), caption: None, words: hit.words };
-        self.names.search(query, k).into_iter().map(found).collect()
+    /// Weighs images by the names of their files alone, for these words.
+    pub(super) fn names_weigher(&self, words: &[String]) -> Option<Weigher<'_>> {
+        self.names.weigher(&Query { words: words.to_vec(), ..Query::default() })
+    }
+
+    /// How well an image fits a query by all its texts.
+    pub fn weigh(&self, query: &Query, image: ItemId) -> Option<Found> {
+        Some(self.found(self.index.weigher(query)?.weigh(image)?))
+    }
+
+    fn found(&self, hit: ItemHit) -> Found {
+        // A name that fits best still has a caption worth showing.
+        let caption = hit.texts.iter().find(|key| key.part > 0).and_then(|key| self.index.text(*key)).map(str::to_owned);
+        Found { image: hit.item, score: hit.score, caption, terms: hit.terms }
     }
 
     fn put(&mut self, image: &Image, part: usize, text: &str) {
@@ -107,25 +102,10 @@ impl Words {
         }
     }
 
-    /// The `k` images whose texts fit best; each is there once, with its best text. Cost as [`TextIndex::search`].
-    pub fn search(&self, query: &Query, k: usize) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::new();
-        let mut at = std::collections::HashMap::new();
-        for hit in self.index.search(query, usize::MAX) {
-            if let Some(&seen) = at.get(&hit.key.item) {
-                let best: &mut Found = &mut found[seen];
-                // A name that fits best still has a caption worth showing.
-                if best.caption.is_none() && hit.key.part > 0 {
-                    best.caption = self.index.text(hit.key).map(str::to_owned);
-                }
-                continue;
-            }
-            at.insert(hit.key.item, found.len());
-            let caption = if hit.key.part > 0 { self.index.text(hit.key).map(str::to_owned) } else { None };
-            found.push(Found { image: hit.key.item, score: f64::from(hit.score), caption, words: hit.words });
-        }
-        found.truncate(k);
-        found
+    /// The images whose texts fit, best first: each word counts from whichever text of an image gives it most. What some text of an
+    /// image has that is not wanted leaves it out. Cost as [`TextIndex::search_items`].
+    pub fn search(&self, query: &Query) -> Vec<Found> {
+        self.index.search_items(query).into_iter().map(|hit| self.found(hit)).collect()
     }
 }
 

@@ -1,0 +1,117 @@
+//! The items that fit a query best, by all their texts: each word counts from whichever text of an item gives it most.
+
+use std::cmp::Ordering;
+
+use super::index::{Text, TextIndex, TextKey, WordId};
+use super::query::Query;
+use super::search::Asked;
+use crate::ids::ItemId;
+
+/// How well an item fits a query, by all its texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemHit {
+    /// The item.
+    pub item: ItemId,
+    /// The sum of its terms, so never below the score of a text of it, and above 1 where texts complete each other.
+    pub score: f64,
+    /// What each wanted word that it has adds, by word; of words that a prefix begins only the one that adds most.
+    pub terms: Vec<(String, f64)>,
+    /// Its texts that have a wanted word, the best first.
+    pub texts: Vec<TextKey>,
+}
+
+/// A query made ready to weigh items.
+pub struct Weigher<'a> {
+    index: &'a TextIndex,
+    asked: Asked,
+}
+
+/// What is wanted that a word of a text can give: a word of the query, or, as `None`, a completion of its prefix.
+type Wanted = Option<WordId>;
+
+impl Weigher<'_> {
+    /// How well an item fits; `None` if none of its texts has a wanted word. O(w log(index)) for the w words of its texts.
+    pub fn weigh(&self, item: ItemId) -> Option<ItemHit> {
+        let mut best: Vec<(Wanted, WordId, f64)> = Vec::new();
+        let mut texts: Vec<(f32, TextKey)> = Vec::new();
+        for (key, text) in self.index.texts.range(TextKey { item, part: 0 }..=TextKey { item, part: u32::MAX }) {
+            let terms = self.index.terms(&self.asked, text);
+            if terms.is_empty() {
+                continue;
+            }
+            // As for texts: what should be equal is equal.
+            texts.push((terms.iter().map(|(.., value)| value).sum::<f64>() as f32, *key));
+            for (wanted, word, value) in terms {
+                match best.iter_mut().find(|(other, ..)| *other == wanted) {
+                    Some(old) if value > old.2 => *old = (wanted, word, value),
+                    Some(_) => {}
+                    None => best.push((wanted, word, value)),
+                }
+            }
+        }
+        if texts.is_empty() {
+            return None;
+        }
+        texts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let word = |(_, word, value): (Wanted, WordId, f64)| (self.index.words[word.index()].word.to_string(), value);
+        let mut terms: Vec<(String, f64)> = best.into_iter().map(word).collect();
+        terms.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let sum = terms.iter().map(|(_, value)| value).sum::<f64>() as f32;
+        Some(ItemHit { item, score: sum.max(texts[0].0).into(), terms, texts: texts.into_iter().map(|(_, key)| key).collect() })
+    }
+}
+
+impl TextIndex {
+    /// Makes a query ready to weigh items; `None` if it has a phrase with a word that no text has.
+    pub fn weigher(&self, query: &Query) -> Option<Weigher<'_>> {
+        Some(Weigher { index: self, asked: self.ask(query)? })
+    }
+
+    /// Whether an item has, in any of its texts, every phrase that a query wants, and in none of them one that it does not want.
+    /// O(w log(index)) for the w words of its texts.
+    pub fn allows(&self, item: ItemId, query: &Query) -> bool {
+        let has = |phrase: &Vec<String>| self.texts_of(item).into_iter().any(|part| self.has_phrase(TextKey { item, part }, phrase));
+        query.phrases.iter().all(has) && !query.unwanted.iter().any(has)
+    }
+
+    /// The items that `query` allows and that have a text with one of its words, best first and of equals the lower one. Cost as
+    /// [`TextIndex::search`], with all texts of those items.
+    pub fn search_items(&self, query: &Query) -> Vec<ItemHit> {
+        let Some(weigher) = self.weigher(query) else { return Vec::new() };
+        let mut items: Vec<ItemId> = self.candidates(&weigher.asked).into_iter().map(|key| key.item).collect();
+        // Texts are in the order of their items.
+        items.dedup();
+        let mut found: Vec<ItemHit> =
+            items.into_iter().filter(|item| self.allows(*item, query)).filter_map(|item| weigher.weigh(item)).collect();
+        found.sort_by(|a, b| -> Ordering { b.score.total_cmp(&a.score).then(a.item.cmp(&b.item)) });
+        found
+    }
+
+    /// The items of at most `n` texts that have one of some words, those with the rarest words first, of items that `fits` lets
+    /// through. In order. O(texts with one of the words).
+    pub fn items_having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> Vec<ItemId> {
+        let mut lists: Vec<_> =
+            words.iter().filter_map(|word| self.vocabulary.get(word.as_str())).map(|id| &self.words[id.index()].texts).collect();
+        lists.sort_by_key(|texts| texts.len());
+        let mut items: Vec<ItemId> = lists.into_iter().flatten().map(|key| key.item).filter(|item| fits(*item)).take(n).collect();
+        items.sort_unstable();
+        items.dedup();
+        items
+    }
+
+    /// What each word of a text adds to its score, and for which wanted word it stands.
+    fn terms(&self, asked: &Asked, text: &Text) -> Vec<(Wanted, WordId, f64)> {
+        if !text.counts.iter().any(|(id, _)| asked.weights.contains_key(id) || asked.completions.contains_key(id)) {
+            return Vec::new();
+        }
+        let (length, completion) = self.reading(asked, text);
+        let norm = length * text.counts.iter().map(|count| self.weight(*count).powi(2)).sum::<f64>().sqrt();
+        let mut terms = Vec::new();
+        for &(id, count) in &text.counts {
+            let share = self.weight((id, count)) / norm;
+            terms.extend(asked.weights.get(&id).map(|wanted| (Some(id), id, wanted * share)));
+            terms.extend(completion.filter(|(chosen, _)| *chosen == id).map(|(_, gain)| (None, id, gain * share)));
+        }
+        terms
+    }
+}
