@@ -210,10 +210,10 @@ pub fn write(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
     }
 }
 
-/// How many rows [`write`] would write, without writing anything.
+/// How many rows [`write()`] would write, without writing anything.
 ///
 /// # Errors
-/// As [`write`], but for what the system says when it writes.
+/// As [`write()`], but for what the system says when it writes.
 pub fn count(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
     match text_in(format, rows, to)? {
         Some((_, n_rows)) => Ok(n_rows),
