@@ -116,6 +116,18 @@ pub(super) enum Labelled {
     Runs,
 }
 
+impl Labelled {
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Folder => "folder",
+            Self::Instance => "instance",
+            Self::Runs => "runs",
+        }
+    }
+}
+
 impl From<Labelled> for Order {
     fn from(order: Labelled) -> Self {
         match order {
@@ -133,9 +145,9 @@ pub(super) struct EvalDesk {
     /// What is labelled: examples in libsvm's format, or a folder of images in class folders or with NORB-style names
     #[arg(long, value_name = "FILE.svm|DIR")]
     pub(super) stream: PathBuf,
-    /// The order in which it is labelled
-    #[arg(long, value_enum, default_value = "random", value_name = "ORDER")]
-    pub(super) order: Labelled,
+    /// The order in which it is labelled; several, separated by commas, are answered one after another
+    #[arg(long, value_enum, default_value = "random", value_delimiter = ',', value_name = "ORDER,...")]
+    pub(super) order: Vec<Labelled>,
     /// Which object each example of a file shows, one name a line
     #[arg(long, value_name = "FILE")]
     pub(super) groups: Option<PathBuf>,

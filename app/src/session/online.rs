@@ -71,20 +71,20 @@ impl Session {
         })
     }
 
-    /// Labels things in so many orders, with advisers.
+    /// Labels things in so many orders of each kind, with advisers.
     ///
     /// # Errors
     /// As [`online::desks`].
-    pub fn desks(&self, things: &Things, order: Order, orders: usize) -> Result<Desks> {
-        self.pool.install(|| online::desks(things, order, orders, self.seed, &self.progress))
+    pub fn desks(&self, things: &Things, kinds: &[Order], orders: usize) -> Result<Vec<Desks>> {
+        self.pool.install(|| online::desks(things, kinds, orders, self.seed, &self.progress))
     }
 
     /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the class's number and all numbers for each thing,
-    /// `orders.csv` a row of positions in it, from 0, for each order.
+    /// `orders.csv` a row of positions in it, from 0, for each order, kind after kind.
     ///
     /// # Errors
     /// As [`online::draw`]; [`Error::Io`].
-    pub fn write_desks(&self, things: &Things, order: Order, orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
+    pub fn write_desks(&self, things: &Things, kinds: &[Order], orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
         fs::create_dir_all(to).map_err(Error::io("make", to))?;
         let mut rows = String::new();
         for thing in &things.all {
@@ -95,9 +95,11 @@ impl Session {
             rows.push('\n');
         }
         let mut lines = String::new();
-        for places in online::draw(things, order, orders, self.seed)? {
-            lines += &places.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            lines.push('\n');
+        for order in kinds {
+            for places in online::draw(things, *order, orders, self.seed)? {
+                lines += &places.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+                lines.push('\n');
+            }
         }
         let mut written = Vec::new();
         for (name, text) in [("things.csv", rows), ("orders.csv", lines)] {

@@ -160,13 +160,17 @@ struct Sitting {
     regret: [f64; 2],
 }
 
-/// Labels all things, in each of `orders` orders drawn from `seed`. All advisers hear every label. Orders are worked at on all threads, each with
-/// a generator of its own, so that the number of threads changes no count.
+/// Labels all things, in each of `orders` orders of each kind drawn from `seed`. All advisers hear every label. Orders are worked at on all
+/// threads, each with a generator of its own, so that the number of threads changes no count; what the recogniser compares, it compares once
+/// for all orders.
 ///
 /// # Errors
 /// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be had, or none; [`Error::Cancelled`].
-pub fn desks(things: &Things, order: Order, orders: usize, seed: u64, progress: &Progress) -> Result<Desks> {
-    let places = draw(things, order, orders, seed)?;
+pub fn desks(things: &Things, kinds: &[Order], orders: usize, seed: u64, progress: &Progress) -> Result<Vec<Desks>> {
+    if orders == 0 {
+        return Err(Error::Option { name: "orders", found: "0".into(), expected: "1 or more" });
+    }
+    let places: Vec<Vec<usize>> = kinds.iter().map(|order| draw(things, *order, orders, seed)).collect::<Result<Vec<_>>>()?.concat();
     let mut names: Vec<&'static str> = advisers(things)?.iter().map(|adviser| adviser.name()).collect();
     let judged = things.judged(&places, progress)?;
     if judged.is_some() {
@@ -175,26 +179,31 @@ pub fn desks(things: &Things, order: Order, orders: usize, seed: u64, progress: 
     let mut classes: Vec<ClassId> = things.all.iter().map(|thing| thing.class).collect();
     classes.sort_unstable();
     classes.dedup();
-    progress.begin("Labelling", (things.all.len() * orders) as u64);
+    progress.begin("Labelling", (things.all.len() * places.len()) as u64);
     let sit = |(number, places): (usize, &Vec<usize>)| {
         let judged = |place: usize| judged.as_ref().and_then(|judged| judged[place].get(number));
-        sitting(things, places, judged, random::stream(seed, (1 << 32) + number as u64), progress)
+        sitting(things, places, judged, random::stream(seed, (1 << 32) + (number % orders) as u64), progress)
     };
     let sittings: Vec<Sitting> = places.par_iter().enumerate().map(sit).collect::<Result<_>>()?;
-    let Some(one) = sittings.first() else {
-        return Err(Error::Option { name: "orders", found: "0".into(), expected: "1 or more" });
-    };
-    let mut made = Desks {
+    let none = Desks {
         examples: things.all.len(),
         classes: classes.len(),
         mixture: Corrections::new("mixture"),
         advisers: names.into_iter().map(Corrections::new).collect(),
         last: Corrections::new("last class"),
-        trust: vec![0.0; one.trust.len()],
-        regret: [f64::NEG_INFINITY, one.regret[1]],
+        trust: Vec::new(),
+        regret: [f64::NEG_INFINITY; 2],
     };
-    let rounds = (things.all.len() * orders).max(1) as u32;
-    for sitting in &sittings {
+    Ok(sittings.chunks(orders).map(|sittings| summed(none.clone(), sittings)).collect())
+}
+
+/// What came of sittings in orders of one kind.
+fn summed(none: Desks, sittings: &[Sitting]) -> Desks {
+    let mut made = none;
+    let orders = sittings.len();
+    made.trust = vec![0.0; made.advisers.len()];
+    let rounds = (made.examples * orders).max(1) as u32;
+    for sitting in sittings {
         made.mixture.of.push(sitting.mixture);
         made.mixture.time += sitting.mixing / rounds;
         made.last.of.push(sitting.last);
@@ -205,7 +214,7 @@ pub fn desks(things: &Things, order: Order, orders: usize, seed: u64, progress: 
         made.trust.iter_mut().zip(&sitting.trust).for_each(|(sum, trust)| *sum += trust / orders as f64);
         made.regret = [made.regret[0].max(sitting.regret[0]), made.regret[1].max(sitting.regret[1])];
     }
-    Ok(made)
+    made
 }
 
 fn sitting<'a>(
