@@ -61,8 +61,44 @@ fn desks() {
     for key in ["examples", "classes", "orders", "corrections", "deviation", "ratio_to_best", "regret", "regret_bound"] {
         assert!(answer[key].is_number(), "{key} in {answer}");
     }
-    for adviser in ["contextual", "nearest", "pa", "perceptron", "second-order"] {
+    for adviser in ["contextual", "nearest", "neighbours", "local-means", "pa", "perceptron", "second-order"] {
         assert!(answer["advisers"][adviser]["corrections"].as_f64().unwrap() >= 4.0 && answer["trust"][adviser].is_number(), "{answer}");
     }
     assert!(answer["regret"].as_f64().unwrap() <= answer["regret_bound"].as_f64().unwrap());
+}
+
+/// Orders as people have them, several at once; objects from a file; what other programs read.
+#[test]
+fn desks_in_orders() {
+    let world = World::new();
+    world.file("toy.svm", svm().as_bytes());
+    let groups: String = (0..60).map(|i| format!("object {}\n", i / 5)).collect();
+    world.file("groups.txt", groups.as_bytes());
+    let run = |more: &[&str]| {
+        let start = ["eval", "desk", "--stream", "toy.svm", "--orders", "2", "--json"];
+        world.run(start.iter().chain(more).copied())
+    };
+    let ran = run(&["--order", "random,folder,instance,runs", "--groups", "groups.txt", "--to", "streams"]).ended(0);
+    let answers: Vec<serde_json::Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let orders: Vec<&str> = answers.iter().map(|answer| answer["order"].as_str().unwrap()).collect();
+    assert_eq!(orders, ["random", "folder", "instance", "runs"]);
+    assert_eq!(answers[1]["last_class"], 4.0);
+    let read = |name: &str| std::fs::read_to_string(world.at("streams").join(name)).unwrap();
+    assert_eq!((read("things.csv").lines().count(), read("orders.csv").lines().count()), (60, 8));
+    assert!(read("orders.csv").lines().all(|line| line.split(',').count() == 60));
+    run(&["--order", "instance"]).ended(2).complains("--groups");
+    run(&["--captions", "groups.txt"]).ended(2).complains("folder of images");
+}
+
+#[test]
+fn figures_of_long_streams() {
+    let world = World::new();
+    let answer =
+        world.run(["eval", "online-figures", "--to", "plots", "--rounds", "200", "--d", "3", "--runs", "2", "--json"]).ended(0).object();
+    assert_eq!(answer["written"].as_array().unwrap().len(), 10);
+    for plot in ["online_killer", "online_sphere", "online_adversary", "online_margin", "online_known_margin"] {
+        let drawn = std::fs::read_to_string(world.at("plots").join(format!("{plot}.svg"))).unwrap();
+        assert!(drawn.contains("contextual search") || drawn.contains("mistakes"), "{plot}");
+        assert!(answer["curves"][plot].as_array().unwrap().len() > 4, "{plot}");
+    }
 }

@@ -2,8 +2,13 @@
 
 use proptest::prelude::*;
 use rand::RngExt;
-use tessera_core::advise::{Adviser, Calibrated, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering};
+use tessera_core::advise::{
+    Adviser, Calibrated, Contextually, Linearly, LocalMeans, Mixture, Nearest, Neighbours, Opinion, Pool, Recurrence, Remembering,
+    recognised,
+};
 use tessera_core::bytes::{Reader, Stored, Writer};
+use tessera_core::ckm::Without;
+use tessera_core::ckm::presets::Preset;
 use tessera_core::cmt::{Cmt, CmtOptions};
 use tessera_core::ids::ClassId;
 use tessera_core::online_linear::Rule;
@@ -25,14 +30,17 @@ proptest! {
 
     /// In every round the log loss is within the bound of every adviser's, and of the best two, one after the other, with one change.
     #[test]
-    fn regret_is_within_its_bound(n in 2usize..6, favourite in prop::option::of(0usize..2), k in 2usize..8, seed in 0u64..10_000, change in 50usize..150) {
+    fn regret_is_within_its_bound(n in 2usize..6, favourite in prop::option::of(0usize..2), k in 2usize..8, seed in 0u64..10_000, change in 50usize..150, again in 0.0f64..1.0) {
         let mut rng = random::seeded(seed);
         let mut mixture = favourite.map_or_else(|| Mixture::new(n), |favourite| Mixture::favouring(favourite, n)).unwrap();
         let skill: Vec<[f64; 2]> = (0..n).map(|_| [rng.random(), rng.random()]).collect();
         // Log losses of each expert before the change and after.
-        let mut parts = vec![[0.0; 2]; n + 1];
+        let mut parts = vec![[0.0; 2]; 2 * n + 2];
+        let mut truth = 0;
         for round in 0..200 {
-            let truth = rng.random_range(0..k);
+            if rng.random::<f64>() > again {
+                truth = rng.random_range(0..k);
+            }
             let part = usize::from(round >= change);
             let opinions: Vec<Opinion> = skill.iter().map(|right| opinion(truth, k, right[part], &mut rng)).collect();
             let advice = mixture.combine(&opinions);
@@ -109,6 +117,17 @@ fn records_are_calibrated() {
     assert!((record.accuracy() - 0.775).abs() < 0.03, "{}", record.accuracy());
     let chance = |lead: f64| record.chances(&scores(lead), 3)[0];
     assert!((chance(2.0) - 0.95).abs() < 0.03 && (chance(0.5) - 0.6).abs() < 0.05, "{} {}", chance(2.0), chance(0.5));
+    // Who is wrong most of the time still says the first choice first.
+    let mut unsure = Calibrated::default();
+    for round in 0..200 {
+        unsure.learn(&[1.0, 0.5, 0.0], 3, if round % 5 == 0 { 0 } else { 1 });
+    }
+    let chances = unsure.chances(&[1.0, 0.5, 0.0], 3);
+    assert!(chances[0] >= chances[1] && chances[1] > chances[2], "{chances:?}");
+    // Where there is no choice there is nothing to learn.
+    let before = record.clone();
+    record.learn(&[1.0], 1, 0);
+    assert_eq!(record, before);
     let rest = record.chances(&scores(0.5), 3);
     assert!(rest[1] > 10.0 * rest[2], "{rest:?}");
 }
@@ -144,10 +163,12 @@ fn advisers_learn() {
     let mut dense: Vec<Box<dyn Adviser<[f64]>>> = vec![
         Box::new(Contextually::new(d).unwrap()),
         Box::new(Nearest::new(d)),
+        Box::new(Neighbours::new(d)),
+        Box::new(LocalMeans::new(d)),
         Box::new(Linearly::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, d)),
     ];
     let mut memory = Remembering::new(Cmt::new(&CmtOptions::default()).unwrap(), 2);
-    let mut wrong = [0; 4];
+    let mut wrong = [0; 6];
     let best = |opinion: &Opinion| match opinion {
         Opinion::Scores(scores) => (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])),
         _ => None,
@@ -165,8 +186,95 @@ fn advisers_learn() {
             assert!(adviser.opinion(&[0.1], &mut rng).is_err(), "{}", adviser.name());
         }
         let opinion = memory.opinion(&words, &mut rng).unwrap();
-        wrong[3] += usize::from(round >= 100 && best(&opinion) != Some(truth));
+        wrong[5] += usize::from(round >= 100 && best(&opinion) != Some(truth));
         memory.learn(&words, ClassId(truth as u32), &mut rng).unwrap();
     }
     assert!(wrong.iter().all(|wrong| *wrong <= 4), "{wrong:?}");
+}
+
+/// What the class of the last thing does is learned: in folders it comes again, at random it tells nothing.
+#[test]
+fn the_order_is_learned() {
+    let mut rng = random::seeded(12);
+    for (again, low, high) in [(0.97, 0.9, 1.0), (0.0, 0.15, 0.4)] {
+        let mut order = Recurrence::default();
+        assert_eq!(order.chances(4), [0.25; 4]);
+        let mut last = 0;
+        for round in 0..400 {
+            let class = if round < 4 {
+                round
+            } else if rng.random::<f64>() < again {
+                last
+            } else {
+                rng.random_range(0..4)
+            };
+            order.learn(class);
+            last = class;
+            let chances = order.chances(4);
+            assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12 && chances.iter().all(|p| *p > 0.0));
+        }
+        let chance = order.chances(4)[last];
+        assert!(low < chance && chance < high, "{chance}");
+        assert!(!order.is_young());
+    }
+}
+
+/// Labels class after class: advisers that are wrong half of the time cost nothing, for the order is right.
+#[test]
+fn a_mixture_follows_the_order_of_folders() {
+    let mut rng = random::seeded(13);
+    let mut mixture = Mixture::favouring(0, 3).unwrap();
+    let mut wrong = 0;
+    for truth in (0..8).flat_map(|class| [class; 40]) {
+        let opinions: Vec<Opinion> = (0..3).map(|_| opinion(truth, 8, 0.5, &mut rng)).collect();
+        let advice = mixture.combine(&opinions);
+        wrong += usize::from(advice.suggestion() != Some(ClassId(truth as u32)));
+        mixture.learn(&advice, ClassId(truth as u32)).unwrap();
+    }
+    // The first of each class is wrong in any case.
+    assert!((8..=10).contains(&wrong), "{wrong}");
+}
+
+/// The pool's log loss on what independent advisers say comes near that of the best exponents, which are known: 1 each.
+#[test]
+fn a_pool_learns_its_exponents() {
+    let mut rng = random::seeded(14);
+    let mut pool = Pool::new(vec![0.1; 3]);
+    let mut losses = [0.0; 2];
+    for round in 0..3000 {
+        let truth = rng.random_range(0..4usize);
+        // The first two are right with the chances that they give, the third says anything.
+        let mut says = |right: f64, knows: bool| -> Vec<f64> {
+            let at = if knows && rng.random::<f64>() < right { truth } else { rng.random_range(0..4) };
+            let own = if knows { right + (1.0 - right) / 4.0 } else { 0.7 };
+            (0..4).map(|class| if class == at { own } else { (1.0 - own) / 3.0 }).collect()
+        };
+        let factors = [says(0.6, true), says(0.4, true), says(0.0, false)];
+        let factors: Vec<&[f64]> = factors.iter().map(Vec::as_slice).collect();
+        let pooled = pool.chances(&factors);
+        let best: Vec<f64> = (0..4).map(|class| factors[0][class] * factors[1][class]).collect();
+        if round >= 1000 {
+            losses[0] -= pooled[truth].ln();
+            losses[1] -= (best[truth] / best.iter().sum::<f64>()).ln();
+        }
+        pool.learn(&factors, &pooled, truth);
+    }
+    let exponents = pool.exponents();
+    assert!((exponents[0] - 1.0).abs() < 0.15 && (exponents[1] - 1.0).abs() < 0.15 && exponents[2] < 0.1, "{exponents:?}");
+    assert!(losses[0] < losses[1] * 1.01, "{losses:?}");
+}
+
+/// A recogniser's classes stand by name; as an opinion they have the numbers that they have here.
+#[test]
+fn a_recogniser_advises() {
+    let machine = crate::ckm::machine(Preset::Mixed.options(), 9);
+    let elements = machine.elements(&crate::scenes::scene(4, 96, 80).into()).unwrap();
+    let scores = machine.scores(&elements, Without::Nothing);
+    assert_eq!(recognised(&scores, |_| None), Opinion::None);
+    let turned = |own: ClassId| Some(ClassId(scores.of.len() as u32 - 1 - own.0));
+    let Opinion::Scores(opinion) = recognised(&scores, turned) else { panic!("no scores") };
+    let own: Vec<f64> = scores.of.iter().rev().map(|score| score.unwrap()).collect();
+    assert_eq!(opinion, own);
+    let Opinion::Scores(some) = recognised(&scores, |own| (own.0 == 1).then_some(ClassId(4))) else { panic!("no scores") };
+    assert_eq!((some.len(), some[4], some[0]), (5, scores.of[1].unwrap(), f64::NEG_INFINITY));
 }

@@ -368,6 +368,32 @@ fn leaving_out_equals_rebuilding_without() {
     }
 }
 
+/// The scores by a part are those of a machine that was trained on that part alone.
+#[test]
+fn parts_score_as_machines_of_their_own() {
+    for options in presets() {
+        let ckm = machine(options.clone(), 12);
+        let query = ckm.elements(&scene(40, 96, 80).into()).unwrap();
+        let holds = |part: usize, id: ItemId| match part {
+            0 => true,
+            1 => id.0 % 2 == 0,
+            2 => id.0 < 4,
+            _ => false,
+        };
+        for (part, scores) in ckm.scores_by_parts(&query, 4, holds).iter().enumerate() {
+            let mut own = ckm.clone();
+            (0..12).filter(|id| !holds(part, ItemId(*id))).for_each(|id| assert!(own.remove(ItemId(id))));
+            let alone = own.scores(&query, Without::Nothing);
+            let names: Vec<_> = own.classes().iter().map(|class| class.name.clone()).collect();
+            for (class, score) in ckm.classes().iter().zip(&scores.of) {
+                let at = names.iter().position(|name| *name == class.name);
+                assert_eq!(*score, at.and_then(|at| alone.of[at]), "{} of part {part}", class.name);
+            }
+            assert_eq!(scores.mass, alone.mass);
+        }
+    }
+}
+
 #[test]
 fn adding_and_removing_equals_training_anew() {
     let options = Preset::Mixed.options();

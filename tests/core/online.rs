@@ -1,10 +1,16 @@
 //! Experiments with online classification: streams do what they are made for, checks check, desks count.
 
+use proptest::prelude::*;
+use tessera_core::ckm::presets::Preset;
 use tessera_core::contextual::{Metric, Update};
-use tessera_core::eval::online::{Setting, Source, Who, dense, desks, play};
+use tessera_core::data::{Dataset, OpenOptions, tables};
+use tessera_core::eval::online::{Desks, Long, Order, Setting, Source, Things, Who, dense, desks, draw, figures, play};
+use tessera_core::eval::recognition;
 use tessera_core::ids::ClassId;
 use tessera_core::online_linear::Rule;
+use tessera_core::picture::{InProcess, Limits};
 use tessera_core::progress::Progress;
+use tessera_core::random;
 use tessera_core::sparse::SparseVec;
 
 fn setting(who: Who, source: Source, d: usize, k: usize, rounds: usize) -> Setting {
@@ -122,18 +128,98 @@ fn examples_become_queries() {
     }
 }
 
+fn things(objects: &[&str]) -> Things {
+    Things::of_examples(&groups(), objects, 64, 1).unwrap()
+}
+
 #[test]
 fn desks_count_corrections() {
-    let examples = dense(&groups(), 64, 1);
-    let found = desks(&examples, 3, 7, &Progress::default()).unwrap();
+    let things = things(&[]);
+    let desks = |orders| one(&things, Order::Random, orders, 7);
+    let found = desks(3).unwrap();
     assert_eq!((found.examples, found.classes, found.mixture.of.len()), (200, 5, 3));
     assert!(found.mixture.of.iter().all(|n| *n >= 5.0) && found.ratio() < 1.5, "{found:?}");
     assert!(found.regret[0] <= found.regret[1] && (found.trust.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-    assert_eq!(found, desks(&examples, 3, 7, &Progress::default()).unwrap());
-    assert!(desks(&[], 3, 7, &Progress::default()).is_err() && desks(&examples, 0, 7, &Progress::default()).is_err());
+    // No number of threads changes a count.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| desks(3).unwrap());
+    let counts = |found: &Desks| -> Vec<Vec<f64>> {
+        [&found.mixture, &found.last].into_iter().chain(&found.advisers).map(|corrections| corrections.of.clone()).collect()
+    };
+    assert_eq!((counts(&found), &found.trust), (counts(&alone), &alone.trust));
+    assert!(one(&Things::default(), Order::Random, 3, 7).is_err() && desks(0).is_err());
     let stopped = Progress::default();
     stopped.cancel();
-    assert!(desks(&examples, 3, 7, &stopped).is_err());
+    assert!(tessera_core::eval::online::desks(&things, &[Order::Random], 3, 7, &stopped).is_err());
+}
+
+fn one(things: &Things, order: Order, orders: usize, seed: u64) -> tessera_core::Result<Desks> {
+    Ok(desks(things, &[order], orders, seed, &Progress::default())?.remove(0))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Every order labels everything once; folders come class by class, objects one by one, and runs never jump within an object.
+    #[test]
+    fn orders_are_orders(objects in prop::collection::vec(0usize..6, 1..60), seed in 0u64..1000) {
+        let classes: Vec<usize> = objects.iter().map(|object| object % 3).collect();
+        let mut rng = random::seeded(seed);
+        for order in [Order::Random, Order::Folder, Order::Instance, Order::Runs] {
+            for objects in [Some(&objects[..]), None] {
+                let drawn = order.draw(&classes, objects, &mut rng);
+                if (order, objects) == (Order::Instance, None) {
+                    prop_assert!(drawn.is_err());
+                    continue;
+                }
+                let places = drawn.unwrap();
+                let mut sorted = places.clone();
+                sorted.sort_unstable();
+                prop_assert_eq!(sorted, (0..classes.len()).collect::<Vec<_>>());
+                let changes = |of: &[usize]| places.windows(2).filter(|pair| of[pair[0]] != of[pair[1]]).count();
+                let kinds = |of: &[usize]| of.iter().collect::<std::collections::BTreeSet<_>>().len();
+                match (order, objects) {
+                    (Order::Folder, _) => prop_assert_eq!(changes(&classes) + 1, kinds(&classes)),
+                    (Order::Instance, Some(objects)) => prop_assert_eq!(changes(objects) + 1, kinds(objects)),
+                    (Order::Runs, Some(objects)) => {
+                        for object in 0..6 {
+                            let own: Vec<usize> = places.iter().copied().filter(|place| objects[*place] == object).collect();
+                            prop_assert!(own.is_sorted());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// In folders the class of the last thing is nearly always right, and the mixture sees to it that it hardly errs more.
+#[test]
+fn desks_learn_the_order() {
+    let found = one(&things(&[]), Order::Folder, 4, 3).unwrap();
+    assert!(found.last.of.iter().all(|n| *n == 5.0), "{found:?}");
+    assert!(found.mixture.of.iter().all(|n| *n <= 6.0), "{found:?}");
+    let names: Vec<String> = (0..200).map(|i| format!("object {}", i / 10)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert!(one(&things(&names), Order::Instance, 2, 3).is_ok());
+    assert!(one(&things(&[]), Order::Instance, 2, 3).is_err());
+    assert!(Things::of_examples(&groups(), &names[1..], 64, 1).is_err());
+}
+
+/// Curves are of what was played.
+#[test]
+fn long_streams_make_curves() {
+    let curves = figures(&Long { rounds: 300, dimension: 4, runs: 2, seed: 5 }, &Progress::default()).unwrap();
+    let names: Vec<&str> = curves.iter().map(|curve| curve.name).collect();
+    assert_eq!(names, ["online_killer", "online_sphere", "online_adversary", "online_margin", "online_known_margin"]);
+    for curve in &curves[..3] {
+        assert_eq!(curve.column("rounds").last(), Some(&300.0));
+        for learner in ["ellipsoid", "perceptron", "pa", "crammer_singer"] {
+            assert!(curve.column(learner).is_sorted(), "{} {learner}", curve.name);
+        }
+    }
+    let known = &curves[4];
+    assert!(known.column("most").iter().zip(known.column("bound")).all(|(most, bound)| *most <= bound), "{known:?}");
 }
 
 #[test]
@@ -151,4 +237,45 @@ fn settings_that_are_none_are_refused() {
         let error = play(&wrong, &Progress::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
+}
+
+/// Desks with images: appearance, pieces, and the captions that there are.
+#[test]
+fn desks_with_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = String::from("path,caption\n");
+    for class in ["round", "square", "tall"] {
+        std::fs::create_dir(folder.path().join(class)).unwrap();
+        for i in 0..8u64 {
+            let name = format!("{class}/{class}_{:02}_{i:03}_000.png", i / 4);
+            crate::scenes::scene(class.len() as u64 * 100 + i / 2, 48, 48).save(folder.path().join(&name)).unwrap();
+            rows += &format!("{name},a {class} thing number {i}\n");
+        }
+    }
+    let progress = Progress::default();
+    std::fs::write(folder.path().join("said.csv"), rows).unwrap();
+    let table = tables::read(&folder.path().join("said.csv"), &progress).unwrap();
+    let data = Dataset::open(folder.path(), &OpenOptions::default(), &progress).unwrap();
+    let decoder = InProcess::new(Limits::default());
+    let learned = recognition::learn(&data, |_| true, &Preset::Colour.options(), &decoder, &progress).unwrap();
+    let things = Things::of_images(&data, Some(&table), Some(learned.ckm), &decoder, 1, &progress).unwrap();
+    assert_eq!((things.all.len(), things.failed.len()), (24, 0));
+    assert!(
+        things.all.iter().all(|thing| thing.object.is_some() && thing.words.entries().len() > 2 && thing.whole.len() > thing.seen.len())
+    );
+    let kinds = [Order::Random, Order::Instance, Order::Runs];
+    for (order, found) in kinds.into_iter().zip(desks(&things, &kinds, 2, 5, &progress).unwrap()) {
+        // Alone as beside others.
+        assert_eq!(one(&things, order, 2, 5).unwrap().mixture.of, found.mixture.of);
+        let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();
+        assert!(names.ends_with(&["captions", "recogniser"]), "{names:?}");
+        assert!(found.mixture.of.iter().all(|n| (3.0..=24.0).contains(n)) && found.regret[0] <= found.regret[1]);
+        assert!(found.advisers.iter().all(|adviser| adviser.of.iter().all(|n| (3.0..=24.0).contains(n))), "{found:?}");
+    }
+    // The pieces of things that came before, in the order in which they came: the first knows nothing, copies are found again.
+    let places = draw(&things, Order::Instance, 1, 5).unwrap();
+    assert_eq!(places, draw(&things, Order::Instance, 1, 5).unwrap());
+    let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();
+    assert!(plain.pieces.is_none() && plain.all.iter().all(|thing| thing.words.is_empty()));
+    assert_eq!(one(&plain, Order::Random, 1, 5).unwrap().advisers.len(), 7);
 }

@@ -9,7 +9,7 @@ use super::library_args::{
     Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
-use super::online_args::{EvalDesk, EvalOnline};
+use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
 use crate::settings::PICTURE_MEGABYTES;
 
 /// Find and recognise images on your own machine.
@@ -262,6 +262,8 @@ pub(super) enum Eval {
     CmtGrowth(EvalCmtGrowth),
     /// Learn classes from one label at a time, by contextual search and by classical rules
     Online(EvalOnline),
+    /// Draw how loss and mistakes grow on long streams, of contextual search and of classical rules
+    OnlineFigures(EvalOnlineFigures),
     /// Count the corrections until everything is labelled: a mixture of advisers beside each of them
     Desk(EvalDesk),
 }

@@ -26,6 +26,7 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
         Eval::CmtFigures(arguments) => evaluate_memories::figures(session, arguments, out),
         Eval::CmtGrowth(arguments) => evaluate_memories::growth(session, arguments, out),
         Eval::Online(arguments) => evaluate_online::online(session, arguments, out),
+        Eval::OnlineFigures(arguments) => evaluate_online::figures(session, arguments, out),
         Eval::Desk(arguments) => evaluate_online::desk(session, arguments, out),
     }
 }

@@ -188,18 +188,19 @@ pub(super) fn figures(session: &Session, arguments: &EvalCmtFigures, out: &Outpu
     let options = options(session, &arguments.grow, 4.0, 5);
     let work = || session.memory_figures(&arguments.examples.train, &arguments.examples.test, &arguments.to, &options, arguments.runs);
     let (curves, written) = out.watched(session.progress(), work)?;
-    tell(&curves, &written, out);
+    tell_curves(&curves, &written, out);
     Ok(Done::Whole)
 }
 
 pub(super) fn growth(session: &Session, arguments: &EvalCmtGrowth, out: &Output) -> Result<Done> {
     let options = options(session, &arguments.grow, 4.0, 5);
     let (curve, written) = out.watched(session.progress(), || session.memory_growth(arguments.memories, &arguments.to, &options))?;
-    tell(&[curve], &written, out);
+    tell_curves(&[curve], &written, out);
     Ok(Done::Whole)
 }
 
-fn tell(curves: &[Curve], written: &[PathBuf], out: &Output) {
+/// Tells what curves were written.
+pub(super) fn tell_curves(curves: &[Curve], written: &[PathBuf], out: &Output) {
     let rows = |curve: &Curve| -> Vec<Value> {
         let row = |row: &Vec<f64>| curve.columns.iter().zip(row).map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         curve.rows.iter().map(|values| Value::Object(row(values))).collect()

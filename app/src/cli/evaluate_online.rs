@@ -1,17 +1,19 @@
 //! `tessera eval online`: classes learned from one label at a time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::contextual::{GUARD, Metric};
-use tessera_core::eval::online::{Corrections, Setting, Source, Who};
+use tessera_core::eval::online::{Corrections, Desks, Long, Order, Setting, Source, Who};
 use tessera_core::online_linear::Rule;
 
 use super::Done;
-use super::online_args::{EvalDesk, EvalOnline, Learner};
+use super::evaluate_memories::tell_curves;
+use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures, Learner};
 use super::output::Output;
 use crate::session::Session;
+use crate::session::online::DeskFiles;
 
 fn who(learner: Learner) -> Who {
     match learner {
@@ -86,28 +88,62 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
     Ok(Done::Whole)
 }
 
+pub(super) fn figures(session: &Session, arguments: &EvalOnlineFigures, out: &Output) -> Result<Done> {
+    let long = Long { rounds: arguments.rounds as usize, dimension: arguments.d as usize, runs: arguments.runs, seed: session.seed() };
+    let (curves, written) = out.watched(session.progress(), || session.online_figures(&long, &arguments.to))?;
+    tell_curves(&curves, &written, out);
+    Ok(Done::Whole)
+}
+
 pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Result<Done> {
-    let work = || session.desks(&arguments.stream, arguments.d as usize, arguments.orders as usize);
-    let found = out.watched(session.progress(), work)?;
+    let files = DeskFiles {
+        stream: &arguments.stream,
+        groups: arguments.groups.as_deref(),
+        captions: arguments.captions.as_deref(),
+        dimension: arguments.d as usize,
+    };
+    let kinds: Vec<Order> = arguments.order.iter().map(|order| (*order).into()).collect();
+    let orders = arguments.orders as usize;
+    let work = || -> tessera_core::Result<_> {
+        let things = session.things(&files)?;
+        let found = session.desks(&things, &kinds, orders)?;
+        let written = arguments.to.as_deref().map(|to| session.write_desks(&things, &kinds, orders, to)).transpose()?;
+        Ok((things.failed, found, written.unwrap_or_default()))
+    };
+    let (failed, found, written) = out.watched(session.progress(), work)?;
+    for failed in &failed {
+        out.note(&failed.error.to_string());
+    }
+    for (order, found) in arguments.order.iter().zip(&found) {
+        tell_desks(order.name(), found, failed.len(), &written, out);
+    }
+    Ok(if failed.is_empty() { Done::Whole } else { Done::Partly })
+}
+
+fn tell_desks(order: &str, found: &Desks, failed: usize, written: &[PathBuf], out: &Output) {
+    let everyone = || std::iter::once(&found.mixture).chain([&found.last]).chain(&found.advisers);
     out.answer(
         || {
-            let tell = |corrections: &Corrections| json!({"corrections": corrections.mean(), "deviation": corrections.deviation()});
+            let tell = |corrections: &Corrections| {
+                let ms = corrections.time.as_secs_f64() * 1e3;
+                json!({"corrections": corrections.mean(), "deviation": corrections.deviation(), "ms_per_example": ms})
+            };
             let advisers: serde_json::Map<String, serde_json::Value> =
                 found.advisers.iter().map(|corrections| (corrections.name.to_owned(), tell(corrections))).collect();
             let trust: serde_json::Map<String, serde_json::Value> =
                 found.advisers.iter().zip(&found.trust).map(|(adviser, trust)| (adviser.name.to_owned(), json!(trust))).collect();
-            json!({"examples": found.examples, "classes": found.classes, "orders": found.mixture.of.len(), "corrections": found.mixture.mean(),
-                "deviation": found.mixture.deviation(), "ratio_to_best": found.ratio(), "advisers": advisers, "trust": trust,
+            json!({"order": order, "examples": found.examples, "classes": found.classes, "orders": found.mixture.of.len(),
+                "corrections": found.mixture.mean(), "deviation": found.mixture.deviation(), "ratio_to_best": found.ratio(),
+                "advisers": advisers, "trust": trust, "last_class": found.last.mean(), "mixing_ms": found.mixture.time.as_secs_f64() * 1e3,
+                "failed": failed, "written": written.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
                 "regret": found.regret[0], "regret_bound": found.regret[1]})
         },
         || {
             let line = |corrections: &Corrections| {
                 format!("{:>14}: {:8.1} corrections, +- {:.1}", corrections.name, corrections.mean(), corrections.deviation())
             };
-            let head = format!("{} examples of {} classes in {} orders", found.examples, found.classes, found.mixture.of.len());
-            let lines = std::iter::once(&found.mixture).chain(&found.advisers).map(line);
-            std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+            let head = format!("{} examples of {} classes in {} orders ({order})", found.examples, found.classes, found.mixture.of.len());
+            std::iter::once(head).chain(everyone().map(line)).collect::<Vec<_>>().join("\n")
         },
     );
-    Ok(Done::Whole)
 }

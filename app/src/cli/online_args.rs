@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use tessera_core::contextual::{Metric, Update};
+use tessera_core::eval::online::Order;
 
 /// Who learns.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -102,16 +103,81 @@ pub(super) struct EvalOnline {
     pub(super) verify: bool,
 }
 
+/// In which order things are labelled.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Labelled {
+    /// At random
+    Random,
+    /// Class after class
+    Folder,
+    /// All pictures of an object together, objects at random
+    Instance,
+    /// Runs of pictures of an object, or of a class where objects are not known
+    Runs,
+}
+
+impl Labelled {
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Folder => "folder",
+            Self::Instance => "instance",
+            Self::Runs => "runs",
+        }
+    }
+}
+
+impl From<Labelled> for Order {
+    fn from(order: Labelled) -> Self {
+        match order {
+            Labelled::Random => Self::Random,
+            Labelled::Folder => Self::Folder,
+            Labelled::Instance => Self::Instance,
+            Labelled::Runs => Self::Runs,
+        }
+    }
+}
+
 /// Arguments of `eval desk`.
 #[derive(Debug, Args)]
 pub(super) struct EvalDesk {
-    /// Examples to label, in libsvm's format
-    #[arg(long, value_name = "FILE.svm")]
+    /// What is labelled: examples in libsvm's format, or a folder of images in class folders or with NORB-style names
+    #[arg(long, value_name = "FILE.svm|DIR")]
     pub(super) stream: PathBuf,
-    /// Components of a query; more features are mapped to so many at random
+    /// The order in which it is labelled; several, separated by commas, are answered one after another
+    #[arg(long, value_enum, default_value = "random", value_delimiter = ',', value_name = "ORDER,...")]
+    pub(super) order: Vec<Labelled>,
+    /// Which object each example of a file shows, one name a line
+    #[arg(long, value_name = "FILE")]
+    pub(super) groups: Option<PathBuf>,
+    /// Captions of the images of a folder, in any form that `import` reads
+    #[arg(long, value_name = "FILE")]
+    pub(super) captions: Option<PathBuf>,
+    /// Components of a query; more features of a file are mapped to so many at random
     #[arg(long, value_name = "D", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub(super) d: u32,
     /// Orders in which everything is labelled
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) orders: u32,
+    /// Write things and orders into this folder as well, for other programs
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: Option<PathBuf>,
+}
+
+/// Arguments of `eval online-figures`.
+#[derive(Debug, Args)]
+pub(super) struct EvalOnlineFigures {
+    /// Where tables and drawings go
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: PathBuf,
+    /// Rounds of each stream
+    #[arg(long, value_name = "T", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(10..=100_000_000))]
+    pub(super) rounds: u32,
+    /// Components of a query
+    #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(3..=256))]
+    pub(super) d: u32,
+    /// Runs that differ in their seeds, of which means are told
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) runs: u32,
 }

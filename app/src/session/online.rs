@@ -1,12 +1,30 @@
 //! Experiments with online classification.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use tessera_core::Result;
+use tessera_core::ckm::presets::Preset;
 use tessera_core::data::libsvm::{self, ClassNames};
-use tessera_core::eval::online::{self, Desks, Played, Setting, Source};
+use tessera_core::data::{Dataset, OpenOptions, tables};
+use tessera_core::eval::figures::Curve;
+use tessera_core::eval::online::{self, Desks, Long, Order, Played, Setting, Source, Things};
+use tessera_core::eval::recognition;
+use tessera_core::{Error, Result};
 
-use super::Session;
+use super::{Session, plot};
+
+/// What is labelled at a simulated desk.
+pub struct DeskFiles<'a> {
+    /// Examples in libsvm's format, or a folder of images.
+    pub stream: &'a Path,
+    /// Of examples: which object each shows, one name a line.
+    pub groups: Option<&'a Path>,
+    /// Of images: what is said of them.
+    pub captions: Option<&'a Path>,
+    /// Components of a query.
+    pub dimension: usize,
+}
 
 impl Session {
     /// Plays an experiment with online classification on one thread.
@@ -17,13 +35,79 @@ impl Session {
         online::play(setting, &self.progress)
     }
 
-    /// Labels the examples of a file in libsvm's format in so many orders, with advisers.
+    /// Plays long streams and writes the curves as tables and plots into a folder.
     ///
     /// # Errors
-    /// As [`libsvm::read`] and [`online::desks`].
-    pub fn desks(&self, path: &Path, dimension: usize, orders: usize) -> Result<Desks> {
-        let examples = libsvm::read(path, &mut ClassNames::default(), &self.progress)?;
-        online::desks(&online::dense(&examples, dimension, self.seed), orders, self.seed, &self.progress)
+    /// As [`online::figures`]; [`Error::Io`].
+    pub fn online_figures(&self, long: &Long, to: &Path) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
+        let curves = online::figures(long, &self.progress)?;
+        let written = plot::online(&curves, to)?;
+        Ok((curves, written))
+    }
+
+    /// What is labelled at a desk.
+    ///
+    /// # Errors
+    /// As [`libsvm::read`] and [`Things::of_examples`]; of images as [`Dataset::open`], [`recognition::learn`] and [`Things::of_images`].
+    pub fn things(&self, files: &DeskFiles<'_>) -> Result<Things> {
+        if !files.stream.is_dir() {
+            if files.captions.is_some() {
+                return Err(Error::Option { name: "captions", found: "those of a file".into(), expected: "given with a folder of images" });
+            }
+            let examples = libsvm::read(files.stream, &mut ClassNames::default(), &self.progress)?;
+            let groups = files.groups.map(|path| fs::read_to_string(path).map_err(Error::io("read", path))).transpose()?;
+            let objects: Vec<&str> = groups.iter().flat_map(|text| text.lines()).map(str::trim).filter(|line| !line.is_empty()).collect();
+            return Things::of_examples(&examples, &objects, files.dimension, self.seed);
+        }
+        if files.groups.is_some() {
+            let expected = "left out with a folder: objects are known by the names of images";
+            return Err(Error::Option { name: "groups", found: "a file".into(), expected });
+        }
+        let captions = files.captions.map(|path| tables::read(path, &self.progress)).transpose()?;
+        let data = Dataset::open(files.stream, &OpenOptions::default(), &self.progress)?;
+        self.pool.install(|| {
+            let learned = recognition::learn(&data, |_| true, &Preset::Mixed.options(), &*self.decoder, &self.progress)?;
+            Things::of_images(&data, captions.as_ref(), Some(learned.ckm), &*self.decoder, self.seed, &self.progress)
+        })
+    }
+
+    /// Labels things in so many orders of each kind, with advisers.
+    ///
+    /// # Errors
+    /// As [`online::desks`].
+    pub fn desks(&self, things: &Things, kinds: &[Order], orders: usize) -> Result<Vec<Desks>> {
+        self.pool.install(|| online::desks(things, kinds, orders, self.seed, &self.progress))
+    }
+
+    /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the class's number and all numbers for each thing,
+    /// `orders.csv` a row of positions in it, from 0, for each order, kind after kind.
+    ///
+    /// # Errors
+    /// As [`online::draw`]; [`Error::Io`].
+    pub fn write_desks(&self, things: &Things, kinds: &[Order], orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
+        fs::create_dir_all(to).map_err(Error::io("make", to))?;
+        let mut rows = String::new();
+        for thing in &things.all {
+            let _ = write!(rows, "{}", thing.class.0);
+            for x in &thing.whole {
+                let _ = write!(rows, ",{x}");
+            }
+            rows.push('\n');
+        }
+        let mut lines = String::new();
+        for order in kinds {
+            for places in online::draw(things, *order, orders, self.seed)? {
+                lines += &places.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+                lines.push('\n');
+            }
+        }
+        let mut written = Vec::new();
+        for (name, text) in [("things.csv", rows), ("orders.csv", lines)] {
+            let path = to.join(name);
+            fs::write(&path, text).map_err(Error::io("write", &path))?;
+            written.push(path);
+        }
+        Ok(written)
     }
 
     /// The examples of a file in libsvm's format as a stream of queries with at most `dimension` components.

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plotters::coord::Shift;
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
-use plotters::coord::types::RangedCoordf64;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use tessera_core::eval::figures::Curve;
 use tessera_core::{Error, Result};
@@ -38,6 +37,8 @@ struct Plot<'a> {
     lines: Vec<Line>,
     /// Whether the x axis is logarithmic.
     wide: bool,
+    /// Whether the y axis is logarithmic.
+    tall: bool,
     /// Where the y axis begins.
     bottom: f64,
 }
@@ -99,6 +100,50 @@ pub(super) fn growth(curve: &Curve, to: &Path) -> Result<Vec<PathBuf>> {
         ("growth_room", "Growth: room", "bytes a memory", room),
     ] {
         written.push(Plot { lines, wide: true, ..Plot::new(name, title, "memories (logarithmic)", y) }.write(to)?);
+    }
+    Ok(written)
+}
+
+/// Writes the tables and plots of long streams into a folder. The files, in order.
+pub(super) fn online(curves: &[Curve], to: &Path) -> Result<Vec<PathBuf>> {
+    let mut written = tables(curves, to)?;
+    for curve in curves {
+        let over = |name: &str, column: &str| line(curve, name, "rounds", column, 1.0);
+        let inverse = |name: &str, column: &str| {
+            let points = curve.column("margin").into_iter().map(f64::recip).zip(curve.column(column)).collect();
+            Line { name: name.to_owned(), points, deviations: Vec::new() }
+        };
+        // With two classes these two are one rule.
+        let are_one = curve.column("perceptron") == curve.column("crammer_singer");
+        let losses = || {
+            let both = if are_one { "Perceptron and Crammer-Singer" } else { "Perceptron" };
+            let other = (!are_one).then(|| over("Crammer-Singer", "crammer_singer"));
+            let lines = [over("contextual search", "ellipsoid"), over(both, "perceptron"), over("passive-aggressive", "pa")];
+            lines.into_iter().chain(other).collect()
+        };
+        let loss = |title| Plot { lines: losses(), wide: true, tall: true, ..Plot::new(curve.name, title, "rounds", "loss so far") };
+        let plot = match curve.name {
+            "online_killer" => loss("The Perceptron's worst case"),
+            "online_sphere" => loss("Random queries"),
+            "online_adversary" => loss("Answers against the learner"),
+            "online_margin" => {
+                let lines = vec![
+                    inverse("mistakes, d = 8", "mistakes_8"),
+                    inverse("mistakes, d = 4", "mistakes_4"),
+                    inverse("d log2(d / margin), d = 8", "d_log_8"),
+                    inverse("d log2(d / margin), d = 4", "d_log_4"),
+                ];
+                Plot { lines, wide: true, ..Plot::new(curve.name, "Margins that nobody is told", "1 / margin", "mistakes") }
+            }
+            "online_known_margin" => {
+                let lines =
+                    vec![inverse("contextual search", "mistakes"), inverse("Perceptron", "perceptron"), inverse("proven bound", "bound")];
+                let plot = Plot::new(curve.name, "Margins that are told", "1 / margin", "mistakes");
+                Plot { lines, wide: true, tall: true, ..plot }
+            }
+            _ => continue,
+        };
+        written.push(plot.write(to)?);
     }
     Ok(written)
 }
@@ -172,7 +217,7 @@ impl Ranged for Axis {
 
 impl<'a> Plot<'a> {
     fn new(name: &'a str, title: &'a str, x: &'a str, y: &'a str) -> Self {
-        Self { name, title, x, y, lines: Vec::new(), wide: false, bottom: 0.0 }
+        Self { name, title, x, y, lines: Vec::new(), wide: false, tall: false, bottom: 0.0 }
     }
 
     fn write(&self, to: &Path) -> Result<PathBuf> {
@@ -184,7 +229,7 @@ impl<'a> Plot<'a> {
 
     /// Whether a point can be drawn.
     fn shows(&self, (x, y): (f64, f64)) -> bool {
-        x.is_finite() && y.is_finite() && (!self.wide || x > 0.0)
+        x.is_finite() && y.is_finite() && (!self.wide || x > 0.0) && (!self.tall || y > 0.0)
     }
 
     /// Where the x axis has labels: at the points if they are few, else at powers of ten, or also at their halves and fifths.
@@ -217,7 +262,17 @@ impl<'a> Plot<'a> {
         chart.caption(self.title, ("sans-serif", 17));
         let ticks = self.ticks(low, high);
         let axis = Axis { low, high, wide: self.wide, ticks };
-        self.fill(&mut chart.build_cartesian_2d(axis, self.bottom..top)?)?;
+        if self.tall {
+            let power = |y: f64, round: fn(f64) -> f64| 10f64.powi(round(y.log10()) as i32);
+            let lowest = points().map(|point| point.1).fold(f64::INFINITY, f64::min).min(top);
+            let (low, high) = (power(lowest, f64::floor), power(top.max(lowest), f64::ceil));
+            let high = if low < high { high } else { low * 10.0 };
+            let powers = low.log10().round() as i32..=high.log10().round() as i32;
+            let upright = Axis { low, high, wide: true, ticks: powers.map(|power| 10f64.powi(power)).collect() };
+            self.fill(&mut chart.build_cartesian_2d(axis, upright)?)?;
+        } else {
+            self.fill(&mut chart.build_cartesian_2d(axis, self.bottom..top)?)?;
+        }
         if self.lines.len() > 1 {
             self.legend(&area)?;
         }
@@ -226,7 +281,10 @@ impl<'a> Plot<'a> {
         Ok(text)
     }
 
-    fn fill<'b>(&self, chart: &mut ChartContext<'_, SVGBackend<'b>, Cartesian2d<Axis, RangedCoordf64>>) -> Drawn<'b> {
+    fn fill<'b, Y>(&self, chart: &mut ChartContext<'_, SVGBackend<'b>, Cartesian2d<Axis, Y>>) -> Drawn<'b>
+    where
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
         let mut mesh = chart.configure_mesh();
         mesh.x_desc(self.x).y_desc(self.y).axis_desc_style(("sans-serif", 14)).label_style(("sans-serif", 12));
         mesh.light_line_style(TRANSPARENT).x_label_formatter(&short).y_label_formatter(&short).draw()?;
@@ -269,6 +327,7 @@ fn short(value: &f64) -> String {
         size if size >= 1e6 => format!("{}M", (value / 1e5).round() / 10.0),
         size if size >= 1e4 => format!("{}k", (value / 1e2).round() / 10.0),
         size if size >= 0.1 => format!("{}", (value * 100.0).round() / 100.0),
-        _ => format!("{}", (value * 1e4).round() / 1e4),
+        size if size >= 1e-4 || size == 0.0 => format!("{}", (value * 1e4).round() / 1e4),
+        _ => format!("{value:.0e}"),
     }
 }

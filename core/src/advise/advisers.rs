@@ -6,7 +6,7 @@ use crate::cmt::Cmt;
 use crate::contextual::{ContextualOptions, EllipsoidLadder, Served, ServedRound};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
-use crate::learn::{Online, check_query};
+use crate::learn::Online;
 use crate::online_linear::{Multiclass, Rule};
 use crate::random::Rng;
 use crate::sparse::SparseVec;
@@ -108,50 +108,6 @@ impl Adviser<[f64]> for Linearly {
     fn learn(&mut self, x: &[f64], truth: ClassId, rng: &mut Rng) -> Result<()> {
         let round = self.learner.predict(x, rng)?;
         self.learner.learn(x, &round, truth, rng)
-    }
-}
-
-/// The nearest labelled example of each class, by looking at all.
-#[derive(Clone, Debug)]
-pub struct Nearest {
-    dimension: usize,
-    /// Row-major `(n, dimension)`.
-    examples: Vec<f64>,
-    classes: Vec<ClassId>,
-}
-
-impl Nearest {
-    /// An adviser without examples.
-    pub fn new(dimension: usize) -> Self {
-        Self { dimension, examples: Vec::new(), classes: Vec::new() }
-    }
-}
-
-impl Adviser<[f64]> for Nearest {
-    fn name(&self) -> &'static str {
-        "nearest"
-    }
-
-    /// O(n d).
-    fn opinion(&mut self, x: &[f64], _: &mut Rng) -> Result<Opinion> {
-        check_query(x, self.dimension)?;
-        let mut scores: Vec<f64> = Vec::new();
-        for (example, class) in self.examples.chunks_exact(self.dimension).zip(&self.classes) {
-            let square: f64 = example.iter().zip(x).map(|(a, b)| (a - b) * (a - b)).sum();
-            if scores.len() <= class.index() {
-                scores.resize(class.index() + 1, f64::NEG_INFINITY);
-            }
-            scores[class.index()] = scores[class.index()].max(-square.sqrt());
-        }
-        Ok(Opinion::Scores(scores))
-    }
-
-    fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {
-        check_query(x, self.dimension)?;
-        crate::learn::check_class(truth)?;
-        self.examples.extend_from_slice(x);
-        self.classes.push(truth);
-        Ok(())
     }
 }
 

@@ -71,7 +71,8 @@ impl Calibrated {
         }
     }
 
-    /// The chance of each of k classes, by an adviser's scores, `(k)` or fewer: the larger, the likelier. Minus infinity, NaN, or nothing at
+    /// The chance of each of k classes, by an adviser's scores, `(k)` or fewer: the larger, the likelier, and the first choice never less likely
+    /// than another. Minus infinity, NaN, or nothing at
     /// all means that it does not know the class. O(k log k).
     pub fn chances(&self, scores: &[f64], k: usize) -> Vec<f64> {
         let order = order(scores, k);
@@ -83,10 +84,12 @@ impl Calibrated {
             counted.map_or_else(|| self.choices[CHOICES - 1] / (k.saturating_sub(CHOICES - 1).max(1)) as f64, |n| *n) + 1.0 / k as f64
         };
         let rest: f64 = (1..k).map(share).sum();
+        // However unsure an adviser is, no other choice of its is likelier than the first.
+        let most = (1..k).map(share).fold(0.0, f64::max);
+        let first = if k > 1 { first.max(most / (rest + most)) } else { 1.0 };
         let mut chances = vec![0.0; k];
         for (choice, &class) in order.iter().enumerate() {
             let own = match choice {
-                0 if k == 1 => 1.0,
                 0 => first,
                 _ => (1.0 - first) * share(choice) / rest,
             };
@@ -95,8 +98,11 @@ impl Calibrated {
         chances
     }
 
-    /// Learns that `truth`, below k, was right when these were the scores.
+    /// Learns that `truth`, below k, was right when these were the scores. Where there was no choice, there is nothing to learn.
     pub fn learn(&mut self, scores: &[f64], k: usize, truth: usize) {
+        if k < 2 {
+            return;
+        }
         let order = order(scores, k);
         let Some(choice) = order.iter().position(|&class| class == truth) else { return };
         let lead = Self::lead(scores, &order);

@@ -1,6 +1,8 @@
-//! The mixture: fixed share over the advisers and a pool of them.
+//! The mixture: fixed share over the advisers, each alone and joined with the order of labels, and a pool of all.
 
 use super::calibrate::Calibrated;
+use super::pool::{self, Pool};
+use super::recurrence::Recurrence;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
@@ -37,9 +39,11 @@ pub struct Advice {
     pub chances: Vec<(ClassId, f64)>,
     /// What each adviser alone would suggest.
     pub each: Vec<Option<ClassId>>,
-    /// The chances by each adviser alone, and by the pool last, `(n_advisers + 1, k)`.
+    /// The chances by each adviser, by the pool, by each adviser joined with the order of labels, and by that order, `(2 n_advisers + 2, k)`.
     experts: Vec<Vec<f64>>,
     scores: Vec<Vec<f64>>,
+    /// Which records were asked.
+    record: usize,
 }
 
 impl Advice {
@@ -50,20 +54,21 @@ impl Advice {
 
     /// The chances by one adviser alone, of the classes in [`Advice::chances`].
     pub fn by(&self, adviser: usize) -> &[f64] {
-        self.experts.get(adviser).filter(|_| adviser + 1 < self.experts.len()).map_or(&[], Vec::as_slice)
+        self.experts.get(adviser).filter(|_| 2 * adviser + 2 < self.experts.len()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// A mixture of advisers.
+/// A mixture of advisers: see [`super`].
 ///
-/// The pool of chances p_i is p ∝ Π p_i^θ_i; θ learns by gradient steps on its log loss, never below 0. It is one more expert, so no bound depends on it.
-/// O(n k) a round, for n advisers, besides sorting.
+/// O(n^2 k) a round, for n advisers, besides sorting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
-    records: Vec<Calibrated>,
-    /// Of each adviser and the pool; they add up to 1.
+    /// Of each adviser: in rounds after a class with more examples, and after a young one.
+    records: Vec<[Calibrated; 2]>,
+    recurrence: Recurrence,
+    pool: Pool,
+    /// Of the experts, in the order of [`Advice`]; they add up to 1.
     weights: Vec<f64>,
-    exponents: Vec<f64>,
     /// The least weight at the beginning.
     prior: f64,
     /// In the order in which they were first right.
@@ -74,26 +79,17 @@ pub struct Mixture {
     log_losses: Vec<f64>,
 }
 
+/// An adviser's weight alone, as a share of its own; the rest has what it says joined with the order of labels.
+const ALONE: f64 = 0.1;
+
 impl Mixture {
     /// A mixture of `advisers` advisers, none trusted more than another.
     ///
     /// # Errors
     /// [`Error::Option`] for none or more than 64.
     pub fn new(advisers: usize) -> Result<Self> {
-        if !(1..=64).contains(&advisers) {
-            return Err(Error::Option { name: "advisers", found: advisers.to_string(), expected: "from 1 to 64" });
-        }
-        let experts = advisers + 1;
-        Ok(Self {
-            records: vec![Calibrated::default(); advisers],
-            weights: vec![1.0 / experts as f64; experts],
-            exponents: vec![1.0 / (advisers as f64).sqrt(); advisers],
-            prior: 1.0 / experts as f64,
-            classes: Vec::new(),
-            rounds: 0.0,
-            log_loss: 0.0,
-            log_losses: vec![0.0; experts],
-        })
+        let even = 1.0 / (advisers + 2) as f64;
+        Self::with(&vec![even; advisers], even, even, vec![1.0 / (advisers as f64).sqrt(); advisers])
     }
 
     /// A mixture that trusts one adviser most until it has seen more: weight 0.8, 0.1 for the pool, the rest shared by the others; exponents
@@ -105,15 +101,34 @@ impl Mixture {
         if favourite >= advisers || advisers < 2 {
             return Err(Error::Option { name: "favourite", found: favourite.to_string(), expected: "one of 2 or more advisers" });
         }
-        let mut mixture = Self::new(advisers)?;
-        mixture.prior = 0.1 / (advisers - 1) as f64;
-        for (number, (weight, exponent)) in mixture.weights.iter_mut().zip(&mut mixture.exponents).enumerate() {
-            (*weight, *exponent) = if number == favourite { (0.8, 1.0) } else { (mixture.prior, 0.1) };
+        let other = 0.1 / (advisers - 1) as f64;
+        let of = |favoured: f64, other: f64| (0..advisers).map(move |i| if i == favourite { favoured } else { other }).collect::<Vec<_>>();
+        Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))
+    }
+
+    /// A mixture that begins with these weights of advisers, of the pool and of the order of labels, and these exponents.
+    fn with(advisers: &[f64], pool: f64, order: f64, mut exponents: Vec<f64>) -> Result<Self> {
+        let n = advisers.len();
+        if !(1..=64).contains(&n) {
+            return Err(Error::Option { name: "advisers", found: n.to_string(), expected: "from 1 to 64" });
         }
-        if let Some(pool) = mixture.weights.last_mut() {
-            *pool = 0.1;
-        }
-        Ok(mixture)
+        let alone = advisers.iter().map(|weight| ALONE * weight);
+        let joined = advisers.iter().map(|weight| (1.0 - ALONE) * weight);
+        let mut weights: Vec<f64> = alone.chain([pool]).chain(joined).chain([order]).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+        exponents.push(1.0);
+        Ok(Self {
+            records: vec![Default::default(); n],
+            recurrence: Recurrence::default(),
+            pool: Pool::new(exponents),
+            prior: weights.iter().copied().fold(1.0, f64::min),
+            log_losses: vec![0.0; weights.len()],
+            weights,
+            classes: Vec::new(),
+            rounds: 0.0,
+            log_loss: 0.0,
+        })
     }
 
     /// The number of advisers.
@@ -127,20 +142,24 @@ impl Mixture {
     }
 
     /// How much each adviser is trusted now, `(n_advisers)`: not negative, with the sum 1. What the pool is trusted counts for its advisers
-    /// by their exponents.
+    /// by their exponents; how much the order of labels is trusted by itself counts for none.
     pub fn trust(&self) -> Vec<f64> {
-        let sum: f64 = self.exponents.iter().sum();
-        let pool = self.weights.last().copied().unwrap_or(0.0);
-        let share = |exponent: f64| if sum > 0.0 { exponent / sum } else { 1.0 / self.records.len() as f64 };
-        self.exponents.iter().zip(&self.weights).map(|(exponent, weight)| weight + pool * share(*exponent)).collect()
+        let n = self.records.len();
+        let exponents = &self.pool.exponents()[..n];
+        let (sum, pool) = (exponents.iter().sum::<f64>(), self.weights[n]);
+        let share = |exponent: f64| if sum > 0.0 { exponent / sum } else { 1.0 / n as f64 };
+        let own = |i: usize| self.weights[i] + self.weights[n + 1 + i] + pool * share(exponents[i]);
+        let all: f64 = (0..n).map(own).sum();
+        (0..n).map(|i| if all > 0.0 { own(i) / all } else { 1.0 / n as f64 }).collect()
     }
 
-    /// The record of an adviser.
+    /// The record of an adviser, without rounds after young classes.
     pub fn record(&self, adviser: usize) -> Option<&Calibrated> {
-        self.records.get(adviser)
+        self.records.get(adviser).map(|[settled, _]| settled)
     }
 
-    /// The log loss of the mixture so far, and that of each adviser with the pool as the last, `(n_advisers + 1)`.
+    /// The log loss of the mixture so far, and those of the experts: each adviser, the pool, each adviser joined with the order of labels, and
+    /// that order, `(2 n_advisers + 2)`.
     pub fn log_losses(&self) -> (f64, &[f64]) {
         (self.log_loss, &self.log_losses)
     }
@@ -156,8 +175,15 @@ impl Mixture {
         let k = self.classes.len();
         let scores: Vec<Vec<f64>> =
             (0..self.records.len()).map(|i| opinions.get(i).unwrap_or(&Opinion::None).scores(&self.classes)).collect();
-        let mut experts: Vec<Vec<f64>> = self.records.iter().zip(&scores).map(|(record, scores)| record.chances(scores, k)).collect();
-        experts.push(self.pool(&experts));
+        let record = usize::from(self.recurrence.is_young());
+        let mut experts: Vec<Vec<f64>> =
+            self.records.iter().zip(&scores).map(|(records, scores)| records[record].chances(scores, k)).collect();
+        let order = self.recurrence.chances(k);
+        let factors: Vec<&[f64]> = experts.iter().chain([&order]).map(Vec::as_slice).collect();
+        let pooled = self.pool.chances(&factors);
+        let joined = |own: &Vec<f64>| pool::chances(own.iter().zip(&order).map(|(a, b)| a.ln() + b.ln()).collect());
+        let joined: Vec<Vec<f64>> = experts.iter().map(joined).collect();
+        experts.extend([pooled].into_iter().chain(joined).chain([order]));
         let mut chances = vec![0.0; k];
         for (weight, expert) in self.weights.iter().zip(&experts) {
             chances.iter_mut().zip(expert).for_each(|(sum, p)| *sum += weight * p);
@@ -175,21 +201,8 @@ impl Mixture {
             chances: self.classes.iter().copied().zip(chances).collect(),
             experts,
             scores,
+            record,
         }
-    }
-
-    fn pool(&self, experts: &[Vec<f64>]) -> Vec<f64> {
-        let mut pooled = vec![0.0; self.classes.len()];
-        for (exponent, expert) in self.exponents.iter().zip(experts) {
-            pooled.iter_mut().zip(expert).for_each(|(sum, p)| *sum += exponent * p.ln());
-        }
-        let most = pooled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        pooled.iter_mut().for_each(|x| *x = (*x - most).exp());
-        let sum: f64 = pooled.iter().sum();
-        // No class is impossible.
-        let floor = 1e-6 / self.classes.len().max(1) as f64;
-        pooled.iter_mut().for_each(|x| *x = (1.0 - 1e-6) * *x / sum + floor);
-        pooled
     }
 
     /// Learns which class was right in the round of an advice. A class that was not known is known from now on, and teaches nothing else.
@@ -199,9 +212,11 @@ impl Mixture {
     pub fn learn(&mut self, advice: &Advice, truth: ClassId) -> Result<()> {
         crate::learn::check_class(truth)?;
         let k = advice.chances.len();
-        if !self.classes.contains(&truth) {
+        let place = self.classes.iter().position(|class| *class == truth).unwrap_or(self.classes.len());
+        if place == self.classes.len() {
             self.classes.push(truth);
         }
+        self.recurrence.learn(place);
         let given = advice.chances.iter().position(|(class, _)| *class == truth);
         let Some(truth) = given.filter(|_| advice.experts.len() == self.weights.len()) else { return Ok(()) };
         let (_, mixed) = advice.chances[truth];
@@ -217,18 +232,13 @@ impl Mixture {
             let posterior = *weight * p / sum;
             *weight = (1.0 - rate) * posterior + rate * (1.0 - posterior) / others;
         }
-        // The pool's exponents.
-        if let Some(pooled) = advice.experts.last() {
-            let step = 0.125 / self.rounds.sqrt();
-            for (exponent, expert) in self.exponents.iter_mut().zip(&advice.experts) {
-                let mean: f64 = pooled.iter().zip(expert).map(|(p, own)| p * own.ln()).sum();
-                // Within what a step can carry however unlikely the truth was.
-                let slope = (mean - expert[truth].ln()).clamp(-4.0, 4.0);
-                *exponent = (*exponent - step * slope).clamp(0.0, 4.0);
-            }
+        let n = self.records.len();
+        if let (Some((order, _)), Some(pooled)) = (advice.experts.split_last(), advice.experts.get(n)) {
+            let factors: Vec<&[f64]> = advice.experts[..n].iter().chain([order]).map(Vec::as_slice).collect();
+            self.pool.learn(&factors, pooled, truth);
         }
-        for (record, scores) in self.records.iter_mut().zip(&advice.scores) {
-            record.learn(scores, k, truth);
+        for (records, scores) in self.records.iter_mut().zip(&advice.scores) {
+            records[advice.record.min(1)].learn(scores, k, truth);
         }
         Ok(())
     }
@@ -236,9 +246,11 @@ impl Mixture {
 
 impl Stored for Mixture {
     fn write(&self, out: &mut Writer) {
-        out.put(&self.records);
+        out.put(&self.records.iter().map(|[settled, _]| settled.clone()).collect::<Vec<_>>());
+        out.put(&self.records.iter().map(|[_, young]| young.clone()).collect::<Vec<_>>());
+        out.put(&self.recurrence);
+        out.put(&self.pool);
         out.put(&self.weights);
-        out.put(&self.exponents);
         out.put(&self.prior);
         out.put(&self.classes.iter().map(|class| class.0).collect::<Vec<u32>>());
         out.put(&self.rounds);
@@ -247,26 +259,32 @@ impl Stored for Mixture {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let (records, weights, exponents): (Vec<Calibrated>, Vec<f64>, Vec<f64>) = (from.get()?, from.get()?, from.get()?);
-        let prior: f64 = from.get()?;
+        let (settled, young): (Vec<Calibrated>, Vec<Calibrated>) = (from.get()?, from.get()?);
+        let (recurrence, pool): (Recurrence, Pool) = (from.get()?, from.get()?);
+        let (weights, prior): (Vec<f64>, f64) = (from.get()?, from.get()?);
         let classes: Vec<ClassId> = from.get::<Vec<u32>>()?.into_iter().map(ClassId).collect();
         let mut numbers: Vec<ClassId> = classes.clone();
         numbers.sort_unstable();
         numbers.dedup();
-        if numbers.len() != classes.len() || numbers.last().is_some_and(|last| crate::learn::check_class(*last).is_err()) {
+        let is_known = recurrence.n_classes() == classes.len();
+        if !is_known || numbers.len() != classes.len() || numbers.last().is_some_and(|last| crate::learn::check_class(*last).is_err()) {
             return Err(from.wrong("classes, each once", format!("{} of them", classes.len())));
         }
         let (rounds, log_loss, log_losses): (f64, f64, Vec<f64>) = (from.get()?, from.get()?, from.get()?);
-        let n = records.len();
-        let fits = (1..=64).contains(&n) && weights.len() == n + 1 && exponents.len() == n && log_losses.len() == n + 1;
+        let n = settled.len();
+        let experts = 2 * n + 2;
+        let fits = (1..=64).contains(&n)
+            && young.len() == n
+            && pool.exponents().len() == n + 1
+            && [weights.len(), log_losses.len()] == [experts, experts];
         let is_count = |x: &f64| x.is_finite() && *x >= 0.0;
-        let counts =
-            [&weights, &exponents, &log_losses].iter().all(|list| list.iter().all(is_count)) && [rounds, log_loss].iter().all(is_count);
+        let counts = weights.iter().chain(&log_losses).chain([&rounds, &log_loss]).all(is_count);
         let sum: f64 = weights.iter().sum();
         let is_prior = prior > 0.0 && prior <= 1.0;
         if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {
             return Err(from.wrong("a weight and a record for each adviser", format!("{n} records and {} weights", weights.len())));
         }
-        Ok(Self { records, weights, exponents, prior, classes, rounds, log_loss, log_losses })
+        let records = settled.into_iter().zip(young).map(|(settled, young)| [settled, young]).collect();
+        Ok(Self { records, recurrence, pool, weights, prior, classes, rounds, log_loss, log_losses })
     }
 }

@@ -1,31 +1,45 @@
 //! Several advisers on the class of one thing, combined by how well each has done: never much worse than the best of them.
 //!
 //! An adviser gives a score for each class, or an order of them; [`Calibrated`] makes chances of either, from how often its first, second, ...
-//! choice was right before. A [`Mixture`] has the advisers' chances, and a pool of them, as its experts.
+//! choice was right before. [`Recurrence`] gives chances by the order of labels alone: the class of the last one may come again, as it does when
+//! people go through folders or through runs of photos. A [`Mixture`] has as its experts: each adviser; the same chances times those of the order, as
+//! Bayes' rule has it; the order; and a [`Pool`] of all, p ∝ Π p_i^θ_i. However these learn, the mixture's bound holds.
+//!
+//! Where the last class had only one or two examples, advisers keep another record: they do not know how little they know of it.
 //!
 //! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is theirs, with a rate that falls.
 //! - Vovk, *Aggregating strategies*, 1990: with log loss, what a mixture loses to the best is bounded once for all.
 //! - Genest and Zidek, *Combining probability distributions*, 1986: logarithmic pools.
+//! - Krichevsky and Trofimov, *The performance of universal encoding*, 1981: chances from counts, one half added.
+//! - Hazan, Agarwal and Kale, *Logarithmic regret algorithms for online convex optimization*, 2007: Newton's step online.
+//! - Mitani and Hamamoto, *A local mean-based nonparametric classifier*, 2006: [`LocalMeans`].
 //!
 //! # What is bounded
 //!
-//! In round t expert i of N gives the truth the chance p_i(t); the mixture has weights w_i(t), π_i at first, and gives it Σ w_i p_i. Then
-//! v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+1). Take any sequence of experts that changes
-//! m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a prior; this
-//! one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is 1/T, and
-//! a_t >= 1/T for t < T,
+//! In round t expert i of N gives the truth the chance p_i(t), which may depend in any way on the rounds before; the mixture has weights w_i(t), π_i at
+//! first, and gives it Σ w_i p_i. Then v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+1). Take any sequence of
+//! experts that changes m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a
+//! prior; this one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is
+//! 1/T, and a_t >= 1/T for t < T,
 //!
 //! ```text
 //! log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln T + m ln((N-1) T),
 //! ```
 //!
-//! at any T, for any truths; so ln 1/π_i + ln T more than that of adviser i alone. The bound is about chances, not about the number
-//! of mistakes: the class with the largest chance is suggested. Rounds with a class that was not known before count for nothing.
+//! at any T, for any truths; so ln 1/π_i + ln T more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. The bound is
+//! about chances, not about the number of mistakes: the class with the largest chance is suggested. Rounds with a class that was not known before
+//! count for nothing.
 
 mod advisers;
 mod calibrate;
 mod mixture;
+mod neighbours;
+mod pool;
+mod recurrence;
 
-pub use advisers::{Adviser, Contextually, Linearly, Nearest, Remembering, recognised};
+pub use advisers::{Adviser, Contextually, Linearly, Remembering, recognised};
 pub use calibrate::Calibrated;
 pub use mixture::{Advice, Mixture, Opinion};
+pub use neighbours::{LocalMeans, Nearest, Neighbours};
+pub use pool::Pool;
+pub use recurrence::Recurrence;

@@ -31,7 +31,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    fn new(name: &'static str, columns: &[&'static str]) -> Self {
+    pub(super) fn new(name: &'static str, columns: &[&'static str]) -> Self {
         Self { name, columns: columns.to_vec(), rows: Vec::new() }
     }
 

@@ -2,7 +2,10 @@
 
 mod desk;
 mod examples;
+mod figures;
+mod orders;
 mod streams;
+mod things;
 mod verify;
 
 use std::time::{Duration, Instant};
@@ -15,10 +18,13 @@ use crate::learn::Online;
 use crate::online_linear::{Multiclass, Rule};
 use crate::progress::Progress;
 use crate::random::{self, Rng};
-pub use desk::{Corrections, Desks, desks};
+pub use desk::{Corrections, Desks, desks, draw};
 pub use examples::dense;
+pub use figures::{Long, figures};
+pub use orders::Order;
 pub use streams::Source;
 use streams::{Adversary, ConvexLowerBound, Examples, PerceptronKiller, Sphere, Stream};
+pub use things::{Thing, Things};
 use verify::{Unchecked, Verified, Verify};
 
 /// Who learns.

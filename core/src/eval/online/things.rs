@@ -1,0 +1,170 @@
+//! What is labelled at a simulated desk, as its advisers see it: numbers of a file, or images with their appearance, captions and pieces.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::examples::dense;
+use crate::ckm::{Ckm, Scores};
+use crate::data::tables::Table;
+use crate::data::{Dataset, Source};
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, ItemId};
+use crate::picture::appearance::Appearance;
+use crate::picture::{Decoder, thumbnail};
+use crate::progress::Progress;
+use crate::sparse::SparseVec;
+use crate::text::hashing::{Stemming, counts};
+
+/// Components of an appearance that contextual search sees, the last of which is the same for all.
+const SEEN: usize = 33;
+
+/// A thing to be labelled.
+#[derive(Clone, Debug)]
+pub struct Thing {
+    /// Its class.
+    pub class: ClassId,
+    /// Which object it shows, if that is known.
+    pub object: Option<usize>,
+    /// All its numbers, of length 1 at most.
+    pub whole: Vec<f64>,
+    /// Fewer numbers, for what takes long with many.
+    pub seen: Vec<f64>,
+    /// The words of its captions.
+    pub words: SparseVec,
+}
+
+/// Things to be labelled.
+#[derive(Debug, Default)]
+pub struct Things {
+    /// All of them, in the order of the file or of the files' names.
+    pub all: Vec<Thing>,
+    /// A recogniser that holds all images; its identifiers are positions in `all`.
+    pub pieces: Option<Ckm>,
+    /// Files that were left out.
+    pub failed: Vec<super::super::Failed>,
+}
+
+/// Numbers names in the order in which they are first met.
+#[derive(Default)]
+struct Numbers<'a>(BTreeMap<&'a str, usize>);
+
+impl<'a> Numbers<'a> {
+    fn of(&mut self, name: &'a str) -> usize {
+        let next = self.0.len();
+        *self.0.entry(name).or_insert(next)
+    }
+}
+
+impl Things {
+    /// Examples as [`dense`] makes them with this many components, and the objects that they show, one name for each, or none at all.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of objects than of examples.
+    pub fn of_examples(examples: &[(ClassId, SparseVec)], objects: &[&str], dimension: usize, seed: u64) -> Result<Self> {
+        if !objects.is_empty() && objects.len() != examples.len() {
+            return Err(Error::value("groups", format!("one for each of {} examples", examples.len()), objects.len().to_string()));
+        }
+        let mut numbers = Numbers::default();
+        let thing = |(place, (class, whole)): (usize, (ClassId, Vec<f64>))| {
+            let object = objects.get(place).map(|name| numbers.of(name));
+            Thing { class, object, seen: whole.clone(), whole, words: SparseVec::default() }
+        };
+        let all = dense(examples, dimension, seed).into_iter().enumerate().map(thing).collect();
+        Ok(Self { all, ..Self::default() })
+    }
+
+    /// The images of a data set that can be decoded, with the captions that a table has for them by their names or paths, and the pieces that
+    /// a recogniser made of the data set has of them, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Data`] when no image can be used; [`Error::Cancelled`].
+    pub fn of_images(
+        data: &Dataset,
+        captions: Option<&Table>,
+        recogniser: Option<Ckm>,
+        decoder: &dyn Decoder,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let said: BTreeMap<&str, &Vec<String>> =
+            captions.iter().flat_map(|table| &table.rows).map(|row| (row.path.as_str(), &row.captions)).collect();
+        progress.begin("Looking at images", data.items.len() as u64);
+        let look = |item: usize| -> Result<Appearance> {
+            progress.step()?;
+            let picture = data.picture(item, decoder, thumbnail::SIDE, progress)?;
+            Ok(Appearance::of(&thumbnail::shrink(&picture.pixels)))
+        };
+        let looked: Vec<Result<Appearance>> = (0..data.items.len()).into_par_iter().map(look).collect();
+        let (mut made, mut objects) = (Self::default(), Numbers::default());
+        let mut sparse = Vec::new();
+        let mut pieces = recogniser.as_ref().map(|ckm| Ckm::new(ckm.options().clone())).transpose()?;
+        let held: BTreeMap<ItemId, _> =
+            recogniser.iter().flat_map(Ckm::examples).map(|(class, example)| (example.id, (class, example))).collect();
+        for (number, (item, appearance)) in data.items.iter().zip(looked).enumerate() {
+            let example = held.get(&ItemId(number as u32));
+            let appearance = match appearance {
+                Ok(_) if recogniser.is_some() && example.is_none() => continue,
+                Ok(appearance) => appearance,
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) => {
+                    made.failed.push(super::super::Failed { path: item.path().to_owned(), error });
+                    continue;
+                }
+            };
+            let mut whole = appearance.values();
+            let length = whole.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
+            whole.iter_mut().for_each(|x| *x /= length * (1.0 + 1e-12));
+            sparse.push((item.class, SparseVec::from_pairs(whole.iter().zip(0..).map(|(x, at)| (at, *x as f32)))?));
+            let path = match &item.source {
+                Source::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
+                Source::Frame { .. } => item.name(),
+            };
+            let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+            let text = said.get(path.as_str()).or_else(|| said.get(name)).map(|captions| captions.join(" ")).unwrap_or_default();
+            let words = counts(&text, Stemming::None);
+            let object = item.group.as_deref().map(|group| objects.of(group));
+            if let (Some(pieces), Some((_, example))) = (&mut pieces, example) {
+                let id = ItemId(made.all.len() as u32);
+                pieces.add(data.class_name(item.class), crate::ckm::Example { id, ..(*example).clone() })?;
+            }
+            made.all.push(Thing { class: item.class, object, whole, seen: Vec::new(), words });
+        }
+        if made.all.is_empty() {
+            let advice = "put the images of each class into a folder of its own";
+            return Err(Error::data(&data.root, "images that can be decoded", "none", advice));
+        }
+        for (thing, (_, seen)) in made.all.iter_mut().zip(dense(&sparse, SEEN, seed)) {
+            thing.seen = seen;
+        }
+        // Orders by object need all objects.
+        if made.all.iter().any(|thing| thing.object.is_none()) {
+            made.all.iter_mut().for_each(|thing| thing.object = None);
+        }
+        made.pieces = pieces;
+        Ok(made)
+    }
+
+    /// What a recogniser that learned each thing before would have thought of the next, in each of these orders: `(things, orders)`, by position. On all
+    /// threads. O(things^2) comparisons of images, and O(orders * things^2) steps for each element.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub(super) fn judged(&self, orders: &[Vec<usize>], progress: &Progress) -> Result<Option<Vec<Vec<Scores>>>> {
+        let Some(ckm) = &self.pieces else { return Ok(None) };
+        let turn_of = |places: &Vec<usize>| {
+            let mut turn = vec![0; places.len()];
+            places.iter().enumerate().for_each(|(now, place)| turn[*place] = now);
+            turn
+        };
+        let turns: Vec<Vec<usize>> = orders.iter().map(turn_of).collect();
+        let examples: BTreeMap<ItemId, _> = ckm.examples().map(|(_, example)| (example.id, example)).collect();
+        progress.begin("Recognising", self.all.len() as u64);
+        let judge = |place: usize| -> Result<Vec<Scores>> {
+            progress.step()?;
+            let Some(example) = examples.get(&ItemId(place as u32)) else { return Ok(Vec::new()) };
+            Ok(ckm.scores_by_parts(&example.elements, orders.len(), |order, id| turns[order][id.0 as usize] < turns[order][place]))
+        };
+        Ok(Some((0..self.all.len()).into_par_iter().map(judge).collect::<Result<_>>()?))
+    }
+}
