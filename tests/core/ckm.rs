@@ -376,7 +376,7 @@ fn parts_score_as_machines_of_their_own() {
         let query = ckm.elements(&scene(40, 96, 80).into()).unwrap();
         let holds = |part: usize, id: ItemId| match part {
             0 => true,
-            1 => id.0 % 2 == 0,
+            1 => id.0.is_multiple_of(2),
             2 => id.0 < 4,
             _ => false,
         };
