@@ -79,7 +79,7 @@ def sit(desk, places, rows, dicts, truths):
     see = dicts if isinstance(desk, River) else rows
     for place in places:
         x, c = see[place], truths[place]
-        wrong += desk.suggest(x) != c
+        wrong += int(desk.suggest(x) != c)
         desk.learn(x, c)
     return wrong, (time.perf_counter() - start) / len(places) * 1e3
 
