@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::recall::{Question, words_of};
+use tessera_core::library::models::recall::{CANDIDATES, Question, words_of};
 use tessera_core::text::{Query, words};
 
 use super::Session;
@@ -73,7 +73,7 @@ impl Wanted {
 }
 
 impl Session {
-    /// The images that answer best, best first: for any k the first of one list.
+    /// The images that answer best, best first: for any k up to [`CANDIDATES`] the first of one list, which more of them may only add to.
     pub fn search(&self, library: &Library, wanted: &Wanted) -> Vec<Hit> {
         let Wanted { query, like, k, .. } = wanted;
         let fits = |image| wanted.fits(image) && library.words().allows(image, query);
@@ -98,7 +98,7 @@ impl Session {
                 fitting.map(|found| Scored { image: found.image, score: found.score, look: None, taught: taught(found.image) }).collect()
             }
             Engine::Memory => {
-                let (found, _) = question.search(wanted.leaves, |image| wanted.fits(image));
+                let (found, _) = question.search(wanted.leaves, wanted.k.max(CANDIDATES), |image| wanted.fits(image));
                 found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught }).collect()
             }
         };

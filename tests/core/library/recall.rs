@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::recall::{Remembered, words_of};
+use tessera_core::library::models::recall::{CANDIDATES, Remembered, words_of};
 use tessera_core::text::Query;
 
 use super::*;
@@ -12,7 +12,7 @@ fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<Remembered> {
     let query = Query::parse(text);
     let library = hold(library);
     let question = library.recall().ask(library.words(), &query);
-    let (mut found, _) = question.search(1, |_| true);
+    let (mut found, _) = question.search(1, CANDIDATES, |_| true);
     for one in &found {
         let weighed = question.explain(one.image).weighed;
         assert_eq!(weighed.score.to_bits(), one.score.to_bits(), "{weighed:?} for {one:?}");
@@ -142,7 +142,7 @@ fn what_must_not_be_there_is_in_no_text_of_an_answer() {
             words.iter().any(|word| word == wanted) && !words.iter().any(|word| word == unwanted)
         };
         let expected: Vec<ItemId> = library.state().images().filter(right).map(|image| image.id).collect();
-        let (by_memory, _) = library.recall().ask(library.words(), &query).search(64, |_| true);
+        let (by_memory, _) = library.recall().ask(library.words(), &query).search(64, CANDIDATES, |_| true);
         let mut by_memory: Vec<ItemId> = by_memory.iter().map(|found| found.image).collect();
         let mut by_index: Vec<ItemId> = library.words().search(&query).iter().map(|found| found.image).collect();
         by_memory.sort_unstable();
@@ -163,7 +163,7 @@ fn an_image_has_one_score_and_each_word_counts_from_where_it_counts_most() {
         let mut fewer = BTreeMap::new();
         for leaves in [1, 2, 5, 64] {
             let found: BTreeMap<ItemId, u64> =
-                question.search(leaves, |_| true).0.iter().map(|found| (found.image, found.score.to_bits())).collect();
+                question.search(leaves, CANDIDATES, |_| true).0.iter().map(|found| (found.image, found.score.to_bits())).collect();
             assert!(fewer.iter().all(|(image, score)| found.get(image) == Some(score)), "{text} in {leaves} leaves");
             fewer = found;
         }
@@ -213,7 +213,7 @@ fn a_question_is_answered_alike_while_it_is_typed_and_when_it_is_done() {
     let barn = at(&library, "thing/5.png").id;
     hold(&library).reward("brown zebra", barn, Some(1.0)).unwrap();
     let library = hold(&library);
-    let answer = |query: Query| library.recall().ask(library.words(), &query).search(64, |_| true).0;
+    let answer = |query: Query| library.recall().ask(library.words(), &query).search(64, CANDIDATES, |_| true).0;
     for text in ["zebra", "brown zebra", "red zebra", "dog", "red truck", "zebras", "walrus", "red walrus", "a"] {
         assert_eq!(answer(Query::typing(text)), answer(Query::parse(text)), "{text}");
     }
@@ -299,7 +299,7 @@ fn a_short_list_has_everything_that_answers() {
     let rare: Vec<ItemId> = having_at(held.state(), "zelkova");
     let only = |id: ItemId| rare.contains(&id);
     let query = Query::parse("ash birch cedar date elm fir");
-    let (among, _) = held.recall().ask(held.words(), &query).search(1, only);
+    let (among, _) = held.recall().ask(held.words(), &query).search(1, CANDIDATES, only);
     assert_eq!(among.len(), rare.len());
 }
 

@@ -21,7 +21,7 @@ use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
 use crate::text::{Query, words};
 
-pub use question::{Question, Reasons, Remembered, Weighed};
+pub use question::{CANDIDATES, Question, Reasons, Remembered, Weighed};
 
 /// What one memory is of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

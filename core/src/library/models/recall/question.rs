@@ -77,8 +77,8 @@ pub struct Reasons {
 
 /// Words that the beginning of a word may stand for.
 const COMPLETIONS: usize = 8;
-/// Memories that leaves give, the best first, and texts that are looked up besides: more images would not be scored while someone types.
-const CANDIDATES: usize = 500;
+/// The least number of candidates that make sense: with more, images could not all be scored while someone types.
+pub const CANDIDATES: usize = 250;
 /// Features of a router that are told.
 const TOLD: usize = 3;
 
@@ -120,19 +120,19 @@ impl Question<'_> {
     /// The images that `fits` lets through and that answer, best first; of equals those that were called good answers to this very query,
     /// and then the lower identifier. Those of which anything was said as answers to it are among them whatever their score.
     ///
-    /// Candidates are the images with one of the best 500 memories in `leaves` leaves of each tree, with one of the up to 500 texts that
-    /// have one of the words, the rarest words first, and with a lesson like it. Each is scored by all its texts, so that more leaves may
+    /// Candidates are the images with one of the best `candidates` memories in `leaves` leaves of each tree, with one of the as many texts
+    /// that have one of the words, the rarest words first, and with a lesson like it. Each is scored by all its texts, so that more leaves may
     /// find more and change no score. A query that wants nothing finds nothing.
     ///
     /// O((depth + cap) words) a leaf, O(words) a lesson, and O(words of all texts) a candidate.
-    pub fn search(&self, leaves: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<Remembered>, Operations) {
+    pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<Remembered>, Operations) {
         let Recall { forest, sources, rewards, .. } = self.recall;
         if self.x.is_empty() {
             return (Vec::new(), Operations::default());
         }
         let answer = forest.query_budget(&self.x, forest.len(), leaves.max(1));
         let of = |id: &ItemId| sources.get(id).map(|(image, _)| *image).filter(|image| fits(*image));
-        let reached = answer.hits.iter().filter(|hit| hit.score > 0.0).filter_map(|hit| of(&hit.id)).take(CANDIDATES);
+        let reached = answer.hits.iter().filter(|hit| hit.score > 0.0).filter_map(|hit| of(&hit.id)).take(candidates);
         let very = words_of(self.query);
         // Many lessons are of one query.
         let mut likeness: BTreeMap<&str, f64> = BTreeMap::new();
@@ -141,7 +141,7 @@ impl Question<'_> {
             *query == very || (reward.0 > 0 && is_like())
         });
         let told = told.map(|((image, _), _)| *image);
-        let mut images: Vec<ItemId> = self.index.having(&self.asked, CANDIDATES, &fits);
+        let mut images: Vec<ItemId> = self.index.having(&self.asked, candidates, &fits);
         images.extend(reached.chain(told));
         images.sort_unstable();
         images.dedup();
