@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -201,6 +202,50 @@ fn two_windows_on_one_library_are_told_apart() {
     second.run(Command::Open(world.at("images")));
     until_told(&mut second, "in use");
     assert!(second.state().is_none() && first.state().is_some());
+}
+
+/// Counts what it decodes.
+struct Counting(InProcess, AtomicUsize);
+
+impl Decoder for Counting {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.decode(path, side, progress)
+    }
+}
+
+#[test]
+fn the_next_picture_is_decoded_before_it_is_looked_at() {
+    let world = World::with_images();
+    drop(ready(&world));
+    let decoder = Arc::new(Counting(InProcess::default(), AtomicUsize::new(0)));
+    let mut desk = desk(session(&world).with_decoder(decoder.clone()));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    let images: Vec<ItemId> = state(&desk).images().map(|image| image.id).take(4).collect();
+    let before = decoder.1.load(Ordering::SeqCst);
+    let decoded = || decoder.1.load(Ordering::SeqCst) - before;
+    let shows = |desk: &Desk, id: ItemId| desk.picture().is_some_and(|(of, picture)| of == id && picture.is_ok());
+    // As a window does, frame after frame.
+    let look = |desk: &mut Desk, id: ItemId, next: Option<ItemId>, n: usize| {
+        let start = Instant::now();
+        while !shows(desk, id) || decoded() < n {
+            assert!(start.elapsed() < PATIENCE, "{} pictures were decoded, {n} were wanted", decoded());
+            desk.want_picture(id, next);
+            sleep(Duration::from_millis(2));
+            desk.poll();
+        }
+    };
+    look(&mut desk, images[0], Some(images[1]), 2);
+    look(&mut desk, images[1], Some(images[2]), 3);
+    look(&mut desk, images[2], None, 3);
+    assert_eq!(decoded(), 3, "each is decoded once");
+    // Another one than was thought comes next, and the one thought of may come after all.
+    look(&mut desk, images[3], Some(images[0]), 5);
+    look(&mut desk, images[0], Some(images[0]), 5);
+    assert_eq!(decoded(), 5);
+    desk.drop_pictures();
+    assert!(desk.picture().is_none());
 }
 
 /// Decodes nothing: it is broken.

@@ -7,6 +7,7 @@
 mod act;
 pub mod labelling;
 mod long;
+mod pictures;
 mod recognition;
 mod thumbnails;
 pub mod view;
@@ -29,6 +30,7 @@ use tessera_core::library::state::State;
 use tessera_core::library::suggest::Reviewed;
 use tessera_core::library::{CACHE, Library};
 use tessera_core::picture::Memory;
+use tessera_core::progress::Progress;
 
 use super::Session;
 use super::export::Plan;
@@ -40,6 +42,7 @@ use crate::command::{Command, JobId, Query};
 use crate::job::Job;
 use crate::settings::{SEARCH_LEAVES, Settings};
 use labelling::{Given, Labeller, Labelling, Thought};
+use pictures::Pictures;
 use recognition::Drawn;
 use thumbnails::Thumbnails;
 pub use thumbnails::{Fetched, Wanted};
@@ -89,8 +92,7 @@ pub struct Desk {
     is_stale: bool,
     /// Whether an answer is to be shown that was asked for in a roundabout way.
     turns: bool,
-    picture: Option<(ItemId, Result<Arc<RgbImage>, String>)>,
-    picture_job: Option<(ItemId, Job<Message>)>,
+    pictures: Pictures,
     notices: Vec<Notice>,
     log: Vec<Notice>,
     refreshed: Instant,
@@ -145,7 +147,6 @@ enum Message {
     Loaded(String, Arc<Recognizer>),
     Models(Vec<SavedModel>),
     Judged(Option<EventId>, Arc<Report>),
-    Picture(ItemId, Result<Arc<RgbImage>, String>),
     /// To which question of the labelling desk.
     Thought(u64, Thought),
     Given(Given),
@@ -222,8 +223,7 @@ impl Desk {
             is_watched: true,
             is_stale: false,
             turns: false,
-            picture: None,
-            picture_job: None,
+            pictures: Pictures::default(),
             notices: Vec::new(),
             log: Vec::new(),
             refreshed: Instant::now(),
@@ -366,7 +366,7 @@ impl Desk {
 
     /// The picture asked for with [`Desk::want_picture`], once it is there, or why it cannot be had.
     pub fn picture(&self) -> Option<(ItemId, Result<&Arc<RgbImage>, &str>)> {
-        self.picture.as_ref().map(|(id, picture)| (*id, picture.as_ref().map_err(String::as_str)))
+        self.pictures.shown()
     }
 
     /// Says whether the answer of the recogniser is looked at: only then is it kept up with the library.
@@ -445,30 +445,23 @@ impl Desk {
         self.open.as_ref().map(|open| open.thumbnails.take()).unwrap_or_default()
     }
 
-    /// Asks for the pixels of an image; they are there some polls later.
-    pub fn want_picture(&mut self, image: ItemId) {
-        let is_there = self.picture.as_ref().is_some_and(|(id, _)| *id == image);
-        if is_there || self.picture_job.as_ref().is_some_and(|(id, _)| *id == image) {
-            return;
-        }
-        let Some(path) = self.state().and_then(|state| state.path_of(state.image(image)?)) else { return };
-        let (session, wake) = (self.quick.clone(), Arc::clone(&self.wake));
-        // The one asked for before is given up.
-        let job = Job::spawn(
-            "Picture",
-            session.progress().another(),
-            move || wake(),
-            move |progress| {
+    /// Asks for the pixels of an image; they are there some polls later. Then those of the image that is likely to be asked for next.
+    pub fn want_picture(&mut self, image: ItemId, next: Option<ItemId>) {
+        let state = self.open.as_ref().map(|open| &open.state);
+        self.pictures.want(image, next, |image| {
+            let path = state.and_then(|state| state.path_of(state.image(image)?))?;
+            let (session, wake) = (self.quick.clone(), Arc::clone(&self.wake));
+            let decode = move |progress: &Progress| {
                 let picture = session.with_progress(progress).picture(&path, VIEWED);
-                Ok(Message::Picture(image, picture.map(|picture| Arc::new(picture.pixels)).map_err(|error| error.to_string())))
-            },
-        );
-        self.picture_job = Some((image, job));
+                picture.map(|picture| Arc::new(picture.pixels)).map_err(|error| error.to_string())
+            };
+            Some(Job::spawn("Picture", self.quick.progress().another(), move || wake(), decode))
+        });
     }
 
-    /// Lets go of the picture.
-    pub fn drop_picture(&mut self) {
-        (self.picture, self.picture_job) = (None, None);
+    /// Lets go of pictures.
+    pub fn drop_pictures(&mut self) {
+        self.pictures = Pictures::default();
     }
 
     /// Writes settings in its turn.
@@ -484,10 +477,6 @@ impl Desk {
         let number = self.number;
         let is_of_now = |(of, message): (u64, Message)| (of == number || !message.is_of_library()).then_some(message);
         let mut news: Vec<Message> = self.messages.try_iter().filter_map(is_of_now).collect();
-        if let Some(outcome) = self.picture_job.as_ref().and_then(|(_, job)| job.poll()) {
-            let (id, _) = self.picture_job.take().unzip();
-            news.extend(outcome.or_else(|words| id.map(|id| Message::Picture(id, Err(words))).ok_or(())));
-        }
         let mut ended = Vec::new();
         for (id, job) in &self.jobs {
             if let Some(outcome) = job.poll() {
@@ -498,7 +487,7 @@ impl Desk {
         for id in ended {
             self.jobs.remove(&id);
         }
-        let changed = !news.is_empty();
+        let changed = !news.is_empty() | self.pictures.poll();
         for message in news {
             self.take_in(message);
         }
@@ -582,7 +571,6 @@ impl Desk {
                 }
                 self.recognise_again();
             }
-            Message::Picture(id, picture) => self.picture = Some((id, picture)),
             Message::Thought(number, thought) => self.take_in_thought(number, thought),
             Message::Given(given) => self.take_in_given(Some(given)),
             Message::NotGiven => self.take_in_given(None),
@@ -627,7 +615,7 @@ impl Desk {
         (self.hits, self.recognition, self.drawn, self.asked) = (None, None, None, None);
         (self.why, self.like, self.only) = (None, None, None);
         self.words.clear();
-        self.drop_picture();
+        self.drop_pictures();
         self.is_stale = false;
         (self.health, self.damaged) = (None, None);
         self.loaded = None;
@@ -751,8 +739,7 @@ impl Message {
             | Self::Given(_)
             | Self::NotGiven
             | Self::Reviewed(_)
-            | Self::Planned(..)
-            | Self::Picture(..) => true,
+            | Self::Planned(..) => true,
             Self::Several(messages) => messages.iter().any(Self::is_of_library),
             _ => false,
         }
