@@ -35,7 +35,8 @@ impl Opinion {
 pub struct Advice {
     /// Classes by falling chance, of equals the one known for longer first.
     pub ranking: Vec<ClassId>,
-    /// The chance of each known class, in the order in which they became known; they add up to 1.
+    /// The chance of each known class, in the order in which they became known; they add up to 1. While the favourite suggests (see
+    /// [`super`]), its class and the mixture's have changed places.
     pub chances: Vec<(ClassId, f64)>,
     /// What each adviser alone would suggest.
     pub each: Vec<Option<ClassId>>,
@@ -44,6 +45,10 @@ pub struct Advice {
     scores: Vec<Vec<f64>>,
     /// Which records were asked.
     record: usize,
+    /// The mixture's own chances, `(k)`.
+    mixed: Vec<f64>,
+    /// The places of the favourite's suggestion and of the mixture's, where the favourite has one.
+    rivals: Option<[usize; 2]>,
 }
 
 impl Advice {
@@ -56,6 +61,16 @@ impl Advice {
     pub fn by(&self, adviser: usize) -> &[f64] {
         self.experts.get(adviser).filter(|_| 2 * adviser + 2 < self.experts.len()).map_or(&[], Vec::as_slice)
     }
+}
+
+/// An adviser that may suggest in the mixture's place.
+#[derive(Clone, Debug, PartialEq)]
+struct Favourite {
+    adviser: usize,
+    /// By how many rounds it must have been wrong less often.
+    ahead: f64,
+    /// Rounds in which it would have been wrong, and in which the mixture would.
+    wrong: [f64; 2],
 }
 
 /// A mixture of advisers: see [`super`].
@@ -71,6 +86,7 @@ pub struct Mixture {
     weights: Vec<f64>,
     /// The least weight at the beginning.
     prior: f64,
+    favourite: Option<Favourite>,
     /// In the order in which they were first right.
     classes: Vec<ClassId>,
     rounds: f64,
@@ -79,8 +95,20 @@ pub struct Mixture {
     log_losses: Vec<f64>,
 }
 
+/// Rounds after which weights are shared half as much as at first.
+const CALM: f64 = 30.0;
+/// The favourite suggests the last class again where that was right in more than this share of rounds, and of so many more in which it was not.
+const PROVED: f64 = 0.8;
+const DOUBTS: f64 = 4.0;
+
 /// An adviser's weight alone, as a share of its own; the rest has what it says joined with the order of labels.
 const ALONE: f64 = 0.1;
+
+/// The place of the largest score or chance, of equals the first; none where none is above minus infinity.
+fn largest(scores: &[f64]) -> Option<usize> {
+    let known = (0..scores.len()).filter(|&place| scores[place] > f64::NEG_INFINITY);
+    known.fold(None, |best, place| if best.is_none_or(|best: usize| scores[place] > scores[best]) { Some(place) } else { best })
+}
 
 impl Mixture {
     /// A mixture of `advisers` advisers, none trusted more than another.
@@ -93,17 +121,19 @@ impl Mixture {
     }
 
     /// A mixture that trusts one adviser most until it has seen more: weight 0.8, 0.1 for the pool, the rest shared by the others; exponents
-    /// 1 and 0.1. For who is good from the first few examples on, as nearest neighbours are.
+    /// 1 and 0.1. For who is good from the first few examples on, as nearest neighbours are. The favourite suggests in the mixture's place
+    /// while it would have been wrong less often by `ahead` rounds or more: see [`super`]. With 0 it suggests from the first round on.
     ///
     /// # Errors
     /// [`Error::Option`] for fewer than 2 advisers or more than 64, or a favourite that is none of them.
-    pub fn favouring(favourite: usize, advisers: usize) -> Result<Self> {
+    pub fn favouring(favourite: usize, advisers: usize, ahead: u32) -> Result<Self> {
         if favourite >= advisers || advisers < 2 {
             return Err(Error::Option { name: "favourite", found: favourite.to_string(), expected: "one of 2 or more advisers" });
         }
         let other = 0.1 / (advisers - 1) as f64;
         let of = |favoured: f64, other: f64| (0..advisers).map(move |i| if i == favourite { favoured } else { other }).collect::<Vec<_>>();
-        Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))
+        let own = Favourite { adviser: favourite, ahead: f64::from(ahead), wrong: [0.0; 2] };
+        Ok(Self { favourite: Some(own), ..Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))? })
     }
 
     /// A mixture that begins with these weights of advisers, of the pool and of the order of labels, and these exponents.
@@ -123,6 +153,7 @@ impl Mixture {
             recurrence: Recurrence::default(),
             pool: Pool::new(exponents),
             prior: weights.iter().copied().fold(1.0, f64::min),
+            favourite: None,
             log_losses: vec![0.0; weights.len()],
             weights,
             classes: Vec::new(),
@@ -164,10 +195,17 @@ impl Mixture {
         (self.log_loss, &self.log_losses)
     }
 
+    /// Of the rounds in which the favourite said something: in how many it would have been wrong, and in how many the mixture would; see
+    /// [`super`] for what suggestions cost at most.
+    pub fn wrong(&self) -> Option<[f64; 2]> {
+        self.favourite.as_ref().map(|favourite| favourite.wrong)
+    }
+
     /// By how much the log loss may exceed that of the best sequence of experts that changes so often: see [`super`].
     pub fn regret_bound(&self, changes: u32) -> f64 {
         let (n, t) = (self.weights.len() as f64, self.rounds.max(1.0));
-        -self.prior.ln() + t.ln() + f64::from(changes) * ((n - 1.0) * t).ln()
+        let t = t + CALM - 1.0;
+        -self.prior.ln() + (t / CALM).ln() + f64::from(changes) * ((n - 1.0) * t).ln()
     }
 
     /// Combines opinions, one of each adviser in their order; what is missing counts as [`Opinion::None`].
@@ -189,19 +227,29 @@ impl Mixture {
             chances.iter_mut().zip(expert).for_each(|(sum, p)| *sum += weight * p);
         }
         let class = |place: usize| self.classes.get(place).copied();
+        let mixed = chances.clone();
+        let rivals = self.favourite.as_ref().and_then(|favourite| {
+            let own = largest(scores.get(favourite.adviser)?)?;
+            let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
+            Some([last.unwrap_or(own), largest(&mixed)?])
+        });
+        let is_ahead = self.favourite.as_ref().is_some_and(|favourite| favourite.wrong[0] + favourite.ahead <= favourite.wrong[1]);
+        let leads = rivals.filter(|_| is_ahead);
+        if let Some([favourite, mixture]) = leads {
+            chances.swap(favourite, mixture);
+        }
         let mut places: Vec<usize> = (0..k).collect();
-        places.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
-        let best = |scores: &Vec<f64>| {
-            let known = (0..k).filter(|&place| scores[place] > f64::NEG_INFINITY);
-            known.fold(None, |best, place| if best.is_none_or(|best: usize| scores[place] > scores[best]) { Some(place) } else { best })
-        };
+        let is_other = |place: usize| leads.is_some_and(|[favourite, _]| favourite != place);
+        places.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]).then(is_other(a).cmp(&is_other(b))));
         Advice {
             ranking: places.into_iter().filter_map(class).collect(),
-            each: scores.iter().map(|scores| best(scores).and_then(class)).collect(),
+            each: scores.iter().map(|scores| largest(scores).and_then(class)).collect(),
             chances: self.classes.iter().copied().zip(chances).collect(),
             experts,
             scores,
             record,
+            mixed,
+            rivals,
         }
     }
 
@@ -219,14 +267,17 @@ impl Mixture {
         self.recurrence.learn(place);
         let given = advice.chances.iter().position(|(class, _)| *class == truth);
         let Some(truth) = given.filter(|_| advice.experts.len() == self.weights.len()) else { return Ok(()) };
-        let (_, mixed) = advice.chances[truth];
+        let Some(mixed) = advice.mixed.get(truth) else { return Ok(()) };
+        if let (Some(rivals), Some(favourite)) = (advice.rivals, &mut self.favourite) {
+            favourite.wrong.iter_mut().zip(rivals).for_each(|(wrong, said)| *wrong += f64::from(u8::from(said != truth)));
+        }
         self.rounds += 1.0;
         self.log_loss -= mixed.min(1.0).ln();
         let given: Vec<f64> = advice.experts.iter().map(|expert| expert[truth]).collect();
         self.log_losses.iter_mut().zip(&given).for_each(|(sum, p)| *sum -= p.min(1.0).ln());
         // Fixed share.
         let sum: f64 = self.weights.iter().zip(&given).map(|(w, p)| w * p).sum();
-        let rate = 1.0 / (self.rounds + 1.0);
+        let rate = 1.0 / (self.rounds + CALM);
         let others = (self.weights.len() - 1) as f64;
         for (weight, p) in self.weights.iter_mut().zip(&given) {
             let posterior = *weight * p / sum;
@@ -252,6 +303,11 @@ impl Stored for Mixture {
         out.put(&self.pool);
         out.put(&self.weights);
         out.put(&self.prior);
+        out.put(&u32::from(self.favourite.is_some()));
+        if let Some(Favourite { adviser, ahead, wrong: [own, mixed] }) = &self.favourite {
+            out.put(&(*adviser as u32));
+            [ahead, own, mixed].into_iter().for_each(|x| out.put(x));
+        }
         out.put(&self.classes.iter().map(|class| class.0).collect::<Vec<u32>>());
         out.put(&self.rounds);
         out.put(&self.log_loss);
@@ -262,6 +318,10 @@ impl Stored for Mixture {
         let (settled, young): (Vec<Calibrated>, Vec<Calibrated>) = (from.get()?, from.get()?);
         let (recurrence, pool): (Recurrence, Pool) = (from.get()?, from.get()?);
         let (weights, prior): (Vec<f64>, f64) = (from.get()?, from.get()?);
+        let favourite = match from.get::<u32>()? {
+            0 => None,
+            _ => Some(Favourite { adviser: from.get::<u32>()? as usize, ahead: from.get()?, wrong: [from.get()?, from.get()?] }),
+        };
         let classes: Vec<ClassId> = from.get::<Vec<u32>>()?.into_iter().map(ClassId).collect();
         let mut numbers: Vec<ClassId> = classes.clone();
         numbers.sort_unstable();
@@ -275,16 +335,22 @@ impl Stored for Mixture {
         let experts = 2 * n + 2;
         let fits = (1..=64).contains(&n)
             && young.len() == n
+            && favourite.as_ref().is_none_or(|favourite| favourite.adviser < n)
             && pool.exponents().len() == n + 1
             && [weights.len(), log_losses.len()] == [experts, experts];
         let is_count = |x: &f64| x.is_finite() && *x >= 0.0;
-        let counts = weights.iter().chain(&log_losses).chain([&rounds, &log_loss]).all(is_count);
+        let counts = weights
+            .iter()
+            .chain(&log_losses)
+            .chain(favourite.iter().flat_map(|own| own.wrong.iter().chain([&own.ahead])))
+            .chain([&rounds, &log_loss])
+            .all(is_count);
         let sum: f64 = weights.iter().sum();
         let is_prior = prior > 0.0 && prior <= 1.0;
         if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {
             return Err(from.wrong("a weight and a record for each adviser", format!("{n} records and {} weights", weights.len())));
         }
         let records = settled.into_iter().zip(young).map(|(settled, young)| [settled, young]).collect();
-        Ok(Self { records, recurrence, pool, weights, prior, classes, rounds, log_loss, log_losses })
+        Ok(Self { records, recurrence, pool, weights, prior, favourite, classes, rounds, log_loss, log_losses })
     }
 }

@@ -17,18 +17,34 @@
 //! # What is bounded
 //!
 //! In round t expert i of N gives the truth the chance p_i(t), which may depend in any way on the rounds before; the mixture has weights w_i(t), π_i at
-//! first, and gives it Σ w_i p_i. Then v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+1). Take any sequence of
-//! experts that changes m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a
-//! prior; this one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all t/(t+1) is
-//! 1/T, and a_t >= 1/T for t < T,
+//! first, and gives it Σ w_i p_i. Then v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+c), c = 30. Take any sequence
+//! of experts that changes m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a
+//! prior; this one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all
+//! 1 - a_t = (t+c-1)/(t+c) for t < T is c/(T+c-1), and a_t >= 1/(T+c-1),
 //!
 //! ```text
-//! log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln T + m ln((N-1) T),
+//! log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln (T+c-1)/c + m ln((N-1) (T+c-1)),
 //! ```
 //!
-//! at any T, for any truths; so ln 1/π_i + ln T more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. The bound is
-//! about chances, not about the number of mistakes: the class with the largest chance is suggested. Rounds with a class that was not known before
-//! count for nothing.
+//! at any T, for any truths; so ln 1/π_i + ln (T+c-1)/c more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. Rounds with
+//! a class that was not known before count for nothing.
+//!
+//! # Who suggests
+//!
+//! That bound is about chances; what costs a person a click is a wrong suggestion. In the first rounds, advisers that have not proved themselves
+//! overrule a good one more often wrongly than rightly. So where one adviser is the favourite, two are compared: the class that it thinks likeliest (or
+//! the last class, where that came again in more than four of five rounds), and the class that the mixture thinks likeliest. Let a and b be how often
+//! they were wrong so far. The favourite suggests where a + h <= b, else the mixture does; h is small or 0 for an adviser of which one knows that
+//! it is good. In the rounds in which the favourite said something, suggestions were wrong
+//!
+//! ```text
+//! at most 2 min(a, b) + h + 1 times.
+//! ```
+//!
+//! For a suggestion is wrong only when the one errs whose count, a + h or b, is the smaller, v; then that count becomes v + 1. Neither passes from v to
+//! v + 1 twice, and a + h never from a v below h. So there is at most one such round for each v < h, and there are two for each from h to below
+//! the smaller count at the end, m, and one at v = m: with two, both counts would be above m. Together that is 2m - h + 1 at most where m >= h, and m + 1
+//! where not; m is a + h at most and b at most.
 
 mod advisers;
 mod calibrate;

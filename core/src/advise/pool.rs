@@ -6,7 +6,7 @@ use crate::error::Result;
 /// No class has a smaller chance than this over the number of classes.
 const LEAST: f64 = 1e-6;
 /// How firmly exponents are what they are at first: as after so much curvature of the log loss.
-const FIRM: f64 = 8.0;
+const FIRM: f64 = 16.0;
 /// The largest exponent.
 const MOST: f64 = 4.0;
 /// A slope is cut off here, however unlikely the truth was.

@@ -33,6 +33,17 @@ impl Recurrence {
         (0..k).map(|class| (1.0 - LEAST) * own(class) + LEAST * even).collect()
     }
 
+    /// The class of the last thing.
+    pub fn last(&self) -> Option<usize> {
+        self.last
+    }
+
+    /// How often it came again, as a share, as if it had not in so many more rounds: what is certain of it.
+    pub fn proved(&self, doubts: f64) -> f64 {
+        let [again, other] = self.rounds;
+        again / (again + other + doubts)
+    }
+
     /// Classes that have come.
     pub fn n_classes(&self) -> usize {
         self.counts.len()

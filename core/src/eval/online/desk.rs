@@ -17,6 +17,8 @@ use crate::random::{self, Rng};
 
 /// Leaves of a memory of captions that are looked at.
 const LEAVES: usize = 8;
+/// So many rounds less nearest neighbours must have been wrong before the mixture is not asked.
+const AHEAD: u32 = 3;
 
 /// Corrections by one adviser, or by the mixture.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,8 +229,8 @@ fn sitting<'a>(
     let mut advisers = advisers(things)?;
     let n = advisers.len() + usize::from(things.pieces.is_some());
     // Nearest neighbours need but one example of a class, and so does the recogniser, who tells more apart.
-    let favourite = if things.pieces.is_some() { n - 1 } else { 0 };
-    let mut mixture = Mixture::favouring(favourite, n)?;
+    let (favourite, ahead) = if things.pieces.is_some() { (n - 1, 0) } else { (0, AHEAD) };
+    let mut mixture = Mixture::favouring(favourite, n, ahead)?;
     let mut sum = Sitting {
         mixture: 0.0,
         each: vec![0.0; n],
