@@ -17,6 +17,7 @@ use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::state::State;
+use tessera_core::library::suggest::Order;
 use tessera_core::picture::{Decoder, InProcess, Picture};
 use tessera_core::progress::Progress;
 
@@ -406,6 +407,33 @@ fn labels_go_on_when_advisers_fail() {
     *wrong.lock().unwrap() = "";
     give(&mut desk, "bee");
     until(&mut desk, "what was not learned is", |desk| is_quiet(desk) && desk.labelling().unwrap().learned == 2);
+}
+
+#[test]
+fn what_is_undone_and_done_again_counts_again() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    let chosen: Vec<ItemId> = state(&desk).images().take(3).map(|image| image.id).collect();
+    desk.run(Command::LabelFrom(Some(Arc::new(chosen.clone())), Order::Folder));
+    desk.watch_labelling(true);
+    until(&mut desk, "three are on the desk", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 3);
+    let id = give(&mut desk, "kite");
+    let stands = |desk: &Desk| {
+        let labelling = desk.labelling().unwrap();
+        (labelling.meter().labelled, labelling.queue.contains(&id), labelling.given.len())
+    };
+    assert_eq!(stands(&desk), (1, false, 1));
+    desk.run(Command::Undo);
+    until(&mut desk, "it is undone", |desk| label_of(desk, id) != Some("kite"));
+    assert_eq!(stands(&desk), (0, true, 0));
+    desk.run(Command::Redo);
+    until(&mut desk, "it is done again", |desk| label_of(desk, id) == Some("kite"));
+    assert_eq!(stands(&desk), (1, false, 1));
+    // Something new instead of what was undone.
+    desk.run(Command::Undo);
+    until(&mut desk, "it is undone again", |desk| label_of(desk, id) != Some("kite"));
+    give(&mut desk, "drum");
+    assert_eq!(stands(&desk), (1, false, 1));
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub struct Labelling {
     pub is_saving: bool,
     /// What was said here, the last at the end. What was taken back is not in it.
     pub given: Vec<Given>,
+    /// What was taken back, and may be done again.
+    undone: Vec<Given>,
     /// What came of the last review, and the doubts of it that are not settled.
     pub reviewed: Option<Arc<Reviewed>>,
     /// See `reviewed`.
@@ -156,14 +158,17 @@ impl Labelling {
 
     /// Brings the queue in line with the library: labelled images leave it, others that lost their label come back.
     fn refresh(&mut self, state: &State) {
-        let mut acts: HashSet<EventId> = self.given.iter().filter_map(|given| given.event).collect();
-        for act in state.history() {
-            acts.remove(&act.id);
+        let said: HashSet<EventId> = self.given.iter().chain(&self.undone).filter_map(|given| given.event).collect();
+        let acts: HashSet<EventId> = state.history().iter().map(|act| act.id).filter(|act| said.contains(act)).collect();
+        let holds = |given: &Given| given.event.is_none_or(|event| acts.contains(&event));
+        let (given, taken_back): (Vec<Given>, Vec<Given>) = std::mem::take(&mut self.given).into_iter().partition(holds);
+        let (again, undone): (Vec<Given>, Vec<Given>) = std::mem::take(&mut self.undone).into_iter().partition(holds);
+        let mut back: Vec<ItemId> = taken_back.iter().flat_map(|given| given.images.clone()).collect();
+        for given in again.iter().filter(|given| matches!(given.what, What::Class(_))) {
+            self.queue.retain(|id| !given.images.contains(id));
         }
-        // What is left was taken back.
-        let taken_back = |given: &Given| given.event.is_some_and(|event| acts.contains(&event));
-        let mut back: Vec<ItemId> = self.given.iter().filter(|given| taken_back(given)).flat_map(|given| given.images.clone()).collect();
-        self.given.retain(|given| !taken_back(given));
+        self.given = [given, again].concat();
+        self.undone = [undone, taken_back].concat();
         let known = |id: &ItemId| state.image(*id).map(|image| &**image);
         let mut queue = std::mem::take(&mut self.queue);
         queue.retain(|id| known(id).is_some_and(|image| self.may_stay(image)));
