@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tessera_core::library::suggest::Order;
 use tessera_core::{Result, envelope};
 
 /// What is remembered between runs. Each field has a meaning of its own; a missing or wrong one becomes the usual.
@@ -21,6 +22,8 @@ pub struct Settings {
     pub hits: usize,
     /// Leaves of the caption memory that a search looks at: more find more, and take longer.
     pub search_leaves: usize,
+    /// The order in which images are labelled.
+    pub label_order: Order,
     /// Threads to work with; 0: all.
     pub threads: usize,
     /// Memory that pictures being decoded may need, all together, in megabytes.
@@ -52,6 +55,7 @@ impl Default for Settings {
             unknown_below: 0.0,
             hits: 100,
             search_leaves: SEARCH_LEAVES,
+            label_order: Order::default(),
             threads: 0,
             picture_megabytes: PICTURE_MEGABYTES,
             thumbnail_megabytes: 96,
@@ -137,6 +141,11 @@ impl Settings {
             "unknown_below" => self.unknown_below = within(read(value, "a number")?, 0.0, 1.0, "0 to 1")?,
             "hits" => self.hits = within(read(value, "a whole number")?, 1, 10_000, "1 to 10000")?,
             "search_leaves" => self.search_leaves = within(read(value, "a whole number")?, 1, 4096, "1 to 4096")?,
+            "label_order" => {
+                let name: String = read(value, "a text")?;
+                let order = Order::ALL.into_iter().find(|order| order.name() == name);
+                self.label_order = order.ok_or("must be \"useful\", \"disagreement\", \"folder\" or \"random\"")?;
+            }
             "threads" => self.threads = within(read(value, "a whole number")?, 0, 1024, "0 to 1024")?,
             "picture_megabytes" => self.picture_megabytes = within(read(value, "a whole number")?, 64, 65_536, "64 to 65536")?,
             "thumbnail_megabytes" => self.thumbnail_megabytes = within(read(value, "a whole number")?, 16, 4096, "16 to 4096")?,
@@ -164,7 +173,7 @@ impl Settings {
         let recents: Vec<String> = self.recents.iter().filter_map(|path| path.to_str()).map(text).collect();
         format!(
             "{{\n    \"theme\": \"{:?}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
-             \"search_leaves\": {},\n    \
+             \"search_leaves\": {},\n    \"label_order\": \"{}\",\n    \
              \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
             self.theme,
             self.scale,
@@ -172,6 +181,7 @@ impl Settings {
             self.unknown_below,
             self.hits,
             self.search_leaves,
+            self.label_order.name(),
             self.threads,
             self.picture_megabytes,
             self.thumbnail_megabytes,

@@ -455,7 +455,16 @@ fn what_images_are_not_is_said_like_a_label() {
     let again = world.run(["label", "lib.tessera", "#1", "--not", "disc", "--json"]).ended(0).object();
     assert!(again["event"].is_null(), "it was said already: {again}");
     world.run(["label", "lib.tessera", "#1", "--not", "unheard of"]).ended(65).complains("unheard of");
+    world.run(["label", "lib.tessera", "#1", "--not", "DISC"]).ended(65).complains("there is `disc`");
+    world.run(["search", "lib.tessera", "disc", "--class", "dics"]).ended(65).complains("there is `disc`");
     world.run(["label", "lib.tessera", "#1", "--not", "disc", "--as", "disc"]).ended(2);
+    world.run(["label", "lib.tessera", "#1"]).ended(2).complains("--none").complains("--not");
+    let both =
+        world.feed(["label", "lib.tessera", "--stdin"], b"{\"image\": 3, \"not\": \"disc\", \"label\": \"grid\"}\n").ended(1).lines();
+    assert!(both[0]["error"].as_str().unwrap().contains("found both"), "{}", both[0]);
+    let twice = world.run(["label", "lib.tessera", "#5", "#5", "--as", "kite"]).ended(0).stdout;
+    assert!(!twice.contains("2 images"), "{twice}");
+    world.run(["undo", "lib.tessera"]).ended(0);
     let answers = world.feed(["label", "lib.tessera", "--stdin"], b"{\"image\": 3, \"not\": \"disc\"}\n").ended(0).lines();
     assert_eq!((&answers[0]["ok"], &answers[0]["not"]), (&json!(true), &json!("disc")));
     world.run(["undo", "lib.tessera"]).ended(0);

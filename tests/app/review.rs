@@ -1,5 +1,12 @@
 //! Labels reviewed and given out: wrong ones are told, class folders can be links, and a dry run writes nothing.
 
+use std::sync::{Arc, Mutex, OnceLock};
+
+use tessera::command::{Export, Format};
+use tessera::session::Session;
+use tessera_core::Error;
+use tessera_core::progress::Progress;
+
 use crate::world::World;
 
 #[test]
@@ -52,4 +59,33 @@ fn class_folders_are_copies_or_links_and_told_before() {
     // Never into what is there, and links are of class folders alone.
     export("out", &["--links"]).ended(65).complains("new or empty folder");
     world.run(["export", "lib.tessera", "labels", "--to", "l.csv", "--links"]).ended(2).complains("class-folders");
+    // Files that went since are left out, told before and after.
+    std::fs::remove_file(world.at("images/disc/disc_01_0_0_0_lt.png")).unwrap();
+    let told = export("rest", &["--dry-run"]).ended(0).object();
+    assert_eq!((told["written"].as_u64(), told["missing"].as_u64()), (Some(23), Some(1)));
+    let linked = export("rest", &["--links"]).ended(0).object();
+    assert_eq!((linked["written"].as_u64(), linked["missing"].as_u64()), (Some(23), Some(1)));
+    assert!(!world.at("rest/disc/disc_01_0_0_0_lt.png").is_symlink());
+}
+
+#[test]
+fn an_export_that_is_stopped_leaves_nothing() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let handle: Arc<OnceLock<Progress>> = Arc::default();
+    let own = Arc::clone(&handle);
+    let progress = Progress::watched(move |now| {
+        if now.stage == "Copying" && now.done >= 10 {
+            own.get().unwrap().cancel();
+        }
+    });
+    handle.set(progress.clone()).unwrap();
+    let session = Session::new(1, 0).unwrap().with_progress(&progress);
+    let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
+    std::fs::create_dir(world.at("empty")).unwrap();
+    for to in ["empty", "new"] {
+        let outcome = session.export(&library, Export::Labels(Format::ClassFolders), &world.at(to), false);
+        assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+    }
+    assert!(std::fs::read_dir(world.at("empty")).unwrap().next().is_none() && !world.at("new").exists());
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tessera::settings::{Settings, Theme};
+use tessera_core::library::suggest::Order;
 
 fn load(text: &str) -> (Settings, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
@@ -16,7 +17,8 @@ fn load(text: &str) -> (Settings, Vec<String>) {
 fn what_is_saved_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er/settings.ron");
-    let mut settings = Settings { theme: Theme::Dark, scale: 1.25, unknown_below: 0.4, hits: 7, ..Settings::default() };
+    let mut settings =
+        Settings { theme: Theme::Dark, scale: 1.25, unknown_below: 0.4, hits: 7, label_order: Order::Folder, ..Settings::default() };
     for i in 0..20 {
         settings.remember(Path::new(&format!("/some/\"where\"/{i}")));
     }
@@ -43,6 +45,7 @@ fn a_wrong_field_gets_a_sentence_and_keeps_the_rest() {
         ("thumbnail_side", "3.0"),
         ("unknown_below", "-0.1"),
         ("hits", "0"),
+        ("label_order", "\"sideways\""),
         ("threads", "4000"),
         ("thumbnail_megabytes", "\"many\""),
         ("recents", "7"),

@@ -164,9 +164,22 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     settle(&mut world);
     assert!(world.shows("3 of 3 chosen images left") && world.shows("labelled "));
     world.ctrl(Key::B);
+    // What has another class than the one that is suggested is not taken in unasked.
+    let batch = |world: &mut World| world.harness.state_mut().view_mut().label.batch.clone().unwrap();
+    let begun = batch(&mut world);
+    assert!(begun.images[1..].iter().all(|id| begun.left_out.contains(id) || label_of(&world, *id).as_ref() == Some(&begun.class)));
     world.harness.state_mut().view_mut().label.batch.as_mut().unwrap().class = "gnu".into();
-    world.harness.state_mut().view_mut().label.batch.as_mut().unwrap().left_out.insert(ItemId(2));
+    world.click("Take all in");
     world.step();
+    assert!(world.shows("Label 3 images") && world.shows("3 images of another class by now"));
+    // Keys go from image to image, and Space leaves one out.
+    let place = begun.images.iter().position(|id| *id == ItemId(2)).unwrap();
+    world.key(Key::Home);
+    for _ in 0..place {
+        world.key(Key::ArrowRight);
+    }
+    world.key(Key::Space);
+    assert_eq!(batch(&mut world).left_out.into_iter().collect::<Vec<_>>(), [ItemId(2)]);
     assert!(world.shows("Label 2 images"));
     world.key(Key::Enter);
     world.until("they are labelled", |app| labelling(app).queue == [ItemId(2)]);
@@ -268,6 +281,45 @@ fn enter_in_the_field_means_one_thing() {
 }
 
 #[test]
+fn a_class_is_written_as_it_is_typed() {
+    let mut world = desk();
+    let letters = |world: &mut World, word: &str| {
+        for letter in word.chars() {
+            world.harness.event(egui::Event::Text(letter.to_string()));
+            world.step();
+        }
+    };
+    // Begun and thought better of, then begun anew.
+    letters(&mut world, "do");
+    world.key(Key::Home);
+    world.key(Key::Escape);
+    let first = current(&world);
+    letters(&mut world, "cow");
+    assert_eq!(world.harness.state_mut().view_mut().label.typed, "cow");
+    world.key(Key::Escape);
+    // Nothing is suggested yet that A or X could mean.
+    letters(&mut world, "axe");
+    assert_eq!(world.harness.state_mut().view_mut().label.typed, "axe");
+    world.key(Key::Enter);
+    world.until("it is labelled", |app| labelling(app).current() != Some(first));
+    assert_eq!(label_of(&world, first).as_deref(), Some("axe"));
+    settle(&mut world);
+    // All keys are shown here too.
+    world.harness.event(egui::Event::Text("?".into()));
+    world.key(Key::Questionmark);
+    assert!(matches!(world.harness.state_mut().view_mut().modal, Some(Modal::Keys)));
+    assert!(world.harness.state_mut().view_mut().label.typed.is_empty());
+    world.key(Key::Escape);
+    // What was begun and left does not go on to the next image.
+    letters(&mut world, "gn");
+    world.harness.state_mut().view_mut().label.completion = 0;
+    world.harness.ctx.memory_mut(|memory| memory.stop_text_input());
+    world.step();
+    world.key(Key::Space);
+    assert!(world.harness.state_mut().view_mut().label.typed.is_empty());
+}
+
+#[test]
 fn a_key_that_is_held_says_one_thing() {
     let mut world = desk();
     for id in [1, 5] {
@@ -307,6 +359,9 @@ fn what_cannot_be_labelled_is_said() {
     world.ctrl(Key::Num2);
     world.step();
     assert!(world.shows("No images yet"));
+    world.ctrl(Key::B);
+    world.step();
+    assert!(!world.harness.state_mut().view_mut().label.wants_batch, "there is nothing to label, now or later");
     world.key(Key::Enter);
     world.key(Key::X);
     world.key(Key::Backspace);

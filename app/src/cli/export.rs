@@ -10,6 +10,7 @@ use super::Done;
 use super::librarian::{Librarian, count};
 use super::library_args::{Export, Format, What};
 use crate::command;
+use crate::session::export::Written;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done> {
     let (session, out, to) = (librarian.session, librarian.out, arguments.to.as_path());
@@ -47,8 +48,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     let is_sorted =
         what.is_some_and(|what| matches!(what, command::Export::Labels(command::Format::ClassFolders | command::Format::ClassLinks)));
     if arguments.links && !is_sorted {
-        let expected = "left out, or labels with --format class-folders";
-        return Err(Error::Option { name: "--links", found: format.name().into(), expected }.into());
+        let expected = "given with `labels --format class-folders` only";
+        return Err(Error::Option { name: "--links", found: format!("given with --format {}", format.name()), expected }.into());
     }
     let library = librarian.open(&arguments.library)?;
     let mut plan = None;
@@ -60,7 +61,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             } else {
                 session.save_model(&model, to)?;
             }
-            return Ok(1);
+            return Ok(Written::from(1));
         };
         if is_sorted && arguments.dry_run {
             plan = Some(session.plan_class_folders(library, to));
@@ -70,20 +71,23 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     let verb = if arguments.dry_run { "Would write" } else { "Wrote" };
     out.answer(
         || {
-            let mut answer = json!({"written": written, "dry_run": arguments.dry_run, "to": to.to_string_lossy()});
+            let mut answer = json!({"written": written.n, "dry_run": arguments.dry_run, "to": to.to_string_lossy()});
             if let Some(plan) = &plan {
                 answer["folders"] = json!(plan.folders);
-                answer["missing"] = json!(plan.missing);
                 answer["bytes"] = json!(plan.bytes);
+            }
+            if plan.is_some() || written.missing > 0 {
+                answer["missing"] = json!(written.missing);
             }
             answer
         },
         || {
             let folders = plan.iter().flat_map(|plan| &plan.folders).map(|(folder, n)| format!("{n:>6}  {folder}\n"));
-            let missing = plan.as_ref().filter(|plan| plan.missing > 0);
-            let missing = missing.map(|plan| format!("\n{} left out: their files are not there", count(plan.missing, "labelled image")));
-            let missing = missing.unwrap_or_default();
-            format!("{}{verb} {} to {}{missing}", folders.collect::<String>(), count(written, name), display(to))
+            let missing = match written.missing {
+                0 => String::new(),
+                n => format!("\n{} left out: their files are not there", count(n, "labelled image")),
+            };
+            format!("{}{verb} {} to {}{missing}", folders.collect::<String>(), count(written.n, name), display(to))
         },
     );
     Ok(Done::Whole)

@@ -48,7 +48,10 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
     librarian.with(&arguments.library, |library| {
         if arguments.stdin {
             return answer_each(librarian, library, |library, id, request| {
-                if let (Some(Value::String(class)), None) = (request.get("not"), request.get("label")) {
+                if request.contains_key("not") && request.contains_key("label") {
+                    return Err("expected `label` or `not`, found both; say one on each of two lines".into());
+                }
+                if let Some(Value::String(class)) = request.get("not") {
                     let event = library.reject(&[id], class, true).map_err(|error| of(library)(error).to_string())?;
                     return Ok(json!({"not": class, "event": number(event)}));
                 }
@@ -56,7 +59,7 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                     Some(Value::String(class)) => UserLabel::Class(class.clone()),
                     Some(Value::Null) => UserLabel::NoClass,
                     Some(other) => return Err(format!("`label` is {other}, but it must be a class's name or null")),
-                    None => return Err("expected `label`, found none".into()),
+                    None => return Err("expected `label`, a class's name or null, or `not`, a class's name; found neither".into()),
                 };
                 let new = New::of(library, &label);
                 let event = library.label(&[id], &label).map_err(|error| of(library)(error).to_string())?;

@@ -1,6 +1,6 @@
 //! Libraries for commands: opened, waited for, closed; and the images in them, by path or `#ID`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -131,17 +131,20 @@ fn spellings(path: &Path) -> impl Iterator<Item = PathBuf> {
     full.into_iter().chain(beside).chain(std::fs::canonicalize(path).ok())
 }
 
-/// The images of those paths or `#ID`s.
+/// The images of those paths or `#ID`s, each once.
 pub(super) fn find_all(library: &Library, images: &[PathBuf]) -> Result<Vec<ItemId>, Error> {
     let mut finder = Finder::default();
-    images.iter().map(|image| finder.find(library, image)).collect()
+    let mut found: Vec<ItemId> = images.iter().map(|image| finder.find(library, image)).collect::<Result<_, _>>()?;
+    let mut seen = HashSet::new();
+    found.retain(|id| seen.insert(*id));
+    Ok(found)
 }
 
 /// An error of an act as one about the library: what was asked for does not fit what it holds.
 pub(super) fn of(library: &Library) -> impl Fn(Error) -> Error {
     let folder = library.folder().to_owned();
     move |error| match error {
-        Error::Option { name, found, expected } => Error::data(&folder, expected, format!("{name} {found}"), "name another"),
+        Error::Option { name, found, expected } => Error::data(&folder, format!("{expected} as {name}"), found, "name another"),
         other => other,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::library::acts::LEAST_REWARD;
 
 use crate::command::Crop;
@@ -172,6 +172,7 @@ pub(super) struct Review {
 
 /// Arguments of `label`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["class", "none", "not", "stdin"])))]
 pub(super) struct Label {
     /// The library
     #[arg(value_name = "LIBRARY")]
@@ -180,13 +181,13 @@ pub(super) struct Label {
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "IMAGE")]
     pub(super) images: Vec<PathBuf>,
     /// Their class, which is made if need be
-    #[arg(long = "as", value_name = "CLASS", required_unless_present_any = ["stdin", "none", "not"], conflicts_with_all = ["stdin", "none"])]
+    #[arg(long = "as", value_name = "CLASS")]
     pub(super) class: Option<String>,
     /// They are of no class, whatever their folder says
-    #[arg(long, conflicts_with = "stdin")]
+    #[arg(long)]
     pub(super) none: bool,
     /// They are not of this class, which is not suggested for them any more; their labels stay
-    #[arg(long, value_name = "CLASS", conflicts_with_all = ["stdin", "none", "class"])]
+    #[arg(long, value_name = "CLASS")]
     pub(super) not: Option<String>,
     /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none} or {"image": …, "not": a class},
     /// and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}

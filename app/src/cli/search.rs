@@ -143,7 +143,8 @@ fn filter(library: &Library, arguments: &Search, named: Option<ItemId>) -> Resul
             .into());
         }
         let advice = "check the name; `tessera export LIBRARY labels` lists them";
-        return Err(Error::data(library.folder(), "one of its classes", class.to_owned(), advice).into());
+        let near = state.class_near(class).map(|near| format!(" (there is `{}`)", display(near.as_ref()))).unwrap_or_default();
+        return Err(Error::data(library.folder(), "one of its classes", format!("{}{near}", display(class.as_ref())), advice).into());
     }
     let folder: Option<PathBuf> = folder.map(|folder| std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
     let is_inside = |image: &tessera_core::library::state::Image| {

@@ -231,7 +231,7 @@ impl Action {
             Self::ShowTrain => ("Train", "How good the recogniser is, and what it confuses"),
             Self::ShowModels => ("Models", "Saved models"),
             Self::ShowLibrary => ("Library", "Folders, skipped files, copies, checks and the room it takes"),
-            Self::Settings => ("Settings", "How the window looks and works"),
+            Self::Settings => ("Settings", "Light or dark theme, sizes, and how the window works"),
             Self::History => ("History", "Everything that was done, to be taken back step by step"),
             Self::Log => ("Log", "What happened since the window was opened"),
             Self::Check => ("Check library", "Make sure that the library is sound"),
@@ -311,15 +311,20 @@ impl Action {
         all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
         for (action, shortcut) in all {
             let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];
-            if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) || has_own_keys && Self::is_bare(shortcut) {
+            let is_taken = has_own_keys && Self::is_bare(shortcut) && action != Self::Keys;
+            if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) || is_taken {
                 continue;
             }
             // Enter belongs to whatever has the keyboard.
             if has_focus && shortcut.logical_key == Key::Enter {
                 continue;
             }
-            if ctx.input_mut(|input| input.consume_shortcut(shortcut)) && !found.contains(&action) {
-                found.push(action);
+            let presses = ctx.input_mut(|input| input.count_and_consume_key(shortcut.modifiers, shortcut.logical_key));
+            match action {
+                // Who presses fast takes several acts back within a frame.
+                Self::Undo | Self::Redo => found.extend(std::iter::repeat_n(action, presses)),
+                _ if presses > 0 && !found.contains(&action) => found.push(action),
+                _ => {}
             }
         }
         found
@@ -347,6 +352,11 @@ impl Action {
 
     /// Its first key in words.
     pub fn key_words(self, ctx: &Context) -> String {
-        self.shortcuts().first().map(|shortcut| ctx.format_shortcut(shortcut)).unwrap_or_default()
+        let words = |shortcut: &KeyboardShortcut| {
+            let key = shortcut.logical_key;
+            let words = ctx.format_shortcut(shortcut);
+            words.strip_suffix(key.name()).map_or_else(|| words.clone(), |modifiers| format!("{modifiers}{}", key.symbol_or_name()))
+        };
+        self.shortcuts().first().map(words).unwrap_or_default()
     }
 }

@@ -72,6 +72,7 @@ impl App {
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         desk.set_search(settings.hits, settings.search_leaves);
         desk.limit_picture_memory(settings.picture_megabytes);
+        desk.set_label_order(settings.label_order);
         let mut app = Self {
             has_dialogs: dialogs.are_there(),
             desk,
@@ -389,7 +390,7 @@ impl App {
                 self.asks.commands.extend(action.order().map(|order| Command::LabelFrom(only, order)));
             }
             Action::LabelThese if !selected.is_empty() => {
-                let order = self.desk.labelling().map(|labelling| labelling.order).unwrap_or_default();
+                let order = self.settings.label_order;
                 self.asks.commands.push(Command::LabelFrom(Some(Arc::new(selected)), order));
                 self.view.label = LabelView::default();
                 self.view.turn_to(Page::Label);
@@ -432,7 +433,11 @@ impl App {
                 let is_full = ctx.input(|input| input.viewport().fullscreen.unwrap_or(false));
                 ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
             }
-            Action::Remove | Action::Restore | Action::Forget | Action::View | Action::LabelThese => {}
+            Action::LabelThese => {
+                let words = "Select the images first, in Browse; Ctrl+2 goes through all without a class".into();
+                self.toast(Notice { words, tone: Tone::Note, undo: None });
+            }
+            Action::Remove | Action::Restore | Action::Forget | Action::View => {}
         }
     }
 
@@ -450,6 +455,9 @@ impl App {
 
     /// Settings that changed take effect and are written, by another thread.
     fn save_settings(&mut self, ctx: &Context) {
+        if let Some(labelling) = self.desk.labelling() {
+            self.settings.label_order = labelling.order;
+        }
         // While a slider is dragged its value changes with every frame.
         if self.settings == self.saved || ctx.egui_is_using_pointer() {
             return;

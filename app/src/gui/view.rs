@@ -302,6 +302,8 @@ pub struct Batch {
     pub left_out: std::collections::BTreeSet<ItemId>,
     /// Keys and clicks that it took so far.
     pub presses: usize,
+    /// The one at which keys are, once they went to one.
+    pub at: Option<usize>,
 }
 
 /// How the window stands.
@@ -480,6 +482,11 @@ impl Panel<'_> {
     /// What the library holds.
     pub fn state(&self) -> Option<&State> {
         self.desk.state()
+    }
+
+    /// The class that an image is labelled with.
+    pub fn label_of(&self, image: ItemId) -> Option<&str> {
+        self.state()?.image(image)?.label()
     }
 
     /// Asks the desk for something.

@@ -39,6 +39,21 @@ pub struct Plan {
     pub in_the_way: Option<String>,
 }
 
+/// What an export wrote, or would write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Rows or files.
+    pub n: usize,
+    /// Labelled images that were left out, for their files are not there.
+    pub missing: usize,
+}
+
+impl From<usize> for Written {
+    fn from(n: usize) -> Self {
+        Self { n, missing: 0 }
+    }
+}
+
 impl Plan {
     /// Images in all.
     pub fn images(&self) -> usize {
@@ -50,7 +65,7 @@ impl Session {
     /// What an export of a library's labels into class folders below `to` would write; nothing is.
     pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Plan {
         let state = hold(library).state().clone();
-        let copies = in_class_folders(&state, to);
+        let copies = in_class_folders(&labelled(&state), to);
         let mut plan = Plan { in_the_way: check_empty(to).err().map(|error| error.to_string()), ..Plan::default() };
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         for (from, path) in &copies {
@@ -59,24 +74,27 @@ impl Session {
             plan.renamed += usize::from(from.file_name() != path.file_name());
         }
         plan.folders = folders.into_iter().collect();
-        let is_labelled = |image: &&std::sync::Arc<Image>| image.label().is_some();
-        plan.missing = state.images().filter(is_labelled).count() - copies.len();
-        plan.bytes = labelled(&state).filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
+        plan.missing = n_labelled(&state) - copies.len();
+        plan.bytes = labelled(&state).iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
         plan
     }
 
-    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. Returns how many
-    /// rows or files.
+    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. What cannot be
+    /// written as a whole is not written at all.
     ///
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
     /// [`Error::Cancelled`].
-    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<usize> {
-        let state = |library| hold(library).state().clone();
-        match what {
-            Export::Labels(Format::ClassFolders) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run, false),
-            Export::Labels(Format::ClassLinks) => self.export_copies(&in_class_folders(&state(library), to), to, dry_run, true),
-            Export::Labels(Format::NorbNames) => self.export_copies(&in_norb_names(&state(library), to)?, to, dry_run, false),
+    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<Written> {
+        let rows = match what {
+            Export::Labels(Format::ClassFolders | Format::ClassLinks | Format::NorbNames) => {
+                let state = hold(library).state().clone();
+                let (labelled, links) = (labelled(&state), what == Export::Labels(Format::ClassLinks));
+                let missing = n_labelled(&state) - labelled.len();
+                let is_norb = what == Export::Labels(Format::NorbNames);
+                let copies = if is_norb { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
+                return Ok(Written { n: self.export_copies(&copies, to, dry_run, links)?, missing });
+            }
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
                 write_rows(format, &hold(library).rows(true, false), to, dry_run)
@@ -87,15 +105,33 @@ impl Session {
             }
             Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
             Export::Events => self.export_events(library, to, dry_run),
-        }
+        };
+        rows.map(Written::from)
     }
 
-    /// Copies labelled images, or links to them, into the new or empty folder `to`.
+    /// Copies labelled images, or links to them, into the new or empty folder `to`. What was begun and cannot be ended is taken away again.
     fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool, links: bool) -> Result<usize> {
         check_empty(to)?;
         if dry_run {
             return Ok(copies.len());
         }
+        let is_new = !to.exists();
+        let mut n = 0;
+        let outcome = self.copy_all(copies, links, &mut n);
+        if outcome.is_err() {
+            let folders: BTreeSet<&Path> = copies.iter().filter_map(|(_, path)| path.parent()).filter(|folder| *folder != to).collect();
+            // What cannot be taken away is in nobody's way but the next export's, which says so. Folders with other things in them stay.
+            copies.iter().take(n + 1).for_each(|(_, path)| drop(fs::remove_file(path)));
+            folders.into_iter().for_each(|folder| drop(fs::remove_dir(folder)));
+            if is_new {
+                drop(fs::remove_dir(to));
+            }
+        }
+        outcome.map(|()| n)
+    }
+
+    /// Counts in `n` what was written.
+    fn copy_all(&self, copies: &[(PathBuf, PathBuf)], links: bool, n: &mut usize) -> Result<()> {
         self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
         for (from, path) in copies {
             self.progress.step()?;
@@ -107,8 +143,9 @@ impl Session {
             } else {
                 fs::copy(from, path).map_err(Error::io("copy", from))?;
             }
+            *n += 1;
         }
-        Ok(copies.len())
+        Ok(())
     }
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
@@ -220,17 +257,22 @@ fn check_empty(to: &Path) -> Result<()> {
     Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
-/// The labelled images that are there, with their labels and files.
-fn labelled(state: &State) -> impl Iterator<Item = (&Image, &str, PathBuf)> {
-    let there = state.images().filter(|image| image.is_here());
-    there.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?)))
+/// The labelled images whose files are there now, with their labels and files.
+fn labelled(state: &State) -> Vec<(&Image, &str, PathBuf)> {
+    let known = state.images().filter(|image| image.is_here());
+    let known = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?)));
+    known.filter(|(.., file)| file.is_file()).collect()
+}
+
+fn n_labelled(state: &State) -> usize {
+    state.images().filter(|image| image.label().is_some()).count()
 }
 
 /// Where each labelled image is copied from and to, in a folder for its class. Files of one name get numbers.
-fn in_class_folders(state: &State, to: &Path) -> Vec<(PathBuf, PathBuf)> {
+fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Vec<(PathBuf, PathBuf)> {
     let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
     let mut copies = Vec::new();
-    for (_, label, from) in labelled(state) {
+    for (_, label, from) in labelled {
         let name = from.file_name().unwrap_or_default().to_owned();
         let folder = to.join(plain(label));
         let mut path = folder.join(&name);
@@ -247,16 +289,16 @@ fn in_class_folders(state: &State, to: &Path) -> Vec<(PathBuf, PathBuf)> {
             }
             path = folder.join(other);
         }
-        copies.push((from, path));
+        copies.push((from.clone(), path));
     }
     copies
 }
 
 /// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
 /// is 0. Where two would have one name, each also gets the number of its image.
-fn in_norb_names(state: &State, to: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut named = Vec::new();
-    for (image, label, from) in labelled(state) {
+    for (image, label, from) in labelled {
         let meta = &image.folder.meta;
         let [instance, elevation, azimuth, lighting] =
             [meta.instance, meta.elevation, meta.azimuth, meta.lighting].map(Option::unwrap_or_default);
@@ -265,9 +307,9 @@ fn in_norb_names(state: &State, to: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
         let read = names::PATTERNS.iter().find_map(|pattern| pattern.parse(&stem));
         if read.is_none_or(|name| name.category != label.to_lowercase()) {
             let found = format!("`{}`, of class `{}`", display(stem.as_ref()), display(label.as_ref()));
-            return Err(Error::data(&from, "a name that can be read again", found, "rename the class, or export class-folders"));
+            return Err(Error::data(from, "a name that can be read again", found, "rename the class, or export class-folders"));
         }
-        named.push((image.id, stem, from));
+        named.push((image.id, stem, from.clone()));
     }
     let unique: BTreeSet<String> = named.iter().map(|(_, stem, _)| stem.to_lowercase()).collect();
     let is_one_each = unique.len() == named.len();

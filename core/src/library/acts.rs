@@ -242,7 +242,10 @@ impl Library {
     fn look(&self, class: &str) -> Result<ClassLook> {
         self.state.class(class).ok_or_else(|| Error::Option {
             name: "class",
-            found: format!("`{class}`, which does not exist"),
+            found: match self.state.class_near(class) {
+                Some(near) => format!("`{class}`, which does not exist (there is `{near}`)"),
+                None => format!("`{class}`, which does not exist"),
+            },
             expected: "the name of a class of this library",
         })
     }

@@ -191,6 +191,18 @@ impl State {
         self.classes.keys().find(|other| *other != name && other.to_lowercase() == folded).map(String::as_str)
     }
 
+    /// The class that was probably meant by a name that none has: one that differs in capitals alone, begins so, or is written nearly so.
+    pub fn class_near(&self, name: &str) -> Option<&str> {
+        let folded = name.to_lowercase();
+        let far = |other: &str| {
+            let other = other.to_lowercase();
+            if other.starts_with(&folded) { usize::from(other != folded) } else { strsim::damerau_levenshtein(&folded, &other) }
+        };
+        let most = (folded.chars().count() / 3).max(1);
+        let others = self.classes.keys().filter(|other| *other != name).map(|other| (far(other), other));
+        others.filter(|(far, _)| *far <= most).min().map(|(_, other)| other.as_str())
+    }
+
     /// What a class of that name is called now: it may have been renamed, or joined with another.
     pub fn class_now<'a>(&'a self, name: &'a str) -> &'a str {
         if self.classes.contains_key(name) { name } else { self.aliases.get(name).map_or(name, String::as_str) }

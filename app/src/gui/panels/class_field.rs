@@ -1,5 +1,6 @@
 //! Keys of the labelling desk that give a class: digits, single keys, and a field in which a class is written and completed.
 
+use egui::text::{CCursor, CCursorRange};
 use egui::{Event, Id, Key, Modifiers, Role, TextEdit, Ui, WidgetInfo};
 
 use super::super::view::Panel;
@@ -43,7 +44,8 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
         });
         let all: Vec<&str> = texts.collect();
         let first = all.first().filter(|first| !taken.contains(first))?;
-        if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace()) {
+        // `?` shows all keys.
+        if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '?') {
             return None;
         }
         let text = all.concat();
@@ -70,8 +72,9 @@ pub(super) fn begin_typing(ui: &Ui, panel: &mut Panel<'_>, taken: &[&str], tab: 
     begins
 }
 
-/// A field for a class, with those that are there. Returns the class once it is written, and the keys that it took.
-pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<(String, usize)> {
+/// A field for a class, with those that are there. Returns the class once it is written, and the keys that it took: with Enter, or where
+/// `leaving` it is enough also by going elsewhere.
+pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>, leaving: bool) -> Option<(String, usize)> {
     let id = Id::unique("class typed");
     let wants_focus = std::mem::take(&mut panel.view.label.wants_focus);
     let begun = panel.view.label.typed.trim().to_owned();
@@ -93,6 +96,11 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<(String, us
     if wants_focus {
         // Before the field is there, so that it hears what is typed next.
         ui.memory_mut(|memory| memory.request_focus(id));
+        // What is typed next comes behind what was, wherever the caret stood in another class.
+        let mut state = TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+        let end = CCursor::new(panel.view.label.typed.chars().count());
+        state.cursor.set_char_range(Some(CCursorRange::one(end)));
+        state.store(ui.ctx(), id);
     }
     let edit = TextEdit::singleline(&mut panel.view.label.typed).id(id).hint_text("Another class…").char_limit(200);
     let response = ui.add(edit.desired_width(f32::INFINITY));
@@ -106,7 +114,8 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<(String, us
             let is_meant = place == panel.view.label.completion;
             let words = if *is_new { format!("new class “{class}”") } else { class.clone() };
             let words = if is_meant { format!("Enter: {words}") } else { words };
-            if ui.selectable_label(is_meant, words).on_hover_text("Up, Down and Tab choose").clicked() {
+            let offer = egui::Button::selectable(is_meant, words).truncate();
+            if ui.add(offer).on_hover_text("Up, Down and Tab choose").clicked() {
                 chosen = Some(class.clone());
             }
         }
@@ -114,7 +123,7 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<(String, us
     if response.lost_focus() {
         // These keys ended the writing, and mean nothing else.
         let (enter, escape) = (pressed(ui, Key::Enter), pressed(ui, Key::Escape));
-        if enter {
+        if enter || leaving && !escape {
             chosen = chosen.or_else(|| offers.get(panel.view.label.completion).map(|(class, _)| class.clone()));
         }
         if escape {

@@ -1,6 +1,5 @@
 //! The labelling desk: one image large, what is suggested for it and by whom, the next ones, and how the work goes.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use egui::{Align2, CornerRadius, Key, Rect, RichText, ScrollArea, Sense, TextStyle, Ui};
@@ -10,11 +9,12 @@ use tessera_core::library::suggest::{Order, Vote};
 
 use super::super::actions::Action;
 use super::super::theme;
-use super::super::view::{Batch, Panel, Viewer};
+use super::super::view::{Panel, Viewer};
 use super::super::widgets::grid::one_line;
 use super::super::widgets::{WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
 use super::browse::count;
 use super::class_field::{begin_typing, class_ui, digit, is_free, pressed};
+use super::label_many::{batch, batch_side_ui, batch_ui};
 use crate::command::Command;
 use crate::session::desk::labelling::{Labelling, Meter};
 
@@ -26,8 +26,6 @@ const CHANGED: f64 = 0.35;
 const SIDE: f32 = 84.0;
 /// Classes that a digit chooses.
 pub(super) const CHOICES: usize = 9;
-/// Images that can be labelled at once.
-const MANY: usize = 60;
 
 /// What advisers are called, and what they go by.
 pub(super) fn adviser_words(name: &str) -> (&'static str, &'static str) {
@@ -59,11 +57,11 @@ pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
     let is_read = is_read(ui, panel, id, &ranking);
     keys(ui, panel, labelling, id, &ranking, is_read);
-    let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..]
-        .iter()
-        .take(40)
-        .map(|id| (*id, panel.state().and_then(|state| labelling.ranking(state, *id).first().map(|(class, _)| class.clone()))))
-        .collect();
+    let likeliest = |id: ItemId| {
+        let suggested = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone()));
+        suggested.or_else(|| labelling.glances.get(&id).map(|(class, _)| class.clone()))
+    };
+    let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..].iter().take(40).map(|id| (*id, likeliest(*id))).collect();
     if let Some(chosen) = picture_ui(ui, panel, id, &next) {
         panel.ask(Command::TakeUp(chosen));
     }
@@ -96,11 +94,12 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             }
             None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
         }
+        let asked = std::mem::take(&mut panel.view.label.wants_batch);
         if panel.view.label.batch.is_none() && labelling.current().is_some() {
             let hover = format!("{} ({})", Action::LabelMany.words().1, Action::LabelMany.key_words(ui.ctx()));
-            let asked = std::mem::take(&mut panel.view.label.wants_batch);
             if ui.button(Action::LabelMany.words().0).on_hover_text(hover).clicked() || asked {
                 panel.view.label.batch = batch(panel, labelling);
+                panel.view.label.typed.clear();
             }
         }
         if let Some(snapshot) = panel.desk.thinking().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
@@ -158,6 +157,10 @@ fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]
         Some((before, same, _)) if *before == id && *same == classes => {}
         // Nothing could be meant before the first suggestion came.
         Some((before, none, _)) if *before != id || none.is_empty() => {
+            // What was begun and left was meant for another image.
+            if *before != id && !ui.ctx().text_edit_focused() && !label.wants_focus {
+                label.typed.clear();
+            }
             (label.shown, label.has_changed) = (Some((id, classes, now)), false);
         }
         Some(_) => (label.shown, label.has_changed) = (Some((id, classes, now)), true),
@@ -173,7 +176,9 @@ fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]
 }
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
-    if !is_free(ui, panel) || begin_typing(ui, panel, &["a", "x"], true) {
+    // Where nothing is suggested, nothing can be accepted or rejected.
+    let taken: &[&str] = if ranking.is_empty() && !labelling.is_thinking { &[] } else { &["a", "x"] };
+    if !is_free(ui, panel) || begin_typing(ui, panel, taken, true) {
         return;
     }
     let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| is_read && !labelling.is_saving);
@@ -339,7 +344,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
         line(ui, RichText::new(format!("You said: not {}", rejected.join(", nor "))).small().weak());
     }
     ui.add_space(4.0);
-    if let Some((class, keys)) = class_ui(ui, panel) {
+    if let Some((class, keys)) = class_ui(ui, panel, false) {
         panel.ask(Command::Give(vec![id], class, keys));
     }
     ui.horizontal_wrapped(|ui| {
@@ -379,9 +384,8 @@ fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
     let census = &panel.view.census;
     let (labelled, images) = (census.images.saturating_sub(census.untagged), census.images);
     let share = labelled as f32 / images.max(1) as f32;
-    ui.add(
-        egui::ProgressBar::new(share).desired_height(14.0).corner_radius(4).text(RichText::new(format!("{labelled} of {images}")).small()),
-    );
+    ui.label(RichText::new(format!("{labelled} of {images} have a class")).small());
+    ui.add(egui::ProgressBar::new(share).desired_height(6.0).corner_radius(3));
     egui::Grid::new("meter").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
         let mut row = |words: &str, value: String, hover: &str| {
             ui.label(words);
@@ -394,7 +398,11 @@ fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
         let lately = if of == 0 { "–".to_owned() } else { format!("{:.0} % right", 100.0 * right as f64 / of as f64) };
         row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late, where there was one");
         let (typing, pressed) = meter.keys;
-        row("Keys saved", (typing as i64 - pressed as i64).to_string(), "Against typing every class and Enter behind it");
+        row(
+            "Keys saved",
+            (typing as i64 - pressed as i64).to_string(),
+            "Against typing every class and Enter behind it; rejecting and skipping cost keys too, so that it may begin below none",
+        );
         row("Learned from", count(learned, "label"), "Labels that the advisers have heard");
     });
 }
@@ -440,109 +448,5 @@ fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             }
             line(ui, format!("{} → {}", moved.from, moved.to));
         });
-    }
-}
-
-/// Images that are suggested the same as the current one, or all that were chosen.
-fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
-    let id = labelling.current()?;
-    let class = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone())).unwrap_or_default();
-    let mut images: Vec<(ItemId, f64)> = match &labelling.only {
-        Some(_) => labelling.queue.iter().map(|id| (*id, 0.0)).collect(),
-        None => {
-            let may_be =
-                |id: &ItemId| panel.state().and_then(|state| state.image(*id)).is_some_and(|image| !image.rejected.contains(&class));
-            let glance = |id: &ItemId| labelling.glances.get(id).filter(|(glanced, _)| *glanced == class && may_be(id));
-            let chance = |id: &ItemId| glance(id).map(|(_, chance)| *chance);
-            labelling.queue.iter().filter(|other| **other != id).filter_map(|other| Some((*other, chance(other)?))).collect()
-        }
-    };
-    images.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut left_out = BTreeSet::new();
-    if labelling.only.is_none() {
-        images.insert(0, (id, 1.0));
-        // What is more likely something else is not taken in unasked.
-        left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
-    }
-    let images: Vec<ItemId> = images.into_iter().take(MANY).map(|(id, _)| id).collect();
-    left_out.retain(|id| images.contains(id));
-    Some(Batch { class, images, left_out, presses: 1 })
-}
-
-/// Many images, of which those are left out that are pressed.
-fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
-    let Some(mut batch) = panel.view.label.batch.take() else { return };
-    // What was labelled elsewhere meanwhile is not labelled again.
-    batch.images.retain(|id| labelling.queue.contains(id));
-    if batch.images.is_empty() {
-        return;
-    }
-    panel.view.label.shown = None;
-    ScrollArea::vertical().id_salt("batch").auto_shrink([false, false]).show(ui, |ui| {
-        ui.horizontal_wrapped(|ui| {
-            for id in &batch.images {
-                let is_in = !batch.left_out.contains(id);
-                let response = small_ui(ui, panel, *id, is_in.then_some(batch.class.as_str()), 112.0);
-                if is_in {
-                    let sign = response.rect.left_top() + vec2(14.0, 14.0);
-                    ui.painter().circle_filled(sign, 9.0, theme::accent(ui));
-                    let font = TextStyle::Small.resolve(ui.style());
-                    ui.painter().text(sign, Align2::CENTER_CENTER, "✔", font, theme::on_accent(ui));
-                } else {
-                    ui.painter().rect_filled(response.rect, CornerRadius::ZERO, ui.visuals().panel_fill.gamma_multiply(0.6));
-                }
-                if response.on_hover_text(if is_in { "Press to leave it out" } else { "Press to take it in" }).clicked() {
-                    batch.presses += 1;
-                    if is_in {
-                        batch.left_out.insert(*id);
-                    } else {
-                        batch.left_out.remove(id);
-                    }
-                }
-            }
-        });
-    });
-    panel.view.label.batch = Some(batch);
-    if is_free(ui, panel) && !begin_typing(ui, panel, &[], false) {
-        if pressed(ui, Key::Escape) {
-            panel.view.label.batch = None;
-        } else if pressed(ui, Key::Enter) {
-            give_batch(panel);
-        }
-    }
-}
-
-fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(batch) = panel.view.label.batch.clone() else { return };
-    let n = batch.images.iter().filter(|id| !batch.left_out.contains(id)).count();
-    ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
-    let all = panel.desk.labelling().filter(|labelling| labelling.only.is_some()).map_or(0, |labelling| labelling.queue.len());
-    if all > batch.images.len() {
-        ui.label(format!("The first {} of {all}", batch.images.len()));
-    }
-    ui.label(RichText::new("Press images to leave them out or take them in (Tab and Space); Enter labels, Esc does not.").weak());
-    ui.horizontal_wrapped(|ui| {
-        let ready = n > 0 && !batch.class.is_empty();
-        if ui.add_enabled_ui(ready, |ui| main_button(ui, &format!("Label {}", count(n, "image")))).inner.clicked() {
-            give_batch(panel);
-        }
-        if ui.button("Cancel").on_hover_text("Esc").clicked() {
-            panel.view.label.batch = None;
-        }
-    });
-    if let Some((class, _)) = class_ui(ui, panel)
-        && let Some(batch) = &mut panel.view.label.batch
-    {
-        batch.class = class;
-    }
-}
-
-fn give_batch(panel: &mut Panel<'_>) {
-    let Some(batch) = panel.view.label.batch.clone() else { return };
-    let keys = batch.presses + 1;
-    let images: Vec<ItemId> = batch.images.into_iter().filter(|id| !batch.left_out.contains(id)).collect();
-    if !images.is_empty() && !batch.class.is_empty() {
-        panel.ask(Command::Give(images, batch.class, keys));
-        panel.view.label.batch = None;
     }
 }

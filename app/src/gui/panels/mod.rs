@@ -6,6 +6,7 @@ mod class_field;
 mod hits;
 mod inspector;
 mod label;
+mod label_many;
 mod lessons;
 mod library;
 mod modals;

@@ -125,7 +125,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                     panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
                 }
             }
-            if let Some((class, _)) = class_ui(ui, panel) {
+            if let Some((class, _)) = class_ui(ui, panel, false) {
                 panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class)));
             }
             ui.horizontal_wrapped(|ui| {

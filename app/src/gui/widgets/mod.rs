@@ -45,7 +45,9 @@ pub fn line(ui: &mut Ui, text: impl Into<RichText>) -> Response {
 pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Response {
     let mut job =
         egui::text::LayoutJob::simple_singleline(words.to_owned(), egui::TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
-    job.wrap = egui::text::TextWrapping::truncate_at_width(ui.max_rect().width().min(260.0) - 20.0);
+    // Where lines are broken it may begin a new one.
+    let room = if ui.layout().main_wrap { ui.max_rect().width() } else { ui.available_width().max(60.0) };
+    job.wrap = egui::text::TextWrapping::truncate_at_width(room.min(260.0) - 20.0);
     let galley = ui.painter().layout_job(job);
     let (rect, response) = ui.allocate_exact_size(galley.size() + Vec2::new(14.0, 6.0), Sense::click());
     if ui.is_rect_visible(rect) {

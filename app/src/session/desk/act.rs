@@ -32,9 +32,10 @@ impl Desk {
             Command::RenameClass(from, to) => self.act(move |library| library.rename_class(&from, &to)),
             Command::RecolourClass(class, colour) => self.act(move |library| library.recolour_class(&class, colour)),
             Command::DeleteClass(class) => self.act(move |library| library.delete_class(&class)),
-            Command::Undo => {
-                self.history(|library| Ok(library.undo()?.map(|(act, _)| format!("Undone: {}", act.words))), "Nothing to undo")
-            }
+            Command::Undo => self.history(
+                |library| Ok(library.undo()?.map(|(act, _)| format!("Undone: {}; Ctrl+Shift+Z does it again", act.words))),
+                "Nothing to undo",
+            ),
             Command::Redo => {
                 self.history(|library| Ok(library.redo()?.map(|(act, _)| format!("Done again: {}", act.words))), "Nothing to redo")
             }
@@ -64,7 +65,10 @@ impl Desk {
                 self.recognise_again();
             }
             Command::DeleteModel(path) => self.delete_model(path),
-            Command::LabelFrom(only, order) => self.start_labelling(only, order),
+            Command::LabelFrom(only, order) => {
+                self.label_order = order;
+                self.start_labelling(only, order);
+            }
             Command::Give(images, class, keys) => self.give(images, class, keys),
             Command::Refuse(image, class) => self.refuse(image, class),
             Command::Skip(image) => self.skip(image),

@@ -116,7 +116,12 @@ impl Desk {
                     Export::Predictions(_) => "prediction",
                     Export::Events => "event",
                 };
-                Ok(Message::Notice(done(format!("Wrote {} to {}", count(written, what), display(&to)))))
+                let words = format!("Wrote {} to {}", count(written.n, what), display(&to));
+                let notice = match written.missing {
+                    0 => done(words),
+                    n => note(format!("{words}; {} left out: their files are not there", count(n, "labelled image"))),
+                };
+                Ok(Message::Notice(notice))
             }),
             Command::ExportPicture(to) => {
                 let Some(drawn) = self.drawn.clone() else { return self.tell(note("Recognise an image first")) };

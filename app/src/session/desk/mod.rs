@@ -27,7 +27,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
 use tessera_core::library::health::Health;
 use tessera_core::library::state::State;
-use tessera_core::library::suggest::Reviewed;
+use tessera_core::library::suggest::{Order, Reviewed};
 use tessera_core::library::{CACHE, Library};
 use tessera_core::picture::Memory;
 use tessera_core::progress::Progress;
@@ -98,6 +98,7 @@ pub struct Desk {
     refreshed: Instant,
     hit_limit: usize,
     search_leaves: usize,
+    label_order: Order,
     there: HashMap<PathBuf, bool>,
     listing: Option<(PathBuf, Vec<Entry>)>,
     health: Option<Health>,
@@ -229,6 +230,7 @@ impl Desk {
             refreshed: Instant::now(),
             hit_limit: 100,
             search_leaves: SEARCH_LEAVES,
+            label_order: Order::default(),
             there: HashMap::new(),
             listing: None,
             health: None,
@@ -443,6 +445,11 @@ impl Desk {
     /// The thumbnails that came since this was last asked.
     pub fn take_thumbnails(&self) -> Vec<Fetched> {
         self.open.as_ref().map(|open| open.thumbnails.take()).unwrap_or_default()
+    }
+
+    /// Sets the order in which images are labelled where none is asked for.
+    pub fn set_label_order(&mut self, order: Order) {
+        self.label_order = order;
     }
 
     /// Asks for the pixels of an image; they are there some polls later. Then those of the image that is likely to be asked for next.

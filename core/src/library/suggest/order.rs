@@ -5,12 +5,14 @@ use rand::seq::SliceRandom as _;
 use super::{Moment, Seen, Suggester, Suggestion};
 use crate::error::Result;
 use crate::ids::ItemId;
+use serde::{Deserialize, Serialize};
+
 use crate::library::state::State;
 use crate::progress::Progress;
 use crate::random;
 
 /// An order of images to be labelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// Those first that teach most: of which the advisers together are unsure (margin sampling: Scheffer, Decomain and Wrobel 2001), and that
     /// look unlike each other (farthest-first traversal: Gonzalez 1985).

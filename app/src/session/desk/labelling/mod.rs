@@ -242,7 +242,7 @@ impl Desk {
         self.labeller.is_watched = is_watched;
         let has_images = self.state().is_some_and(|state| state.images().next().is_some());
         if is_watched && self.labelling.is_none() && self.open.is_some() && (has_images || !self.is_importing()) {
-            self.start_labelling(None, Order::default());
+            self.start_labelling(None, self.label_order);
         } else if is_watched && self.labeller.is_stale {
             self.think();
         }
@@ -452,7 +452,7 @@ impl Desk {
 
     pub(super) fn take_in_review(&mut self, reviewed: Reviewed) {
         if self.labelling.is_none() {
-            self.start_labelling(None, Order::default());
+            self.start_labelling(None, self.label_order);
         }
         if let (Some(open), Some(labelling)) = (&self.open, &mut self.labelling) {
             labelling.reviewed = Some(Arc::new(reviewed));

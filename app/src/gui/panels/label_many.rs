@@ -1,0 +1,188 @@
+//! Many images at the labelling desk at once: those that are suggested the same, or chosen ones, of which some are left out.
+
+use std::collections::BTreeSet;
+
+use egui::{Align2, CornerRadius, Key, Modifiers, RichText, ScrollArea, TextStyle, Ui, vec2};
+use tessera_core::ids::ItemId;
+
+use super::super::theme;
+use super::super::view::{Batch, Panel};
+use super::super::widgets::main_button;
+use super::browse::count;
+use super::class_field::{begin_typing, class_ui, is_free, pressed};
+use super::label::small_ui;
+use crate::command::Command;
+use crate::session::desk::labelling::Labelling;
+
+/// Images that can be labelled at once.
+const MANY: usize = 60;
+/// The side of each.
+const WIDTH: f32 = 112.0;
+
+/// Images that are suggested the same as the current one, or all that were chosen.
+pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
+    let id = labelling.current()?;
+    let class = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone())).unwrap_or_default();
+    let mut images: Vec<(ItemId, f64)> = match &labelling.only {
+        Some(_) => labelling.queue.iter().map(|id| (*id, 0.0)).collect(),
+        None => {
+            let may_be =
+                |id: &ItemId| panel.state().and_then(|state| state.image(*id)).is_some_and(|image| !image.rejected.contains(&class));
+            let glance = |id: &ItemId| labelling.glances.get(id).filter(|(glanced, _)| *glanced == class && may_be(id));
+            let chance = |id: &ItemId| glance(id).map(|(_, chance)| *chance);
+            labelling.queue.iter().filter(|other| **other != id).filter_map(|other| Some((*other, chance(other)?))).collect()
+        }
+    };
+    images.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut left_out = BTreeSet::new();
+    if labelling.only.is_none() {
+        images.insert(0, (id, 1.0));
+        // What is more likely something else is not taken in unasked.
+        left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
+    } else {
+        // Nor is, of chosen ones, what has another class or is suggested one.
+        let is_other = |of: Option<&str>| of.is_some_and(|of| of != class);
+        let glance = |id: &ItemId| labelling.glances.get(id).map(|(glanced, _)| glanced.as_str());
+        let is_out = |id: &ItemId| is_other(panel.label_of(*id)) || is_other(glance(id));
+        left_out.extend(images.iter().map(|(id, _)| *id).filter(|other| *other != id && is_out(other)));
+    }
+    let images: Vec<ItemId> = images.into_iter().take(MANY).map(|(id, _)| id).collect();
+    left_out.retain(|id| images.contains(id));
+    Some(Batch { class, images, left_out, presses: 1, at: None })
+}
+
+impl Batch {
+    fn toggle(&mut self, id: ItemId) {
+        self.presses += 1;
+        if !self.left_out.remove(&id) {
+            self.left_out.insert(id);
+        }
+    }
+
+    /// Moves among the images, which stand in so many columns, and takes in or leaves out. Whether the place changed.
+    fn keys(&mut self, ui: &Ui, columns: usize) -> bool {
+        let last = self.images.len().saturating_sub(1);
+        let (before, columns) = (self.at, columns as isize);
+        for (key, by) in [(Key::ArrowRight, 1), (Key::ArrowLeft, -1), (Key::ArrowDown, columns), (Key::ArrowUp, -columns)] {
+            if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+                self.at = Some(self.at.map_or(0, |at| at.saturating_add_signed(by).min(last)));
+            }
+        }
+        if pressed(ui, Key::Home) {
+            self.at = Some(0);
+        }
+        if pressed(ui, Key::End) {
+            self.at = Some(last);
+        }
+        if pressed(ui, Key::Space)
+            && let Some(id) = self.images.get(self.at.unwrap_or(0)).copied()
+        {
+            self.at = Some(self.at.unwrap_or(0));
+            self.toggle(id);
+        }
+        self.at != before
+    }
+}
+
+/// Many images, of which those are left out that are pressed.
+pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let Some(mut batch) = panel.view.label.batch.take() else { return };
+    // What was labelled elsewhere meanwhile is not labelled again.
+    batch.images.retain(|id| labelling.queue.contains(id));
+    if batch.images.is_empty() {
+        return;
+    }
+    panel.view.label.shown = None;
+    let is_free = is_free(ui, panel) && ui.ctx().memory(|memory| memory.focused().is_none());
+    ScrollArea::vertical().id_salt("batch").auto_shrink([false, false]).show(ui, |ui| {
+        let columns = ((ui.available_width() + ui.spacing().item_spacing.x) / (WIDTH + ui.spacing().item_spacing.x)).max(1.0);
+        let has_moved = is_free && batch.keys(ui, columns as usize);
+        ui.horizontal_wrapped(|ui| {
+            for (place, id) in batch.images.clone().into_iter().enumerate() {
+                let is_in = !batch.left_out.contains(&id);
+                let class = if is_in { Some(batch.class.clone()) } else { panel.label_of(id).map(str::to_owned) };
+                let response = small_ui(ui, panel, id, class.as_deref(), WIDTH);
+                if is_in {
+                    let sign = response.rect.left_top() + vec2(14.0, 14.0);
+                    ui.painter().circle_filled(sign, 9.0, theme::accent(ui));
+                    let font = TextStyle::Small.resolve(ui.style());
+                    ui.painter().text(sign, Align2::CENTER_CENTER, "✔", font, theme::on_accent(ui));
+                } else {
+                    ui.painter().rect_filled(response.rect, CornerRadius::ZERO, ui.visuals().panel_fill.gamma_multiply(0.6));
+                }
+                if batch.at == Some(place) {
+                    ui.painter().rect_stroke(response.rect, CornerRadius::same(4), theme::focus(ui), egui::StrokeKind::Inside);
+                    if has_moved {
+                        response.scroll_to_me(None);
+                    }
+                }
+                if response.on_hover_text(if is_in { "Press to leave it out" } else { "Press to take it in" }).clicked() {
+                    batch.toggle(id);
+                }
+            }
+        });
+    });
+    panel.view.label.batch = Some(batch);
+    if is_free && !begin_typing(ui, panel, &[], true) {
+        if pressed(ui, Key::Escape) {
+            panel.view.label.batch = None;
+        } else if pressed(ui, Key::Enter) {
+            give_batch(panel);
+        }
+    }
+}
+
+pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(batch) = panel.view.label.batch.clone() else { return };
+    let n = batch.images.iter().filter(|id| !batch.left_out.contains(id)).count();
+    ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
+    let all = panel.desk.labelling().filter(|labelling| labelling.only.is_some()).map_or(0, |labelling| labelling.queue.len());
+    if all > batch.images.len() {
+        ui.label(format!("The first {} of {all}", batch.images.len()));
+    }
+    let has_other = |id: &&ItemId| panel.label_of(**id).is_some_and(|class| class != batch.class);
+    let others = batch.images.iter().filter(|id| !batch.left_out.contains(id)).filter(has_other).count();
+    if others > 0 {
+        let words = format!("{} of another class by now", count(others, "image"));
+        ui.label(RichText::new(words).color(ui.visuals().warn_fg_color));
+    }
+    ui.horizontal_wrapped(|ui| {
+        let ready = n > 0 && !batch.class.is_empty();
+        if ui.add_enabled_ui(ready, |ui| main_button(ui, &format!("Label {}", count(n, "image")))).inner.clicked() {
+            give_batch(panel);
+        }
+        if ui.button("Cancel").on_hover_text("Esc").clicked() {
+            panel.view.label.batch = None;
+        }
+    });
+    ui.horizontal_wrapped(|ui| {
+        let Some(batch) = &mut panel.view.label.batch else { return };
+        if ui.button("Take all in").clicked() {
+            batch.left_out.clear();
+            batch.presses += 1;
+        }
+        if ui.button("Leave all out").clicked() {
+            batch.left_out.extend(batch.images.iter().copied());
+            batch.presses += 1;
+        }
+    });
+    let words = "Press images, or go to them with the arrow keys and press Space, to leave them out or take them in; letters begin another \
+                 class; Enter labels, Esc does not.";
+    ui.label(RichText::new(words).small().weak());
+    if let Some((class, _)) = class_ui(ui, panel, true)
+        && let Some(batch) = &mut panel.view.label.batch
+    {
+        batch.class = class;
+    }
+}
+
+fn give_batch(panel: &mut Panel<'_>) {
+    let Some(batch) = panel.view.label.batch.clone() else { return };
+    let keys = batch.presses + 1;
+    let images: Vec<ItemId> = batch.images.into_iter().filter(|id| !batch.left_out.contains(id)).collect();
+    if !images.is_empty() && !batch.class.is_empty() {
+        panel.ask(Command::Give(images, batch.class, keys));
+        panel.view.label.typed.clear();
+        panel.view.label.batch = None;
+    }
+}
