@@ -48,6 +48,8 @@ proptest! {
             prop_assert!(advice.chances.is_empty() || ((advice.chances.iter().map(|p| p.1).sum::<f64>() - 1.0).abs() < 1e-9 && advice.chances.iter().all(|p| p.1 > 0.0)));
             // The best chance is that of the suggestion, and what suggestions cost is within its bound.
             let best = advice.chances.iter().map(|p| p.1).fold(0.0, f64::max);
+            prop_assert!(advice.ranking.is_sorted_by_key(|class| -advice.chances.iter().find(|p| p.0 == *class).unwrap().1));
+            prop_assert!((advice.mixed.iter().map(|p| p.1).sum::<f64>() - 1.0).abs() < 1e-9 || advice.mixed.is_empty());
             prop_assert!(advice.chances.iter().all(|(class, p)| Some(*class) != advice.suggestion() || *p == best));
             let said = favourite.is_some_and(|favourite| advice.each[favourite].is_some());
             if said && mixture.classes().contains(&ClassId(truth as u32)) {
@@ -146,8 +148,28 @@ fn records_are_calibrated() {
 
 #[test]
 fn a_mixture_goes_on_after_saving() {
+    goes_on_after_saving(Mixture::new(3).unwrap());
+    goes_on_after_saving(Mixture::favouring(1, 3, 2).unwrap());
+    // A favourite that is none, and counts that are none.
+    let mut out = Writer::default();
+    Mixture::favouring(1, 3, 2).unwrap().write(&mut out);
+    let bytes = out.finish();
+    let two = 2.0f64.to_le_bytes();
+    let ahead = bytes.windows(8).position(|window| window == two).expect("how far ahead it must be");
+    for (at, wrong) in [(ahead, f64::NAN), (ahead, 0.5), (ahead + 8, -1.0), (ahead + 16, 1.0)] {
+        let mut damaged = bytes.clone();
+        damaged[at..at + 8].copy_from_slice(&wrong.to_le_bytes());
+        assert!(Mixture::read(&mut Reader::new("mixture", &damaged)).is_err(), "{wrong} at {at}");
+    }
+    for at in [ahead - 4, ahead - 8] {
+        let mut damaged = bytes.clone();
+        damaged[at..at + 4].copy_from_slice(&7u32.to_le_bytes());
+        assert!(Mixture::read(&mut Reader::new("mixture", &damaged)).is_err(), "7 at {at}");
+    }
+}
+
+fn goes_on_after_saving(mut mixture: Mixture) {
     let mut rng = random::seeded(6);
-    let mut mixture = Mixture::new(3).unwrap();
     for round in 0..100 {
         let truth = rng.random_range(0..3);
         let opinions: Vec<Opinion> = (0..3).map(|i| opinion(truth, 3, 0.3 * f64::from(i + 1), &mut rng)).collect();

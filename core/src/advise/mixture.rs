@@ -26,18 +26,19 @@ impl Opinion {
             Self::Ranking(ranking) => ranking.iter().position(|own| own == class).map_or(f64::NEG_INFINITY, |place| -(place as f64)),
             Self::None => f64::NEG_INFINITY,
         };
-        classes.iter().map(score).collect()
+        classes.iter().map(score).map(|score| if score.is_finite() { score } else { f64::NEG_INFINITY }).collect()
     }
 }
 
 /// What came of a round's opinions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// Classes by falling chance, of equals the one known for longer first.
+    /// Classes by falling chance, of equals those first that the mixture thinks likelier, and then the one known for longer.
     pub ranking: Vec<ClassId>,
-    /// The chance of each known class, in the order in which they became known; they add up to 1. While the favourite suggests (see
-    /// [`super`]), its class and the mixture's have changed places.
+    /// The chance of each known class by whoever suggests (see [`super`]), in the order in which they became known; they add up to 1.
     pub chances: Vec<(ClassId, f64)>,
+    /// The same by the mixture.
+    pub mixed: Vec<(ClassId, f64)>,
     /// What each adviser alone would suggest.
     pub each: Vec<Option<ClassId>>,
     /// The chances by each adviser, by the pool, by each adviser joined with the order of labels, and by that order, `(2 n_advisers + 2, k)`.
@@ -45,8 +46,6 @@ pub struct Advice {
     scores: Vec<Vec<f64>>,
     /// Which records were asked.
     record: usize,
-    /// The mixture's own chances, `(k)`.
-    mixed: Vec<f64>,
     /// The places of the favourite's suggestion and of the mixture's, where the favourite has one.
     rivals: Option<[usize; 2]>,
 }
@@ -195,8 +194,8 @@ impl Mixture {
         (self.log_loss, &self.log_losses)
     }
 
-    /// Of the rounds in which the favourite said something: in how many it would have been wrong, and in how many the mixture would; see
-    /// [`super`] for what suggestions cost at most.
+    /// Of the rounds in which the favourite said something and the class was known: in how many it would have been wrong, and in how many the
+    /// mixture would; see [`super`] for what suggestions cost at most.
     pub fn wrong(&self) -> Option<[f64; 2]> {
         self.favourite.as_ref().map(|favourite| favourite.wrong)
     }
@@ -222,33 +221,38 @@ impl Mixture {
         let joined = |own: &Vec<f64>| pool::chances(own.iter().zip(&order).map(|(a, b)| a.ln() + b.ln()).collect());
         let joined: Vec<Vec<f64>> = experts.iter().map(joined).collect();
         experts.extend([pooled].into_iter().chain(joined).chain([order]));
-        let mut chances = vec![0.0; k];
+        let mut mixed = vec![0.0; k];
         for (weight, expert) in self.weights.iter().zip(&experts) {
-            chances.iter_mut().zip(expert).for_each(|(sum, p)| *sum += weight * p);
+            mixed.iter_mut().zip(expert).for_each(|(sum, p)| *sum += weight * p);
         }
         let class = |place: usize| self.classes.get(place).copied();
-        let mixed = chances.clone();
+        let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
         let rivals = self.favourite.as_ref().and_then(|favourite| {
             let own = largest(scores.get(favourite.adviser)?)?;
-            let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
             Some([last.unwrap_or(own), largest(&mixed)?])
         });
         let is_ahead = self.favourite.as_ref().is_some_and(|favourite| favourite.wrong[0] + favourite.ahead <= favourite.wrong[1]);
-        let leads = rivals.filter(|_| is_ahead);
-        if let Some([favourite, mixture]) = leads {
-            chances.swap(favourite, mixture);
-        }
+        let leads = rivals.filter(|_| is_ahead).map(|[own, _]| own);
+        let chances = match (&self.favourite, leads) {
+            (Some(favourite), Some(_)) => experts.get(if last.is_some() { experts.len() - 1 } else { favourite.adviser }),
+            _ => None,
+        };
+        let chances = chances.unwrap_or(&mixed).clone();
         let mut places: Vec<usize> = (0..k).collect();
-        let is_other = |place: usize| leads.is_some_and(|[favourite, _]| favourite != place);
-        places.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]).then(is_other(a).cmp(&is_other(b))));
+        let falling = |of: &[f64], a: usize, b: usize| of[b].total_cmp(&of[a]);
+        places.sort_by(|&a, &b| {
+            let is_led = |place: usize| leads == Some(place);
+            falling(&chances, a, b).then(is_led(b).cmp(&is_led(a))).then(falling(&mixed, a, b))
+        });
+        let by_class = |of: Vec<f64>| self.classes.iter().copied().zip(of).collect();
         Advice {
             ranking: places.into_iter().filter_map(class).collect(),
             each: scores.iter().map(|scores| largest(scores).and_then(class)).collect(),
-            chances: self.classes.iter().copied().zip(chances).collect(),
+            chances: by_class(chances),
+            mixed: by_class(mixed),
             experts,
             scores,
             record,
-            mixed,
             rivals,
         }
     }
@@ -267,7 +271,7 @@ impl Mixture {
         self.recurrence.learn(place);
         let given = advice.chances.iter().position(|(class, _)| *class == truth);
         let Some(truth) = given.filter(|_| advice.experts.len() == self.weights.len()) else { return Ok(()) };
-        let Some(mixed) = advice.mixed.get(truth) else { return Ok(()) };
+        let Some((_, mixed)) = advice.mixed.get(truth) else { return Ok(()) };
         if let (Some(rivals), Some(favourite)) = (advice.rivals, &mut self.favourite) {
             favourite.wrong.iter_mut().zip(rivals).for_each(|(wrong, said)| *wrong += f64::from(u8::from(said != truth)));
         }
@@ -320,6 +324,7 @@ impl Stored for Mixture {
         let (weights, prior): (Vec<f64>, f64) = (from.get()?, from.get()?);
         let favourite = match from.get::<u32>()? {
             0 => None,
+            other if other > 1 => return Err(from.wrong("0, or 1 before a favourite", other.to_string())),
             _ => Some(Favourite { adviser: from.get::<u32>()? as usize, ahead: from.get()?, wrong: [from.get()?, from.get()?] }),
         };
         let classes: Vec<ClassId> = from.get::<Vec<u32>>()?.into_iter().map(ClassId).collect();
@@ -335,16 +340,14 @@ impl Stored for Mixture {
         let experts = 2 * n + 2;
         let fits = (1..=64).contains(&n)
             && young.len() == n
-            && favourite.as_ref().is_none_or(|favourite| favourite.adviser < n)
+            && favourite.as_ref().is_none_or(|favourite| n > 1 && favourite.adviser < n)
             && pool.exponents().len() == n + 1
             && [weights.len(), log_losses.len()] == [experts, experts];
         let is_count = |x: &f64| x.is_finite() && *x >= 0.0;
-        let counts = weights
-            .iter()
-            .chain(&log_losses)
-            .chain(favourite.iter().flat_map(|own| own.wrong.iter().chain([&own.ahead])))
-            .chain([&rounds, &log_loss])
-            .all(is_count);
+        let counts = weights.iter().chain(&log_losses).chain([&rounds, &log_loss]).all(is_count);
+        let is_whole = |x: &f64| is_count(x) && x.fract() == 0.0;
+        let is_told = |own: &Favourite| is_whole(&own.ahead) && own.wrong.iter().all(|wrong| is_whole(wrong) && *wrong <= rounds);
+        let counts = counts && favourite.as_ref().is_none_or(is_told);
         let sum: f64 = weights.iter().sum();
         let is_prior = prior > 0.0 && prior <= 1.0;
         if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {

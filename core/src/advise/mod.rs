@@ -20,7 +20,7 @@
 //! first, and gives it Σ w_i p_i. Then v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+c), c = 30. Take any sequence
 //! of experts that changes m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a
 //! prior; this one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all
-//! 1 - a_t = (t+c-1)/(t+c) for t < T is c/(T+c-1), and a_t >= 1/(T+c-1),
+//! 1 - a_t = (t+c-1)/(t+c) for t < T is c/(T+c-1), and for them a_t >= 1/(T+c-1),
 //!
 //! ```text
 //! log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln (T+c-1)/c + m ln((N-1) (T+c-1)),
@@ -33,9 +33,10 @@
 //!
 //! That bound is about chances; what costs a person a click is a wrong suggestion. In the first rounds, advisers that have not proved themselves
 //! overrule a good one more often wrongly than rightly. So where one adviser is the favourite, two are compared: the class that it thinks likeliest (or
-//! the last class, where that came again in more than four of five rounds), and the class that the mixture thinks likeliest. Let a and b be how often
+//! the last class, where that came again in more than four of five rounds of late, with four more counted against it), and the class that the mixture thinks likeliest. Let a and b be how often
 //! they were wrong so far. The favourite suggests where a + h <= b, else the mixture does; h is small or 0 for an adviser of which one knows that
-//! it is good. In the rounds in which the favourite said something, suggestions were wrong
+//! it is good. What is told as the chances is then the favourite's own, from its record. In the rounds in which the favourite said something and the class was
+//! known, suggestions were wrong
 //!
 //! ```text
 //! at most 2 min(a, b) + h + 1 times.

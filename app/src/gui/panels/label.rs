@@ -318,7 +318,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
             let words = if is_only { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
             let words = if changed { format!("{words}, just changed") } else { words };
             ui.label(RichText::new(words).weak())
-                .on_hover_text("The chance that the advisers together give it, from how often each was right");
+                .on_hover_text("The chance that those who suggest it give it, from how often they were right");
             let is_read = label.shown.as_ref().is_some_and(|(.., since)| !label.has_changed || now - since >= CHANGED);
             ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
                 ui.horizontal_wrapped(|ui| {

@@ -183,11 +183,13 @@ impl Review {
         let opinions = stand.opinions(view, judged)?;
         let advice = stand.mixture.combine(&opinions);
         let name = |class: ClassId| classes.get(class.index()).cloned().unwrap_or_default();
-        let chance = |class: &ClassId| advice.chances.iter().find(|(known, _)| known == class).map_or(0.0, |(_, chance)| *chance);
-        let own = chance(&case.said.class);
+        // Doubts are ranked by what all advisers think.
+        let mut mixed = advice.mixed.clone();
+        mixed.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let own = mixed.iter().find(|(known, _)| *known == case.said.class).map_or(0.0, |(_, chance)| *chance);
         let rejected = self.state.image(*image).map(|image| &image.rejected);
         let is_rejected = |class: &String| rejected.is_some_and(|rejected| rejected.contains(class));
-        let more = advice.ranking.iter().map(|class| (name(*class), chance(class))).take_while(|(_, chance)| *chance > own);
+        let more = mixed.iter().map(|(class, chance)| (name(*class), *chance)).take_while(|(_, chance)| *chance > own);
         let instead: Vec<(String, f64)> = more.filter(|(class, _)| !is_rejected(class)).take(INSTEAD).collect();
         if instead.is_empty() {
             return Ok(None);
