@@ -83,9 +83,36 @@ fn an_export_that_is_stopped_leaves_nothing() {
     let session = Session::new(1, 0).unwrap().with_progress(&progress);
     let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
     std::fs::create_dir(world.at("empty")).unwrap();
-    for to in ["empty", "new"] {
+    for to in ["empty", "deep/er/new"] {
         let outcome = session.export(&library, Export::Labels(Format::ClassFolders), &world.at(to), false);
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     }
-    assert!(std::fs::read_dir(world.at("empty")).unwrap().next().is_none() && !world.at("new").exists());
+    assert!(std::fs::read_dir(world.at("empty")).unwrap().next().is_none() && !world.at("deep").exists());
+}
+
+#[test]
+fn an_export_takes_away_nothing_of_others() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    // Somebody puts a file where the last image is to go.
+    let theirs = world.at("out/grid/mine.png");
+    let target = world.at("out/grid/grid_03_3_0_0_lt.png");
+    let (own, other) = (theirs.clone(), target.clone());
+    let progress = Progress::watched(move |now| {
+        if now.stage == "Copying" && now.done == 10 {
+            std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+            std::fs::write(&own, "mine").unwrap();
+            std::fs::write(&other, "mine too").unwrap();
+        }
+    });
+    let session = Session::new(1, 0).unwrap().with_progress(&progress);
+    let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
+    let state = library.lock().unwrap().state().clone();
+    let is_there = state.images().any(|image| image.file_name() == "grid_03_3_0_0_lt.png");
+    assert!(is_there, "{:?}", state.images().map(|image| image.file_name()).collect::<Vec<_>>());
+    let outcome = session.export(&library, Export::Labels(Format::ClassFolders), &world.at("out"), false);
+    assert!(matches!(outcome, Err(Error::Io { .. })), "{outcome:?}");
+    assert_eq!((std::fs::read(&theirs).unwrap(), std::fs::read(&target).unwrap()), (b"mine".to_vec(), b"mine too".to_vec()));
+    assert!(!world.at("out/disc").exists());
+    assert_eq!(std::fs::read_dir(world.at("out/grid")).unwrap().count(), 2);
 }

@@ -64,7 +64,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             return Ok(Written::from(1));
         };
         if is_sorted && arguments.dry_run {
-            plan = Some(session.plan_class_folders(library, to));
+            plan = Some(session.plan_class_folders(library, to)?);
         }
         Ok(out.watched(session.progress(), || session.export(library, what, to, arguments.dry_run))?)
     })?;

@@ -51,7 +51,10 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                 if request.contains_key("not") && request.contains_key("label") {
                     return Err("expected `label` or `not`, found both; say one on each of two lines".into());
                 }
-                if let Some(Value::String(class)) = request.get("not") {
+                if let Some(not) = request.get("not") {
+                    let Value::String(class) = not else {
+                        return Err(format!("`not` is {not}, but it must be a class's name"));
+                    };
                     let event = library.reject(&[id], class, true).map_err(|error| of(library)(error).to_string())?;
                     return Ok(json!({"not": class, "event": number(event)}));
                 }

@@ -1,7 +1,7 @@
 //! Give things out of a library: labels, captions, predictions, events, images in class folders.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -63,9 +63,13 @@ impl Plan {
 
 impl Session {
     /// What an export of a library's labels into class folders below `to` would write; nothing is.
-    pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Plan {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Result<Plan> {
         let state = hold(library).state().clone();
-        let copies = in_class_folders(&labelled(&state), to);
+        let labelled = self.labelled(&state)?;
+        let copies = in_class_folders(&labelled, to);
         let mut plan = Plan { in_the_way: check_empty(to).err().map(|error| error.to_string()), ..Plan::default() };
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         for (from, path) in &copies {
@@ -75,12 +79,27 @@ impl Session {
         }
         plan.folders = folders.into_iter().collect();
         plan.missing = n_labelled(&state) - copies.len();
-        plan.bytes = labelled(&state).iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
-        plan
+        plan.bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
+        Ok(plan)
     }
 
-    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. What cannot be
-    /// written as a whole is not written at all.
+    /// The labelled images whose files are there now, with their labels and files.
+    fn labelled<'a>(&self, state: &'a State) -> Result<Vec<(&'a Image, &'a str, PathBuf)>> {
+        let known = state.images().filter(|image| image.is_here());
+        let known: Vec<_> = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?))).collect();
+        self.progress.begin("Looking for files", known.len() as u64);
+        let mut there = Vec::with_capacity(known.len());
+        for one in known {
+            self.progress.step()?;
+            if one.2.is_file() {
+                there.push(one);
+            }
+        }
+        Ok(there)
+    }
+
+    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. Images
+    /// whose files are not there are left out; but for captions beside their images, what cannot be written to its end is not written at all.
     ///
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
@@ -89,7 +108,7 @@ impl Session {
         let rows = match what {
             Export::Labels(Format::ClassFolders | Format::ClassLinks | Format::NorbNames) => {
                 let state = hold(library).state().clone();
-                let (labelled, links) = (labelled(&state), what == Export::Labels(Format::ClassLinks));
+                let (labelled, links) = (self.labelled(&state)?, what == Export::Labels(Format::ClassLinks));
                 let missing = n_labelled(&state) - labelled.len();
                 let is_norb = what == Export::Labels(Format::NorbNames);
                 let copies = if is_norb { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
@@ -115,37 +134,19 @@ impl Session {
         if dry_run {
             return Ok(copies.len());
         }
-        let is_new = !to.exists();
-        let mut n = 0;
-        let outcome = self.copy_all(copies, links, &mut n);
-        if outcome.is_err() {
-            let folders: BTreeSet<&Path> = copies.iter().filter_map(|(_, path)| path.parent()).filter(|folder| *folder != to).collect();
-            // What cannot be taken away is in nobody's way but the next export's, which says so. Folders with other things in them stay.
-            copies.iter().take(n + 1).for_each(|(_, path)| drop(fs::remove_file(path)));
-            folders.into_iter().for_each(|folder| drop(fs::remove_dir(folder)));
-            if is_new {
-                drop(fs::remove_dir(to));
-            }
-        }
-        outcome.map(|()| n)
-    }
-
-    /// Counts in `n` what was written.
-    fn copy_all(&self, copies: &[(PathBuf, PathBuf)], links: bool, n: &mut usize) -> Result<()> {
         self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
-        for (from, path) in copies {
+        let mut made = Made::default();
+        let outcome = copies.iter().try_for_each(|(from, path)| {
             self.progress.step()?;
             if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+                made.folder(folder).map_err(Error::io("create", folder))?;
             }
-            if links {
-                link(from, path).map_err(Error::io("link", from))?;
-            } else {
-                fs::copy(from, path).map_err(Error::io("copy", from))?;
-            }
-            *n += 1;
+            if links { made.link(from, path) } else { made.copy(from, path) }
+        });
+        if outcome.is_err() {
+            made.take_away();
         }
-        Ok(())
+        outcome.map(|()| copies.len())
     }
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
@@ -228,6 +229,50 @@ impl Session {
     }
 }
 
+/// What an export has made so far. What others put there meanwhile is not in it.
+#[derive(Default)]
+struct Made {
+    files: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Made {
+    /// Makes a folder and those above it, as far as they are not there.
+    fn folder(&mut self, path: &Path) -> std::io::Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.folder(parent)?;
+        }
+        fs::create_dir(path)?;
+        self.folders.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Copies a file to where none is.
+    fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
+        let mut source = File::open(from).map_err(Error::io("read", from))?;
+        let mut target = File::create_new(to).map_err(Error::io("create", to))?;
+        self.files.push(to.to_owned());
+        std::io::copy(&mut source, &mut target).map_err(Error::io("copy", from))?;
+        Ok(())
+    }
+
+    fn link(&mut self, from: &Path, to: &Path) -> Result<()> {
+        link(from, to).map_err(Error::io("link", to))?;
+        self.files.push(to.to_owned());
+        Ok(())
+    }
+
+    /// Takes it all away again, but for folders in which others have put something. What cannot be taken away stays: the next export says that
+    /// it is there.
+    fn take_away(self) {
+        self.files.iter().for_each(|file| drop(fs::remove_file(file)));
+        self.folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+}
+
 /// Makes a symbolic link, which works across disks and shows where it leads.
 #[cfg(unix)]
 fn link(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -257,41 +302,50 @@ fn check_empty(to: &Path) -> Result<()> {
     Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
-/// The labelled images whose files are there now, with their labels and files.
-fn labelled(state: &State) -> Vec<(&Image, &str, PathBuf)> {
-    let known = state.images().filter(|image| image.is_here());
-    let known = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?)));
-    known.filter(|(.., file)| file.is_file()).collect()
-}
-
 fn n_labelled(state: &State) -> usize {
     state.images().filter(|image| image.label().is_some()).count()
 }
 
-/// Where each labelled image is copied from and to, in a folder for its class. Files of one name get numbers.
+/// Where each labelled image is copied from and to, in a folder for its class. Files and classes of one name get numbers; names that differ in
+/// capitals alone are one name to some systems.
 fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut copies = Vec::new();
+    let mut folders: HashMap<&str, PathBuf> = HashMap::new();
+    let mut classes = Names::default();
+    let mut files: HashMap<&str, Names> = HashMap::new();
+    let mut copies = Vec::with_capacity(labelled.len());
     for (_, label, from) in labelled {
-        let name = from.file_name().unwrap_or_default().to_owned();
-        let folder = to.join(plain(label));
-        let mut path = folder.join(&name);
-        let (stem, ending) = (Path::new(&name).file_stem().unwrap_or_default(), Path::new(&name).extension());
-        for number in 2.. {
-            if taken.insert(path.clone()) {
-                break;
-            }
-            let mut other = stem.to_owned();
-            other.push(format!("-{number}"));
-            if let Some(ending) = ending {
-                other.push(".");
-                other.push(ending);
-            }
-            path = folder.join(other);
-        }
-        copies.push((from.clone(), path));
+        let folder = folders.entry(label).or_insert_with(|| to.join(classes.take(OsStr::new(&plain(label)))));
+        let name = files.entry(label).or_default().take(from.file_name().unwrap_or_default());
+        copies.push((from.clone(), folder.join(name)));
     }
     copies
+}
+
+/// Names that are taken in a folder.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<OsString>,
+    /// The number to be tried next for a name.
+    next: HashMap<OsString, usize>,
+}
+
+impl Names {
+    /// That name, or with a number before its ending if it is taken.
+    fn take(&mut self, name: &OsStr) -> OsString {
+        let mut one = name.to_owned();
+        while !self.taken.insert(one.to_ascii_lowercase()) {
+            let number = self.next.entry(name.to_ascii_lowercase()).or_insert(1);
+            *number += 1;
+            let (stem, ending) = (Path::new(name).file_stem().unwrap_or_default(), Path::new(name).extension());
+            one = stem.to_owned();
+            one.push(format!("-{number}"));
+            if let Some(ending) = ending {
+                one.push(".");
+                one.push(ending);
+            }
+        }
+        one
+    }
 }
 
 /// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
@@ -447,5 +501,11 @@ fn begins(format: tables::Format, line: &str) -> bool {
 pub(super) fn plain(class: &str) -> String {
     let is_plain = |(i, c): (usize, char)| !c.is_control() && !"/\\:*?\"<>|".contains(c) && (i, c) != (0, '.');
     let name: String = class.char_indices().map(|(i, c)| if is_plain((i, c)) { c } else { '_' }).collect();
-    if name.is_empty() { "_".into() } else { name }
+    // Some systems drop dots and blanks at the end, and have devices of some names.
+    let (kept, dropped) = name.split_at(name.trim_end_matches(['.', ' ']).len());
+    let name = format!("{kept}{}", "_".repeat(dropped.chars().count()));
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    let is_port = |kind: &str| stem.strip_prefix(kind).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
+    let is_device = ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || is_port("COM") || is_port("LPT");
+    if name.is_empty() || is_device { format!("_{name}") } else { name }
 }

@@ -194,13 +194,19 @@ impl State {
     /// The class that was probably meant by a name that none has: one that differs in capitals alone, begins so, or is written nearly so.
     pub fn class_near(&self, name: &str) -> Option<&str> {
         let folded = name.to_lowercase();
+        let length = folded.chars().count();
+        let most = (length / 3).clamp(1, 3);
         let far = |other: &str| {
             let other = other.to_lowercase();
-            if other.starts_with(&folded) { usize::from(other != folded) } else { strsim::damerau_levenshtein(&folded, &other) }
+            let is_alike = length > most && other.chars().count().abs_diff(length) <= most;
+            match other.strip_prefix(&folded) {
+                Some(rest) => Some(usize::from(!rest.is_empty())),
+                None if is_alike => Some(strsim::damerau_levenshtein(&folded, &other)).filter(|far| *far <= most),
+                None => None,
+            }
         };
-        let most = (folded.chars().count() / 3).max(1);
-        let others = self.classes.keys().filter(|other| *other != name).map(|other| (far(other), other));
-        others.filter(|(far, _)| *far <= most).min().map(|(_, other)| other.as_str())
+        let others = self.classes.keys().filter(|other| *other != name && length > 0);
+        others.filter_map(|other| Some((far(other)?, other))).min().map(|(_, other)| other.as_str())
     }
 
     /// What a class of that name is called now: it may have been renamed, or joined with another.

@@ -78,13 +78,8 @@ impl Desk {
             Command::Confirm(image, not) => self.act(move |library| library.confirm(image, &not)),
             Command::Plan(None) => self.plan = None,
             Command::Plan(Some(to)) => {
-                let Some(open) = &self.open else { return };
-                let (library, session) = (Arc::clone(&open.library), self.session.clone());
                 self.plan = Some((to.clone(), None));
-                self.short(move || {
-                    let plan = session.plan_class_folders(&library, &to);
-                    Message::Planned(to, plan)
-                });
+                self.plan_class_folders(to);
             }
             Command::Check => self.check(),
             Command::TakeSnapshot => self.with_library(|_, library| match library.take_snapshot() {

@@ -109,7 +109,10 @@ impl Desk {
                 Ok(Message::Loaded(display(Path::new(path.file_name().unwrap_or_default())), Arc::new(model)))
             }),
             Command::Export(what, to) => self.library_job("Exporting", move |session, library| {
-                let written = session.export(library, what, &to, false)?;
+                let written = match session.export(library, what, &to, false) {
+                    Err(Error::Cancelled) => return Ok(Message::Notice(note("Stopped; nothing was written"))),
+                    outcome => outcome?,
+                };
                 let what = match what {
                     Export::Labels(_) => "label",
                     Export::Captions(_) => "captioned image",
@@ -221,6 +224,14 @@ impl Desk {
                 }
             }
             Ok(Message::Several(messages))
+        });
+    }
+
+    /// Counts what an export into class folders would write.
+    pub(super) fn plan_class_folders(&mut self, to: PathBuf) {
+        self.library_job("Counting", move |session, library| {
+            let plan = session.plan_class_folders(library, &to)?;
+            Ok(Message::Planned(to, plan))
         });
     }
 
