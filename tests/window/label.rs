@@ -255,6 +255,22 @@ fn enter_in_the_field_means_one_thing() {
     world.rest();
     let batch = world.harness.state_mut().view_mut().label.batch.clone();
     assert_eq!((batch.map(|batch| batch.class), label_of(&world, ItemId(1))), (Some("gnu".to_owned()), None));
+    // Tab goes to the field, and the button means what is written in it.
+    world.key(Key::Tab);
+    world.harness.event(egui::Event::Text("yak".into()));
+    world.step();
+    assert_eq!(world.harness.state_mut().view_mut().label.typed, "yak");
+    world.press("Label 1 image");
+    world.until("they are labelled", |app| app.desk().state().unwrap().class("yak").is_some());
+    assert!(world.state().class("gnu").is_none());
+    world.ctrl(Key::Z);
+    world.until("it is undone", |app| app.desk().state().unwrap().class("yak").is_none());
+    settle(&mut world);
+    world.ctrl(Key::B);
+    world.harness.event(egui::Event::Text("gnu".into()));
+    world.step();
+    world.key(Key::Enter);
+    world.rest();
     world.key(Key::Enter);
     world.until("now they are", |app| app.desk().state().unwrap().class("gnu").is_some());
     // A new class is not taken for one that contains it; one that begins so is meant.

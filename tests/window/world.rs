@@ -106,6 +106,19 @@ impl World {
         self.step();
     }
 
+    /// Presses something with the pointer, as a hand does: down in one frame, up in a later one.
+    #[track_caller]
+    pub(crate) fn press(&mut self, label: &str) {
+        let pos = self.harness.get_by_label(label).rect().center();
+        self.harness.event(egui::Event::PointerMoved(pos));
+        self.step();
+        for pressed in [true, false] {
+            let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::NONE);
+            self.harness.event(egui::Event::PointerButton { pos, button, pressed, modifiers });
+            self.step();
+        }
+    }
+
     /// Presses the first thing whose words hold these.
     #[track_caller]
     pub(crate) fn click_containing(&mut self, part: &str) {

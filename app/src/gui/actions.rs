@@ -319,10 +319,17 @@ impl Action {
             if has_focus && shortcut.logical_key == Key::Enter {
                 continue;
             }
+            let is_it = |event: &egui::Event| match event {
+                egui::Event::Key { key, modifiers, pressed: true, repeat: false, .. } => {
+                    *key == shortcut.logical_key && modifiers.matches_logically(shortcut.modifiers)
+                }
+                _ => false,
+            };
+            let anew = ctx.input(|input| input.events.iter().filter(|event| is_it(event)).count());
             let presses = ctx.input_mut(|input| input.count_and_consume_key(shortcut.modifiers, shortcut.logical_key));
             match action {
-                // Who presses fast takes several acts back within a frame.
-                Self::Undo | Self::Redo => found.extend(std::iter::repeat_n(action, presses)),
+                // Who presses fast takes several acts back within a frame; who holds the key, one.
+                Self::Undo | Self::Redo => found.extend(std::iter::repeat_n(action, anew.max(presses.min(1)))),
                 _ if presses > 0 && !found.contains(&action) => found.push(action),
                 _ => {}
             }

@@ -502,17 +502,14 @@ impl App {
 impl App {
     /// Asks for the picture that is looked at and the next one.
     fn want_pictures(&mut self) {
-        let (looked_at, list) = match self.view.page {
-            Page::Label if self.view.viewer.is_none() => {
-                let queue = self.desk.labelling().map_or(&[][..], |labelling| &labelling.queue);
-                (self.view.label.shown.as_ref().map(|(id, ..)| *id), queue)
-            }
-            _ => (self.view.selection.one().filter(|_| self.view.viewer.is_some()), &self.view.list()[..]),
+        let looked_at = match self.view.page {
+            Page::Label if self.view.viewer.is_none() => self.view.label.shown.as_ref().map(|(id, ..)| *id),
+            _ => self.view.selection.one().filter(|_| self.view.viewer.is_some()),
         };
-        let Some(id) = looked_at else { return self.desk.drop_pictures() };
-        let at = list.iter().position(|listed| *listed == id);
-        let next = at.and_then(|at| list.get(at + 1)).copied();
-        self.desk.want_picture(id, next);
+        match looked_at {
+            Some(id) => self.desk.want_picture(id, self.view.next),
+            None => self.desk.drop_pictures(),
+        }
     }
 }
 

@@ -201,7 +201,9 @@ impl Pictures {
             self.recognition = now.cloned();
         }
         match desk.picture() {
-            Some((id, Ok(picture))) if self.viewed.as_ref().is_none_or(|viewed| viewed.id != id) => {
+            Some((id, Ok(picture)))
+                if self.viewed.as_ref().is_none_or(|viewed| viewed.id != id || !Arc::ptr_eq(&viewed.pixels, picture)) =>
+            {
                 self.viewed = Some(Viewed::new(ctx, id, picture));
             }
             None => self.viewed = None,
@@ -273,6 +275,8 @@ pub struct LabelView {
     pub reviews: bool,
     /// The doubted label that is looked at.
     pub doubt: usize,
+    /// The image whose label was doubted in the last frame.
+    pub reviewing: Option<ItemId>,
     /// The class being typed, and which of the classes that it may become is chosen.
     pub typed: String,
     /// See `typed`.
@@ -339,6 +343,8 @@ pub struct View {
     pub chosen: usize,
     /// Notices on the screen.
     pub toasts: Vec<Toast>,
+    /// The image that will probably be looked at after the one that is.
+    pub next: Option<ItemId>,
     /// How the labelling desk stands.
     pub label: LabelView,
     /// Captions being written.

@@ -46,7 +46,7 @@ pub struct Advice {
     scores: Vec<Vec<f64>>,
     /// Which records were asked.
     record: usize,
-    /// The places of the favourite's suggestion and of the mixture's, where the favourite has one.
+    /// The places of the favourites' suggestion and of the mixture's, where the favourites have one.
     rivals: Option<[usize; 2]>,
 }
 
@@ -62,14 +62,22 @@ impl Advice {
     }
 }
 
-/// An adviser that may suggest in the mixture's place.
-#[derive(Clone, Debug, PartialEq)]
-struct Favourite {
-    adviser: usize,
-    /// By how many rounds it must have been wrong less often.
-    ahead: f64,
-    /// Rounds in which it would have been wrong, and in which the mixture would.
+/// Advisers of whom the best may suggest in the mixture's place.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Favourites {
+    /// Each, and in how many rounds it would have been wrong.
+    advisers: Vec<(usize, f64)>,
+    /// Rounds in which the best of them so far would have been wrong, and in which the mixture would.
     wrong: [f64; 2],
+}
+
+impl Favourites {
+    /// The one that was wrong least often of those that say something, of equals the first, and the place of what it says.
+    fn best(&self, scores: &[Vec<f64>]) -> Option<(usize, usize)> {
+        let say = self.advisers.iter().filter_map(|(adviser, wrong)| Some((*adviser, *wrong, largest(scores.get(*adviser)?)?)));
+        let best = say.reduce(|best, other| if other.1 < best.1 { other } else { best });
+        best.map(|(adviser, _, place)| (adviser, place))
+    }
 }
 
 /// A mixture of advisers: see [`super`].
@@ -85,7 +93,7 @@ pub struct Mixture {
     weights: Vec<f64>,
     /// The least weight at the beginning.
     prior: f64,
-    favourite: Option<Favourite>,
+    favourites: Favourites,
     /// In the order in which they were first right.
     classes: Vec<ClassId>,
     rounds: f64,
@@ -96,7 +104,7 @@ pub struct Mixture {
 
 /// Rounds after which weights are shared half as much as at first.
 const CALM: f64 = 30.0;
-/// The favourite suggests the last class again where that was right in more than this share of rounds, and of so many more in which it was not.
+/// The favourites suggest the last class again where that was right in more than this share of rounds, and of so many more in which it was not.
 const PROVED: f64 = 0.8;
 const DOUBTS: f64 = 4.0;
 
@@ -119,20 +127,26 @@ impl Mixture {
         Self::with(&vec![even; advisers], even, even, vec![1.0 / (advisers as f64).sqrt(); advisers])
     }
 
-    /// A mixture that trusts one adviser most until it has seen more: weight 0.8, 0.1 for the pool, the rest shared by the others; exponents
-    /// 1 and 0.1. For who is good from the first few examples on, as nearest neighbours are. The favourite suggests in the mixture's place
-    /// while it would have been wrong less often by `ahead` rounds or more: see [`super`]. With 0 it suggests from the first round on.
+    /// A mixture that trusts some advisers most until it has seen more: of weight and exponents they share 0.8 and 1, 0.1 have the pool and each of
+    /// the others' exponents, and the others share the rest. For those who are good from the first few examples on, as nearest neighbours are.
+    /// The best of them so far suggests in the mixture's place while they would have been wrong no more often: see [`super`].
     ///
     /// # Errors
-    /// [`Error::Option`] for fewer than 2 advisers or more than 64, or a favourite that is none of them.
-    pub fn favouring(favourite: usize, advisers: usize, ahead: u32) -> Result<Self> {
-        if favourite >= advisers || advisers < 2 {
-            return Err(Error::Option { name: "favourite", found: favourite.to_string(), expected: "one of 2 or more advisers" });
+    /// [`Error::Option`] for fewer than 2 advisers or more than 64, for favourites that are none of them, and for none, or all, or one twice.
+    pub fn favouring(favourites: &[usize], advisers: usize) -> Result<Self> {
+        let mut unique = favourites.to_vec();
+        unique.sort_unstable();
+        unique.dedup();
+        let (m, fits) = (favourites.len(), unique.last().is_some_and(|last| *last < advisers));
+        if !fits || unique.len() != m || m >= advisers {
+            return Err(Error::Option { name: "favourites", found: format!("{favourites:?}"), expected: "some of the advisers, not all" });
         }
-        let other = 0.1 / (advisers - 1) as f64;
-        let of = |favoured: f64, other: f64| (0..advisers).map(move |i| if i == favourite { favoured } else { other }).collect::<Vec<_>>();
-        let own = Favourite { adviser: favourite, ahead: f64::from(ahead), wrong: [0.0; 2] };
-        Ok(Self { favourite: Some(own), ..Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))? })
+        let other = 0.1 / (advisers - m) as f64;
+        let of = |favoured: f64, other: f64| {
+            (0..advisers).map(move |i| if favourites.contains(&i) { favoured / m as f64 } else { other }).collect::<Vec<_>>()
+        };
+        let own = Favourites { advisers: favourites.iter().map(|adviser| (*adviser, 0.0)).collect(), wrong: [0.0; 2] };
+        Ok(Self { favourites: own, ..Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))? })
     }
 
     /// A mixture that begins with these weights of advisers, of the pool and of the order of labels, and these exponents.
@@ -152,7 +166,7 @@ impl Mixture {
             recurrence: Recurrence::default(),
             pool: Pool::new(exponents),
             prior: weights.iter().copied().fold(1.0, f64::min),
-            favourite: None,
+            favourites: Favourites::default(),
             log_losses: vec![0.0; weights.len()],
             weights,
             classes: Vec::new(),
@@ -194,10 +208,10 @@ impl Mixture {
         (self.log_loss, &self.log_losses)
     }
 
-    /// Of the rounds in which the favourite said something and the class was known: in how many it would have been wrong, and in how many the
-    /// mixture would; see [`super`] for what suggestions cost at most.
-    pub fn wrong(&self) -> Option<[f64; 2]> {
-        self.favourite.as_ref().map(|favourite| favourite.wrong)
+    /// Of the rounds in which a favourite said something and the class was known: in how many the best favourite so far would have been wrong,
+    /// and in how many the mixture would; see [`super`] for what suggestions cost at most.
+    pub fn wrong(&self) -> [f64; 2] {
+        self.favourites.wrong
     }
 
     /// By how much the log loss may exceed that of the best sequence of experts that changes so often: see [`super`].
@@ -227,17 +241,12 @@ impl Mixture {
         }
         let class = |place: usize| self.classes.get(place).copied();
         let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
-        let rivals = self.favourite.as_ref().and_then(|favourite| {
-            let own = largest(scores.get(favourite.adviser)?)?;
-            Some([last.unwrap_or(own), largest(&mixed)?])
-        });
-        let is_ahead = self.favourite.as_ref().is_some_and(|favourite| favourite.wrong[0] + favourite.ahead <= favourite.wrong[1]);
-        let leads = rivals.filter(|_| is_ahead).map(|[own, _]| own);
-        let chances = match (&self.favourite, leads) {
-            (Some(favourite), Some(_)) => experts.get(if last.is_some() { experts.len() - 1 } else { favourite.adviser }),
-            _ => None,
-        };
-        let chances = chances.unwrap_or(&mixed).clone();
+        let best = self.favourites.best(&scores);
+        let rivals = best.and_then(|(_, own)| Some([last.unwrap_or(own), largest(&mixed)?]));
+        let [wrong, mixture_wrong] = self.favourites.wrong;
+        let leads = rivals.filter(|_| wrong <= mixture_wrong).map(|[own, _]| own);
+        let leader = best.filter(|_| leads.is_some()).map(|(adviser, _)| if last.is_some() { experts.len() - 1 } else { adviser });
+        let chances = leader.and_then(|leader| experts.get(leader)).unwrap_or(&mixed).clone();
         let mut places: Vec<usize> = (0..k).collect();
         let falling = |of: &[f64], a: usize, b: usize| of[b].total_cmp(&of[a]);
         places.sort_by(|&a, &b| {
@@ -272,8 +281,12 @@ impl Mixture {
         let given = advice.chances.iter().position(|(class, _)| *class == truth);
         let Some(truth) = given.filter(|_| advice.experts.len() == self.weights.len()) else { return Ok(()) };
         let Some((_, mixed)) = advice.mixed.get(truth) else { return Ok(()) };
-        if let (Some(rivals), Some(favourite)) = (advice.rivals, &mut self.favourite) {
-            favourite.wrong.iter_mut().zip(rivals).for_each(|(wrong, said)| *wrong += f64::from(u8::from(said != truth)));
+        let is_wrong = |said: Option<usize>| f64::from(u8::from(said != Some(truth)));
+        if let Some(rivals) = advice.rivals {
+            self.favourites.wrong.iter_mut().zip(rivals).for_each(|(wrong, said)| *wrong += is_wrong(Some(said)));
+            for (adviser, wrong) in &mut self.favourites.advisers {
+                *wrong += is_wrong(advice.scores.get(*adviser).and_then(|scores| largest(scores)));
+            }
         }
         self.rounds += 1.0;
         self.log_loss -= mixed.min(1.0).ln();
@@ -307,11 +320,10 @@ impl Stored for Mixture {
         out.put(&self.pool);
         out.put(&self.weights);
         out.put(&self.prior);
-        out.put(&u32::from(self.favourite.is_some()));
-        if let Some(Favourite { adviser, ahead, wrong: [own, mixed] }) = &self.favourite {
-            out.put(&(*adviser as u32));
-            [ahead, own, mixed].into_iter().for_each(|x| out.put(x));
-        }
+        let (advisers, wrong): (Vec<u32>, Vec<f64>) = self.favourites.advisers.iter().map(|(i, wrong)| (*i as u32, *wrong)).unzip();
+        out.put(&advisers);
+        out.put(&wrong);
+        self.favourites.wrong.iter().for_each(|wrong| out.put(wrong));
         out.put(&self.classes.iter().map(|class| class.0).collect::<Vec<u32>>());
         out.put(&self.rounds);
         out.put(&self.log_loss);
@@ -322,11 +334,9 @@ impl Stored for Mixture {
         let (settled, young): (Vec<Calibrated>, Vec<Calibrated>) = (from.get()?, from.get()?);
         let (recurrence, pool): (Recurrence, Pool) = (from.get()?, from.get()?);
         let (weights, prior): (Vec<f64>, f64) = (from.get()?, from.get()?);
-        let favourite = match from.get::<u32>()? {
-            0 => None,
-            other if other > 1 => return Err(from.wrong("0, or 1 before a favourite", other.to_string())),
-            _ => Some(Favourite { adviser: from.get::<u32>()? as usize, ahead: from.get()?, wrong: [from.get()?, from.get()?] }),
-        };
+        let (advisers, each): (Vec<u32>, Vec<f64>) = (from.get()?, from.get()?);
+        let advisers: Vec<(usize, f64)> = advisers.iter().map(|adviser| *adviser as usize).zip(each.iter().copied()).collect();
+        let favourites = Favourites { advisers, wrong: [from.get()?, from.get()?] };
         let classes: Vec<ClassId> = from.get::<Vec<u32>>()?.into_iter().map(ClassId).collect();
         let mut numbers: Vec<ClassId> = classes.clone();
         numbers.sort_unstable();
@@ -340,20 +350,20 @@ impl Stored for Mixture {
         let experts = 2 * n + 2;
         let fits = (1..=64).contains(&n)
             && young.len() == n
-            && favourite.as_ref().is_none_or(|favourite| n > 1 && favourite.adviser < n)
+            && (favourites.advisers.is_empty()
+                || Self::favouring(&favourites.advisers.iter().map(|(i, _)| *i).collect::<Vec<_>>(), n).is_ok())
             && pool.exponents().len() == n + 1
             && [weights.len(), log_losses.len()] == [experts, experts];
         let is_count = |x: &f64| x.is_finite() && *x >= 0.0;
         let counts = weights.iter().chain(&log_losses).chain([&rounds, &log_loss]).all(is_count);
-        let is_whole = |x: &f64| is_count(x) && x.fract() == 0.0;
-        let is_told = |own: &Favourite| is_whole(&own.ahead) && own.wrong.iter().all(|wrong| is_whole(wrong) && *wrong <= rounds);
-        let counts = counts && favourite.as_ref().is_none_or(is_told);
+        let is_told = |wrong: &f64| is_count(wrong) && wrong.fract() == 0.0 && *wrong <= rounds;
+        let counts = counts && favourites.advisers.iter().map(|(_, wrong)| wrong).chain(&favourites.wrong).all(is_told);
         let sum: f64 = weights.iter().sum();
         let is_prior = prior > 0.0 && prior <= 1.0;
         if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {
             return Err(from.wrong("a weight and a record for each adviser", format!("{n} records and {} weights", weights.len())));
         }
         let records = settled.into_iter().zip(young).map(|(settled, young)| [settled, young]).collect();
-        Ok(Self { records, recurrence, pool, weights, prior, favourite, classes, rounds, log_loss, log_losses })
+        Ok(Self { records, recurrence, pool, weights, prior, favourites, classes, rounds, log_loss, log_losses })
     }
 }

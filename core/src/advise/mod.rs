@@ -32,20 +32,20 @@
 //! # Who suggests
 //!
 //! That bound is about chances; what costs a person a click is a wrong suggestion. In the first rounds, advisers that have not proved themselves
-//! overrule a good one more often wrongly than rightly. So where one adviser is the favourite, two are compared: the class that it thinks likeliest (or
-//! the last class, where that came again in more than four of five rounds of late, with four more counted against it), and the class that the mixture thinks likeliest. Let a and b be how often
-//! they were wrong so far. The favourite suggests where a + h <= b, else the mixture does; h is small or 0 for an adviser of which one knows that
-//! it is good. What is told as the chances is then the favourite's own, from its record. In the rounds in which the favourite said something and the class was
-//! known, suggestions were wrong
+//! overrule a good one more often wrongly than rightly. So where there are favourites, two are compared: the class that the one thinks likeliest that
+//! was wrong least often so far (or the last class, where that came again in more than four of five rounds of late, with four more counted against it),
+//! and the class that the mixture thinks likeliest. Let a and b be how often they were wrong so far. The favourites suggest where a <= b, else the
+//! mixture does. What is told as the chances is then the favourite's own, from its record. In the rounds in which a favourite said something
+//! and the class was known, suggestions were wrong
 //!
 //! ```text
-//! at most 2 min(a, b) + h + 1 times.
+//! at most 2 min(a, b) + 1 times,
 //! ```
 //!
-//! For a suggestion is wrong only when the one errs whose count, a + h or b, is the smaller, v; then that count becomes v + 1. Neither passes from v to
-//! v + 1 twice, and a + h never from a v below h. So there is at most one such round for each v < h, and there are two for each from h to below
-//! the smaller count at the end, m, and one at v = m: with two, both counts would be above m. Together that is 2m - h + 1 at most where m >= h, and m + 1
-//! where not; m is a + h at most and b at most.
+//! and if the last class never stood in for them, a <= f m + f - 1 for f favourites that always say something, the best of which was wrong m times. The proof is the
+//! same for both: following whichever of f erred least so far, one is wrong only when that one errs, whose count v becomes v + 1. No count passes from
+//! v to v + 1 twice, and v is never above the smallest count at the end, m. So there are at most f such rounds for each v below m, and f - 1 at v = m: with f,
+//! all counts would be above m.
 
 mod advisers;
 mod calibrate;

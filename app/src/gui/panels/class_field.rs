@@ -120,11 +120,15 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>, leaving: bool) -> Opt
             }
         }
     }
+    let as_written = if response.lost_focus() { written(panel) } else { None };
     if response.lost_focus() {
         // These keys ended the writing, and mean nothing else.
         let (enter, escape) = (pressed(ui, Key::Enter), pressed(ui, Key::Escape));
         if enter || leaving && !escape {
-            chosen = chosen.or_else(|| offers.get(panel.view.label.completion).map(|(class, _)| class.clone()));
+            // Who only goes elsewhere means what is written.
+            let as_written = as_written.filter(|_| !enter && panel.view.label.completion == 0);
+            let offer = || offers.get(panel.view.label.completion).map(|(class, _)| class.clone());
+            chosen = chosen.or(as_written).or_else(offer);
         }
         if escape {
             panel.view.label.typed.clear();
@@ -141,6 +145,14 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>, leaving: bool) -> Opt
         ui.memory_mut(|memory| memory.surrender_focus(id));
         (class, begun.chars().count() + 1)
     })
+}
+
+/// The class that is written: the one of that name in any capitals, or else a new one; none where nothing is.
+pub(super) fn written(panel: &Panel<'_>) -> Option<String> {
+    let name = panel.view.label.typed.trim();
+    let state = panel.state()?;
+    let there = state.class(name).map(|_| name).or_else(|| state.class_like(name));
+    (!name.is_empty()).then(|| there.unwrap_or(name).to_owned())
 }
 
 /// What may become of what is written: the class of that name, others that begin with it, a new one, and others that contain it. Whether it

@@ -41,6 +41,7 @@ pub(super) fn adviser_words(name: &str) -> (&'static str, &'static str) {
 
 pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(labelling) = panel.desk.labelling() else {
+        panel.view.label.wants_batch = false;
         nothing_ui(ui, "Images are on their way", "They can be labelled once they are imported");
         return;
     };
@@ -94,7 +95,10 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             }
             None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
         }
-        let asked = std::mem::take(&mut panel.view.label.wants_batch);
+        // What is on its way is waited for.
+        let waits = !labelling.is_arranged && !labelling.queue.is_empty();
+        let asked = panel.view.label.wants_batch && !waits;
+        panel.view.label.wants_batch &= waits;
         if panel.view.label.batch.is_none() && labelling.current().is_some() {
             let hover = format!("{} ({})", Action::LabelMany.words().1, Action::LabelMany.key_words(ui.ctx()));
             if ui.button(Action::LabelMany.words().0).on_hover_text(hover).clicked() || asked {
@@ -177,7 +181,8 @@ fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
     // Where nothing is suggested, nothing can be accepted or rejected.
-    let taken: &[&str] = if ranking.is_empty() && !labelling.is_thinking { &[] } else { &["a", "x"] };
+    let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
+    let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_thinking) { &[] } else { &["a", "x"] };
     if !is_free(ui, panel) || begin_typing(ui, panel, taken, true) {
         return;
     }
@@ -201,6 +206,7 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranki
 /// An image as large as there is room, with the next ones below it. Returns the one of these that was pressed.
 pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &[(ItemId, Option<String>)]) -> Option<ItemId> {
     let image = panel.state().and_then(|state| state.image(id).cloned())?;
+    panel.view.next = next.first().map(|(id, _)| *id);
     let below = if next.is_empty() { 26.0 } else { SIDE + 56.0 };
     let (rect, response) = ui.allocate_exact_size((ui.available_size() - vec2(0.0, below)).max(vec2(60.0, 60.0)), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Picture of {}", image.file_name())));

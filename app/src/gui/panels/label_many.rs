@@ -1,6 +1,6 @@
 //! Many images at the labelling desk at once: those that are suggested the same, or chosen ones, of which some are left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use egui::{Align2, CornerRadius, Key, Modifiers, RichText, ScrollArea, TextStyle, Ui, vec2};
 use tessera_core::ids::ItemId;
@@ -9,7 +9,7 @@ use super::super::theme;
 use super::super::view::{Batch, Panel};
 use super::super::widgets::main_button;
 use super::browse::count;
-use super::class_field::{begin_typing, class_ui, is_free, pressed};
+use super::class_field::{begin_typing, class_ui, is_free, pressed, written};
 use super::label::small_ui;
 use crate::command::Command;
 use crate::session::desk::labelling::Labelling;
@@ -22,7 +22,8 @@ const WIDTH: f32 = 112.0;
 /// Images that are suggested the same as the current one, or all that were chosen.
 pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
     let id = labelling.current()?;
-    let class = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone())).unwrap_or_default();
+    let suggested = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone()));
+    let class = suggested.or_else(|| labelling.glances.get(&id).map(|(class, _)| class.clone())).unwrap_or_default();
     let mut images: Vec<(ItemId, f64)> = match &labelling.only {
         Some(_) => labelling.queue.iter().map(|id| (*id, 0.0)).collect(),
         None => {
@@ -39,7 +40,7 @@ pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
         images.insert(0, (id, 1.0));
         // What is more likely something else is not taken in unasked.
         left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
-    } else {
+    } else if !class.is_empty() {
         // Nor is, of chosen ones, what has another class or is suggested one.
         let is_other = |of: Option<&str>| of.is_some_and(|of| of != class);
         let glance = |id: &ItemId| labelling.glances.get(id).map(|(glanced, _)| glanced.as_str());
@@ -64,8 +65,9 @@ impl Batch {
         let last = self.images.len().saturating_sub(1);
         let (before, columns) = (self.at, columns as isize);
         for (key, by) in [(Key::ArrowRight, 1), (Key::ArrowLeft, -1), (Key::ArrowDown, columns), (Key::ArrowUp, -columns)] {
-            if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
-                self.at = Some(self.at.map_or(0, |at| at.saturating_add_signed(by).min(last)));
+            let presses = ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+            if presses > 0 {
+                self.at = Some(self.at.map_or(0, |at| at.saturating_add_signed(by * presses as isize).min(last)));
             }
         }
         if pressed(ui, Key::Home) {
@@ -88,15 +90,22 @@ impl Batch {
 pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
     let Some(mut batch) = panel.view.label.batch.take() else { return };
     // What was labelled elsewhere meanwhile is not labelled again.
-    batch.images.retain(|id| labelling.queue.contains(id));
+    let queue: HashSet<ItemId> = labelling.queue.iter().copied().collect();
+    let at = batch.at.and_then(|at| batch.images.get(at).copied());
+    batch.images.retain(|id| queue.contains(id));
     if batch.images.is_empty() {
         return;
     }
+    batch.at = at.and_then(|at| batch.images.iter().position(|id| *id == at));
     panel.view.label.shown = None;
-    let is_free = is_free(ui, panel) && ui.ctx().memory(|memory| memory.focused().is_none());
+    let is_free = is_free(ui, panel);
+    // Esc lets go of what has the keyboard before this is asked.
+    let had_focus = panel.view.label.had_focus;
+    let begins = is_free && begin_typing(ui, panel, &[], true);
+    let are_own = is_free && !begins && !had_focus && ui.ctx().memory(|memory| memory.focused().is_none());
     ScrollArea::vertical().id_salt("batch").auto_shrink([false, false]).show(ui, |ui| {
         let columns = ((ui.available_width() + ui.spacing().item_spacing.x) / (WIDTH + ui.spacing().item_spacing.x)).max(1.0);
-        let has_moved = is_free && batch.keys(ui, columns as usize);
+        let has_moved = are_own && batch.keys(ui, columns as usize);
         ui.horizontal_wrapped(|ui| {
             for (place, id) in batch.images.clone().into_iter().enumerate() {
                 let is_in = !batch.left_out.contains(&id);
@@ -123,7 +132,7 @@ pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling
         });
     });
     panel.view.label.batch = Some(batch);
-    if is_free && !begin_typing(ui, panel, &[], true) {
+    if are_own {
         if pressed(ui, Key::Escape) {
             panel.view.label.batch = None;
         } else if pressed(ui, Key::Enter) {
@@ -146,38 +155,41 @@ pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let words = format!("{} of another class by now", count(others, "image"));
         ui.label(RichText::new(words).color(ui.visuals().warn_fg_color));
     }
+    let is_written = !panel.view.label.typed.trim().is_empty();
+    let mut gives = false;
     ui.horizontal_wrapped(|ui| {
-        let ready = n > 0 && !batch.class.is_empty();
-        if ui.add_enabled_ui(ready, |ui| main_button(ui, &format!("Label {}", count(n, "image")))).inner.clicked() {
-            give_batch(panel);
-        }
+        let ready = n > 0 && (is_written || !batch.class.is_empty());
+        gives = ui.add_enabled_ui(ready, |ui| main_button(ui, &format!("Label {}", count(n, "image")))).inner.clicked();
         if ui.button("Cancel").on_hover_text("Esc").clicked() {
             panel.view.label.batch = None;
         }
     });
     ui.horizontal_wrapped(|ui| {
         let Some(batch) = &mut panel.view.label.batch else { return };
+        let before = batch.left_out.len();
         if ui.button("Take all in").clicked() {
             batch.left_out.clear();
-            batch.presses += 1;
         }
         if ui.button("Leave all out").clicked() {
             batch.left_out.extend(batch.images.iter().copied());
-            batch.presses += 1;
         }
+        batch.presses += usize::from(batch.left_out.len() != before);
     });
     let words = "Press images, or go to them with the arrow keys and press Space, to leave them out or take them in; letters begin another \
                  class; Enter labels, Esc does not.";
     ui.label(RichText::new(words).small().weak());
-    if let Some((class, _)) = class_ui(ui, panel, true)
-        && let Some(batch) = &mut panel.view.label.batch
-    {
+    let written = class_ui(ui, panel, true).map(|(class, _)| class).or_else(|| written(panel).filter(|_| gives));
+    if let (Some(class), Some(batch)) = (written, &mut panel.view.label.batch) {
         batch.class = class;
+    }
+    if gives {
+        give_batch(panel);
     }
 }
 
 fn give_batch(panel: &mut Panel<'_>) {
-    let Some(batch) = panel.view.label.batch.clone() else { return };
+    let is_saving = panel.desk.labelling().is_some_and(|labelling| labelling.is_saving);
+    let Some(batch) = panel.view.label.batch.clone().filter(|_| !is_saving) else { return };
     let keys = batch.presses + 1;
     let images: Vec<ItemId> = batch.images.into_iter().filter(|id| !batch.left_out.contains(id)).collect();
     if !images.is_empty() && !batch.class.is_empty() {

@@ -72,6 +72,12 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         nothing_ui(ui, "No label is doubted", words);
         return;
     };
+    let label = &mut panel.view.label;
+    if label.reviewing != Some(doubt.image) && !ui.ctx().text_edit_focused() {
+        // What was begun and left was meant for another image.
+        label.typed.clear();
+    }
+    label.reviewing = Some(doubt.image);
     keys(ui, panel, doubts.len(), place, doubt);
     panel.view.label.shown = Some((doubt.image, Vec::new(), 0.0));
     let next: Vec<(ItemId, Option<String>)> =

@@ -24,6 +24,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     };
     let Some(image) = panel.state().and_then(|state| state.image(id).cloned()) else { return };
     let place = list.iter().position(|other| *other == id);
+    panel.view.next = place.and_then(|place| list.get(place + 1)).copied();
     ui.horizontal(|ui| {
         if ui.button("← Back").on_hover_text("Esc").clicked() {
             panel.view.viewer = None;

@@ -455,7 +455,8 @@ impl Desk {
     /// Asks for the pixels of an image; they are there some polls later. Then those of the image that is likely to be asked for next.
     pub fn want_picture(&mut self, image: ItemId, next: Option<ItemId>) {
         let state = self.open.as_ref().map(|open| &open.state);
-        self.pictures.want(image, next, |image| {
+        let key = |id: ItemId| (id, state.and_then(|state| Some(state.image(id)?.content?.hash)));
+        self.pictures.want(key(image), next.map(key), |(image, _)| {
             let path = state.and_then(|state| state.path_of(state.image(image)?))?;
             let (session, wake) = (self.quick.clone(), Arc::clone(&self.wake));
             let decode = move |progress: &Progress| {

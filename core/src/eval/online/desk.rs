@@ -17,8 +17,6 @@ use crate::random::{self, Rng};
 
 /// Leaves of a memory of captions that are looked at.
 const LEAVES: usize = 8;
-/// So many rounds less nearest neighbours must have been wrong before the mixture is not asked.
-const AHEAD: u32 = 3;
 
 /// Corrections by one adviser, or by the mixture.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,9 +226,11 @@ fn sitting<'a>(
 ) -> Result<Sitting> {
     let mut advisers = advisers(things)?;
     let n = advisers.len() + usize::from(things.pieces.is_some());
-    // Nearest neighbours need but one example of a class, and so does the recogniser, who tells more apart.
-    let (favourite, ahead) = if things.pieces.is_some() { (n - 1, 0) } else { (0, AHEAD) };
-    let mut mixture = Mixture::favouring(favourite, n, ahead)?;
+    // These need but one example of a class, and so does the recogniser, who tells more apart.
+    let place = |name: &str| advisers.iter().position(|adviser| adviser.name() == name);
+    let near = ["local-means", "nearest"].into_iter().filter_map(place).collect();
+    let favourites: Vec<usize> = if things.pieces.is_some() { vec![n - 1] } else { near };
+    let mut mixture = Mixture::favouring(&favourites, n)?;
     let mut sum = Sitting {
         mixture: 0.0,
         each: vec![0.0; n],

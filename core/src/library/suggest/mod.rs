@@ -142,7 +142,7 @@ impl Stand {
             nearest: Nearest::new(VALUES),
             captions: Remembering::new(Cmt::new(&CmtOptions::default())?, LEAVES),
             // Pieces tell more of the first few examples than anything else.
-            mixture: Mixture::favouring(ADVISERS.len() - 1, ADVISERS.len(), 0)?,
+            mixture: Mixture::favouring(&[ADVISERS.len() - 1], ADVISERS.len())?,
             rng: random::stream(seed, 1),
         })
     }

@@ -169,6 +169,8 @@ impl Labelling {
         }
         self.given = [given, again].concat();
         self.undone = [undone, taken_back].concat();
+        let may_come: HashSet<EventId> = state.future().iter().map(|act| act.id).collect();
+        self.undone.retain(|given| given.event.is_some_and(|event| may_come.contains(&event)));
         let known = |id: &ItemId| state.image(*id).map(|image| &**image);
         let mut queue = std::mem::take(&mut self.queue);
         queue.retain(|id| known(id).is_some_and(|image| self.may_stay(image)));
