@@ -240,11 +240,28 @@ fn the_next_picture_is_decoded_before_it_is_looked_at() {
     look(&mut desk, images[0], Some(images[1]), 2);
     look(&mut desk, images[1], Some(images[2]), 3);
     look(&mut desk, images[2], None, 3);
+    let rest = |desk: &mut Desk, id: ItemId, next: Option<ItemId>| {
+        for _ in 0..30 {
+            desk.want_picture(id, next);
+            sleep(Duration::from_millis(2));
+            desk.poll();
+        }
+    };
+    rest(&mut desk, images[2], None);
     assert_eq!(decoded(), 3, "each is decoded once");
     // Another one than was thought comes next, and the one thought of may come after all.
     look(&mut desk, images[3], Some(images[0]), 5);
     look(&mut desk, images[0], Some(images[0]), 5);
+    rest(&mut desk, images[0], Some(images[0]));
     assert_eq!(decoded(), 5);
+    // One that could not be had ahead is tried again when it is looked at, and not before.
+    let path = state(&desk).path_of(state(&desk).image(images[1]).unwrap()).unwrap();
+    let aside = path.with_extension("aside");
+    fs::rename(&path, &aside).unwrap();
+    rest(&mut desk, images[0], Some(images[1]));
+    assert_eq!(decoded(), 6);
+    fs::rename(&aside, &path).unwrap();
+    look(&mut desk, images[1], None, 7);
     desk.drop_pictures();
     assert!(desk.picture().is_none());
 }

@@ -73,12 +73,13 @@ for size in 1280x800 1920x1080; do
         shoot search
         xdotool key Escape
         sleep 0.3
-        for keys in ctrl+1 ctrl+a ctrl+t; do
+        for keys in ctrl+1 ctrl+a ctrl+shift+l; do
             xdotool key "$keys"
             sleep 0.4
         done
         sleep "${THINKING:-20}"
         shoot label
+        xdotool key ctrl+t
         # Judging takes a while on a slow machine.
         xdotool key ctrl+4
         sleep "${JUDGING:-30}"
