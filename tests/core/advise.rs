@@ -38,7 +38,7 @@ proptest! {
         // Log losses of each expert before the change and after.
         let mut parts = vec![[0.0; 2]; 2 * n + 2];
         let mut truth = 0;
-        let mut corrected = 0.0;
+        let (mut corrected, mut last) = (0.0, None);
         for round in 0..200 {
             if rng.random::<f64>() > again {
                 truth = rng.random_range(0..k);
@@ -47,6 +47,10 @@ proptest! {
             let opinions: Vec<Opinion> = skill.iter().map(|right| opinion(truth, k, right[part], &mut rng)).collect();
             let advice = mixture.combine(&opinions);
             prop_assert!(advice.chances.is_empty() || ((advice.chances.iter().map(|p| p.1).sum::<f64>() - 1.0).abs() < 1e-9 && advice.chances.iter().all(|p| p.1 > 0.0)));
+            // While favourites lead, the best of them suggests, unless the last class does.
+            let [own, mixed] = mixture.wrong();
+            let single = favourites.first().filter(|_| favourites.len() == 1 && own <= mixed).and_then(|favourite| advice.each[*favourite]);
+            prop_assert!(single.is_none() || advice.suggestion() == single || advice.suggestion() == last);
             // The best chance is that of the suggestion, and what suggestions cost is within its bound.
             let best = advice.chances.iter().map(|p| p.1).fold(0.0, f64::max);
             prop_assert!(advice.ranking.is_sorted_by_key(|class| -advice.chances.iter().find(|p| p.0 == *class).unwrap().1));
@@ -58,6 +62,7 @@ proptest! {
             }
             let before = mixture.log_losses().1.to_vec();
             mixture.learn(&advice, ClassId(truth as u32)).unwrap();
+            last = Some(ClassId(truth as u32));
             let (log_loss, log_losses) = mixture.log_losses();
             parts.iter_mut().zip(log_losses.iter().zip(&before)).for_each(|(own, (now, before))| own[part] += now - before);
             let [own, mixed] = mixture.wrong();

@@ -246,7 +246,11 @@ impl Mixture {
         let [wrong, mixture_wrong] = self.favourites.wrong;
         let leads = rivals.filter(|_| wrong <= mixture_wrong).map(|[own, _]| own);
         let leader = best.filter(|_| leads.is_some()).map(|(adviser, _)| if last.is_some() { experts.len() - 1 } else { adviser });
-        let chances = leader.and_then(|leader| experts.get(leader)).unwrap_or(&mixed).clone();
+        let mut chances = leader.and_then(|leader| experts.get(leader)).unwrap_or(&mixed).clone();
+        if let Some(own) = leads {
+            // Its own chance may be less by a rounding error.
+            chances[own] = chances.iter().copied().fold(0.0, f64::max);
+        }
         let mut places: Vec<usize> = (0..k).collect();
         let falling = |of: &[f64], a: usize, b: usize| of[b].total_cmp(&of[a]);
         places.sort_by(|&a, &b| {

@@ -169,6 +169,11 @@ impl Stand {
         let opinions = self.opinions(&said.view, &said.judged)?;
         let advice = self.mixture.combine(&opinions);
         self.mixture.learn(&advice, said.class)?;
+        self.teach(said)
+    }
+
+    /// The advisers learn a label; who of them is trusted stays as it is.
+    fn teach(&mut self, said: &Said) -> Result<()> {
         if said.class.index() < APART {
             self.contextual.learn(&said.view.seen, said.class, &mut self.rng)?;
         }

@@ -89,7 +89,8 @@ impl Review {
     /// without its object; besides, O(labels) learning steps and likenesses for the first few hundred doubts.
     ///
     /// What is said of an object by others never heard its labels: not the advisers, which learn the other folds, nor the recogniser, which
-    /// leaves the object out. Only how much each of them is trusted was learned from the recogniser's opinions of other objects, in which
+    /// leaves the object out. How much each is trusted is learned fold by fold, from what is said of objects before any of their labels is
+    /// heard: who knows other views of an object would look better than it is. Only in the recogniser's opinions of other objects
     /// this one's images had a part.
     ///
     /// # Errors
@@ -112,12 +113,7 @@ impl Review {
             let taught = taught(&known);
             let has_class: BTreeSet<ClassId> = taught.iter().map(|case| case.said.class).collect();
             let mut stand = Stand::new(self.seed)?;
-            for case in taught {
-                if progress.is_cancelled() && !hurries {
-                    break;
-                }
-                stand.learn(&case.said)?;
-            }
+            stand.hear(&taught, || progress.is_cancelled() && !hurries)?;
             for case in cases.iter().filter(|case| case.fold == fold) {
                 if progress.step().is_err() && !hurries {
                     break;
@@ -196,6 +192,39 @@ impl Review {
         }
         let advisers = stand.votes(&advice, |class| Some(name(class)));
         Ok(Some(Doubt { image: *image, label: (case.label.to_owned(), own), instead, advisers, alike: Vec::new() }))
+    }
+}
+
+impl Stand {
+    /// Hears labels, fold by fold: first all of one are judged, and then they are learned. In the end it is learned who is to be trusted, in the
+    /// order of the cases, which is by chance: folds come object by object, which would teach that the class seldom changes.
+    fn hear(&mut self, cases: &[&Case<'_>], is_over: impl Fn() -> bool) -> Result<()> {
+        let mut opinions: Vec<Option<Vec<Opinion>>> = vec![None; cases.len()];
+        let mut knows = false;
+        for fold in 0..FOLDS {
+            let part = || cases.iter().enumerate().filter(|(_, case)| case.fold == fold);
+            for (place, case) in part().filter(|_| knows) {
+                if is_over() {
+                    return Ok(());
+                }
+                opinions[place] = Some(self.opinions(&case.said.view, &case.said.judged)?);
+            }
+            for (_, case) in part() {
+                if is_over() {
+                    return Ok(());
+                }
+                self.teach(&case.said)?;
+                knows = true;
+            }
+        }
+        for (case, opinions) in cases.iter().zip(opinions) {
+            // Where nothing was known, nothing is learned but which classes there are.
+            if opinions.is_some() || !self.mixture.classes().contains(&case.said.class) {
+                let advice = self.mixture.combine(&opinions.unwrap_or_default());
+                self.mixture.learn(&advice, case.said.class)?;
+            }
+        }
+        Ok(())
     }
 }
 
