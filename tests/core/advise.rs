@@ -332,6 +332,33 @@ fn a_recogniser_advises() {
     assert_eq!((some.len(), some[4], some[0]), (5, scores.of[1].unwrap(), f64::NEG_INFINITY));
 }
 
+/// Who seldom speaks is trusted by what it says then, and keeps its record.
+#[test]
+fn silence_costs_no_trust() {
+    let mut rng = random::seeded(12);
+    let mut mixture = Mixture::favouring(&[0], 3).unwrap();
+    for round in 0..400 {
+        let truth = rng.random_range(0..4);
+        let sure = |class: usize| Opinion::Scores((0..4).map(|other| if other == class { 1.0 } else { 0.0 }).collect());
+        let rare = if round % 10 == 0 { sure(truth) } else { Opinion::None };
+        let often = |rng: &mut Rng| sure(if rng.random::<f64>() < 0.6 { truth } else { rng.random_range(0..4) });
+        let opinions = [rare.clone(), often(&mut rng), often(&mut rng)];
+        let advice = mixture.combine(&opinions);
+        if round > 200 && rare != Opinion::None {
+            assert_eq!(advice.suggestion(), Some(ClassId(truth as u32)));
+            assert!(advice.chances.iter().any(|p| p.1 > 0.9), "{:?}", advice.chances);
+        }
+        mixture.learn(&advice, ClassId(truth as u32)).unwrap();
+    }
+    let trust = mixture.trust();
+    assert!(trust[0] > 2.0 * trust[1].max(trust[2]), "{trust:?}");
+    let record = mixture.record(0).unwrap();
+    assert!(record.accuracy() > 0.9 && record.rounds() < 45.0, "{} of {}", record.accuracy(), record.rounds());
+    // Without the silent one, the mixture is what it would be of the others.
+    let advice = mixture.combine(&[Opinion::None, Opinion::None, Opinion::Ranking(vec![ClassId(2)])]);
+    assert_eq!(advice.by(0).to_vec(), advice.mixed.iter().map(|p| p.1).collect::<Vec<_>>());
+}
+
 /// The favourite is right from the start, and others say with conviction what they do not know: hardly anything is lost to them.
 #[test]
 fn a_favourite_is_not_overruled_at_once() {

@@ -56,7 +56,7 @@ impl Advice {
         self.ranking.first().copied()
     }
 
-    /// The chances by one adviser alone, of the classes in [`Advice::chances`].
+    /// The chances by one adviser alone, of the classes in [`Advice::chances`]; those of the mixture where it says nothing.
     pub fn by(&self, adviser: usize) -> &[f64] {
         self.experts.get(adviser).filter(|_| 2 * adviser + 2 < self.experts.len()).map_or(&[], Vec::as_slice)
     }
@@ -115,6 +115,11 @@ const ALONE: f64 = 0.1;
 fn largest(scores: &[f64]) -> Option<usize> {
     let known = (0..scores.len()).filter(|&place| scores[place] > f64::NEG_INFINITY);
     known.fold(None, |best, place| if best.is_none_or(|best: usize| scores[place] > scores[best]) { Some(place) } else { best })
+}
+
+/// The chances by an adviser's own record; all alike where it says nothing.
+fn alone(record: &Calibrated, scores: &[f64], k: usize) -> Vec<f64> {
+    if largest(scores).is_some() { record.chances(scores, k) } else { vec![1.0 / k as f64; k] }
 }
 
 impl Mixture {
@@ -228,17 +233,24 @@ impl Mixture {
             (0..self.records.len()).map(|i| opinions.get(i).unwrap_or(&Opinion::None).scores(&self.classes)).collect();
         let record = usize::from(self.recurrence.is_young());
         let mut experts: Vec<Vec<f64>> =
-            self.records.iter().zip(&scores).map(|(records, scores)| records[record].chances(scores, k)).collect();
+            self.records.iter().zip(&scores).map(|(records, scores)| alone(&records[record], scores, k)).collect();
         let order = self.recurrence.chances(k);
         let factors: Vec<&[f64]> = experts.iter().chain([&order]).map(Vec::as_slice).collect();
         let pooled = self.pool.chances(&factors);
         let joined = |own: &Vec<f64>| pool::chances(own.iter().zip(&order).map(|(a, b)| a.ln() + b.ln()).collect());
         let joined: Vec<Vec<f64>> = experts.iter().map(joined).collect();
         experts.extend([pooled].into_iter().chain(joined).chain([order]));
+        // Who says nothing sleeps, and counts as saying what the others do.
+        let n = scores.len();
+        let sleeps = |expert: usize| {
+            scores.get(if expert > n { expert - n - 1 } else { expert }).is_some_and(|own| expert != n && largest(own).is_none())
+        };
+        let awake: f64 = self.weights.iter().enumerate().filter(|(expert, _)| !sleeps(*expert)).map(|(_, weight)| weight).sum();
         let mut mixed = vec![0.0; k];
-        for (weight, expert) in self.weights.iter().zip(&experts) {
-            mixed.iter_mut().zip(expert).for_each(|(sum, p)| *sum += weight * p);
+        for (expert, weight) in self.weights.iter().enumerate().filter(|(expert, _)| !sleeps(*expert)) {
+            mixed.iter_mut().zip(&experts[expert]).for_each(|(sum, p)| *sum += weight / awake * p);
         }
+        experts.iter_mut().enumerate().filter(|(expert, _)| sleeps(*expert)).for_each(|(_, chances)| chances.clone_from(&mixed));
         let class = |place: usize| self.classes.get(place).copied();
         let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
         let best = self.favourites.best(&scores);
@@ -306,10 +318,14 @@ impl Mixture {
         }
         let n = self.records.len();
         if let (Some((order, _)), Some(pooled)) = (advice.experts.split_last(), advice.experts.get(n)) {
-            let factors: Vec<&[f64]> = advice.experts[..n].iter().chain([order]).map(Vec::as_slice).collect();
+            // To the pool, who says nothing says that all classes are alike.
+            let even = vec![1.0 / k as f64; k];
+            let said = advice.experts[..n].iter().zip(&advice.scores);
+            let said = said.map(|(expert, scores)| if largest(scores).is_some() { expert } else { &even });
+            let factors: Vec<&[f64]> = said.chain([order]).map(Vec::as_slice).collect();
             self.pool.learn(&factors, pooled, truth);
         }
-        for (records, scores) in self.records.iter_mut().zip(&advice.scores) {
+        for (records, scores) in self.records.iter_mut().zip(&advice.scores).filter(|(_, scores)| largest(scores).is_some()) {
             records[advice.record.min(1)].learn(scores, k, truth);
         }
         Ok(())

@@ -8,6 +8,7 @@
 //! Where the last class had only one or two examples, advisers keep another record: they do not know how little they know of it.
 //!
 //! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is theirs, with a rate that falls.
+//! - Freund, Schapire, Singer and Warmuth, *Using and combining predictors that specialize*, 1997: advisers that say nothing now and then.
 //! - Vovk, *Aggregating strategies*, 1990: with log loss, what a mixture loses to the best is bounded once for all.
 //! - Genest and Zidek, *Combining probability distributions*, 1986: logarithmic pools.
 //! - Krichevsky and Trofimov, *The performance of universal encoding*, 1981: chances from counts, one half added.
@@ -27,7 +28,8 @@
 //! ```
 //!
 //! at any T, for any truths; so ln 1/π_i + ln (T+c-1)/c more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. Rounds with
-//! a class that was not known before count for nothing.
+//! a class that was not known before count for nothing. An adviser that says nothing in a round counts as giving the chances that the mixture of the others gives:
+//! then it neither gains nor loses weight, the mixture is what it would be without it, and the bound is about the rounds in which it speaks.
 //!
 //! # Who suggests
 //!
