@@ -497,9 +497,7 @@ impl App {
             ui.ctx().request_repaint();
         }
     }
-}
 
-impl App {
     /// Asks for the picture that is looked at and the next one.
     fn want_pictures(&mut self) {
         let looked_at = match self.view.page {

@@ -41,6 +41,8 @@ pub struct Advice {
     pub mixed: Vec<(ClassId, f64)>,
     /// What each adviser alone would suggest.
     pub each: Vec<Option<ClassId>>,
+    /// The same as places among the chances.
+    said: Vec<Option<usize>>,
     /// The chances by each adviser, by the pool, by each adviser joined with the order of labels, and by that order, `(2 n_advisers + 2, k)`.
     experts: Vec<Vec<f64>>,
     scores: Vec<Vec<f64>>,
@@ -73,8 +75,8 @@ struct Favourites {
 
 impl Favourites {
     /// The one that was wrong least often of those that say something, of equals the first, and the place of what it says.
-    fn best(&self, scores: &[Vec<f64>]) -> Option<(usize, usize)> {
-        let say = self.advisers.iter().filter_map(|(adviser, wrong)| Some((*adviser, *wrong, largest(scores.get(*adviser)?)?)));
+    fn best(&self, said: &[Option<usize>]) -> Option<(usize, usize)> {
+        let say = self.advisers.iter().filter_map(|(adviser, wrong)| Some((*adviser, *wrong, (*said.get(*adviser)?)?)));
         let best = say.reduce(|best, other| if other.1 < best.1 { other } else { best });
         best.map(|(adviser, _, place)| (adviser, place))
     }
@@ -115,11 +117,6 @@ const ALONE: f64 = 0.1;
 fn largest(scores: &[f64]) -> Option<usize> {
     let known = (0..scores.len()).filter(|&place| scores[place] > f64::NEG_INFINITY);
     known.fold(None, |best, place| if best.is_none_or(|best: usize| scores[place] > scores[best]) { Some(place) } else { best })
-}
-
-/// The chances by an adviser's own record; all alike where it says nothing.
-fn alone(record: &Calibrated, scores: &[f64], k: usize) -> Vec<f64> {
-    if largest(scores).is_some() { record.chances(scores, k) } else { vec![1.0 / k as f64; k] }
 }
 
 impl Mixture {
@@ -232,8 +229,10 @@ impl Mixture {
         let scores: Vec<Vec<f64>> =
             (0..self.records.len()).map(|i| opinions.get(i).unwrap_or(&Opinion::None).scores(&self.classes)).collect();
         let record = usize::from(self.recurrence.is_young());
-        let mut experts: Vec<Vec<f64>> =
-            self.records.iter().zip(&scores).map(|(records, scores)| alone(&records[record], scores, k)).collect();
+        let said: Vec<Option<usize>> = scores.iter().map(|scores| largest(scores)).collect();
+        // To the pool, who says nothing says that all classes are alike.
+        let alone = |i: usize| said[i].map_or_else(|| vec![1.0 / k as f64; k], |_| self.records[i][record].chances(&scores[i], k));
+        let mut experts: Vec<Vec<f64>> = (0..self.records.len()).map(alone).collect();
         let order = self.recurrence.chances(k);
         let factors: Vec<&[f64]> = experts.iter().chain([&order]).map(Vec::as_slice).collect();
         let pooled = self.pool.chances(&factors);
@@ -241,19 +240,18 @@ impl Mixture {
         let joined: Vec<Vec<f64>> = experts.iter().map(joined).collect();
         experts.extend([pooled].into_iter().chain(joined).chain([order]));
         // Who says nothing sleeps, and counts as saying what the others do.
-        let n = scores.len();
-        let sleeps = |expert: usize| {
-            scores.get(if expert > n { expert - n - 1 } else { expert }).is_some_and(|own| expert != n && largest(own).is_none())
-        };
-        let awake: f64 = self.weights.iter().enumerate().filter(|(expert, _)| !sleeps(*expert)).map(|(_, weight)| weight).sum();
+        let speaks = || said.iter().map(Option::is_some);
+        let sleeps: Vec<bool> = speaks().chain([true]).chain(speaks()).chain([true]).map(|speaks| !speaks).collect();
+        let awake = || self.weights.iter().zip(&experts).zip(&sleeps).filter(|(_, sleeps)| !**sleeps).map(|(pair, _)| pair);
+        let sum: f64 = awake().map(|(weight, _)| weight).sum();
         let mut mixed = vec![0.0; k];
-        for (expert, weight) in self.weights.iter().enumerate().filter(|(expert, _)| !sleeps(*expert)) {
-            mixed.iter_mut().zip(&experts[expert]).for_each(|(sum, p)| *sum += weight / awake * p);
+        for (weight, expert) in awake() {
+            mixed.iter_mut().zip(expert).for_each(|(p, own)| *p += weight / sum * own);
         }
-        experts.iter_mut().enumerate().filter(|(expert, _)| sleeps(*expert)).for_each(|(_, chances)| chances.clone_from(&mixed));
+        experts.iter_mut().zip(&sleeps).filter(|(_, sleeps)| **sleeps).for_each(|(chances, _)| chances.clone_from(&mixed));
         let class = |place: usize| self.classes.get(place).copied();
         let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
-        let best = self.favourites.best(&scores);
+        let best = self.favourites.best(&said);
         let rivals = best.and_then(|(_, own)| Some([last.unwrap_or(own), largest(&mixed)?]));
         let [wrong, mixture_wrong] = self.favourites.wrong;
         let leads = rivals.filter(|_| wrong <= mixture_wrong).map(|[own, _]| own);
@@ -272,7 +270,8 @@ impl Mixture {
         let by_class = |of: Vec<f64>| self.classes.iter().copied().zip(of).collect();
         Advice {
             ranking: places.into_iter().filter_map(class).collect(),
-            each: scores.iter().map(|scores| largest(scores).and_then(class)).collect(),
+            each: said.iter().map(|said| said.and_then(class)).collect(),
+            said,
             chances: by_class(chances),
             mixed: by_class(mixed),
             experts,
@@ -301,7 +300,7 @@ impl Mixture {
         if let Some(rivals) = advice.rivals {
             self.favourites.wrong.iter_mut().zip(rivals).for_each(|(wrong, said)| *wrong += is_wrong(Some(said)));
             for (adviser, wrong) in &mut self.favourites.advisers {
-                *wrong += is_wrong(advice.scores.get(*adviser).and_then(|scores| largest(scores)));
+                *wrong += is_wrong(advice.said.get(*adviser).copied().flatten());
             }
         }
         self.rounds += 1.0;
@@ -318,15 +317,15 @@ impl Mixture {
         }
         let n = self.records.len();
         if let (Some((order, _)), Some(pooled)) = (advice.experts.split_last(), advice.experts.get(n)) {
-            // To the pool, who says nothing says that all classes are alike.
             let even = vec![1.0 / k as f64; k];
-            let said = advice.experts[..n].iter().zip(&advice.scores);
-            let said = said.map(|(expert, scores)| if largest(scores).is_some() { expert } else { &even });
-            let factors: Vec<&[f64]> = said.chain([order]).map(Vec::as_slice).collect();
+            let own = advice.experts[..n].iter().zip(&advice.said).map(|(expert, said)| if said.is_some() { expert } else { &even });
+            let factors: Vec<&[f64]> = own.chain([order]).map(Vec::as_slice).collect();
             self.pool.learn(&factors, pooled, truth);
         }
-        for (records, scores) in self.records.iter_mut().zip(&advice.scores).filter(|(_, scores)| largest(scores).is_some()) {
-            records[advice.record.min(1)].learn(scores, k, truth);
+        for ((records, scores), said) in self.records.iter_mut().zip(&advice.scores).zip(&advice.said) {
+            if said.is_some() {
+                records[advice.record.min(1)].learn(scores, k, truth);
+            }
         }
         Ok(())
     }

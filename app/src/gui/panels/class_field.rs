@@ -120,13 +120,13 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>, leaving: bool) -> Opt
             }
         }
     }
-    let as_written = if response.lost_focus() { written(panel) } else { None };
     if response.lost_focus() {
         // These keys ended the writing, and mean nothing else.
         let (enter, escape) = (pressed(ui, Key::Enter), pressed(ui, Key::Escape));
         if enter || leaving && !escape {
             // Who only goes elsewhere means what is written.
-            let as_written = as_written.filter(|_| !enter && panel.view.label.completion == 0);
+            let is_left = !enter && panel.view.label.completion == 0;
+            let as_written = if is_left { written(panel) } else { None };
             let offer = || offers.get(panel.view.label.completion).map(|(class, _)| class.clone());
             chosen = chosen.or(as_written).or_else(offer);
         }

@@ -1,12 +1,11 @@
 //! In which order images are labelled.
 
 use rand::seq::SliceRandom as _;
+use serde::{Deserialize, Serialize};
 
 use super::{Moment, Seen, Suggester, Suggestion};
 use crate::error::Result;
 use crate::ids::ItemId;
-use serde::{Deserialize, Serialize};
-
 use crate::library::state::State;
 use crate::progress::Progress;
 use crate::random;
