@@ -52,7 +52,6 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         return Err(Error::Option { name: "--links", found: format!("given with --format {}", format.name()), expected }.into());
     }
     let library = librarian.open(&arguments.library)?;
-    let mut plan = None;
     let written = librarian.with_shared(library, |library| {
         let Some(what) = what else {
             let model = session.model(&hold(library))?;
@@ -61,28 +60,25 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             } else {
                 session.save_model(&model, to)?;
             }
-            return Ok(Written::from(1));
+            return Ok(Written { n: 1, ..Written::default() });
         };
-        if is_sorted && arguments.dry_run {
-            plan = Some(session.plan_class_folders(library, to)?);
-        }
         Ok(out.watched(session.progress(), || session.export(library, what, to, arguments.dry_run))?)
     })?;
     let verb = if arguments.dry_run { "Would write" } else { "Wrote" };
     out.answer(
         || {
             let mut answer = json!({"written": written.n, "dry_run": arguments.dry_run, "to": to.to_string_lossy()});
-            if let Some(plan) = &plan {
-                answer["folders"] = json!(plan.folders);
-                answer["bytes"] = json!(plan.bytes);
+            if is_sorted {
+                answer["folders"] = json!(written.folders);
+                answer["bytes"] = json!(written.bytes);
             }
-            if plan.is_some() || written.missing > 0 {
+            if is_sorted || written.missing > 0 {
                 answer["missing"] = json!(written.missing);
             }
             answer
         },
         || {
-            let folders = plan.iter().flat_map(|plan| &plan.folders).map(|(folder, n)| format!("{n:>6}  {folder}\n"));
+            let folders = written.folders.iter().filter(|_| arguments.dry_run).map(|(folder, n)| format!("{n:>6}  {folder}\n"));
             let missing = match written.missing {
                 0 => String::new(),
                 n => format!("\n{} left out: their files are not there", count(n, "labelled image")),

@@ -24,42 +24,32 @@ use tessera_core::{Error, Result, random};
 use super::Session;
 use crate::command::{Export, Format};
 
-/// What an export into class folders would write.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// The folders with their images.
-    pub folders: Vec<(String, usize)>,
-    /// Bytes of all these images.
-    pub bytes: u64,
-    /// Labelled images that are left out, for their files are not there.
-    pub missing: usize,
-    /// Images that get a number, for another of their folder has their name.
-    pub renamed: usize,
-    /// Why it cannot be written there, if it cannot.
-    pub in_the_way: Option<String>,
-}
-
 /// What an export wrote, or would write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Rows or files.
     pub n: usize,
     /// Labelled images that were left out, for their files are not there.
     pub missing: usize,
+    /// Class folders with their images.
+    pub folders: Vec<(String, usize)>,
+    /// Bytes of all copied images.
+    pub bytes: u64,
+    /// Images in class folders that get a number, for another of their folder has their name.
+    pub renamed: usize,
 }
 
-impl From<usize> for Written {
-    fn from(n: usize) -> Self {
-        Self { n, missing: 0 }
-    }
+/// What an export into class folders would write, and whether it can.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What it would write.
+    pub written: Written,
+    /// Why it cannot be written there, if it cannot.
+    pub in_the_way: Option<String>,
 }
 
-impl Plan {
-    /// Images in all.
-    pub fn images(&self) -> usize {
-        self.folders.iter().map(|(_, n)| n).sum()
-    }
-}
+/// Where each image is copied from and to.
+type Copies = Vec<(PathBuf, PathBuf)>;
 
 impl Session {
     /// What an export of a library's labels into class folders below `to` would write; nothing is.
@@ -67,20 +57,28 @@ impl Session {
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Result<Plan> {
+        let (_, written) = self.copies(library, Format::ClassFolders, to)?;
+        Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
+    }
+
+    /// What a library's labelled images are copied to.
+    fn copies(&self, library: &Mutex<Library>, format: Format, to: &Path) -> Result<(Copies, Written)> {
         let state = hold(library).state().clone();
         let labelled = self.labelled(&state)?;
-        let copies = in_class_folders(&labelled, to);
-        let mut plan = Plan { in_the_way: check_empty(to).err().map(|error| error.to_string()), ..Plan::default() };
-        let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-        for (from, path) in &copies {
-            let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
-            *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
-            plan.renamed += usize::from(from.file_name() != path.file_name());
+        let copies = if format == Format::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
+        let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
+        let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
+        let mut written = Written { n: copies.len(), missing, bytes, ..Written::default() };
+        if format != Format::NorbNames {
+            let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+            for (from, path) in &copies {
+                let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+                *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
+                written.renamed += usize::from(from.file_name() != path.file_name());
+            }
+            written.folders = folders.into_iter().collect();
         }
-        plan.folders = folders.into_iter().collect();
-        plan.missing = n_labelled(&state) - copies.len();
-        plan.bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
-        Ok(plan)
+        Ok((copies, written))
     }
 
     /// The labelled images whose files are there now, with their labels and files.
@@ -105,14 +103,14 @@ impl Session {
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
     /// [`Error::Cancelled`].
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<Written> {
-        let rows = match what {
-            Export::Labels(Format::ClassFolders | Format::ClassLinks | Format::NorbNames) => {
-                let state = hold(library).state().clone();
-                let (labelled, links) = (self.labelled(&state)?, what == Export::Labels(Format::ClassLinks));
-                let missing = n_labelled(&state) - labelled.len();
-                let is_norb = what == Export::Labels(Format::NorbNames);
-                let copies = if is_norb { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
-                return Ok(Written { n: self.export_copies(&copies, to, dry_run, links)?, missing });
+        let n = match what {
+            Export::Labels(format @ (Format::ClassFolders | Format::ClassLinks | Format::NorbNames)) => {
+                let (copies, written) = self.copies(library, format, to)?;
+                check_empty(to)?;
+                if !dry_run {
+                    self.copy(&copies, format == Format::ClassLinks)?;
+                }
+                return Ok(written);
             }
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
@@ -125,15 +123,11 @@ impl Session {
             Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
             Export::Events => self.export_events(library, to, dry_run),
         };
-        rows.map(Written::from)
+        Ok(Written { n: n?, ..Written::default() })
     }
 
-    /// Copies labelled images, or links to them, into the new or empty folder `to`. What was begun and cannot be ended is taken away again.
-    fn export_copies(&self, copies: &[(PathBuf, PathBuf)], to: &Path, dry_run: bool, links: bool) -> Result<usize> {
-        check_empty(to)?;
-        if dry_run {
-            return Ok(copies.len());
-        }
+    /// Copies images, or links to them, to where nothing is. What was begun and cannot be ended is taken away again.
+    fn copy(&self, copies: &[(PathBuf, PathBuf)], links: bool) -> Result<()> {
         self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
         let mut made = Made::default();
         let outcome = copies.iter().try_for_each(|(from, path)| {
@@ -146,7 +140,7 @@ impl Session {
         if outcome.is_err() {
             made.take_away();
         }
-        outcome.map(|()| copies.len())
+        outcome
     }
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
@@ -302,13 +296,9 @@ fn check_empty(to: &Path) -> Result<()> {
     Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
-fn n_labelled(state: &State) -> usize {
-    state.images().filter(|image| image.label().is_some()).count()
-}
-
 /// Where each labelled image is copied from and to, in a folder for its class. Files and classes of one name get numbers; names that differ in
 /// capitals alone are one name to some systems.
-fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Vec<(PathBuf, PathBuf)> {
+fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Copies {
     let mut folders: HashMap<&str, PathBuf> = HashMap::new();
     let mut classes = Names::default();
     let mut files: HashMap<&str, Names> = HashMap::new();
@@ -350,7 +340,7 @@ impl Names {
 
 /// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
 /// is 0. Where two would have one name, each also gets the number of its image.
-fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Copies> {
     let mut named = Vec::new();
     for (image, label, from) in labelled {
         let meta = &image.folder.meta;

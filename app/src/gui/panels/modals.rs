@@ -90,32 +90,32 @@ fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
         return;
     };
     ui.add(egui::Label::new(RichText::new(display(&to)).weak()).truncate());
-    let megabytes = plan.bytes as f64 / 1e6;
+    let megabytes = plan.written.bytes as f64 / 1e6;
     ui.label(format!(
         "{} in {}, {megabytes:.1} MB; nothing is written yet",
-        count(plan.images(), "image"),
-        count(plan.folders.len(), "folder")
+        count(plan.written.n, "image"),
+        count(plan.written.folders.len(), "folder")
     ));
     ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
         egui::Grid::new("folders").num_columns(2).striped(true).min_col_width(80.0).show(ui, |ui| {
-            for (folder, n) in &plan.folders {
+            for (folder, n) in &plan.written.folders {
                 ui.label(folder);
                 ui.label(n.to_string());
                 ui.end_row();
             }
         });
     });
-    if plan.renamed > 0 {
+    if plan.written.renamed > 0 {
         ui.label(format!(
             "{} a number behind the name, for another of the folder has it",
-            match plan.renamed {
+            match plan.written.renamed {
                 1 => "One image gets".to_owned(),
                 n => format!("{n} images get"),
             }
         ));
     }
-    if plan.missing > 0 {
-        let words = format!("{} left out: their files are not there now", count(plan.missing, "labelled image"));
+    if plan.written.missing > 0 {
+        let words = format!("{} left out: their files are not there now", count(plan.written.missing, "labelled image"));
         ui.colored_label(ui.visuals().warn_fg_color, words);
     }
     if let Some(words) = &plan.in_the_way {
@@ -124,7 +124,7 @@ fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     ui.add_space(6.0);
     ui.horizontal(|ui| {
         let mut chosen = None;
-        ui.add_enabled_ui(plan.in_the_way.is_none() && plan.images() > 0, |ui| {
+        ui.add_enabled_ui(plan.in_the_way.is_none() && plan.written.n > 0, |ui| {
             if main_button(ui, "Copy the images").clicked() {
                 chosen = Some(Format::ClassFolders);
             }
