@@ -186,3 +186,10 @@ pub enum Format {
     /// Copies of the images under NORB-style names.
     NorbNames,
 }
+
+impl Format {
+    /// Whether it is of images themselves.
+    pub fn is_images(self) -> bool {
+        matches!(self, Self::ClassFolders | Self::ClassLinks | Self::NorbNames)
+    }
+}

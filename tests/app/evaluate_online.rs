@@ -30,6 +30,36 @@ fn every_learner_plays_every_stream() {
     }
 }
 
+/// What is written of a stream is what was played: a Perceptron made here loses the same on it.
+#[test]
+fn a_stream_is_written_for_other_programs() {
+    let world = World::new();
+    for (stream, d) in [("perceptron-killer", 4), ("sphere", 3), ("adversary", 3)] {
+        let given = ["--d", &d.to_string(), "--rounds", "300", "--to", "asked.csv", "--json"];
+        let answer = world.run(["eval", "online", "--learner", "perceptron", "--stream", stream].iter().chain(&given)).ended(0).object();
+        let text = std::fs::read_to_string(world.at("asked.csv")).unwrap();
+        let mut lines = text.lines();
+        assert!(lines.next().unwrap().starts_with("class,cost_0,cost_1,x_0,x_1,x_2"), "{text}");
+        let (mut w, mut loss, mut mistakes, mut rounds) = (vec![0.0; d], 0.0, 0, 0);
+        for line in lines {
+            let row: Vec<f64> = line.split(',').map(|x| x.parse().unwrap()).collect();
+            let (truth, costs, x) = (row[0] as usize, &row[1..3], &row[3..]);
+            assert_eq!((x.len(), costs[truth]), (d, 0.0));
+            let score: f64 = w.iter().zip(x).map(|(w, x): (&f64, &f64)| w * x).sum();
+            let guess = usize::from(score < 0.0);
+            loss += costs[guess];
+            rounds += 1;
+            if guess != truth {
+                mistakes += 1;
+                let sign = if truth == 0 { 1.0 } else { -1.0 };
+                w.iter_mut().zip(x).for_each(|(w, x)| *w += sign * x);
+            }
+        }
+        assert_eq!((rounds, mistakes), (300, answer["mistakes"].as_u64().unwrap()), "{stream}");
+        assert!((loss - answer["loss"].as_f64().unwrap()).abs() < 1e-6, "{stream}: {loss} and {answer}");
+    }
+}
+
 #[test]
 fn metrics_powers_margins_and_checks() {
     let world = World::new();

@@ -26,6 +26,7 @@ fn setting(who: Who, source: Source, d: usize, k: usize, rounds: usize) -> Setti
         rounds,
         guard: None,
         verify: true,
+        keep: false,
         seed: 0,
     }
 }

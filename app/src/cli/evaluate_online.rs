@@ -65,9 +65,13 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
         rounds: arguments.rounds as usize,
         guard,
         verify: arguments.verify,
+        keep: arguments.to.is_some(),
         seed: session.seed(),
     };
     let played = out.watched(session.progress(), || session.online(&setting))?;
+    if let Some(to) = &arguments.to {
+        session.write_stream(&played.asked, to)?;
+    }
     let ms = played.time.as_secs_f64() * 1e3;
     out.answer(
         || {

@@ -31,7 +31,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         Some(Format::NorbNames) => command::Format::NorbNames,
     };
     let (what, name) = match arguments.what {
-        What::Labels => (Some(command::Export::Labels(format)), "label"),
+        What::Labels => (Some(command::Export::Labels(format)), if format.is_images() { "image" } else { "label" }),
         What::Captions => (Some(command::Export::Captions(format)), "captioned image"),
         What::Predictions => (Some(command::Export::Predictions(format)), "prediction"),
         What::Events => (Some(command::Export::Events), "event"),

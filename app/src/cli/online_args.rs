@@ -101,6 +101,9 @@ pub(super) struct EvalOnline {
     /// Check every inequality of the proofs in every round
     #[arg(long)]
     pub(super) verify: bool,
+    /// Write what was asked as a table, for other programs: a row of the class's number, each class's cost and the query for each round
+    #[arg(long, value_name = "FILE.csv")]
+    pub(super) to: Option<PathBuf>,
 }
 
 /// In which order things are labelled.

@@ -3,6 +3,8 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 use tessera_core::library::suggest::Order;
 
+use crate::command::{Export, Format};
+
 /// Something a user can ask for without saying more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -18,6 +20,8 @@ pub enum Action {
     Rescan,
     /// Choose a file of captions or labels.
     ReadTable,
+    /// Choose a file or folder to give something out to.
+    Export(Export),
     /// Leave.
     Quit,
     /// Take back.
@@ -119,7 +123,26 @@ pub enum Action {
 }
 
 impl Action {
-    /// All of them, in the order of menus and palette.
+    /// All exports, in the order of menus and palette.
+    pub const EXPORTS: [Self; 15] = [
+        Self::Export(Export::Labels(Format::Csv)),
+        Self::Export(Export::Labels(Format::Tsv)),
+        Self::Export(Export::Labels(Format::JsonLines)),
+        Self::Export(Export::Labels(Format::Coco)),
+        Self::Export(Export::Labels(Format::ClassFolders)),
+        Self::Export(Export::Captions(Format::Csv)),
+        Self::Export(Export::Captions(Format::Tsv)),
+        Self::Export(Export::Captions(Format::JsonLines)),
+        Self::Export(Export::Captions(Format::Coco)),
+        Self::Export(Export::Captions(Format::Flickr8k)),
+        Self::Export(Export::Captions(Format::Sidecar)),
+        Self::Export(Export::Predictions(Format::Csv)),
+        Self::Export(Export::Predictions(Format::Tsv)),
+        Self::Export(Export::Predictions(Format::JsonLines)),
+        Self::Export(Export::Events),
+    ];
+
+    /// All others, in the order of menus and palette.
     pub const ALL: [Self; 55] = [
         Self::Open,
         Self::AddFolder,
@@ -187,6 +210,7 @@ impl Action {
             Self::Close => ("Close library", "Everything is saved already"),
             Self::Rescan => ("Look for new images", "Look at all imported folders again"),
             Self::ReadTable => ("Read captions or labels…", "From CSV, TSV, JSON lines, COCO JSON or Flickr8k token files"),
+            Self::Export(what) => exported(what),
             Self::Quit => ("Quit", "Everything is saved already"),
             Self::Undo => ("Undo", "Take back the last act, everywhere"),
             Self::Redo => ("Redo", "Do again what was taken back"),
@@ -365,5 +389,31 @@ impl Action {
             words.strip_suffix(key.name()).map_or_else(|| words.clone(), |modifiers| format!("{modifiers}{}", key.symbol_or_name()))
         };
         self.shortcuts().first().map(words).unwrap_or_default()
+    }
+}
+
+/// An export's words in a menu, and what it does in a sentence.
+fn exported(what: Export) -> (&'static str, &'static str) {
+    const LABELS: &str = "A row for each image with its class";
+    const CAPTIONS: &str = "What is said of each image";
+    const PREDICTIONS: &str = "What the recogniser says of each image, without having seen its object";
+    match what {
+        Export::Labels(format) if format.is_images() => {
+            ("Export images in a folder for each class…", "Class folders of copies or links; told before anything is written")
+        }
+        Export::Labels(Format::Tsv) => ("Export labels as TSV…", LABELS),
+        Export::Labels(Format::JsonLines) => ("Export labels as JSON lines…", LABELS),
+        Export::Labels(Format::Coco) => ("Export labels as COCO JSON…", LABELS),
+        Export::Labels(_) => ("Export labels as CSV…", LABELS),
+        Export::Captions(Format::Tsv) => ("Export captions as TSV…", CAPTIONS),
+        Export::Captions(Format::JsonLines) => ("Export captions as JSON lines…", CAPTIONS),
+        Export::Captions(Format::Coco) => ("Export captions as COCO JSON…", CAPTIONS),
+        Export::Captions(Format::Flickr8k) => ("Export captions as a Flickr8k token file…", CAPTIONS),
+        Export::Captions(Format::Sidecar) => ("Export captions as a .txt for each image…", CAPTIONS),
+        Export::Captions(_) => ("Export captions as CSV…", CAPTIONS),
+        Export::Predictions(Format::Tsv) => ("Export predictions as TSV…", PREDICTIONS),
+        Export::Predictions(Format::JsonLines) => ("Export predictions as JSON lines…", PREDICTIONS),
+        Export::Predictions(_) => ("Export predictions as CSV…", PREDICTIONS),
+        Export::Events => ("Export events as JSON lines…", "Everything that was ever done in this library"),
     }
 }

@@ -317,6 +317,8 @@ impl App {
             Action::AddFolder => self.view.open(Modal::Path(if has_library { Purpose::AddFolder } else { Purpose::Open })),
             Action::Sample => self.asks.commands.push(Command::OpenSample),
             Action::ReadTable => self.view.open(Modal::Path(Purpose::ReadTable)),
+            Action::Export(what) if has_library => self.view.open(Modal::Path(Purpose::Export(what))),
+            Action::Export(_) => self.toast(Notice { words: "Open a folder or a library first".into(), tone: Tone::Note, undo: None }),
             Action::RecogniseFile => self.view.open(Modal::Path(Purpose::Recognise)),
             Action::LoadModel => self.view.open(Modal::Path(Purpose::LoadModel)),
             Action::SaveModel => self.view.open(Modal::Path(Purpose::SaveModel)),

@@ -104,7 +104,7 @@ impl Session {
     /// [`Error::Cancelled`].
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<Written> {
         let n = match what {
-            Export::Labels(format @ (Format::ClassFolders | Format::ClassLinks | Format::NorbNames)) => {
+            Export::Labels(format) if format.is_images() => {
                 let (copies, written) = self.copies(library, format, to)?;
                 check_empty(to)?;
                 if !dry_run {

@@ -8,7 +8,7 @@ use tessera_core::ckm::presets::Preset;
 use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::eval::figures::Curve;
-use tessera_core::eval::online::{self, Desks, Long, Order, Played, Setting, Source, Things};
+use tessera_core::eval::online::{self, Asked, Desks, Long, Order, Played, Setting, Source, Things};
 use tessera_core::eval::recognition;
 use tessera_core::{Error, Result};
 
@@ -77,6 +77,25 @@ impl Session {
     /// As [`online::desks`].
     pub fn desks(&self, things: &Things, kinds: &[Order], orders: usize) -> Result<Vec<Desks>> {
         self.pool.install(|| online::desks(things, kinds, orders, self.seed, &self.progress))
+    }
+
+    /// Writes what was asked of a learner as a table with a heading, for other programs: the right class's number, what each class would have
+    /// cost, and the components of the query.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write_stream(&self, asked: &[Asked], to: &Path) -> Result<()> {
+        let (k, d) = asked.first().map_or((0, 0), |first| (first.costs.len(), first.query.len()));
+        let names = (0..k).map(|class| format!("cost_{class}")).chain((0..d).map(|component| format!("x_{component}")));
+        let mut text = ["class".to_owned()].into_iter().chain(names).collect::<Vec<_>>().join(",");
+        for Asked { query, truth, costs } in asked {
+            let _ = write!(text, "\n{}", truth.0);
+            for x in costs.iter().chain(query) {
+                let _ = write!(text, ",{x}");
+            }
+        }
+        text.push('\n');
+        fs::write(to, text).map_err(Error::io("write", to))
     }
 
     /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the class's number and all numbers for each thing,

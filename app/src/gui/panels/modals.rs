@@ -239,6 +239,7 @@ fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     }
     let mut found: Vec<(usize, Action)> = Action::ALL
         .into_iter()
+        .chain(Action::EXPORTS)
         .filter(|action| *action != Action::Palette)
         .filter_map(|action| Some((cost(&panel.view.typed, action)?, action)))
         .collect();

@@ -40,8 +40,8 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             ui.label(RichText::new(words).weak()).on_hover_text(hover);
             if reviewed.objects_unknown > 0 {
                 let n = count(reviewed.objects_unknown, "image");
-                let hover = format!("Of {n} it is not known which object they show: near copies with the same wrong label speak for it");
-                ui.colored_label(ui.visuals().warn_fg_color, "objects unknown").on_hover_text(hover);
+                let hover = "Names do not tell which object they show: near copies with the same wrong label speak for it";
+                ui.colored_label(ui.visuals().warn_fg_color, format!("{n} of unknown objects")).on_hover_text(hover);
             }
             if ui.add_enabled(!is_running, egui::Button::new("Review again")).clicked() {
                 panel.act(Action::Review);

@@ -3,11 +3,10 @@
 use egui::{Align, Id, Key, Layout, RichText, TextEdit, Ui};
 
 use super::super::actions::Action;
-use super::super::dialogs::Purpose;
 use super::super::theme;
 use super::super::view::{Page, Panel};
 use super::super::widgets::{WHOLE, chip_ui, fitted};
-use crate::command::{Command, Export, Format};
+use crate::command::Command;
 
 pub(super) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
@@ -89,7 +88,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::Open, true), (Action::Sample, true), (Action::AddFolder, has), (Action::Rescan, has)]);
         ui.separator();
         items(ui, panel, &[(Action::ReadTable, has)]);
-        ui.add_enabled_ui(has, |ui| ui.menu_button("Export", |ui| export_ui(ui, panel)));
+        ui.add_enabled_ui(has, |ui| ui.menu_button("Export", |ui| items(ui, panel, &Action::EXPORTS.map(|export| (export, true)))));
         ui.separator();
         items(ui, panel, &[(Action::Check, has), (Action::Close, has), (Action::Settings, true), (Action::Quit, true)]);
     });
@@ -155,32 +154,6 @@ fn items(ui: &mut Ui, panel: &mut Panel<'_>, actions: &[(Action, bool)]) {
         let response = if hover.is_empty() { response } else { response.on_hover_text(hover) };
         if response.clicked() {
             panel.act(*action);
-            ui.close();
-        }
-    }
-}
-
-fn export_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let kinds = [
-        ("Labels as CSV…", Export::Labels(Format::Csv)),
-        ("Labels as TSV…", Export::Labels(Format::Tsv)),
-        ("Labels as JSON lines…", Export::Labels(Format::JsonLines)),
-        ("Labels as COCO JSON…", Export::Labels(Format::Coco)),
-        ("Images in a folder for each class…", Export::Labels(Format::ClassFolders)),
-        ("Captions as CSV…", Export::Captions(Format::Csv)),
-        ("Captions as TSV…", Export::Captions(Format::Tsv)),
-        ("Captions as JSON lines…", Export::Captions(Format::JsonLines)),
-        ("Captions as COCO JSON…", Export::Captions(Format::Coco)),
-        ("Captions as a Flickr8k token file…", Export::Captions(Format::Flickr8k)),
-        ("Captions as a .txt for each image…", Export::Captions(Format::Sidecar)),
-        ("Predictions as CSV…", Export::Predictions(Format::Csv)),
-        ("Predictions as TSV…", Export::Predictions(Format::Tsv)),
-        ("Predictions as JSON lines…", Export::Predictions(Format::JsonLines)),
-        ("Events as JSON lines…", Export::Events),
-    ];
-    for (words, what) in kinds {
-        if ui.button(words).clicked() {
-            panel.asks.path = Some(Purpose::Export(what));
             ui.close();
         }
     }

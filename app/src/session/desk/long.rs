@@ -114,6 +114,7 @@ impl Desk {
                     outcome => outcome?,
                 };
                 let what = match what {
+                    Export::Labels(format) if format.is_images() => "image",
                     Export::Labels(_) => "label",
                     Export::Captions(_) => "captioned image",
                     Export::Predictions(_) => "prediction",

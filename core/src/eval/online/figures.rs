@@ -45,6 +45,7 @@ impl Long {
             rounds: self.rounds,
             guard: None,
             verify: false,
+            keep: false,
             seed: self.seed.wrapping_add(u64::from(run)),
         }
     }

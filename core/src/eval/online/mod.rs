@@ -14,6 +14,7 @@ use crate::contextual::{
     Contextual, ContextualOptions, EllipsoidLadder, Halving, Lift, MajorityVote, Metric, PairLearner, PolytopeLadder, Served, Space, Update,
 };
 use crate::error::{Error, Result};
+use crate::ids::ClassId;
 use crate::learn::Online;
 use crate::online_linear::{Multiclass, Rule};
 use crate::progress::Progress;
@@ -70,6 +71,8 @@ pub struct Setting {
     pub guard: Option<u32>,
     /// Check every inequality in every round.
     pub verify: bool,
+    /// Keep what was asked, for other programs.
+    pub keep: bool,
     /// The seed of stream and learner, apart.
     pub seed: u64,
 }
@@ -97,6 +100,19 @@ pub struct Played {
     pub checks: u64,
     /// How often a pair's knowledge was let grow again.
     pub inflations: u64,
+    /// What was asked, where it was to be kept.
+    pub asked: Vec<Asked>,
+}
+
+/// A round of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// What was asked, `(d)`.
+    pub query: Vec<f64>,
+    /// What was right.
+    pub truth: ClassId,
+    /// What each class would have cost as a guess, `(k)`.
+    pub costs: Vec<f64>,
 }
 
 fn wrong(name: &'static str, found: impl Into<String>, expected: &'static str) -> Error {
@@ -204,6 +220,7 @@ impl Stage<'_> {
         let mut robust = [0.0; 20];
         // Of a stream that settles costs at the end: what was asked, said and right.
         let mut history = Vec::new();
+        let mut asked = Vec::new();
         self.progress.begin("Playing rounds", self.setting.rounds as u64);
         let mut time = Duration::ZERO;
         for _ in 0..self.setting.rounds {
@@ -215,6 +232,9 @@ impl Stage<'_> {
             time += start.elapsed();
             let answer = round.as_ref();
             let truth = stream.reveal(&q, answer);
+            if self.setting.keep {
+                asked.push((q.clone(), truth));
+            }
             played.rounds += 1;
             played.mistakes += u64::from(answer.guess != Some(truth));
             let missed = answer.expected(|guess| if guess == Some(truth) { 0.0 } else { 1.0 });
@@ -223,7 +243,7 @@ impl Stage<'_> {
                 let expected = answer.expected(loss);
                 if missed > 0.0 {
                     let classes = 0..self.setting.classes as u32;
-                    let margin = classes.filter(|&class| class != truth.0).map(|class| loss(Some(crate::ids::ClassId(class))));
+                    let margin = classes.filter(|&class| class != truth.0).map(|class| loss(Some(ClassId(class))));
                     count(&mut robust, margin.fold(f64::INFINITY, f64::min), missed);
                 }
                 played.add(answer.guess.map_or_else(|| loss(None), |guess| loss(Some(guess))), expected, self.setting.rounds as u64);
@@ -248,6 +268,11 @@ impl Stage<'_> {
             played.rounds = number as u64 + 1;
             played.add(loss(answer.guess), expected, rounds);
         }
+        let cost = |(query, truth): (Vec<f64>, ClassId)| {
+            let costs = (0..self.setting.classes as u32).map(|class| stream.loss(&query, Some(ClassId(class)), truth)).collect();
+            Asked { query, truth, costs }
+        };
+        played.asked = asked.into_iter().map(cost).collect();
         played.time = time / rounds.max(1) as u32;
         played.robust = robust.iter().zip(1..).map(|(n, exponent)| [0.5f64.powi(exponent), *n]).collect();
         Ok(played)

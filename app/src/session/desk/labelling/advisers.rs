@@ -173,7 +173,8 @@ impl Asked {
             let (from, (to, _)) = (mind.glances.get(image)?, glances.get(image)?);
             (from != to).then(|| Moved { image: *image, from: from.clone(), to: to.clone() })
         };
-        let has_learned = mind.learned != mind.suggester.n_learned();
+        // What was answered before anything was asked is no change.
+        let has_learned = mind.learned != mind.suggester.n_learned() && !mind.glances.is_empty();
         let moved = has_learned.then(|| arranged.iter().filter_map(moved).collect());
         mind.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
         mind.learned = mind.suggester.n_learned();

@@ -261,6 +261,7 @@ impl Desk {
         order.arrange(&open.state, &mut labelling.queue, self.session.seed());
         labelling.is_arranged = !order.is_asked();
         labelling.moved.clear();
+        labelling.asked = 0;
         self.labelling = Some(labelling);
         self.think();
     }
@@ -305,10 +306,9 @@ impl Desk {
                 if labelling.order.is_asked() {
                     labelling.arrange(&arranged.order);
                 }
-                labelling.asked = arranged.order.len();
                 labelling.glances = arranged.glances;
                 if let Some(moved) = arranged.moved {
-                    labelling.moved = moved;
+                    (labelling.moved, labelling.asked) = (moved, arranged.order.len());
                 }
             }
             Thought::Arranged(_) => {}
