@@ -64,21 +64,23 @@ impl Advice {
     }
 }
 
-/// Advisers of whom the best may suggest in the mixture's place.
+/// Advisers among whose suggestions the mixture may have to choose.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Favourites {
-    /// Each, and in how many rounds it would have been wrong.
-    advisers: Vec<(usize, f64)>,
-    /// Rounds in which the best of them so far would have been wrong, and in which the mixture would.
+    advisers: Vec<usize>,
+    /// Rounds in which what was chosen among theirs would have been wrong, and in which the mixture would.
     wrong: [f64; 2],
 }
 
 impl Favourites {
-    /// The one that was wrong least often of those that say something, of equals the first, and the place of what it says.
-    fn best(&self, said: &[Option<usize>]) -> Option<(usize, usize)> {
-        let say = self.advisers.iter().filter_map(|(adviser, wrong)| Some((*adviser, *wrong, (*said.get(*adviser)?)?)));
-        let best = say.reduce(|best, other| if other.1 < best.1 { other } else { best });
-        best.map(|(adviser, _, place)| (adviser, place))
+    /// Of what they say, as places among the chances, what the mixture thinks likeliest, and the first of them who says it.
+    fn suggestion(&self, said: &[Option<usize>], mixed: &[f64]) -> Option<(usize, usize)> {
+        let say = self.advisers.iter().filter_map(|&adviser| Some((adviser, (*said.get(adviser)?)?)));
+        // Of equally likely ones the mixture, too, takes the one known for longer.
+        say.reduce(|best, other| {
+            let order = mixed[other.1].total_cmp(&mixed[best.1]).then(best.1.cmp(&other.1));
+            if order.is_gt() { other } else { best }
+        })
     }
 }
 
@@ -131,7 +133,7 @@ impl Mixture {
 
     /// A mixture that trusts some advisers most until it has seen more: of weight and exponents they share 0.8 and 1, 0.1 have the pool and each of
     /// the others' exponents, and the others share the rest. For those who are good from the first few examples on, as nearest neighbours are.
-    /// The best of them so far suggests in the mixture's place while they would have been wrong no more often: see [`super`].
+    /// The mixture chooses among what they suggest, while that would have been wrong no more often than its own choice: see [`super`].
     ///
     /// # Errors
     /// [`Error::Option`] for fewer than 2 advisers or more than 64, for favourites that are none of them, and for none, or all, or one twice.
@@ -147,7 +149,7 @@ impl Mixture {
         let of = |favoured: f64, other: f64| {
             (0..advisers).map(move |i| if favourites.contains(&i) { favoured / m as f64 } else { other }).collect::<Vec<_>>()
         };
-        let own = Favourites { advisers: favourites.iter().map(|adviser| (*adviser, 0.0)).collect(), wrong: [0.0; 2] };
+        let own = Favourites { advisers: favourites.to_vec(), wrong: [0.0; 2] };
         Ok(Self { favourites: own, ..Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))? })
     }
 
@@ -210,8 +212,8 @@ impl Mixture {
         (self.log_loss, &self.log_losses)
     }
 
-    /// Of the rounds in which a favourite said something and the class was known: in how many the best favourite so far would have been wrong,
-    /// and in how many the mixture would; see [`super`] for what suggestions cost at most.
+    /// Of the rounds in which a favourite said something and the class was known: in how many what was chosen among the favourites' suggestions
+    /// would have been wrong, and in how many the mixture would; see [`super`] for what suggestions cost at most.
     pub fn wrong(&self) -> [f64; 2] {
         self.favourites.wrong
     }
@@ -251,7 +253,7 @@ impl Mixture {
         experts.iter_mut().zip(&sleeps).filter(|(_, sleeps)| **sleeps).for_each(|(chances, _)| chances.clone_from(&mixed));
         let class = |place: usize| self.classes.get(place).copied();
         let last = self.recurrence.last().filter(|last| *last < k && self.recurrence.proved(DOUBTS) > PROVED);
-        let best = self.favourites.best(&said);
+        let best = self.favourites.suggestion(&said, &mixed);
         let rivals = best.and_then(|(_, own)| Some([last.unwrap_or(own), largest(&mixed)?]));
         let [wrong, mixture_wrong] = self.favourites.wrong;
         let leads = rivals.filter(|_| wrong <= mixture_wrong).map(|[own, _]| own);
@@ -299,9 +301,6 @@ impl Mixture {
         let is_wrong = |said: Option<usize>| f64::from(u8::from(said != Some(truth)));
         if let Some(rivals) = advice.rivals {
             self.favourites.wrong.iter_mut().zip(rivals).for_each(|(wrong, said)| *wrong += is_wrong(Some(said)));
-            for (adviser, wrong) in &mut self.favourites.advisers {
-                *wrong += is_wrong(advice.said.get(*adviser).copied().flatten());
-            }
         }
         self.rounds += 1.0;
         self.log_loss -= mixed.min(1.0).ln();
@@ -339,9 +338,7 @@ impl Stored for Mixture {
         out.put(&self.pool);
         out.put(&self.weights);
         out.put(&self.prior);
-        let (advisers, wrong): (Vec<u32>, Vec<f64>) = self.favourites.advisers.iter().map(|(i, wrong)| (*i as u32, *wrong)).unzip();
-        out.put(&advisers);
-        out.put(&wrong);
+        out.put(&self.favourites.advisers.iter().map(|i| *i as u32).collect::<Vec<_>>());
         self.favourites.wrong.iter().for_each(|wrong| out.put(wrong));
         out.put(&self.classes.iter().map(|class| class.0).collect::<Vec<u32>>());
         out.put(&self.rounds);
@@ -353,8 +350,7 @@ impl Stored for Mixture {
         let (settled, young): (Vec<Calibrated>, Vec<Calibrated>) = (from.get()?, from.get()?);
         let (recurrence, pool): (Recurrence, Pool) = (from.get()?, from.get()?);
         let (weights, prior): (Vec<f64>, f64) = (from.get()?, from.get()?);
-        let (advisers, each): (Vec<u32>, Vec<f64>) = (from.get()?, from.get()?);
-        let advisers: Vec<(usize, f64)> = advisers.iter().map(|adviser| *adviser as usize).zip(each.iter().copied()).collect();
+        let advisers: Vec<usize> = from.get::<Vec<u32>>()?.into_iter().map(|adviser| adviser as usize).collect();
         let favourites = Favourites { advisers, wrong: [from.get()?, from.get()?] };
         let classes: Vec<ClassId> = from.get::<Vec<u32>>()?.into_iter().map(ClassId).collect();
         let mut numbers: Vec<ClassId> = classes.clone();
@@ -369,14 +365,13 @@ impl Stored for Mixture {
         let experts = 2 * n + 2;
         let fits = (1..=64).contains(&n)
             && young.len() == n
-            && (favourites.advisers.is_empty()
-                || Self::favouring(&favourites.advisers.iter().map(|(i, _)| *i).collect::<Vec<_>>(), n).is_ok())
+            && (favourites.advisers.is_empty() || Self::favouring(&favourites.advisers, n).is_ok())
             && pool.exponents().len() == n + 1
             && [weights.len(), log_losses.len()] == [experts, experts];
         let is_count = |x: &f64| x.is_finite() && *x >= 0.0;
         let counts = weights.iter().chain(&log_losses).chain([&rounds, &log_loss]).all(is_count);
         let is_told = |wrong: &f64| is_count(wrong) && wrong.fract() == 0.0 && *wrong <= rounds;
-        let counts = counts && favourites.advisers.iter().map(|(_, wrong)| wrong).chain(&favourites.wrong).all(is_told);
+        let counts = counts && favourites.wrong.iter().all(is_told);
         let sum: f64 = weights.iter().sum();
         let is_prior = prior > 0.0 && prior <= 1.0;
         if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {

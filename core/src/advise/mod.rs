@@ -34,20 +34,23 @@
 //! # Who suggests
 //!
 //! That bound is about chances; what costs a person a click is a wrong suggestion. In the first rounds, advisers that have not proved themselves
-//! overrule a good one more often wrongly than rightly. So where there are favourites, two are compared: the class that the one thinks likeliest that
-//! was wrong least often so far (or the last class, where that came again in more than four of five rounds of late, with four more counted against it),
-//! and the class that the mixture thinks likeliest. Let a and b be how often they were wrong so far. The favourites suggest where a <= b, else the
-//! mixture does. What is told as the chances is then the favourite's own, from its record. In the rounds in which a favourite said something
-//! and the class was known, suggestions were wrong
+//! overrule a good one more often wrongly than rightly. So where there are favourites, two are compared: of the classes that favourites suggest, the one that
+//! the mixture thinks likeliest (or the last class, where that came again in more than four of five rounds of late, with four more counted against it),
+//! and the class that the mixture thinks likeliest of all. Let a and b be how often they were wrong so far. The favourites' is suggested where a <= b,
+//! else the mixture's. What is told as the chances is then a favourite's own who says so, from its record. In the rounds in which a favourite said
+//! something and the class was known, suggestions were wrong
 //!
 //! ```text
-//! at most 2 min(a, b) + 1 times,
+//! at most 2 min(a, b) + 1 times.
 //! ```
 //!
-//! and if the last class never stood in for them, a <= f m + f - 1 for f favourites that always say something, the best of which was wrong m times. The proof is the
-//! same for both: following whichever of f erred least so far, one is wrong only when that one errs, whose count v becomes v + 1. No count passes from
-//! v to v + 1 twice, and v is never above the smallest count at the end, m. So there are at most f such rounds for each v below m, and f - 1 at v = m: with f,
-//! all counts would be above m.
+//! Proof: following whichever of two erred least so far, one is wrong only when that one errs, whose count v becomes v + 1. Neither count passes from v to
+//! v + 1 twice, and v is never above the smaller count at the end. So there are at most two such rounds for each v below that, and one at it: with
+//! two, both counts would be above it.
+//!
+//! If the last class never stood in for them and favourites always say something, two more are plain. Where all favourites are right they say the same, which is
+//! then chosen, so a is at most the sum of their mistakes. And where the mixture is right, its class is chosen as soon as one of them says it, so that a
+//! is at most b and the mistakes of the best favourite together.
 
 mod advisers;
 mod calibrate;
