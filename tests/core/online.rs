@@ -16,7 +16,7 @@ use tessera_core::sparse::SparseVec;
 fn setting(who: Who, source: Source, d: usize, k: usize, rounds: usize) -> Setting {
     Setting {
         who,
-        source,
+        source: source.clone(),
         metric: Metric::Inner,
         power: 1.0,
         margin: None,
@@ -25,7 +25,7 @@ fn setting(who: Who, source: Source, d: usize, k: usize, rounds: usize) -> Setti
         classes: k,
         rounds,
         guard: None,
-        verify: true,
+        verify: matches!(who, Who::Ellipsoid | Who::Polytope) && !matches!(source, Source::ConvexLowerBound | Source::Examples(_)),
         keep: false,
         seed: 0,
     }
@@ -45,6 +45,42 @@ fn the_perceptron_is_killed() {
     assert!(ellipsoid.loss < 5.0 && ellipsoid.checks > 10_000, "{ellipsoid:?}");
     assert!(ellipsoid.expected_loss <= ellipsoid.bound.unwrap());
     assert_eq!(perceptron.bound, None);
+}
+
+/// Whatever T: hardly any loss after a tenth of it, and a twentieth of the Perceptron's at most.
+#[test]
+fn losses_end_where_the_perceptrons_grow() {
+    let rounds = 100_000;
+    for d in [4, 8, 16] {
+        for seed in 0..2 {
+            let play = |who| played(&Setting { verify: false, seed, ..setting(who, Source::PerceptronKiller, d, 2, rounds) });
+            let (own, other) = (play(Who::Ellipsoid), play(Who::Linear(Rule::Perceptron)));
+            let then = own.curve.iter().find(|row| row[0] == 10_000.0).unwrap()[1];
+            assert!(own.loss - then <= 0.05 * own.loss && own.loss <= other.loss / 20.0, "d {d}: {then}, {} and {}", own.loss, other.loss);
+        }
+    }
+}
+
+/// Where numbers end, checks and bounds say what was not paid for.
+#[test]
+fn margins_finer_than_numbers_are_told() {
+    for margin in [1e-12, 1e-7] {
+        let played = played(&Setting { margin: Some(margin), ..setting(Who::Ellipsoid, Source::Sphere, 8, 2, 5000) });
+        assert!(played.checks > 5000 && played.mistakes as f64 <= played.bound.unwrap(), "{margin}: {played:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused() {
+    for (who, source) in [(Who::Linear(Rule::Perceptron), Source::Sphere), (Who::Ellipsoid, Source::ConvexLowerBound)] {
+        let refused = play(&Setting { verify: true, ..setting(who, source, 4, 2, 10) }, &Progress::default());
+        assert!(refused.unwrap_err().to_string().contains("verify"));
+    }
+    let examples: Vec<_> = (0..60).map(|n| (ClassId(n % 2), vec![0.5, 0.1 * f64::from(n % 7)])).collect();
+    let of_a_file = setting(Who::Ellipsoid, Source::Examples(examples), 2, 2, 1000);
+    assert!(play(&Setting { margin: Some(0.1), ..of_a_file.clone() }, &Progress::default()).is_err());
+    // It ends before all rounds are played.
+    assert_eq!(played(&of_a_file).curve.last().unwrap()[0], 60.0);
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Calibrated {
         (self.choices[0] + 0.5 * START) / (self.rounds() + START)
     }
 
-    /// Which degree of sureness a lead is: each twice the one before, the mean lead in the middle.
+    /// Which degree of sureness a lead is: each sqrt 2 times the one before, the mean lead in the middle.
     fn degree(&self, lead: f64) -> usize {
         let mean = if self.leads[1] > 0.0 { self.leads[0] / self.leads[1] } else { lead };
         if lead <= 0.0 || mean <= 0.0 || lead.is_nan() {
@@ -130,6 +130,9 @@ impl Stored for Calibrated {
                 return Err(from.wrong("a count", value.to_string()));
             }
             *place = value;
+        }
+        if let Some([right, all]) = made.sure.iter().find(|[right, all]| right > all) {
+            return Err(from.wrong("no more right answers than answers", format!("{right} of {all}")));
         }
         Ok(made)
     }

@@ -373,7 +373,7 @@ impl Stored for Mixture {
         let is_told = |wrong: &f64| is_count(wrong) && wrong.fract() == 0.0 && *wrong <= rounds;
         let counts = counts && favourites.wrong.iter().all(is_told);
         let sum: f64 = weights.iter().sum();
-        let is_prior = prior > 0.0 && prior <= 1.0;
+        let is_prior = prior > 0.0 && prior <= 1.0 && weights.iter().all(|weight| *weight > 0.0);
         if !fits || !counts || !is_prior || (sum - 1.0).abs() > 1e-6 {
             return Err(from.wrong("a weight and a record for each adviser", format!("{n} records and {} weights", weights.len())));
         }

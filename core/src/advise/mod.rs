@@ -29,7 +29,7 @@
 //!
 //! at any T, for any truths; so ln 1/π_i + ln (T+c-1)/c more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. Rounds with
 //! a class that was not known before count for nothing. An adviser that says nothing in a round counts as giving the chances that the mixture of the others gives:
-//! then it neither gains nor loses weight, the mixture is what it would be without it, and the bound is about the rounds in which it speaks.
+//! then only sharing changes its weight, the mixture is what it would be without it, and the bound is about the rounds in which it speaks.
 //!
 //! # Who suggests
 //!

@@ -60,7 +60,14 @@
 //! # Rounding
 //!
 //! h is known to about 4 d u |B| (u = 2^-53, |B| the Frobenius norm), by which bounds are widened. A scale is not cut where
-//! ε_i < 1000 d u |B_i|; a mistake there costs at most what the scale above leaves open, and is not paid for.
+//! ε_i < 1000 d u |B_i|; a mistake there costs at most what the scale above leaves open, and no potential pays for it:
+//! [`super::Contextual::unpaid`] counts it.
+//!
+//! # Labels that contradict each other
+//!
+//! After a contradiction of the label of q the ellipsoids grow along p alone, by sqrt 2: in directions that no query has, nothing would ever cut them
+//! again, and at last rounding would decide everywhere. Cuts let those directions grow, too, if slowly; an ellipsoid of more than 10^4 times the
+//! ball's size is given up, and stands for a copy of the next coarser one again.
 
 use super::check::least_eigenvalue;
 use super::pair::{Look, PairLearner, Space};
@@ -73,6 +80,8 @@ use crate::random::Rng;
 const UNIT: f64 = f64::EPSILON / 2.0;
 /// A cut is at most this over d from the centre: one at 1/d would take nothing.
 const SHALLOW: f64 = 0.9;
+/// An ellipsoid that contradictions let grow is given up at this many times the ball's size.
+const LARGEST: f64 = 1e4;
 /// No scale is finer, whatever the dimension.
 const FINEST: u32 = 60;
 
@@ -286,25 +295,27 @@ impl PairLearner for EllipsoidLadder {
         (2.0 * space.radius).powf(space.power) * d / cut_drop(space.dimension) * sum
     }
 
-    fn unpaid(&self) -> f64 {
-        let ball = self.space.radius * (self.space.dimension as f64).sqrt();
-        let size = self.scales.iter().map(|own| own.size).fold(ball, f64::max);
-        let end = 1e3 * self.space.dimension as f64 * UNIT * size;
-        (2.0 * end.max(Self::width(&self.space, FINEST))).powf(self.space.power)
-    }
-
     fn finest(&self) -> Option<u32> {
         self.scales.last().map(|own| own.scale)
     }
 
-    fn inflate(&mut self, scale: u32) {
+    fn inflate(&mut self, q: &[f64], scale: u32) {
         self.scales.retain(|own| own.scale <= scale);
-        let back = self.space.dimension as f64 * 2f64.ln() / 2.0 / cut_drop(self.space.dimension);
+        let d = self.space.dimension;
         for own in &mut self.scales {
-            own.factor.iter_mut().for_each(|x| *x *= std::f64::consts::SQRT_2);
-            own.size *= std::f64::consts::SQRT_2;
-            own.cuts -= back;
+            let (_, p, h) = own.along(q);
+            if h > f64::MIN_POSITIVE {
+                let unit: Vec<f64> = p.iter().map(|x| x / h).collect();
+                let b = times(&own.factor, &unit);
+                for (row, b) in own.factor.chunks_exact_mut(d).zip(&b) {
+                    add(row, (std::f64::consts::SQRT_2 - 1.0) * b, &unit);
+                }
+                own.size = norm(&own.factor);
+                own.cuts -= 2f64.ln() / 2.0 / cut_drop(d);
+            }
         }
+        let largest = LARGEST * self.space.radius * (d as f64).sqrt();
+        self.scales.retain(|own| own.size <= largest);
     }
 
     fn floor(&self) -> Option<f64> {
@@ -333,7 +344,6 @@ impl Stored for EllipsoidLadder {
         for own in &self.scales {
             out.put(&own.scale);
             out.put(&own.cuts);
-            out.put(&own.size);
             own.centre.iter().chain(&own.factor).for_each(|x| out.put(x));
         }
     }
@@ -343,15 +353,15 @@ impl Stored for EllipsoidLadder {
         let n = from.count()?;
         let mut scales: Vec<Ellipsoid> = Vec::new();
         for _ in 0..n {
-            let (scale, cuts, size): (u32, f64, f64) = (from.get()?, from.get()?, from.get()?);
+            let (scale, cuts): (u32, f64) = (from.get()?, from.get()?);
             let numbers = |from: &mut Reader<'_>, n: usize| -> Result<Vec<f64>> { (0..n).map(|_| from.get()).collect() };
             let centre = numbers(from, space.dimension)?;
             let factor = numbers(from, space.dimension * space.dimension)?;
-            let finite = [cuts, size].iter().chain(&centre).chain(&factor).all(|x: &f64| x.is_finite());
+            let finite = [cuts].iter().chain(&centre).chain(&factor).all(|x: &f64| x.is_finite());
             if !finite || scale > FINEST || scales.last().is_some_and(|last| last.scale >= scale) {
                 return Err(from.wrong("ellipsoids of finite numbers, finer and finer", format!("one at scale {scale}")));
             }
-            scales.push(Ellipsoid { scale, cuts, centre, factor, size });
+            scales.push(Ellipsoid { scale, cuts, centre, size: norm(&factor), factor });
         }
         Ok(Self { space, scales })
     }

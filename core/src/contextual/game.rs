@@ -39,7 +39,7 @@ impl Game {
         self.matrix.get(truth * self.k..).and_then(|rest| rest.get(..self.k)).unwrap_or_default()
     }
 
-    /// The least of M + M', over the largest entry's size: the game can be played without loss where this is not negative.
+    /// The least entry of M + M', the diagonal of zeros included: the game can be played without loss where this is not negative.
     pub fn least_symmetric(&self) -> f64 {
         let pairs = (0..self.k).flat_map(|a| (0..=a).map(move |b| (a, b)));
         pairs.map(|(a, b)| self.row(a)[b] + self.row(b)[a]).fold(f64::INFINITY, f64::min)

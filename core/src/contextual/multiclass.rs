@@ -98,7 +98,8 @@ pub fn pair_index(a: usize, b: usize) -> usize {
 
 /// Classes learned by contextual search. `P` learns a pair.
 ///
-/// Memory: k (k-1)/2 pairs. A round looks at no more than 2 (k-1) pairs while one class is predicted over all others, and at all otherwise.
+/// Memory: k (k-1)/2 pairs, each of O(d^2) numbers a scale once it was taught; a round has a place for what each pair says, too. A round looks at no
+/// more than 2 (k-1) pairs while one class is predicted over all others, and at all otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contextual<P> {
     options: ContextualOptions,
@@ -108,6 +109,8 @@ pub struct Contextual<P> {
     inflations: u64,
     /// The potential given up so far.
     dropped: f64,
+    /// What pairs without an active scale may have cost.
+    unpaid: f64,
 }
 
 impl<P: PairLearner> Contextual<P> {
@@ -117,7 +120,7 @@ impl<P: PairLearner> Contextual<P> {
     /// [`Error::Option`].
     pub fn new(options: &ContextualOptions) -> Result<Self> {
         options.check()?;
-        Ok(Self { options: *options, classes: 0, pairs: Vec::new(), inflations: 0, dropped: 0.0 })
+        Ok(Self { options: *options, classes: 0, pairs: Vec::new(), inflations: 0, dropped: 0.0, unpaid: 0.0 })
     }
 
     /// How it learns.
@@ -145,9 +148,15 @@ impl<P: PairLearner> Contextual<P> {
         self.dropped
     }
 
+    /// What mistakes may have cost so far on average that no potential pays for: those of pairs that were closed on all scales, or where
+    /// rounding would have decided.
+    pub fn unpaid(&self) -> f64 {
+        self.unpaid
+    }
+
     /// The most that the mean loss (the number of mistakes, with a known margin) can add up to for so many classes, for any number of
-    /// rounds: the potential of all pairs over the share of the loss that it pays. Besides, a round costs at most [`PairLearner::unpaid`]
-    /// of each pair at scales where numbers end, and the first example of each class at most the radius.
+    /// rounds: the potential of all pairs over the share of the loss that it pays. Besides there are [`Contextual::unpaid`] and
+    /// the first example of each class, which costs at most the radius.
     /// Only for labels of centres in the ball, without a guard.
     pub fn bound(options: &ContextualOptions, classes: usize) -> f64 {
         let pairs = classes * classes.saturating_sub(1) / 2;
@@ -155,7 +164,7 @@ impl<P: PairLearner> Contextual<P> {
     }
 
     /// A score for each class, `(k)`: the sum over the others of how far the middle is on its side, as a share of the bounds' half-width,
-    /// -1 to 1 each. For ranking; what is guessed is the game's affair. O(k^2) looks.
+    /// -1 to 1 each. For ranking by ellipsoids; what is guessed is the game's affair. O(k^2) looks.
     ///
     /// # Errors
     /// As [`Online::predict`].
@@ -193,7 +202,7 @@ impl<P: PairLearner> Contextual<P> {
     fn play(&mut self, looks: &mut [Option<Look>], q: &[f64], rng: &mut Rng) -> (Mixed, Option<[f64; 2]>) {
         let (k, share) = (self.classes, self.options.space.share());
         let pays = |look: Look| look.drops[0] - share * look.losses[0];
-        // The class that beats all it meets is the only one that may be a column of the game without negative entries.
+        // But for ties, only the class that beats all it meets may be a column of the game without negative entries.
         let mut best = 0;
         for class in 1..k {
             if !self.look(looks, q, best, class, rng).first() {
@@ -239,7 +248,7 @@ impl<P: PairLearner> Contextual<P> {
         let guard = self.options.guard.unwrap_or(0);
         let Some(pair) = self.pairs.get_mut(pair_index(truth, other)) else { return 0.0 };
         if contradicts {
-            pair.inflate(guard);
+            pair.inflate(q, guard);
             self.inflations += 1;
             return 0.0;
         }
@@ -283,6 +292,12 @@ impl<P: PairLearner> Online for Contextual<P> {
             Update::Paper => guess.into_iter().filter(|&guess| guess != truth).collect(),
             Update::AllPairs => (0..self.classes).filter(|&other| other != truth).collect(),
         };
+        for (other, chance) in round.answer.chances.iter().enumerate().filter(|(other, chance)| *other != truth && **chance > 0.0) {
+            let look = self.look(&mut looks, q, truth, other, rng);
+            if look.scale.is_none() {
+                self.unpaid += chance * look.losses[0];
+            }
+        }
         for other in others {
             self.dropped += self.teach(&mut looks, q, truth, other, rng);
         }
@@ -312,6 +327,7 @@ impl<P: PairLearner> Stored for Contextual<P> {
         out.put(&self.options.guard.map_or(u32::MAX, |guard| guard));
         out.put(&self.inflations);
         out.put(&self.dropped);
+        out.put(&self.unpaid);
         out.count(self.classes);
         out.put(&self.pairs);
     }
@@ -320,15 +336,15 @@ impl<P: PairLearner> Stored for Contextual<P> {
         let space: Space = from.get()?;
         let update = if from.get()? { Update::AllPairs } else { Update::Paper };
         let guard = Some(from.get::<u32>()?).filter(|&guard| guard != u32::MAX);
-        let (inflations, dropped, classes): (u64, f64, u64) = (from.get()?, from.get()?, from.get()?);
+        let (inflations, dropped, unpaid, classes): (u64, f64, f64, u64) = (from.get()?, from.get()?, from.get()?, from.get()?);
         let options = ContextualOptions { space, update, guard };
         options.check()?;
         let pairs: Vec<P> = from.get()?;
         let classes = usize::try_from(classes).ok().filter(|&k| k <= MOST_CLASSES && pairs.len() == k * k.saturating_sub(1) / 2);
         let classes = classes.ok_or_else(|| from.wrong("a pair for any two classes", format!("{} pairs", pairs.len())))?;
-        if !dropped.is_finite() || pairs.iter().any(|pair| *pair.space() != space) {
+        if !dropped.is_finite() || !(unpaid >= 0.0 && unpaid.is_finite()) || pairs.iter().any(|pair| *pair.space() != space) {
             return Err(from.wrong("pairs in one space", "others"));
         }
-        Ok(Self { options, classes, pairs, inflations, dropped })
+        Ok(Self { options, classes, pairs, inflations, dropped, unpaid })
     }
 }

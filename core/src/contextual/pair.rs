@@ -78,9 +78,10 @@ impl Space {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// The scale at work: the coarsest at which the query is still open. `None` where it is closed on all scales, or rounding would
-    /// decide; a mistake then costs at most `hi - lo` and teaches nothing.
+    /// decide; a mistake then costs at most what `losses` says and teaches nothing.
     pub scale: Option<u32>,
-    /// Above 0 where the first class is predicted, below 0 where the second is.
+    /// Above 0 where the first class is predicted, below 0 where the second is: by ellipsoids <q, c>, by polytopes how much more of the volume
+    /// than half is on the first class's side.
     pub middle: f64,
     /// <q, w> is at least this. Never above 0, for 0 is always consistent: constraints are homogeneous.
     pub lo: f64,
@@ -141,19 +142,16 @@ pub trait PairLearner: Clone + Stored {
     /// The potential now.
     fn potential(&self) -> f64;
 
-    /// The potential of a learner that knows nothing: the total loss is at most this, for any number of rounds, plus
-    /// [`PairLearner::unpaid`] a round.
+    /// The potential of a learner that knows nothing: the total loss is at most this, for any number of rounds, but for those without an
+    /// active scale, where numbers end.
     fn bound(space: &Space) -> f64;
-
-    /// What a round can cost that no potential pays for: the width at which numbers end.
-    fn unpaid(&self) -> f64;
 
     /// The finest scale that exists, if there is one.
     fn finest(&self) -> Option<u32>;
 
-    /// Lets what is known grow again and forgets scales finer than `scale`: for labels that contradict each other.
-    /// No bound holds afterwards.
-    fn inflate(&mut self, scale: u32);
+    /// Lets what is known along `q`, which was just answered otherwise, grow again, and forgets scales finer than `scale`: for labels that
+    /// contradict each other. No bound holds afterwards.
+    fn inflate(&mut self, q: &[f64], scale: u32);
 
     /// The least, over all sets, of a set's smallest extent over what the proof promises, squared: 1 or more but for rounding. `None` where
     /// it is promised by chance only. For tests; O(d^3) a scale.

@@ -1,7 +1,7 @@
 //! Labels that contradict each other, and the baselines.
 
 use rand::RngExt;
-use tessera_core::contextual::{ContextualOptions, EllipsoidLadder, Halving, Served};
+use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, GUARD, Halving, Served};
 use tessera_core::ids::ClassId;
 use tessera_core::learn::Online;
 use tessera_core::online_linear::{Multiclass, Rule};
@@ -84,4 +84,60 @@ fn wrong_labels_are_survived() {
         assert!(error <= alone + 0.01, "{noise}: {error} beside {alone}");
         assert!(served.contextual().inflations() > 0 && !served.trusts_contextual());
     }
+}
+
+/// A direction that no query has is never cut: contradictions in others may not make it so large that rounding decides everything, not after
+/// centres have changed places either.
+#[test]
+fn contradictions_leave_other_directions_alone() {
+    let mut rng = random::seeded(22);
+    let mut options = ContextualOptions::unit(4);
+    options.guard = Some(GUARD);
+    let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&options).unwrap();
+    let centre = unit(3, &mut rng);
+    let mut late = [0.0; 2];
+    for round in 0..30_000 {
+        let mut q = unit(3, &mut rng);
+        let is_first = (dot(&q, &centre) >= 0.0) == (round < 15_000);
+        // Once, the fourth direction is there.
+        q.push(if round == 0 { 0.01 } else { 0.0 });
+        q.iter_mut().for_each(|x| *x *= 0.99);
+        let told = if rng.random::<f64>() < 0.1 { !is_first } else { is_first };
+        let played = learner.predict(&q, &mut rng).unwrap();
+        let is_late = |half: usize| (half * 15_000 + 10_000..(half + 1) * 15_000).contains(&round);
+        for half in [0, 1] {
+            let is_right = |guess: Option<ClassId>| guess == Some(ClassId(u32::from(!is_first)));
+            late[half] += if is_late(half) { played.as_ref().expected(|guess| f64::from(u8::from(!is_right(guess)))) } else { 0.0 };
+        }
+        learner.learn(&q, &played, ClassId(u32::from(!told)), &mut rng).unwrap();
+    }
+    let shares = late.map(|wrong| wrong / 5000.0);
+    assert!(shares.iter().all(|share| *share < 0.25), "{shares:?}, {} inflations", learner.inflations());
+    assert!(learner.inflations() < 3000 && learner.pairs()[0].ellipsoids().iter().all(|own| own.factor().iter().all(|x| x.is_finite())));
+}
+
+/// One query with one label and the other in turns, for ever.
+#[test]
+fn one_query_may_be_everything() {
+    let mut rng = random::seeded(23);
+    let mut options = ContextualOptions::unit(33);
+    options.guard = Some(GUARD);
+    let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&options).unwrap();
+    let q: Vec<f64> = unit(33, &mut rng).iter().map(|x| x * 0.9).collect();
+    let other = unit(33, &mut rng);
+    for round in 0..20_000 {
+        let played = learner.predict(&q, &mut rng).unwrap();
+        learner.learn(&q, &played, ClassId(round % 2), &mut rng).unwrap();
+    }
+    // It still learns.
+    let w = unit(33, &mut rng);
+    let mut wrong = 0;
+    for round in 0..20_000 {
+        let q = unit(33, &mut rng);
+        let right = ClassId(u32::from(dot(&q, &w) < 0.0));
+        let played = learner.predict(&q, &mut rng).unwrap();
+        wrong += usize::from(round >= 15_000 && played.as_ref().guess != Some(right));
+        learner.learn(&q, &played, right, &mut rng).unwrap();
+    }
+    assert!(learner.predict(&other, &mut rng).is_ok() && wrong < 500, "{wrong}, {} inflations", learner.inflations());
 }

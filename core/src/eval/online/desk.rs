@@ -113,7 +113,7 @@ impl Adviser<Thing> for Reading {
 
 type Advisers = Vec<Box<dyn Adviser<Thing>>>;
 
-/// Advisers that know nothing yet; the first is that which needs fewest examples.
+/// Advisers that know nothing yet.
 fn advisers(things: &Things) -> Result<Advisers> {
     let Some(first) = things.all.first() else { return Err(Error::value("desk", "things to label", "none")) };
     let (whole, seen) = (first.whole.len(), first.seen.len());

@@ -69,7 +69,7 @@ pub struct Setting {
     pub rounds: usize,
     /// Where labels may contradict each other: see [`ContextualOptions::guard`].
     pub guard: Option<u32>,
-    /// Check every inequality in every round.
+    /// Check every inequality in every round, of ellipsoids or polytopes where their proofs hold.
     pub verify: bool,
     /// Keep what was asked, for other programs.
     pub keep: bool,
@@ -86,7 +86,8 @@ pub struct Played {
     pub expected_loss: f64,
     /// Wrong guesses.
     pub mistakes: u64,
-    /// What the mean loss, or with a known margin the number of mistakes, is proven to stay within; only where the proof's conditions hold.
+    /// What the mean loss, or with a known margin the mean number of mistakes, is proven to stay within, and what rounds may have cost in which
+    /// numbers end; only where the proof's conditions hold. Of polytopes, up to the chance their notes tell of.
     pub bound: Option<f64>,
     /// Rounds played.
     pub rounds: u64,
@@ -94,7 +95,7 @@ pub struct Played {
     pub time: Duration,
     /// Rounds, the loss and the mean loss until then.
     pub curve: Vec<[f64; 3]>,
-    /// A margin, and the mean number of mistakes on queries with it or a larger one, 2^-1 to 2^-20.
+    /// A margin to the power of the loss, and the mean number of mistakes on queries with it or a larger one, 2^-1 to 2^-20.
     pub robust: Vec<[f64; 2]>,
     /// How often the inequalities were checked.
     pub checks: u64,
@@ -141,7 +142,7 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
         return Err(wrong("d", d.to_string(), "3 or more for this stream, 2 for the adversary"));
     }
     if setting.margin.is_some()
-        && (setting.metric != Metric::Inner || matches!(setting.source, Source::Adversary | Source::ConvexLowerBound))
+        && (setting.metric != Metric::Inner || !matches!(setting.source, Source::Sphere | Source::Collinear | Source::PerceptronKiller))
     {
         return Err(wrong(
             "margin",
@@ -175,7 +176,15 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
     options.check()?;
     let realisable =
         !matches!(setting.source, Source::ConvexLowerBound | Source::Examples(_)) && !matches!(setting.metric, Metric::Chebyshev(..));
-    let stage = Stage { setting, lift: &lift, realisable, progress };
+    let is_proven = realisable && setting.guard.is_none() && matches!(setting.who, Who::Ellipsoid | Who::Polytope);
+    if setting.verify && !is_proven {
+        return Err(wrong(
+            "verify",
+            "given where no proof holds",
+            "used with ellipsoids or polytopes, without a guard, on labels of centres",
+        ));
+    }
+    let stage = Stage { setting, lift: &lift, is_proven, progress };
     match setting.who {
         Who::Ellipsoid => stage.contextual::<EllipsoidLadder>(&options, &mut *stream, rng),
         Who::Polytope if space.dimension > 32 => Err(wrong("learner", "polytope in more dimensions", "ellipsoid beyond 32 dimensions")),
@@ -191,22 +200,21 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
 struct Stage<'a> {
     setting: &'a Setting,
     lift: &'a Lift,
-    realisable: bool,
+    is_proven: bool,
     progress: &'a Progress,
 }
 
 impl Stage<'_> {
     fn contextual<P: PairLearner>(&self, options: &ContextualOptions, stream: &mut dyn Stream, rng: Rng) -> Result<Played> {
         let mut learner: Contextual<P> = Contextual::new(options)?;
-        let proven = self.realisable && options.guard.is_none();
-        let mut played = if self.setting.verify && proven {
+        let mut played = if self.setting.verify {
             let mut verified = Verified::default();
             let played = self.run(&mut learner, stream, rng, &mut verified)?;
             Played { checks: verified.checks, ..played }
         } else {
             self.run(&mut learner, stream, rng, &mut Unchecked)?
         };
-        played.bound = proven.then(|| Contextual::<P>::bound(options, learner.n_classes()));
+        played.bound = self.is_proven.then(|| Contextual::<P>::bound(options, learner.n_classes()) + learner.unpaid());
         played.inflations = learner.inflations();
         Ok(played)
     }
@@ -265,8 +273,13 @@ impl Stage<'_> {
             if expected > 0.0 {
                 count(&mut robust, stream.loss(&q, None, truth), answer.expected(|guess| if guess == Some(truth) { 0.0 } else { 1.0 }));
             }
+            verify.settle(learner, &self.lift.map(&q), stream, number, expected).map_err(|said| failed(number as u64 + 1, &said))?;
             played.rounds = number as u64 + 1;
             played.add(loss(answer.guess), expected, rounds);
+        }
+        // A stream may end before all rounds are played.
+        if played.curve.last().is_none_or(|row| row[0] != played.rounds as f64) {
+            played.curve.push([played.rounds as f64, played.loss, played.expected_loss]);
         }
         let cost = |(query, truth): (Vec<f64>, ClassId)| {
             let costs = (0..self.setting.classes as u32).map(|class| stream.loss(&query, Some(ClassId(class)), truth)).collect();
@@ -289,11 +302,6 @@ impl Played {
         if n == power || n == 2 * power || n == 5 * power || n == rounds || n * 10 == rounds {
             self.curve.push([n as f64, self.loss, self.expected_loss]);
         }
-    }
-
-    /// The loss until a round of the curve.
-    pub fn loss_at(&self, round: u64) -> Option<f64> {
-        self.curve.iter().find(|row| row[0] == round as f64).map(|row| row[1])
     }
 }
 
