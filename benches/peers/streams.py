@@ -14,6 +14,7 @@ from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron
 import warnings; warnings.filterwarnings("ignore")
 a = argparse.ArgumentParser(); a.add_argument("binary"); a.add_argument("--rounds", type=int, default=100000); a.add_argument("--seed", default="0")
 a.add_argument("--streams", default="perceptron-killer:4,perceptron-killer:16,sphere:4,sphere:16"); a = a.parse_args()
+if a.rounds < 100 or set(str(a.rounds)[1:]) != {"0"} or str(a.rounds)[0] not in "125": sys.exit("--rounds must be 1, 2 or 5 times a power of ten, 100 or more")
 marks = [max(a.rounds // 100, 1), max(a.rounds // 10, 1), a.rounds]
 
 
@@ -51,7 +52,7 @@ for one in a.streams.split(","):
         table = np.loadtxt(f"{tmp}/asked.csv", delimiter=",", skiprows=1)
     truths, costs, rows = [int(c) for c in table[:, 0]], table[:, 1:3].tolist(), table[:, 3:].copy()
     dicts = [dict(enumerate(row)) for row in rows.tolist()]
-    print(f"\n{stream}, d = {d}, {a.rounds} rounds\n\n| learner | loss at T/100, T/10, T | mistakes | time of a round |\n|---|---|---|---|")
+    print(f"\n{stream}, d = {d}, {a.rounds} rounds, seed {a.seed}\n\n| learner | loss at T/100, T/10, T | mistakes | time of a round |\n|---|---|---|---|")
     tell = lambda name, found: print(f"| {name} | {' '.join(f'{x:.2f}' for x in found[0])} | {found[1]:,} | {found[2] / contextual[2]:.2f} |", flush=True)
     tell("**Tessera, contextual search**", contextual)
     for name, rule in [("Perceptron", "perceptron"), ("Crammer and Singer", "crammer-singer"), ("passive-aggressive", "pa")]: tell(f"Tessera, {name}", ours(rule, stream, d))

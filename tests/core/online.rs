@@ -7,6 +7,7 @@ use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::eval::online::{Desks, Long, Order, Setting, Source, Things, Who, dense, desks, draw, figures, play};
 use tessera_core::eval::recognition;
 use tessera_core::ids::ClassId;
+use tessera_core::library::suggest::ADVISERS;
 use tessera_core::online_linear::Rule;
 use tessera_core::picture::{InProcess, Limits};
 use tessera_core::progress::Progress;
@@ -186,11 +187,11 @@ fn desks_count_corrections() {
     assert!(one(&Things::default(), Order::Random, 3, 7).is_err() && desks(0).is_err());
     let stopped = Progress::default();
     stopped.cancel();
-    assert!(tessera_core::eval::online::desks(&things, &[Order::Random], 3, 7, &stopped).is_err());
+    assert!(tessera_core::eval::online::desks(&things, None, &[Order::Random], 3, 7, &stopped).is_err());
 }
 
 fn one(things: &Things, order: Order, orders: usize, seed: u64) -> tessera_core::Result<Desks> {
-    Ok(desks(things, &[order], orders, seed, &Progress::default())?.remove(0))
+    Ok(desks(things, None, &[order], orders, seed, &Progress::default())?.remove(0))
 }
 
 proptest! {
@@ -301,7 +302,7 @@ fn desks_with_images() {
         things.all.iter().all(|thing| thing.object.is_some() && thing.words.entries().len() > 2 && thing.whole.len() > thing.seen.len())
     );
     let kinds = [Order::Random, Order::Instance, Order::Runs];
-    for (order, found) in kinds.into_iter().zip(desks(&things, &kinds, 2, 5, &progress).unwrap()) {
+    for (order, found) in kinds.into_iter().zip(desks(&things, None, &kinds, 2, 5, &progress).unwrap()) {
         // Alone as beside others.
         assert_eq!(one(&things, order, 2, 5).unwrap().mixture.of, found.mixture.of);
         let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();
@@ -309,6 +310,10 @@ fn desks_with_images() {
         assert!(found.mixture.of.iter().all(|n| (3.0..=24.0).contains(n)) && found.regret[0] <= found.regret[1]);
         assert!(found.advisers.iter().all(|adviser| adviser.of.iter().all(|n| (3.0..=24.0).contains(n))), "{found:?}");
     }
+    let served = desks(&things, Some(&ADVISERS), &[Order::Random], 2, 5, &progress).unwrap().remove(0);
+    let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
     // The pieces of things that came before, in the order in which they came: the first knows nothing, copies are found again.
     let places = draw(&things, Order::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, Order::Instance, 1, 5).unwrap());

@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::contextual::{GUARD, Metric};
 use tessera_core::eval::online::{Corrections, Desks, Long, Order, Setting, Source, Who};
+use tessera_core::library::suggest::ADVISERS;
 use tessera_core::online_linear::Rule;
 
 use super::Done;
@@ -82,7 +83,8 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
                 "inflations": played.inflations, "robust_mistakes": played.robust, "curve": curve, "expected_curve": expected})
         },
         || {
-            let bound = played.bound.map_or_else(|| "no bound holds here".into(), |bound| format!("proven: at most {bound:.1}"));
+            let chance = if matches!(arguments.learner, Learner::Polytope) { ", but for chance" } else { "" };
+            let bound = played.bound.map_or_else(|| "no bound holds here".into(), |bound| format!("proven: at most {bound:.1}{chance}"));
             format!(
                 "loss {:.4} ({:.4} on average over what was drawn; {bound}), {} mistakes in {} rounds, {ms:.4} ms a round",
                 played.loss, played.expected_loss, played.mistakes, played.rounds
@@ -110,7 +112,8 @@ pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Res
     let orders = arguments.orders as usize;
     let work = || -> tessera_core::Result<_> {
         let things = session.things(&files)?;
-        let found = session.desks(&things, &kinds, orders)?;
+        let only = arguments.served.then_some(&ADVISERS[..]);
+        let found = session.desks(&things, only, &kinds, orders)?;
         let written = arguments.to.as_deref().map(|to| session.write_desks(&things, &kinds, orders, to)).transpose()?;
         Ok((things.failed, found, written.unwrap_or_default()))
     };

@@ -163,6 +163,9 @@ pub(super) struct EvalDesk {
     /// Orders in which everything is labelled
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) orders: u32,
+    /// Only the advisers that the window's page of labels has
+    #[arg(long)]
+    pub(super) served: bool,
     /// Write things and orders into this folder as well, for other programs
     #[arg(long, value_name = "DIR")]
     pub(super) to: Option<PathBuf>,

@@ -75,8 +75,8 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::desks`].
-    pub fn desks(&self, things: &Things, kinds: &[Order], orders: usize) -> Result<Vec<Desks>> {
-        self.pool.install(|| online::desks(things, kinds, orders, self.seed, &self.progress))
+    pub fn desks(&self, things: &Things, only: Option<&[&str]>, kinds: &[Order], orders: usize) -> Result<Vec<Desks>> {
+        self.pool.install(|| online::desks(things, only, kinds, orders, self.seed, &self.progress))
     }
 
     /// Writes what was asked of a learner as a table with a heading, for other programs: the right class's number, what each class would have

@@ -113,8 +113,8 @@ impl Adviser<Thing> for Reading {
 
 type Advisers = Vec<Box<dyn Adviser<Thing>>>;
 
-/// Advisers that know nothing yet.
-fn advisers(things: &Things) -> Result<Advisers> {
+/// Advisers that know nothing yet: all, or those with these names.
+fn advisers(things: &Things, only: Option<&[&str]>) -> Result<Advisers> {
     let Some(first) = things.all.first() else { return Err(Error::value("desk", "things to label", "none")) };
     let (whole, seen) = (first.whole.len(), first.seen.len());
     fn all(thing: &Thing) -> &[f64] {
@@ -136,6 +136,7 @@ fn advisers(things: &Things) -> Result<Advisers> {
     if things.all.iter().any(|thing| !thing.words.is_empty()) {
         made.push(Box::new(Reading(Remembering::new(Cmt::new(&CmtOptions::default())?, LEAVES))));
     }
+    made.retain(|adviser| only.is_none_or(|only| only.contains(&adviser.name())));
     Ok(made)
 }
 
@@ -160,18 +161,19 @@ struct Sitting {
     regret: [f64; 2],
 }
 
-/// Labels all things, in each of `orders` orders of each kind drawn from `seed`. All advisers hear every label. Orders are worked at on all
+/// Labels all things, in each of `orders` orders of each kind drawn from `seed`, with all advisers or with those named in `only`, which hear every
+/// label; the recogniser is there wherever there are images. Orders are worked at on all
 /// threads, each with a generator of its own, so that the number of threads changes no count; what the recogniser compares, it compares once
 /// for all orders.
 ///
 /// # Errors
 /// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be had, or none; [`Error::Cancelled`].
-pub fn desks(things: &Things, kinds: &[Order], orders: usize, seed: u64, progress: &Progress) -> Result<Vec<Desks>> {
+pub fn desks(things: &Things, only: Option<&[&str]>, kinds: &[Order], orders: usize, seed: u64, progress: &Progress) -> Result<Vec<Desks>> {
     if orders == 0 {
         return Err(Error::Option { name: "orders", found: "0".into(), expected: "1 or more" });
     }
     let places: Vec<Vec<usize>> = kinds.iter().map(|order| draw(things, *order, orders, seed)).collect::<Result<Vec<_>>>()?.concat();
-    let mut names: Vec<&'static str> = advisers(things)?.iter().map(|adviser| adviser.name()).collect();
+    let mut names: Vec<&'static str> = advisers(things, only)?.iter().map(|adviser| adviser.name()).collect();
     let judged = things.judged(&places, progress)?;
     if judged.is_some() {
         names.push("recogniser");
@@ -182,7 +184,7 @@ pub fn desks(things: &Things, kinds: &[Order], orders: usize, seed: u64, progres
     progress.begin("Labelling", (things.all.len() * places.len()) as u64);
     let sit = |(number, places): (usize, &Vec<usize>)| {
         let judged = |place: usize| judged.as_ref().and_then(|judged| judged[place].get(number));
-        sitting(things, places, judged, random::stream(seed, (1 << 32) + (number % orders) as u64), progress)
+        sitting(things, advisers(things, only)?, places, judged, random::stream(seed, (1 << 32) + (number % orders) as u64), progress)
     };
     let sittings: Vec<Sitting> = places.par_iter().enumerate().map(sit).collect::<Result<_>>()?;
     let none = Desks {
@@ -219,18 +221,18 @@ fn summed(none: Desks, sittings: &[Sitting]) -> Desks {
 
 fn sitting<'a>(
     things: &Things,
+    mut advisers: Advisers,
     places: &[usize],
     judged: impl Fn(usize) -> Option<&'a Scores>,
     mut rng: Rng,
     progress: &Progress,
 ) -> Result<Sitting> {
-    let mut advisers = advisers(things)?;
     let n = advisers.len() + usize::from(things.pieces.is_some());
     // These need but one example of a class, and so does the recogniser, who tells more apart.
     let place = |name: &str| advisers.iter().position(|adviser| adviser.name() == name);
     let near = ["local-means", "nearest"].into_iter().filter_map(place).collect();
     let favourites: Vec<usize> = if things.pieces.is_some() { vec![n - 1] } else { near };
-    let mut mixture = Mixture::favouring(&favourites, n)?;
+    let mut mixture = if favourites.is_empty() { Mixture::new(n)? } else { Mixture::favouring(&favourites, n)? };
     let mut sum = Sitting {
         mixture: 0.0,
         each: vec![0.0; n],
