@@ -77,9 +77,9 @@ use crate::error::Result;
 use crate::random::Rng;
 
 /// Half of the distance from 1 to the next number.
-const UNIT: f64 = f64::EPSILON / 2.0;
+pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
 /// A cut is at most this over d from the centre: one at 1/d would take nothing.
-const SHALLOW: f64 = 0.9;
+pub(super) const SHALLOW: f64 = 0.9;
 /// An ellipsoid that contradictions let grow is given up at this many times the ball's size.
 const LARGEST: f64 = 1e4;
 /// No scale is finer, whatever the dimension.
@@ -102,7 +102,7 @@ pub struct Ellipsoid {
 
 impl Ellipsoid {
     /// The ball of a radius around 0.
-    fn ball(space: &Space, scale: u32) -> Self {
+    pub(super) fn ball(space: &Space, scale: u32) -> Self {
         let d = space.dimension;
         let mut factor = vec![0.0; d * d];
         factor.iter_mut().step_by(d + 1).for_each(|x| *x = space.radius);
@@ -129,15 +129,20 @@ impl Ellipsoid {
         &self.factor
     }
 
+    /// The Frobenius norm of B.
+    pub(super) fn size(&self) -> f64 {
+        self.size
+    }
+
     /// <q, c>, B'q and its length.
-    fn along(&self, q: &[f64]) -> (f64, Vec<f64>, f64) {
+    pub(super) fn along(&self, q: &[f64]) -> (f64, Vec<f64>, f64) {
         let p = transposed_times(&self.factor, q);
         let h = norm(&p);
         (dot(q, &self.centre), p, h)
     }
 
     /// Keeps what has s <q, w - c> >= depth h, for p = B'q of length h. By how much ln vol falls, in units of [`cut_drop`].
-    fn cut(&mut self, p: &[f64], h: f64, s: f64, depth: f64) -> f64 {
+    pub(super) fn cut(&mut self, p: &[f64], h: f64, s: f64, depth: f64) -> f64 {
         let d = self.centre.len();
         let n = d as f64;
         let unit: Vec<f64> = p.iter().map(|x| x / h).collect();
@@ -160,6 +165,40 @@ impl Ellipsoid {
         let fallen = if depth == 0.0 { 1.0 } else { fallen / cut_drop(d) };
         self.cuts += fallen;
         fallen
+    }
+
+    /// Makes it longer by sqrt 2 along what a query tells of.
+    pub(super) fn grow(&mut self, q: &[f64]) {
+        let d = self.centre.len();
+        let (_, p, h) = self.along(q);
+        if h > f64::MIN_POSITIVE {
+            let unit: Vec<f64> = p.iter().map(|x| x / h).collect();
+            let b = times(&self.factor, &unit);
+            for (row, b) in self.factor.chunks_exact_mut(d).zip(&b) {
+                add(row, (std::f64::consts::SQRT_2 - 1.0) * b, &unit);
+            }
+            self.size = norm(&self.factor);
+            self.cuts -= 2f64.ln() / 2.0 / cut_drop(d);
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut Writer) {
+        out.put(&self.scale);
+        out.put(&self.cuts);
+        self.centre.iter().chain(&self.factor).for_each(|x| out.put(x));
+    }
+
+    /// One of so many dimensions.
+    pub(super) fn read(from: &mut Reader<'_>, dimension: usize) -> Result<Self> {
+        let (scale, cuts): (u32, f64) = (from.get()?, from.get()?);
+        let numbers = |from: &mut Reader<'_>, n: usize| -> Result<Vec<f64>> { (0..n).map(|_| from.get()).collect() };
+        let centre = numbers(from, dimension)?;
+        let factor = numbers(from, dimension * dimension)?;
+        let finite = [cuts].iter().chain(&centre).chain(&factor).all(|x: &f64| x.is_finite());
+        if !finite || scale > FINEST {
+            return Err(from.wrong("an ellipsoid of finite numbers", format!("one at scale {scale}")));
+        }
+        Ok(Self { scale, cuts, centre, size: norm(&factor), factor })
     }
 }
 
@@ -302,18 +341,7 @@ impl PairLearner for EllipsoidLadder {
     fn inflate(&mut self, q: &[f64], scale: u32) {
         self.scales.retain(|own| own.scale <= scale);
         let d = self.space.dimension;
-        for own in &mut self.scales {
-            let (_, p, h) = own.along(q);
-            if h > f64::MIN_POSITIVE {
-                let unit: Vec<f64> = p.iter().map(|x| x / h).collect();
-                let b = times(&own.factor, &unit);
-                for (row, b) in own.factor.chunks_exact_mut(d).zip(&b) {
-                    add(row, (std::f64::consts::SQRT_2 - 1.0) * b, &unit);
-                }
-                own.size = norm(&own.factor);
-                own.cuts -= 2f64.ln() / 2.0 / cut_drop(d);
-            }
-        }
+        self.scales.iter_mut().for_each(|own| own.grow(q));
         let largest = LARGEST * self.space.radius * (d as f64).sqrt();
         self.scales.retain(|own| own.size <= largest);
     }
@@ -342,9 +370,7 @@ impl Stored for EllipsoidLadder {
         out.put(&self.space);
         out.count(self.scales.len());
         for own in &self.scales {
-            out.put(&own.scale);
-            out.put(&own.cuts);
-            own.centre.iter().chain(&own.factor).for_each(|x| out.put(x));
+            own.write(out);
         }
     }
 
@@ -353,15 +379,11 @@ impl Stored for EllipsoidLadder {
         let n = from.count()?;
         let mut scales: Vec<Ellipsoid> = Vec::new();
         for _ in 0..n {
-            let (scale, cuts): (u32, f64) = (from.get()?, from.get()?);
-            let numbers = |from: &mut Reader<'_>, n: usize| -> Result<Vec<f64>> { (0..n).map(|_| from.get()).collect() };
-            let centre = numbers(from, space.dimension)?;
-            let factor = numbers(from, space.dimension * space.dimension)?;
-            let finite = [cuts].iter().chain(&centre).chain(&factor).all(|x: &f64| x.is_finite());
-            if !finite || scale > FINEST || scales.last().is_some_and(|last| last.scale >= scale) {
-                return Err(from.wrong("ellipsoids of finite numbers, finer and finer", format!("one at scale {scale}")));
+            let own = Ellipsoid::read(from, space.dimension)?;
+            if scales.last().is_some_and(|last| last.scale >= own.scale) {
+                return Err(from.wrong("ellipsoids finer and finer", format!("one at scale {}", own.scale)));
             }
-            scales.push(Ellipsoid { scale, cuts, centre, size: norm(&factor), factor });
+            scales.push(own);
         }
         Ok(Self { space, scales })
     }

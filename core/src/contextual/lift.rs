@@ -11,9 +11,8 @@
 //!   Σ_l q_l^2m <= 1, |φ|^2 and |h|^2 are at most 2^p - 2 + 1; φ is divided by the root of that, so R = 2 (2^p - 1). From
 //!   a - b <= (a^p - b^p)^(1/p) the loss (a - b)^α is at most the mapped one to the power α/p.
 //!   (Guruganesh et al., Theorem 12, has d (p+1) components.)
-//! - L_p, any p >= 2: an experiment. |q_l - a_l|^p as a series Σ β_mn T_m(q_l) T_n(a_l) of Chebyshev polynomials up to a degree; what
-//!   is left over makes labels inconsistent where two centres are almost equally far, so no bound holds. The paper's way, many degrees at
-//!   once by the size of the possible loss (its appendix E), is not done here.
+//! - L_p, any p >= 2: an experiment. |q_l - a_l|^p is a series c_0(a_l)/2 + Σ c_m(a_l) T_m(q_l) of Chebyshev polynomials, cut off at a degree. What is left over
+//!   is an error, told for each degree ([`Lift::degrees`]) and made use of by [`super::ApproximateLadder`], which works with several degrees at once.
 
 use crate::error::{Error, Result};
 
@@ -37,6 +36,18 @@ pub struct Lift {
     dimension: usize,
     /// Of the map by Chebyshev polynomials: what |h_i - h_j| is at most.
     radius: f64,
+}
+
+/// A degree up to which a series goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Degree {
+    /// The degree.
+    pub degree: u32,
+    /// By how much <φ(q), h_i - h_j> differs at most from the difference of the two centres' Σ_l |q_l - a_l|^p, over all queries and centres: twice the components
+    /// times what is left over of one, the most seen on a grid and a twentieth.
+    pub error: f64,
+    /// What |h_i - h_j| is at most.
+    pub radius: f64,
 }
 
 /// C(n, m).
@@ -63,14 +74,42 @@ impl Lift {
             Metric::Inner => 2.0,
             Metric::L2 => 32f64.sqrt(),
             Metric::Even(p) => 2.0 * (2f64.powi(p as i32) - 1.0),
-            Metric::Chebyshev(p, degree) => lift.chebyshev_radius(p, degree),
+            Metric::Chebyshev(..) => lift.degrees().last().map_or(0.0, |last| last.radius),
         };
         Ok(lift)
     }
 
-    /// The metric.
-    pub fn metric(&self) -> Metric {
-        self.metric
+    /// Components of a query that is not mapped.
+    pub fn components(&self) -> usize {
+        self.dimension
+    }
+
+    /// Degrees of an approximation, 2, 4, 8, ... to that of the map; none of exact maps. The map of each has the components of the first so many
+    /// polynomials. O(1) for the map, but tens of milliseconds.
+    pub fn degrees(&self) -> Vec<Degree> {
+        let Metric::Chebyshev(p, last) = self.metric else { return Vec::new() };
+        let d = self.dimension as f64;
+        let grid: Vec<f64> = (0..=GRID).map(|step| 2.0 * f64::from(step) / f64::from(GRID) - 1.0).collect();
+        let series: Vec<Vec<f64>> = grid.iter().map(|a| coefficients(p, last, *a)).collect();
+        let most: Vec<f64> = (0..=last as usize).map(|m| series.iter().map(|c| c[m].abs()).fold(0.0, f64::max)).collect();
+        // What is left over after each degree.
+        let mut left = vec![0.0f64; last as usize + 1];
+        for (a, c) in grid.iter().zip(&series) {
+            for x in &grid {
+                let mut rest = (x - a).abs().powf(p) - c[0] / 2.0;
+                for (m, left) in left.iter_mut().enumerate() {
+                    rest -= if m == 0 { 0.0 } else { c[m] * (m as f64 * x.acos()).cos() };
+                    *left = left.max(rest.abs());
+                }
+            }
+        }
+        let doubling = std::iter::successors(Some(2), |degree| Some(degree * 2)).take_while(|degree| *degree < last);
+        let length = d * f64::from(last) + 1.0;
+        let degree = |degree: u32| {
+            let square: f64 = (d * most[0] / 2.0).powi(2) + most[1..=degree as usize].iter().map(|c| d * c * c).sum::<f64>();
+            Degree { degree, error: 2.1 * d * left[degree as usize], radius: 2.0 * (square * length).sqrt() }
+        };
+        doubling.chain([last]).map(degree).collect()
     }
 
     /// Components of a mapped query.
@@ -136,7 +175,7 @@ impl Lift {
         }
     }
 
-    /// The hidden image h of a centre, for tests. None of an approximation.
+    /// The hidden image h of a centre, for tests; of an approximation that of its series.
     pub fn image(&self, centre: &[f64]) -> Option<Vec<f64>> {
         match self.metric {
             Metric::Inner => Some(centre.to_vec()),
@@ -150,27 +189,25 @@ impl Lift {
                 let norm: f64 = centre.iter().map(|a| a.powi(p as i32)).sum();
                 Some(powers.chain([norm]).map(|x| -x * length).collect())
             }
-            Metric::Chebyshev(..) => None,
-        }
-    }
-
-    /// A bound on |h_i - h_j| from the largest size of each coefficient over centres' components.
-    fn chebyshev_radius(&self, p: f64, degree: u32) -> f64 {
-        let nodes = 128;
-        let angle = |k: u32| std::f64::consts::PI * (f64::from(k) + 0.5) / f64::from(nodes);
-        let mut square = 0.0;
-        for m in 0..=degree {
-            let mut most = 0.0f64;
-            for step in 0..=100 {
-                let a = f64::from(step) / 50.0 - 1.0;
-                let value = |k: u32| (angle(k).cos() - a).abs().powf(p) * (f64::from(m) * angle(k)).cos();
-                let sum: f64 = (0..nodes).map(value).sum();
-                most = most.max((sum * 2.0 / f64::from(nodes)).abs());
+            Metric::Chebyshev(p, degree) => {
+                let length = ((self.dimension * degree as usize + 1) as f64).sqrt();
+                let series: Vec<Vec<f64>> = centre.iter().map(|a| coefficients(p, degree, *a)).collect();
+                let constant: f64 = series.iter().map(|c| c[0] / 2.0).sum();
+                Some(series.iter().flat_map(|c| &c[1..]).chain([&constant]).map(|c| -c * length).collect())
             }
-            // The constants of all components make one.
-            let d = self.dimension as f64;
-            square += if m == 0 { (d * most / 2.0).powi(2) } else { d * most * most };
         }
-        2.0 * (square * (self.dimension as f64 * f64::from(degree) + 1.0)).sqrt()
     }
+}
+
+/// Steps of the grid on which what is left over is looked at.
+const GRID: u32 = 100;
+/// Nodes at which coefficients are worked out.
+const NODES: u32 = 128;
+
+/// c_0 to c_degree of |x - a|^p on [-1, 1].
+fn coefficients(p: f64, degree: u32, a: f64) -> Vec<f64> {
+    let angle = |k: u32| std::f64::consts::PI * (f64::from(k) + 0.5) / f64::from(NODES);
+    let values: Vec<f64> = (0..NODES).map(|k| (angle(k).cos() - a).abs().powf(p)).collect();
+    let one = |m: u32| (0..NODES).map(|k| values[k as usize] * (f64::from(m) * angle(k)).cos()).sum::<f64>() * 2.0 / f64::from(NODES);
+    (0..=degree).map(one).collect()
 }

@@ -55,6 +55,7 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+pub mod approximate;
 mod check;
 pub mod ellipsoid;
 mod game;
@@ -69,10 +70,11 @@ mod simplex;
 mod vector;
 mod walk;
 
+pub use approximate::ApproximateLadder;
 pub use ellipsoid::{Ellipsoid, EllipsoidLadder, cut_drop};
 pub use game::{Game, Mixed};
 pub use halving::Halving;
-pub use lift::{Lift, Metric};
+pub use lift::{Degree, Lift, Metric};
 pub use majority::MajorityVote;
 pub use multiclass::{Contextual, ContextualOptions, Round, Update, pair_index};
 pub use pair::{Look, PairLearner, Space};

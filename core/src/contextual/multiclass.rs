@@ -103,6 +103,8 @@ pub fn pair_index(a: usize, b: usize) -> usize {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contextual<P> {
     options: ContextualOptions,
+    /// What a new pair begins as.
+    fresh: P,
     classes: usize,
     pairs: Vec<P>,
     /// How often a pair's knowledge was let grow again.
@@ -119,8 +121,16 @@ impl<P: PairLearner> Contextual<P> {
     /// # Errors
     /// [`Error::Option`].
     pub fn new(options: &ContextualOptions) -> Result<Self> {
+        Self::like(options, P::new(&options.space))
+    }
+
+    /// A learner without classes, whose pairs begin as `fresh`, which lives in the same space.
+    ///
+    /// # Errors
+    /// [`Error::Option`].
+    pub fn like(options: &ContextualOptions, fresh: P) -> Result<Self> {
         options.check()?;
-        Ok(Self { options: *options, classes: 0, pairs: Vec::new(), inflations: 0, dropped: 0.0, unpaid: 0.0 })
+        Ok(Self { options: *options, fresh, classes: 0, pairs: Vec::new(), inflations: 0, dropped: 0.0, unpaid: 0.0 })
     }
 
     /// How it learns.
@@ -264,7 +274,7 @@ impl<P: PairLearner> Online for Contextual<P> {
         self.classes = self.classes.max(classes);
         let n = self.classes * self.classes.saturating_sub(1) / 2;
         while self.pairs.len() < n {
-            self.pairs.push(P::new(&self.options.space));
+            self.pairs.push(self.fresh.clone());
         }
         Ok(())
     }
@@ -328,6 +338,7 @@ impl<P: PairLearner> Stored for Contextual<P> {
         out.put(&self.inflations);
         out.put(&self.dropped);
         out.put(&self.unpaid);
+        out.put(&self.fresh);
         out.count(self.classes);
         out.put(&self.pairs);
     }
@@ -336,15 +347,17 @@ impl<P: PairLearner> Stored for Contextual<P> {
         let space: Space = from.get()?;
         let update = if from.get()? { Update::AllPairs } else { Update::Paper };
         let guard = Some(from.get::<u32>()?).filter(|&guard| guard != u32::MAX);
-        let (inflations, dropped, unpaid, classes): (u64, f64, f64, u64) = (from.get()?, from.get()?, from.get()?, from.get()?);
+        let (inflations, dropped, unpaid): (u64, f64, f64) = (from.get()?, from.get()?, from.get()?);
+        let (fresh, classes): (P, u64) = (from.get()?, from.get()?);
         let options = ContextualOptions { space, update, guard };
         options.check()?;
         let pairs: Vec<P> = from.get()?;
         let classes = usize::try_from(classes).ok().filter(|&k| k <= MOST_CLASSES && pairs.len() == k * k.saturating_sub(1) / 2);
         let classes = classes.ok_or_else(|| from.wrong("a pair for any two classes", format!("{} pairs", pairs.len())))?;
-        if !dropped.is_finite() || !(unpaid >= 0.0 && unpaid.is_finite()) || pairs.iter().any(|pair| *pair.space() != space) {
+        if !dropped.is_finite() || !(unpaid >= 0.0 && unpaid.is_finite()) || pairs.iter().chain([&fresh]).any(|pair| *pair.space() != space)
+        {
             return Err(from.wrong("pairs in one space", "others"));
         }
-        Ok(Self { options, classes, pairs, inflations, dropped, unpaid })
+        Ok(Self { options, fresh, classes, pairs, inflations, dropped, unpaid })
     }
 }

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use rand::RngExt;
-use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, Lift, Metric, Space};
+use tessera_core::bytes::{Reader, Stored, Writer};
+use tessera_core::contextual::{ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Lift, Metric, PairLearner, Space};
 use tessera_core::ids::ClassId;
 use tessera_core::learn::Online;
-use tessera_core::random;
+use tessera_core::random::{self, Rng};
 
 use super::{centres, dot, unit};
 
@@ -65,26 +66,67 @@ fn the_bound_is_that_of_the_metric() {
     }
 }
 
-/// The map for any p: few mistakes at the end, without a promise.
+/// What degrees say they leave over is left over at most, on points between those of their grid; and the more degrees, the less.
+#[test]
+fn errors_of_degrees_hold() {
+    let mut rng = random::seeded(3);
+    for (p, d) in [(2.5, 3), (3.0, 2), (7.3, 4)] {
+        let lift = Lift::new(Metric::Chebyshev(p, 16), d).unwrap();
+        let degrees = lift.degrees();
+        assert_eq!(degrees.iter().map(|own| own.degree).collect::<Vec<_>>(), [2, 4, 8, 16]);
+        assert!(degrees.windows(2).all(|two| two[1].error < two[0].error / 1.5), "{degrees:?}");
+        for _ in 0..300 {
+            let within = |rng: &mut Rng| -> Vec<f64> { unit(d, rng).iter().map(|x| x * rng.random::<f64>()).collect() };
+            let (q, [first, second]) = (within(&mut rng), [within(&mut rng), within(&mut rng)]);
+            let power = |centre: &[f64]| q.iter().zip(centre).map(|(q, a)| (q - a).abs().powf(p)).sum::<f64>();
+            let (phi, image) = (lift.map(&q), |centre: &[f64]| lift.image(centre).unwrap());
+            let w: Vec<f64> = image(&first).iter().zip(image(&second)).map(|(x, y)| x - y).collect();
+            // The components of a degree: the first so many of each 16, and the constant.
+            for own in &degrees {
+                let is_part = |at: usize| at + 1 == phi.len() || at % 16 < own.degree as usize;
+                let part = (0..phi.len()).filter(|at| is_part(*at)).map(|at| phi[at] * w[at]).sum::<f64>();
+                let exact = power(&second) - power(&first);
+                assert!((part - exact).abs() <= own.error, "p {p}, degree {}: {part} for {exact}", own.degree);
+                let length = (0..phi.len()).filter(|at| is_part(*at)).map(|at| w[at] * w[at]).sum::<f64>().sqrt();
+                assert!(length <= own.radius, "{length} of {}", own.radius);
+            }
+        }
+    }
+}
+
+/// Any p, by several degrees: hidden vectors stay inside of what is known, and there are few mistakes at the end.
 #[test]
 fn any_power_is_approximated() {
-    let mut rng = random::seeded(2);
-    let (k, d) = (3, 2);
-    let lift = Lift::new(Metric::Chebyshev(3.0, 10), d).unwrap();
-    let centres = centres(k, d, &mut rng);
-    let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: 1.0, margin: None };
-    let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&ContextualOptions { space, ..ContextualOptions::unit(1) }).unwrap();
-    let mut wrong = 0;
-    for round in 0..3000 {
-        let q: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * rng.random::<f64>()).collect();
-        let right = (0..k).max_by(|&a, &b| lift.nearness(&q, &centres[a]).total_cmp(&lift.nearness(&q, &centres[b]))).unwrap();
-        let phi = lift.map(&q);
-        assert!(dot(&phi, &phi) <= 1.0 + 1e-12);
-        let played = learner.predict(&phi, &mut rng).unwrap();
-        wrong += usize::from(round >= 2000 && played.answer.guess != Some(ClassId(right as u32)));
-        learner.learn(&phi, &played, ClassId(right as u32), &mut rng).unwrap();
+    for p in [2.5, 3.0] {
+        let mut rng = random::seeded(2);
+        let (k, d) = (3, 2);
+        let lift = Lift::new(Metric::Chebyshev(p, 16), d).unwrap();
+        let centres = centres(k, d, &mut rng);
+        let images: Vec<Vec<f64>> = centres.iter().map(|centre| lift.image(centre).unwrap()).collect();
+        let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: 1.0 / p, margin: None };
+        let options = ContextualOptions { space, ..ContextualOptions::unit(1) };
+        let mut learner = Contextual::like(&options, ApproximateLadder::of(&lift, &space)).unwrap();
+        let mut wrong = 0;
+        for round in 0..4000 {
+            let q: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * rng.random::<f64>()).collect();
+            let right = (0..k).max_by(|&a, &b| lift.nearness(&q, &centres[a]).total_cmp(&lift.nearness(&q, &centres[b]))).unwrap();
+            let phi = lift.map(&q);
+            assert!(dot(&phi, &phi) <= 1.0 + 1e-12);
+            let played = learner.predict(&phi, &mut rng).unwrap();
+            wrong += usize::from(round >= 3000 && played.answer.guess != Some(ClassId(right as u32)));
+            learner.learn(&phi, &played, ClassId(right as u32), &mut rng).unwrap();
+            for (b, a) in (0..learner.n_classes()).flat_map(|b| (0..b).map(move |a| (b, a))) {
+                let w: Vec<f64> = images[a].iter().zip(&images[b]).map(|(x, y)| x - y).collect();
+                let outside = learner.pairs()[tessera_core::contextual::pair_index(a, b)].outside(&phi, &w);
+                assert!(outside <= 1e-9, "p {p}, round {round}: {outside} outside");
+            }
+        }
+        assert!(wrong < 100, "p {p}: {wrong} of the last 1000");
+        let mut out = Writer::default();
+        learner.write(&mut out);
+        let bytes = out.finish();
+        assert_eq!(Contextual::<ApproximateLadder>::read(&mut Reader::new("learner", &bytes)).unwrap(), learner);
     }
-    assert!(wrong < 100, "{wrong} of the last 1000");
 }
 
 #[test]

@@ -11,7 +11,8 @@ mod verify;
 use std::time::{Duration, Instant};
 
 use crate::contextual::{
-    Contextual, ContextualOptions, EllipsoidLadder, Halving, Lift, MajorityVote, Metric, PairLearner, PolytopeLadder, Served, Space, Update,
+    ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Halving, Lift, MajorityVote, Metric, PairLearner, PolytopeLadder,
+    Served, Space, Update,
 };
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
@@ -173,6 +174,10 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
     let told = setting.margin.filter(|_| !matches!(setting.source, Source::PerceptronKiller));
     let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(setting.power), margin: told };
     let options = ContextualOptions { space, update: setting.update, guard: setting.guard };
+    if space.radius > 1e6 {
+        let found = format!("one whose centres' images are {:.0} apart", space.radius);
+        return Err(wrong("metric", found, "a smaller p, a smaller --degree or fewer --d, for less than a million"));
+    }
     options.check()?;
     let realisable =
         !matches!(setting.source, Source::ConvexLowerBound | Source::Examples(_)) && !matches!(setting.metric, Metric::Chebyshev(..));
@@ -186,9 +191,12 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
     }
     let stage = Stage { setting, lift: &lift, is_proven, progress };
     match setting.who {
-        Who::Ellipsoid => stage.contextual::<EllipsoidLadder>(&options, &mut *stream, rng),
+        Who::Ellipsoid if matches!(setting.metric, Metric::Chebyshev(..)) => {
+            stage.contextual(&options, ApproximateLadder::of(&lift, &space), &mut *stream, rng)
+        }
+        Who::Ellipsoid => stage.contextual(&options, EllipsoidLadder::new(&space), &mut *stream, rng),
         Who::Polytope if space.dimension > 32 => Err(wrong("learner", "polytope in more dimensions", "ellipsoid beyond 32 dimensions")),
-        Who::Polytope => stage.contextual::<PolytopeLadder>(&options, &mut *stream, rng),
+        Who::Polytope => stage.contextual(&options, PolytopeLadder::new(&space), &mut *stream, rng),
         Who::Served => stage.run(&mut Served::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
         Who::Linear(rule) => stage.run(&mut Multiclass::new(rule, space.dimension), &mut *stream, rng, &mut Unchecked),
         Who::Halving => stage.run(&mut Halving::new(space.dimension), &mut *stream, rng, &mut Unchecked),
@@ -205,8 +213,8 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    fn contextual<P: PairLearner>(&self, options: &ContextualOptions, stream: &mut dyn Stream, rng: Rng) -> Result<Played> {
-        let mut learner: Contextual<P> = Contextual::new(options)?;
+    fn contextual<P: PairLearner>(&self, options: &ContextualOptions, fresh: P, stream: &mut dyn Stream, rng: Rng) -> Result<Played> {
+        let mut learner = Contextual::like(options, fresh)?;
         let mut played = if self.setting.verify {
             let mut verified = Verified::default();
             let played = self.run(&mut learner, stream, rng, &mut verified)?;

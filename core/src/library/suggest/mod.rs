@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 use rand::seq::SliceRandom as _;
+use rayon::prelude::*;
 
 use super::Library;
 use super::features::Features;
@@ -40,8 +41,10 @@ const STEP: usize = 32;
 const STANDS: usize = 8;
 /// Classes that contextual search tells apart: it keeps something for any two of them, in every stand.
 const APART: usize = 64;
-/// Of the labels that are there already, those of which the recogniser is asked as well: it takes longest.
-const JUDGED: usize = 24;
+/// Of the labels that are there already, the recogniser is asked of so many at least and at most, and in between of as many as make so many
+/// comparisons of two images: it takes longest, a tenth of a millisecond or so for each.
+const JUDGED: [usize; 2] = [24, 200];
+const COMPARED: usize = 20_000;
 /// Of these labels so many are learned; more would not be learned in the time a user waits.
 pub const LEARNED: usize = 2000;
 
@@ -236,15 +239,21 @@ impl Suggester {
         self.passed.extend(moment.passed.iter().cloned());
         let known: BTreeSet<ItemId> = self.said.iter().map(|said| said.image).collect();
         let examples: HashMap<ItemId, &Example> = moment.ckm.examples().map(|(_, example)| (example.id, example)).collect();
-        progress.begin("Learning labels", moment.fresh.len() as u64);
-        for (at, (id, class, view)) in moment.fresh.iter().enumerate() {
+        let fresh: Vec<_> = moment.fresh.iter().filter(|(id, ..)| !known.contains(id)).collect();
+        let numbers: Vec<ClassId> = fresh.iter().map(|(_, class, _)| self.number(class)).collect();
+        let n_judged = (COMPARED / examples.len().max(1)).clamp(JUDGED[0], JUDGED[1]).min(fresh.len());
+        let (before, asked) = fresh.split_at(fresh.len() - n_judged);
+        progress.begin("Asking the recogniser", n_judged as u64);
+        let judge = |(id, ..): &&(ItemId, String, View)| {
             progress.step()?;
-            if known.contains(id) {
-                continue;
-            }
-            let class = self.number(class);
-            let example = examples.get(id).filter(|_| moment.fresh.len() - at <= JUDGED);
-            let judged = example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements));
+            let example = examples.get(id);
+            Ok(example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements)))
+        };
+        let judged: Vec<Opinion> = asked.par_iter().map(judge).collect::<Result<_>>()?;
+        progress.begin("Learning labels", fresh.len() as u64);
+        let opinions = before.iter().map(|_| Opinion::None).chain(judged);
+        for (((id, _, view), class), judged) in fresh.iter().zip(numbers).zip(opinions) {
+            progress.step()?;
             self.hear(Said { image: *id, class, view: view.clone(), judged })?;
         }
         Ok(())
