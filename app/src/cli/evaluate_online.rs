@@ -85,8 +85,9 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
         || {
             let chance = if matches!(arguments.learner, Learner::Polytope) { ", but for chance" } else { "" };
             let bound = played.bound.map_or_else(|| "no bound holds here".into(), |bound| format!("proven: at most {bound:.1}{chance}"));
+            let checks = if arguments.verify { format!("; {} checks, none of which failed", played.checks) } else { String::new() };
             format!(
-                "loss {:.4} ({:.4} on average over what was drawn; {bound}), {} mistakes in {} rounds, {ms:.4} ms a round",
+                "loss {:.4} ({:.4} on average over what was drawn; {bound}), {} mistakes in {} rounds, {ms:.4} ms a round{checks}",
                 played.loss, played.expected_loss, played.mistakes, played.rounds
             )
         },

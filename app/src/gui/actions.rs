@@ -245,10 +245,12 @@ impl Action {
             Self::Browse => ("Browse", "All images"),
             Self::LabelThese => ("Label one by one", "The selected images, each with a suggestion"),
             Self::LabelMany => ("Label many…", "Images that are suggested the same, or all chosen ones, at once"),
-            Self::UsefulFirst => ("Label the most useful first", "Those of which the advisers are unsure, and that look unlike each other"),
-            Self::DisputedFirst => ("Label the disputed first", "Those on which the advisers disagree"),
-            Self::ByFolder => ("Label by folder", "By paths"),
-            Self::ByChance => ("Label by chance", "In no order"),
+            Self::UsefulFirst => {
+                ("Label in the order: most useful first", "Those of which the advisers are unsure, and that look unlike each other")
+            }
+            Self::DisputedFirst => ("Label in the order: disputed first", "Those on which the advisers disagree"),
+            Self::ByFolder => ("Label in the order of folders", "By paths"),
+            Self::ByChance => ("Label in any order", "By chance"),
             Self::Review => ("Review labels", "Find labels that look wrong, each with the reasons"),
             Self::ShowLabel => ("Label", "One image after another, each with a suggestion that learns from every label"),
             Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),

@@ -408,6 +408,8 @@ impl View {
             return false;
         }
         if !same_data {
+            // A class that was merged, renamed or deleted is shown no more.
+            self.scopes.retain(|scope| !matches!(scope, Scope::Class(class) if state.class(class).is_none()));
             self.census = Arc::new(Census::new(state, report.map(|(report, _)| &**report)));
         }
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));

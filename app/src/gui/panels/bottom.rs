@@ -117,6 +117,10 @@ pub(super) fn toasts_ui(ctx: &Context, panel: &mut Panel<'_>) {
             }
         },
     );
+    let has_none = ctx.memory(|memory| memory.focused().is_none()) && panel.view.modal.is_none() && panel.view.viewer.is_none();
+    if has_none && panel.view.label.batch.is_none() && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        closed = panel.view.toasts.len().checked_sub(1);
+    }
     if let Some(i) = closed {
         panel.view.toasts.remove(i);
     }
