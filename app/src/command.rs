@@ -78,6 +78,8 @@ pub enum Command {
     Give(Vec<ItemId>, String, usize),
     /// Say there that an image is not of a class.
     Refuse(ItemId, String),
+    /// Take that back.
+    Allow(ItemId, String),
     /// Come back to an image after all others.
     Skip(ItemId),
     /// Take an image up next there.

@@ -190,7 +190,7 @@ pub(super) struct Label {
     #[arg(long, value_name = "CLASS")]
     pub(super) not: Option<String>,
     /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none} or {"image": …, "not": a class},
-    /// and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
+    /// which "rejected": false takes back, and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
     #[arg(long)]
     pub(super) stdin: bool,
 }

@@ -71,6 +71,7 @@ impl Desk {
             }
             Command::Give(images, class, keys) => self.give(images, class, keys),
             Command::Refuse(image, class) => self.refuse(image, class),
+            Command::Allow(image, class) => self.act(move |library| library.reject(&[image], &class, false)),
             Command::Skip(image) => self.skip(image),
             Command::TakeUp(image) => self.take_up(image),
             Command::GoBack => self.go_back(),
