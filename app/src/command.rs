@@ -166,6 +166,29 @@ pub enum Export {
     Events,
 }
 
+impl Export {
+    /// What is written out, one of it.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Labels(format) if format.is_images() => "image",
+            Self::Labels(_) => "label",
+            Self::Captions(_) => "captioned image",
+            Self::Predictions(_) => "prediction",
+            Self::Events => "event",
+        }
+    }
+
+    /// Whether it is of images in a folder for each class.
+    pub fn is_sorted(self) -> bool {
+        matches!(self, Self::Labels(Format::ClassFolders | Format::ClassLinks))
+    }
+
+    /// Whether it fills a folder.
+    pub fn is_folder(self) -> bool {
+        matches!(self, Self::Labels(format) if format.is_images()) || self == Self::Captions(Format::Sidecar)
+    }
+}
+
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

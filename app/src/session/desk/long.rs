@@ -17,7 +17,7 @@ use super::super::library::{Target, what_is};
 use super::act::{models, saved_models};
 use super::view::{Notice, Tone, Tried};
 use super::{Desk, Message, Opened, WAIT, done, note, problem};
-use crate::command::{Command, Export, Query};
+use crate::command::{Command, Query};
 
 /// How often a library that is in use is tried again.
 const TRIES: usize = 60;
@@ -115,14 +115,7 @@ impl Desk {
                     Err(Error::Cancelled) => return Ok(Message::Notice(note("Stopped; nothing was written"))),
                     outcome => outcome?,
                 };
-                let what = match what {
-                    Export::Labels(format) if format.is_images() => "image",
-                    Export::Labels(_) => "label",
-                    Export::Captions(_) => "captioned image",
-                    Export::Predictions(_) => "prediction",
-                    Export::Events => "event",
-                };
-                let words = format!("Wrote {} to {}", count(written.n, what), display(&to));
+                let words = format!("Wrote {} to {}", count(written.n, what.noun()), display(&to));
                 let notice = match written.missing {
                     0 => done(words),
                     n => note(format!("{words}; {} left out: their files are not there", count(n, "labelled image"))),

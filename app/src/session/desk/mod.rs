@@ -33,7 +33,7 @@ use tessera_core::picture::Memory;
 use tessera_core::progress::Progress;
 
 use super::Session;
-use super::export::Plan;
+use super::copies::Plan;
 use super::library::Target;
 use super::like::Like;
 use super::search::Engine;
