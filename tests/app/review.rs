@@ -85,8 +85,8 @@ fn class_folders_have_names_that_every_system_takes() {
     let world = World::with_images();
     world.run(["import", "lib.tessera", "images"]).ended(0);
     let long = "ö".repeat(200);
-    let classes = ["Äpfel", "äpfel", "aux", "COM1.", ".hidden", "a/b", &long];
-    let names = ["Äpfel", "äpfel-2", "_aux", "_COM1_", "_hidden", "a_b", &"ö".repeat(100)];
+    let classes = ["Äpfel", "äpfel", "aux", "com1.x", "COM1.", ".hidden", "a/b", &long];
+    let names = ["Äpfel", "äpfel-2", "_aux", "_com1.x", "COM1_", "_hidden", "a_b", &"ö".repeat(100)];
     let library = Mutex::new(Session::new(1, 0).unwrap().open_library(&world.at("lib.tessera")).unwrap());
     {
         let mut library = library.lock().unwrap();

@@ -227,6 +227,22 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     assert_eq!(world.state().image(first.image).unwrap().user, UserLabel::Unsaid);
     world.key(Key::Enter);
     world.until("it is kept", |app| labelling(app).doubts.len() < found.len());
+    // A key that comes before the next one could be seen says nothing of it.
+    let now = world.harness.ctx.input(|input| input.time) + 1.0;
+    world.harness.input_mut().time = Some(now);
+    world.key(Key::Space);
+    let left = doubts(&world).len();
+    assert!(left > 1, "{left}");
+    for key in [Key::Enter, Key::A, Key::Num1] {
+        world.key(key);
+        world.rest();
+        assert_eq!(doubts(&world).len(), left, "{key:?}");
+    }
+    world.harness.input_mut().time = Some(now + 1.0);
+    world.step();
+    world.key(Key::Enter);
+    world.until("it is kept", |app| labelling(app).doubts.len() < left);
+    world.harness.input_mut().time = None;
     let image = world.state().image(first.image).unwrap();
     assert!(image.user == UserLabel::Class(first.label.0.clone()) && image.rejected.contains(&first.instead[0].0));
     world.run(Command::Review);

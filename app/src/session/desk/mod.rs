@@ -742,14 +742,6 @@ impl Message {
             Self::Several(messages) => Self::Several(messages.into_iter().map(Self::told).collect()),
             Self::Notice(notice) => Self::Notice(Notice { undo: None, ..notice }),
             Self::Logged(notice) => Self::Logged(Notice { undo: None, ..notice }),
-            message if message.is_of_library() => Self::Nothing,
-            message => message,
-        }
-    }
-
-    /// Whether it says something of the library that is open.
-    fn is_of_library(&self) -> bool {
-        match self {
             Self::State(_)
             | Self::Hits(..)
             | Self::Like(_)
@@ -762,8 +754,8 @@ impl Message {
             | Self::Given(_)
             | Self::NotGiven
             | Self::Reviewed(_)
-            | Self::Planned(..) => true,
-            _ => false,
+            | Self::Planned(..) => Self::Nothing,
+            message => message,
         }
     }
 }
