@@ -78,6 +78,8 @@ pub enum Command {
     Give(Vec<ItemId>, String, usize),
     /// Say there that an image is not of a class.
     Refuse(ItemId, String),
+    /// Take that back.
+    Allow(ItemId, String),
     /// Come back to an image after all others.
     Skip(ItemId),
     /// Take an image up next there.
@@ -162,6 +164,29 @@ pub enum Export {
     Predictions(Format),
     /// The log of events, as JSON lines.
     Events,
+}
+
+impl Export {
+    /// What is written out, one of it.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Labels(format) if format.is_images() => "image",
+            Self::Labels(_) => "label",
+            Self::Captions(_) => "captioned image",
+            Self::Predictions(_) => "prediction",
+            Self::Events => "event",
+        }
+    }
+
+    /// Whether it is of images in a folder for each class.
+    pub fn is_sorted(self) -> bool {
+        matches!(self, Self::Labels(Format::ClassFolders | Format::ClassLinks))
+    }
+
+    /// Whether it fills a folder.
+    pub fn is_folder(self) -> bool {
+        matches!(self, Self::Labels(format) if format.is_images()) || self == Self::Captions(Format::Sidecar)
+    }
 }
 
 /// The form of an export.

@@ -483,6 +483,142 @@ fn what_is_labelled_during_an_import_is_learned_after_it_and_can_be_taken_back()
 }
 
 #[test]
+fn the_desk_is_there_during_an_import_in_every_order() {
+    let world = World::new();
+    many(&world, 400);
+    let mut desk = desk(slow(&world, 8));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 4));
+    desk.watch_labelling(true);
+    assert!(desk.labelling().unwrap().current().is_some(), "in the order that was not asked for");
+    for order in Order::ALL {
+        desk.run(Command::LabelFrom(None, order));
+        desk.watch_labelling(true);
+        give(&mut desk, order.name());
+    }
+    assert!(desk.is_busy(), "the import goes on");
+}
+
+#[test]
+fn another_order_brings_back_nothing_that_was_labelled() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    let chosen: Arc<Vec<ItemId>> = Arc::new(state(&desk).images().take(6).map(|image| image.id).collect());
+    desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), Order::Folder));
+    desk.watch_labelling(true);
+    until(&mut desk, "six are on the desk", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 6);
+    let labelled = give(&mut desk, "kite");
+    let skipped = desk.labelling().unwrap().current().unwrap();
+    desk.run(Command::Skip(skipped));
+    desk.run(Command::Skip(labelled));
+    assert_eq!(desk.labelling().unwrap().queue.len(), 5, "what is not on the desk cannot be skipped");
+    for order in Order::ALL {
+        desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), order));
+        until(&mut desk, "it is in that order", is_quiet);
+        let labelling = desk.labelling().unwrap();
+        assert_eq!((labelling.queue.len(), labelling.queue.last()), (5, Some(&skipped)), "{order:?}");
+        assert!(!labelling.queue.contains(&labelled));
+    }
+    // Chosen anew, they are gone through anew.
+    desk.run(Command::LabelFrom(Some(Arc::new(chosen.to_vec())), Order::Folder));
+    assert_eq!(desk.labelling().unwrap().queue.len(), 6);
+}
+
+#[test]
+fn what_is_taken_back_comes_first() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    let chosen: Vec<ItemId> = state(&desk).images().take(5).map(|image| image.id).collect();
+    desk.run(Command::LabelFrom(Some(Arc::new(chosen)), Order::Folder));
+    desk.watch_labelling(true);
+    until(&mut desk, "five are on the desk", is_quiet);
+    let id = desk.labelling().unwrap().current().unwrap();
+    let class = state(&desk).classes()[0].0.to_owned();
+    desk.run(Command::Refuse(id, class.clone()));
+    until(&mut desk, "it is rejected", |desk| state(desk).image(id).unwrap().rejected.contains(&class) && is_quiet(desk));
+    let other = *desk.labelling().unwrap().queue.last().unwrap();
+    desk.run(Command::TakeUp(other));
+    until(&mut desk, "another is taken up", |desk| is_quiet(desk) && desk.labelling().unwrap().current() == Some(other));
+    desk.run(Command::GoBack);
+    until(&mut desk, "it is taken back", |desk| state(desk).image(id).unwrap().rejected.is_empty() && is_quiet(desk));
+    assert_eq!(desk.labelling().unwrap().current(), Some(id));
+}
+
+#[test]
+fn a_label_that_is_changed_is_told_to_have_changed_answers() {
+    let world = World::new();
+    many(&world, 8);
+    let mut desk = desk(session(&world));
+    desk.run(Command::Open(world.at("many")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some_and(|state| state.images().count() == 8) && !desk.is_busy());
+    desk.watch_labelling(true);
+    until(&mut desk, "the desk stands", is_quiet);
+    let first = give(&mut desk, "ant");
+    until(&mut desk, "it is learned", |desk| is_quiet(desk) && desk.labelling().unwrap().glances.len() == 7);
+    desk.run(Command::Label(vec![first], UserLabel::Class("bee".into())));
+    until(&mut desk, "it is changed", |desk| label_of(desk, first) == Some("bee"));
+    until(&mut desk, "that is learned", |desk| {
+        is_quiet(desk) && desk.labelling().unwrap().glances.values().all(|(class, _)| class == "bee")
+    });
+    let labelling = desk.labelling().unwrap();
+    assert_eq!((labelling.learned, labelling.asked, labelling.moved.len()), (1, 7, 7));
+    assert!(labelling.moved.iter().all(|moved| (moved.from.as_str(), moved.to.as_str()) == ("ant", "bee")));
+}
+
+#[test]
+fn counting_for_another_folder_or_for_none_leaves_nothing_open() {
+    let world = World::with_images();
+    drop(ready(&world));
+    let (wrong, held) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(())));
+    let (is_wrong, gate) = (Arc::clone(&wrong), Arc::clone(&held));
+    let progress = Progress::watched(move |now| {
+        if now.stage == "Looking for files" {
+            assert_eq!(is_wrong.load(Ordering::SeqCst), 0, "wrong on purpose");
+            drop(gate.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    });
+    let mut desk = desk(session(&world).with_progress(&progress));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    let planned = |desk: &Desk| desk.plan().map(|(to, plan)| (to.to_owned(), plan.is_some()));
+    let (a, b) = (world.at("a"), world.at("b"));
+    {
+        let _held = held.lock().unwrap();
+        desk.run(Command::Plan(Some(a.clone())));
+        assert_eq!(planned(&desk), Some((a.clone(), false)));
+        desk.run(Command::Plan(None));
+        assert!(planned(&desk).is_none() && desk.jobs().is_empty());
+        desk.run(Command::Plan(Some(a.clone())));
+        desk.run(Command::Plan(Some(b.clone())));
+    }
+    until(&mut desk, "the other is counted", |desk| planned(desk) == Some((b.clone(), true)));
+    // One that is stopped, and one that goes wrong.
+    {
+        let _held = held.lock().unwrap();
+        desk.run(Command::Plan(Some(a.clone())));
+        let job = desk.jobs()[0].id;
+        desk.run(Command::Cancel(job));
+    }
+    until(&mut desk, "nothing is counted", |desk| desk.plan().is_none() && !desk.is_busy());
+    until_told(&mut desk, "nothing was written");
+    wrong.store(1, Ordering::SeqCst);
+    desk.run(Command::Plan(Some(a.clone())));
+    until_told(&mut desk, "wrong on purpose");
+    until(&mut desk, "nothing is counted", |desk| desk.plan().is_none() && !desk.is_busy());
+}
+
+#[test]
+fn what_could_not_be_saved_is_told_when_the_library_is_closed() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    desk.watch_labelling(true);
+    desk.run(Command::Give(vec![ItemId(4711)], "kite".into(), 1));
+    desk.run(Command::Close);
+    until_told(&mut desk, "4711");
+    assert!(desk.log().iter().all(|notice| notice.undo.is_none() || notice.tone != Tone::Problem));
+}
+
+#[test]
 fn a_library_is_closed_while_advisers_think_and_labels_are_reviewed() {
     let world = World::with_images();
     drop(ready(&world));

@@ -165,3 +165,22 @@ fn no_more_threads_work_than_were_asked_for() {
     child.wait().unwrap();
     assert!(threads < 20, "{threads} threads");
 }
+
+#[test]
+fn a_rejection_is_taken_back_line_by_line() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let input = [
+        r##"{"image": "#1", "not": "grid"}"##,
+        r##"{"image": "#1", "not": "grid", "rejected": true}"##,
+        r##"{"image": "#1", "not": "grid", "rejected": false}"##,
+        r##"{"image": "#1", "not": "grid", "rejected": false}"##,
+        r##"{"image": "#1", "not": "grid", "rejected": "no"}"##,
+        r##"{"image": "#1", "label": "grid", "rejected": false}"##,
+    ];
+    let answers = world.feed(["label", "lib.tessera", "--stdin"], input.join("\n").as_bytes()).ended(1).lines();
+    let said: Vec<(bool, bool, bool)> =
+        answers.iter().map(|answer| (answer["ok"] == true, answer["event"].is_u64(), answer["rejected"] == false)).collect();
+    assert_eq!(said[..4], [(true, true, false), (true, false, false), (true, true, true), (true, false, true)], "{answers:?}");
+    assert!(said[4..].iter().all(|(ok, ..)| !ok), "{answers:?}");
+}

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tessera::command::{Export, Format};
 use tessera::session::Session;
 use tessera_core::Error;
+use tessera_core::library::event::UserLabel;
 use tessera_core::progress::Progress;
 
 use crate::world::World;
@@ -31,6 +32,17 @@ fn wrong_labels_are_listed_with_their_reasons() {
         );
         assert_eq!(doubt["advisers"].as_array().unwrap().len(), 5);
     }
+    // Of the planted label most say what it is, each by its name, and what looks like it is a disc too.
+    let doubts = all["doubts"].as_array().unwrap();
+    let planted = doubts.iter().find(|doubt| doubt["path"].as_str().unwrap().ends_with("disc_02_1_0_0_lt.png")).unwrap();
+    assert!(planted["label"] == "grid" && planted["instead"][0][0] == "disc", "{planted}");
+    let advisers = planted["advisers"].as_array().unwrap();
+    let said: Vec<(&str, Option<&str>)> =
+        advisers.iter().map(|adviser| (adviser["name"].as_str().unwrap(), adviser["class"].as_str())).collect();
+    for (name, class) in [("nearest", Some("disc")), ("recogniser", Some("disc")), ("captions", None)] {
+        assert!(said.contains(&(name, class)), "{name}: {said:?}");
+    }
+    assert!(planted["alike"].as_array().unwrap().iter().any(|alike| alike["class"] == "disc"), "{planted}");
     world.run(["review", "lib.tessera", "-k", "0"]).ended(2);
     let words = world.run(["review", "lib.tessera"]).ended(0).stdout;
     assert!(words.contains("doubted"), "{words}");
@@ -66,6 +78,64 @@ fn class_folders_are_copies_or_links_and_told_before() {
     let linked = export("rest", &["--links"]).ended(0).object();
     assert_eq!((linked["written"].as_u64(), linked["missing"].as_u64()), (Some(23), Some(1)));
     assert!(!world.at("rest/disc/disc_01_0_0_0_lt.png").is_symlink());
+}
+
+#[test]
+fn class_folders_have_names_that_every_system_takes() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let long = "ö".repeat(200);
+    let classes = ["Äpfel", "äpfel", "aux", "com1.x", "COM1.", ".hidden", "a/b", &long];
+    let names = ["Äpfel", "äpfel-2", "_aux", "_com1.x", "COM1_", "_hidden", "a_b", &"ö".repeat(100)];
+    let library = Mutex::new(Session::new(1, 0).unwrap().open_library(&world.at("lib.tessera")).unwrap());
+    {
+        let mut library = library.lock().unwrap();
+        let ids: Vec<_> = library.state().images().map(|image| image.id).collect();
+        library.label(&ids, &UserLabel::NoClass).unwrap();
+        for (class, id) in classes.iter().zip(&ids) {
+            library.label(&[*id], &UserLabel::Class((*class).to_owned())).unwrap();
+        }
+    }
+    let session = Session::new(1, 0).unwrap();
+    let written = session.export(&library, Export::Labels(Format::ClassFolders), &world.at("out"), false).unwrap();
+    let mut wanted = names.map(|name| (name.to_owned(), 1)).to_vec();
+    wanted.sort();
+    assert_eq!((written.folders, written.renamed), (wanted, 0));
+    assert!(names.iter().all(|name| world.at("out").join(name).is_dir()));
+}
+
+#[test]
+fn files_of_one_long_name_stay_files() {
+    let world = World::new();
+    for (folder, color) in [("a", 1), ("b", 2), ("c", 3)] {
+        let name = format!("{}.png", if folder == "c" { "X" } else { "x" }.repeat(251));
+        std::fs::create_dir_all(world.at("long").join(folder)).unwrap();
+        image::RgbImage::from_pixel(32, 32, image::Rgb([color, 9, 90])).save(world.at("long").join(folder).join(name)).unwrap();
+    }
+    world.run(["import", "lib.tessera", "long", "--labels", "none"]).ended(0);
+    world.run(["label", "lib.tessera", "#1", "#2", "#3", "--as", "one"]).ended(0);
+    let told = world.run(["export", "lib.tessera", "labels", "--format", "class-folders", "--to", "out", "--json"]).ended(0).object();
+    assert_eq!(told["folders"], serde_json::json!([["one", 3]]));
+    let files: Vec<_> = std::fs::read_dir(world.at("out/one")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(files.len() == 3 && files.iter().all(|name| name.len() == 255 && name.to_str().unwrap().ends_with(".png")), "{files:?}");
+}
+
+#[test]
+fn a_dry_run_of_predictions_tells_what_is_written() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    // A class of one object cannot be judged without it, and images without a class are recognised.
+    world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "lonely"]).ended(0);
+    world.run(["label", "lib.tessera", "images/grid/grid_03_3_0_0_lt.png", "--none"]).ended(0);
+    let export = |more: &[&str]| {
+        let mut arguments = vec!["export", "lib.tessera", "predictions", "--to", "p.csv", "--json"];
+        arguments.extend(more);
+        world.run(arguments).ended(0).object()["written"].as_u64()
+    };
+    let told = export(&["--dry-run"]);
+    assert!(!world.at("p.csv").exists());
+    assert_eq!((told, export(&[])), (Some(23), told));
+    assert_eq!(std::fs::read_to_string(world.at("p.csv")).unwrap().lines().count(), 24);
 }
 
 #[test]

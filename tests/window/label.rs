@@ -168,7 +168,8 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     let batch = |world: &mut World| world.harness.state_mut().view_mut().label.batch.clone().unwrap();
     let begun = batch(&mut world);
     assert!(begun.images[1..].iter().all(|id| begun.left_out.contains(id) || label_of(&world, *id).as_ref() == Some(&begun.class)));
-    world.harness.state_mut().view_mut().label.batch.as_mut().unwrap().class = "gnu".into();
+    let own = world.harness.state_mut().view_mut().label.batch.as_mut().unwrap();
+    (own.class, own.is_written) = ("gnu".into(), true);
     world.click("Take all in");
     world.step();
     assert!(world.shows("Label 3 images") && world.shows("3 images of another class by now"));
@@ -226,11 +227,85 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     assert_eq!(world.state().image(first.image).unwrap().user, UserLabel::Unsaid);
     world.key(Key::Enter);
     world.until("it is kept", |app| labelling(app).doubts.len() < found.len());
+    // A key that comes before the next one could be seen says nothing of it.
+    let now = world.harness.ctx.input(|input| input.time) + 1.0;
+    world.harness.input_mut().time = Some(now);
+    world.key(Key::Space);
+    let left = doubts(&world).len();
+    assert!(left > 1, "{left}");
+    for key in [Key::Enter, Key::A, Key::Num1] {
+        world.key(key);
+        world.rest();
+        assert_eq!(doubts(&world).len(), left, "{key:?}");
+    }
+    world.harness.input_mut().time = Some(now + 1.0);
+    world.step();
+    world.key(Key::Enter);
+    world.until("it is kept", |app| labelling(app).doubts.len() < left);
+    world.harness.input_mut().time = None;
     let image = world.state().image(first.image).unwrap();
     assert!(image.user == UserLabel::Class(first.label.0.clone()) && image.rejected.contains(&first.instead[0].0));
     world.run(Command::Review);
     world.rest();
     assert!(doubts(&world).iter().all(|doubt| doubt.image != first.image), "what was confirmed is not doubted again");
+}
+
+#[test]
+fn a_class_that_is_gone_or_rejected_is_not_given() {
+    let mut world = desk();
+    let give = |world: &mut World| {
+        world.run(Command::Give(vec![ItemId(1)], "gnu".into(), 1));
+        world.until("it is labelled", |app| app.desk().state().unwrap().class("gnu").is_some());
+        settle(world);
+    };
+    give(&mut world);
+    // What was said at a glance counts as far as it may still be.
+    let id = current(&world);
+    let mut own = labelling(world.app()).clone();
+    own.suggestions.clear();
+    let mut said = |class: &str| {
+        own.glances.insert(id, (class.to_owned(), 0.9));
+        own.likeliest(world.state(), id).map(|(class, _)| class)
+    };
+    assert_eq!((said("gnu"), said("nothing of the kind")), (Some("gnu".to_owned()), None));
+    // A class that goes while many are chosen.
+    world.ctrl(Key::B);
+    let batch = |world: &mut World| world.harness.state_mut().view_mut().label.batch.clone();
+    let begun = batch(&mut world).unwrap();
+    assert!(begun.class == "gnu" && begun.images.len() > 1, "{begun:?}");
+    world.ctrl(Key::Z);
+    world.until("it is undone", |app| app.desk().state().unwrap().class("gnu").is_none());
+    world.key(Key::Enter);
+    world.rest();
+    assert!(world.state().class("gnu").is_none() && batch(&mut world).is_some_and(|batch| batch.class.is_empty()));
+    world.key(Key::Escape);
+    // With Caps Lock A and X are the same keys; with others a class begins.
+    give(&mut world);
+    read(&mut world);
+    let typed = |world: &mut World| world.harness.state_mut().view_mut().label.typed.clone();
+    world.harness.event(egui::Event::Text("A".into()));
+    world.step();
+    assert_eq!(typed(&mut world), "");
+    world.harness.event(egui::Event::Text("B".into()));
+    world.step();
+    assert_eq!(typed(&mut world), "B");
+    world.key(Key::Escape);
+    world.step();
+    // The only class there is, rejected: nothing is suggested, and nothing is given; it can be taken back.
+    let id = current(&world);
+    let is_rejected = move |app: &App| app.desk().state().unwrap().image(id).unwrap().rejected.contains("gnu");
+    read(&mut world);
+    world.key(Key::X);
+    world.until("it is rejected", is_rejected);
+    settle(&mut world);
+    world.ctrl(Key::B);
+    world.key(Key::Enter);
+    world.rest();
+    assert_eq!(label_of(&world, id), None);
+    world.key(Key::Escape);
+    assert!(world.shows("You said: not"));
+    world.click("gnu  ×");
+    world.until("it is taken back", move |app| !is_rejected(app));
 }
 
 #[test]
@@ -285,15 +360,13 @@ fn enter_in_the_field_means_one_thing() {
     // In the review, a class that was written is no confirmation.
     world.ctrl(Key::R);
     world.until("it is reviewed", |app| labelling(app).reviewed.is_some());
-    let doubt = labelling(world.app()).doubts.first().cloned();
-    if let Some(doubt) = doubt {
-        world.rest();
-        world.harness.event(egui::Event::Text("gnu".into()));
-        world.step();
-        world.key(Key::Enter);
-        world.until("it is labelled", |app| app.desk().state().unwrap().image(doubt.image).unwrap().label() == Some("gnu"));
-        assert!(world.state().image(doubt.image).unwrap().rejected.is_empty());
-    }
+    let doubt = labelling(world.app()).doubts.first().cloned().unwrap();
+    world.rest();
+    world.harness.event(egui::Event::Text("gnu".into()));
+    world.step();
+    world.key(Key::Enter);
+    world.until("it is labelled", |app| app.desk().state().unwrap().image(doubt.image).unwrap().label() == Some("gnu"));
+    assert!(world.state().image(doubt.image).unwrap().rejected.is_empty());
 }
 
 #[test]

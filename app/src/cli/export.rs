@@ -30,13 +30,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         Some(Format::ClassFolders) => command::Format::ClassFolders,
         Some(Format::NorbNames) => command::Format::NorbNames,
     };
-    let (what, name) = match arguments.what {
-        What::Labels => (Some(command::Export::Labels(format)), if format.is_images() { "image" } else { "label" }),
-        What::Captions => (Some(command::Export::Captions(format)), "captioned image"),
-        What::Predictions => (Some(command::Export::Predictions(format)), "prediction"),
-        What::Events => (Some(command::Export::Events), "event"),
-        What::Model => (None, "model"),
+    let what = match arguments.what {
+        What::Labels => Some(command::Export::Labels(format)),
+        What::Captions => Some(command::Export::Captions(format)),
+        What::Predictions => Some(command::Export::Predictions(format)),
+        What::Events => Some(command::Export::Events),
+        What::Model => None,
     };
+    let name = what.map_or("model", command::Export::noun);
     let expected = match (arguments.what, arguments.format) {
         (What::Events, Some(given)) if given != Format::Jsonl => Some("jsonl for events"),
         (What::Model, Some(_)) => Some("left out for a model"),
@@ -45,8 +46,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     if let Some(expected) = expected {
         return Err(Error::Option { name: "--format", found: format.name().into(), expected }.into());
     }
-    let is_sorted =
-        what.is_some_and(|what| matches!(what, command::Export::Labels(command::Format::ClassFolders | command::Format::ClassLinks)));
+    let is_sorted = what.is_some_and(command::Export::is_sorted);
     if arguments.links && !is_sorted {
         let expected = "given with `labels --format class-folders` only";
         return Err(Error::Option { name: "--links", found: format!("given with --format {}", format.name()), expected }.into());

@@ -55,8 +55,20 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                     let Value::String(class) = not else {
                         return Err(format!("`not` is {not}, but it must be a class's name"));
                     };
-                    let event = library.reject(&[id], class, true).map_err(|error| of(library)(error).to_string())?;
-                    return Ok(json!({"not": class, "event": number(event)}));
+                    let rejected = match request.get("rejected") {
+                        None => true,
+                        Some(Value::Bool(rejected)) => *rejected,
+                        Some(other) => return Err(format!("`rejected` is {other}, but it must be true or false")),
+                    };
+                    let event = library.reject(&[id], class, rejected).map_err(|error| of(library)(error).to_string())?;
+                    let mut answer = json!({"not": class, "event": number(event)});
+                    if !rejected {
+                        answer["rejected"] = json!(false);
+                    }
+                    return Ok(answer);
+                }
+                if request.contains_key("rejected") {
+                    return Err("`rejected` goes with `not`, a class's name".into());
                 }
                 let label = match request.get("label") {
                     Some(Value::String(class)) => UserLabel::Class(class.clone()),

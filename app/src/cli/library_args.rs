@@ -151,7 +151,7 @@ pub(super) struct Suggest {
     /// Images of the library: paths or `#ID`; without any, those that have no class
     #[arg(value_name = "IMAGE")]
     pub(super) images: Vec<PathBuf>,
-    /// Images wanted, where none are named
+    /// Images wanted, where none are named; no more than 400 in an order for which advisers are asked
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
     /// Which of those without a class come first: those that teach most, those on which advisers disagree, by their paths, or by chance
@@ -190,7 +190,7 @@ pub(super) struct Label {
     #[arg(long, value_name = "CLASS")]
     pub(super) not: Option<String>,
     /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none} or {"image": …, "not": a class},
-    /// and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
+    /// which "rejected": false takes back, and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
     #[arg(long)]
     pub(super) stdin: bool,
 }

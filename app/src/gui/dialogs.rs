@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
-use crate::command::Export;
+use super::actions::Action;
+use crate::command::{Export, Format};
 
 /// What a path is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,15 @@ impl Purpose {
             Self::Recognise => ("Recognise an image", "An image file"),
             Self::LoadModel => ("Load model", "A model's folder, or a .tessera-model file"),
             Self::SaveModel => ("Save model", "A new folder, or a file name that ends in .tessera-model"),
-            Self::Export(_) => ("Export", "A new file or folder"),
+            Self::Export(what) => {
+                let words = Action::Export(what).words().0.trim_end_matches('…');
+                let wanted = match what {
+                    Export::Captions(Format::Sidecar) => "A folder; no file of it is replaced",
+                    what if what.is_folder() => "A new or empty folder",
+                    _ => "A new file, or an older export of the same kind to replace",
+                };
+                (words, wanted)
+            }
             Self::ExportPicture => ("Save explanation", "A file name that ends in .png"),
         }
     }
@@ -52,6 +61,7 @@ impl Purpose {
         match self {
             Self::Open | Self::LoadModel => &[Wants::Folder, Wants::File],
             Self::AddFolder => &[Wants::Folder],
+            Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],
         }
     }

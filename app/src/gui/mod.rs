@@ -181,6 +181,9 @@ impl App {
         for command in commands {
             self.run(command);
         }
+        if self.view.modal == Some(Modal::ClassFolders) && self.desk.plan().is_none() {
+            self.view.modal = None;
+        }
         if self.view.search != self.view.searched {
             self.view.searched.clone_from(&self.view.search);
             // What was selected was an answer to something else.

@@ -298,8 +298,10 @@ pub struct LabelView {
 /// Images that are labelled at once.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// Their class.
+    /// Their class, and whether the user wrote it.
     pub class: String,
+    /// See `class`.
+    pub is_written: bool,
     /// All of them.
     pub images: Vec<ItemId>,
     /// Those that are left out.

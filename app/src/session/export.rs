@@ -1,27 +1,22 @@
-//! Give things out of a library: labels, captions, predictions, events, images in class folders.
+//! Give things out of a library: labels, captions, predictions, events, images.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::{self, Calibration};
-use tessera_core::data::names;
 use tessera_core::data::tables::{self, Row};
 use tessera_core::envelope::replace;
-use tessera_core::error::display;
-use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Kind;
 use tessera_core::library::import::hold;
-use tessera_core::library::state::{Image, State};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
+use super::copies::check_empty;
 use crate::command::{Export, Format};
 
 /// What an export wrote, or would write.
@@ -39,63 +34,7 @@ pub struct Written {
     pub renamed: usize,
 }
 
-/// What an export into class folders would write, and whether it can.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// What it would write.
-    pub written: Written,
-    /// Why it cannot be written there, if it cannot.
-    pub in_the_way: Option<String>,
-}
-
-/// Where each image is copied from and to.
-type Copies = Vec<(PathBuf, PathBuf)>;
-
 impl Session {
-    /// What an export of a library's labels into class folders below `to` would write; nothing is.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
-    pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Result<Plan> {
-        let (_, written) = self.copies(library, Format::ClassFolders, to)?;
-        Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
-    }
-
-    /// What a library's labelled images are copied to.
-    fn copies(&self, library: &Mutex<Library>, format: Format, to: &Path) -> Result<(Copies, Written)> {
-        let state = hold(library).state().clone();
-        let labelled = self.labelled(&state)?;
-        let copies = if format == Format::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
-        let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
-        let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
-        let mut written = Written { n: copies.len(), missing, bytes, ..Written::default() };
-        if format != Format::NorbNames {
-            let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-            for (from, path) in &copies {
-                let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
-                *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
-                written.renamed += usize::from(from.file_name() != path.file_name());
-            }
-            written.folders = folders.into_iter().collect();
-        }
-        Ok((copies, written))
-    }
-
-    /// The labelled images whose files are there now, with their labels and files.
-    fn labelled<'a>(&self, state: &'a State) -> Result<Vec<(&'a Image, &'a str, PathBuf)>> {
-        let known = state.images().filter(|image| image.is_here());
-        let known: Vec<_> = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?))).collect();
-        self.progress.begin("Looking for files", known.len() as u64);
-        let mut there = Vec::with_capacity(known.len());
-        for one in known {
-            self.progress.step()?;
-            if one.2.is_file() {
-                there.push(one);
-            }
-        }
-        Ok(there)
-    }
-
     /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. Images
     /// whose files are not there are left out; but for captions beside their images, what cannot be written to its end is not written at all.
     ///
@@ -114,33 +53,18 @@ impl Session {
             }
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
-                write_rows(format, &hold(library).rows(true, false), to, dry_run)
+                let rows = hold(library).rows(true, false);
+                write_rows(format, &rows, to, dry_run)
             }
             Export::Captions(format) => {
                 let format = table_format(format, false)?;
-                write_rows(format, &hold(library).rows(false, true), to, dry_run)
+                let rows = hold(library).rows(false, true);
+                write_rows(format, &rows, to, dry_run)
             }
             Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
             Export::Events => self.export_events(library, to, dry_run),
         };
         Ok(Written { n: n?, ..Written::default() })
-    }
-
-    /// Copies images, or links to them, to where nothing is. What was begun and cannot be ended is taken away again.
-    fn copy(&self, copies: &[(PathBuf, PathBuf)], links: bool) -> Result<()> {
-        self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
-        let mut made = Made::default();
-        let outcome = copies.iter().try_for_each(|(from, path)| {
-            self.progress.step()?;
-            if let Some(folder) = path.parent() {
-                made.folder(folder).map_err(Error::io("create", folder))?;
-            }
-            if links { made.link(from, path) } else { made.copy(from, path) }
-        });
-        if outcome.is_err() {
-            made.take_away();
-        }
-        outcome
     }
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
@@ -158,9 +82,6 @@ impl Session {
             (library.state().clone(), model, library.elements_of(&unlabelled)?)
         };
         check_new(to, |line| line.starts_with(begins))?;
-        if dry_run {
-            return Ok(model.ckm.examples().count() + elements.len());
-        }
         let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
@@ -173,6 +94,10 @@ impl Session {
             if let Some((class, _)) = scores.ranking().first() {
                 rows.push((*id, None, name(*class), calibration.confidence(&scores)));
             }
+        }
+        if dry_run {
+            // Which images the recogniser can say something of is known when it was asked.
+            return Ok(rows.len());
         }
         rows.sort_by_key(|row| row.0);
         let path = |id| state.image(id).and_then(|image| state.path_of(image)).unwrap_or_default().to_string_lossy().into_owned();
@@ -221,151 +146,6 @@ impl Session {
         replace(to, text.as_bytes())?;
         Ok(events.len())
     }
-}
-
-/// What an export has made so far. What others put there meanwhile is not in it.
-#[derive(Default)]
-struct Made {
-    files: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
-}
-
-impl Made {
-    /// Makes a folder and those above it, as far as they are not there.
-    fn folder(&mut self, path: &Path) -> std::io::Result<()> {
-        if path.is_dir() {
-            return Ok(());
-        }
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            self.folder(parent)?;
-        }
-        fs::create_dir(path)?;
-        self.folders.push(path.to_owned());
-        Ok(())
-    }
-
-    /// Copies a file to where none is.
-    fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
-        let mut source = File::open(from).map_err(Error::io("read", from))?;
-        let mut target = File::create_new(to).map_err(Error::io("create", to))?;
-        self.files.push(to.to_owned());
-        std::io::copy(&mut source, &mut target).map_err(Error::io("copy", from))?;
-        Ok(())
-    }
-
-    fn link(&mut self, from: &Path, to: &Path) -> Result<()> {
-        link(from, to).map_err(Error::io("link", to))?;
-        self.files.push(to.to_owned());
-        Ok(())
-    }
-
-    /// Takes it all away again, but for folders in which others have put something. What cannot be taken away stays: the next export says that
-    /// it is there.
-    fn take_away(self) {
-        self.files.iter().for_each(|file| drop(fs::remove_file(file)));
-        self.folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
-    }
-}
-
-/// Makes a symbolic link, which works across disks and shows where it leads.
-#[cfg(unix)]
-fn link(from: &Path, to: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::symlink(std::path::absolute(from)?, to)
-}
-
-/// Makes a symbolic link, or where that is not allowed a second name of the same file.
-#[cfg(not(unix))]
-fn link(from: &Path, to: &Path) -> std::io::Result<()> {
-    #[cfg(windows)]
-    if std::os::windows::fs::symlink_file(std::path::absolute(from)?, to).is_ok() {
-        return Ok(());
-    }
-    fs::hard_link(from, to)
-}
-
-/// Refuses a folder with things in it, and what is no folder.
-fn check_empty(to: &Path) -> Result<()> {
-    let found = match fs::read_dir(to) {
-        Ok(mut entries) => match entries.next() {
-            None => return Ok(()),
-            Some(_) => "a folder with things in it",
-        },
-        Err(_) if !to.exists() => return Ok(()),
-        Err(_) => "something else",
-    };
-    Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
-}
-
-/// Where each labelled image is copied from and to, in a folder for its class. Files and classes of one name get numbers; names that differ in
-/// capitals alone are one name to some systems.
-fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Copies {
-    let mut folders: HashMap<&str, PathBuf> = HashMap::new();
-    let mut classes = Names::default();
-    let mut files: HashMap<&str, Names> = HashMap::new();
-    let mut copies = Vec::with_capacity(labelled.len());
-    for (_, label, from) in labelled {
-        let folder = folders.entry(label).or_insert_with(|| to.join(classes.take(OsStr::new(&plain(label)))));
-        let name = files.entry(label).or_default().take(from.file_name().unwrap_or_default());
-        copies.push((from.clone(), folder.join(name)));
-    }
-    copies
-}
-
-/// Names that are taken in a folder.
-#[derive(Default)]
-struct Names {
-    taken: HashSet<OsString>,
-    /// The number to be tried next for a name.
-    next: HashMap<OsString, usize>,
-}
-
-impl Names {
-    /// That name, or with a number before its ending if it is taken.
-    fn take(&mut self, name: &OsStr) -> OsString {
-        let mut one = name.to_owned();
-        while !self.taken.insert(one.to_ascii_lowercase()) {
-            let number = self.next.entry(name.to_ascii_lowercase()).or_insert(1);
-            *number += 1;
-            let (stem, ending) = (Path::new(name).file_stem().unwrap_or_default(), Path::new(name).extension());
-            one = stem.to_owned();
-            one.push(format!("-{number}"));
-            if let Some(ending) = ending {
-                one.push(".");
-                one.push(ending);
-            }
-        }
-        one
-    }
-}
-
-/// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
-/// is 0. Where two would have one name, each also gets the number of its image.
-fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Copies> {
-    let mut named = Vec::new();
-    for (image, label, from) in labelled {
-        let meta = &image.folder.meta;
-        let [instance, elevation, azimuth, lighting] =
-            [meta.instance, meta.elevation, meta.azimuth, meta.lighting].map(Option::unwrap_or_default);
-        let camera = meta.camera.unwrap_or_default().short();
-        let stem = format!("{}_{instance:02}_{elevation}_{azimuth}_{lighting}_{camera}", plain(label));
-        let read = names::PATTERNS.iter().find_map(|pattern| pattern.parse(&stem));
-        if read.is_none_or(|name| name.category != label.to_lowercase()) {
-            let found = format!("`{}`, of class `{}`", display(stem.as_ref()), display(label.as_ref()));
-            return Err(Error::data(from, "a name that can be read again", found, "rename the class, or export class-folders"));
-        }
-        named.push((image.id, stem, from.clone()));
-    }
-    let unique: BTreeSet<String> = named.iter().map(|(_, stem, _)| stem.to_lowercase()).collect();
-    let is_one_each = unique.len() == named.len();
-    let copy = |(id, stem, from): (ItemId, String, PathBuf)| {
-        let mut name = if is_one_each { OsString::from(stem) } else { format!("{:06}_{stem}", id.0).into() };
-        if let Some(ending) = from.extension() {
-            name.push(".");
-            name.push(ending);
-        }
-        (from, to.join(name))
-    };
-    Ok(named.into_iter().map(copy).collect())
 }
 
 /// Writes a picture as a PNG file.
@@ -485,17 +265,4 @@ fn begins(format: tables::Format, line: &str) -> bool {
         tables::Format::Flickr8k => line.split_once('\t').is_some_and(|(image, _)| image.contains('#')),
         tables::Format::Sidecar => false,
     }
-}
-
-/// A class's name as the name of a file or folder that is not hidden.
-pub(super) fn plain(class: &str) -> String {
-    let is_plain = |(i, c): (usize, char)| !c.is_control() && !"/\\:*?\"<>|".contains(c) && (i, c) != (0, '.');
-    let name: String = class.char_indices().map(|(i, c)| if is_plain((i, c)) { c } else { '_' }).collect();
-    // Some systems drop dots and blanks at the end, and have devices of some names.
-    let (kept, dropped) = name.split_at(name.trim_end_matches(['.', ' ']).len());
-    let name = format!("{kept}{}", "_".repeat(dropped.chars().count()));
-    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    let is_port = |kind: &str| stem.strip_prefix(kind).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
-    let is_device = ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || is_port("COM") || is_port("LPT");
-    if name.is_empty() || is_device { format!("_{name}") } else { name }
 }

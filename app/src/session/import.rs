@@ -16,7 +16,8 @@ use tessera_core::picture::decode::WHOLE;
 use tessera_core::{Error, Result};
 
 use super::Session;
-use super::export::{plain, png};
+use super::copies::plain;
+use super::export::png;
 
 impl Session {
     /// Imports a folder of images.

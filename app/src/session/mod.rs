@@ -1,5 +1,6 @@
 //! What a user can do, one file per thing; the command line and the window both act through a [`Session`].
 
+pub mod copies;
 pub mod cost;
 pub mod desk;
 pub mod draw;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
+use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
 use tessera_core::eval::online::{self, Asked, Desks, Long, Order, Played, Setting, Source, Things};
 use tessera_core::eval::recognition;
@@ -95,7 +96,7 @@ impl Session {
             }
         }
         text.push('\n');
-        fs::write(to, text).map_err(Error::io("write", to))
+        replace(to, text.as_bytes())
     }
 
     /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the class's number and all numbers for each thing,
@@ -123,7 +124,7 @@ impl Session {
         let mut written = Vec::new();
         for (name, text) in [("things.csv", rows), ("orders.csv", lines)] {
             let path = to.join(name);
-            fs::write(&path, text).map_err(Error::io("write", &path))?;
+            replace(&path, text.as_bytes())?;
             written.push(path);
         }
         Ok(written)

@@ -13,7 +13,8 @@ use super::Session;
 
 impl Session {
     /// What is suggested for some images, or for the first `n` in an order of those without a class where none are named; and the labels
-    /// that this was learned from. Images of which nothing is known are left out.
+    /// that this was learned from. Images of which nothing is known are left out. An order for which advisers are asked is one of [`POOL`]
+    /// images at most.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].

@@ -43,7 +43,9 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
             _ => None,
         });
         let all: Vec<&str> = texts.collect();
-        let first = all.first().filter(|first| !taken.contains(first))?;
+        // Caps Lock makes no other key of it, as Shift does.
+        let is_taken = |first: &str| !input.modifiers.shift && taken.contains(&first.to_lowercase().as_str());
+        let first = all.first().filter(|first| !is_taken(first))?;
         // `?` shows all keys.
         if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '?') {
             return None;

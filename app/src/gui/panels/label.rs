@@ -9,7 +9,7 @@ use tessera_core::library::suggest::{Order, Vote};
 
 use super::super::actions::Action;
 use super::super::theme;
-use super::super::view::{Panel, Viewer};
+use super::super::view::{LabelView, Panel, Viewer};
 use super::super::widgets::grid::one_line;
 use super::super::widgets::{WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
 use super::browse::count;
@@ -58,10 +58,7 @@ pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
     let is_read = is_read(ui, panel, id, &ranking);
     keys(ui, panel, labelling, id, &ranking, is_read);
-    let likeliest = |id: ItemId| {
-        let suggested = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone()));
-        suggested.or_else(|| labelling.glances.get(&id).map(|(class, _)| class.clone()))
-    };
+    let likeliest = |id: ItemId| Some(labelling.likeliest(panel.state()?, id)?.0);
     let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..].iter().take(40).map(|id| (*id, likeliest(*id))).collect();
     if let Some(chosen) = picture_ui(ui, panel, id, &next) {
         panel.ask(Command::TakeUp(chosen));
@@ -152,8 +149,14 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
     }
 }
 
+/// Whether what is shown of an image was there long enough to be read.
+pub(super) fn was_read(ui: &Ui, label: &LabelView, id: ItemId) -> bool {
+    let now = ui.input(|input| input.time);
+    label.shown.as_ref().is_some_and(|(of, _, since)| *of == id && now - since >= if label.has_changed { CHANGED } else { SEEN })
+}
+
 /// Notes what is shown since when. Whether it was there long enough to be read.
-fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]) -> bool {
+pub(super) fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]) -> bool {
     let now = ui.input(|input| input.time);
     let classes: Vec<String> = ranking.iter().take(CHOICES).map(|(class, _)| class.clone()).collect();
     let label = &mut panel.view.label;
@@ -170,11 +173,9 @@ fn is_read(ui: &Ui, panel: &mut Panel<'_>, id: ItemId, ranking: &[(String, f64)]
         Some(_) => (label.shown, label.has_changed) = (Some((id, classes, now)), true),
         None => (label.shown, label.has_changed) = (Some((id, classes, now)), false),
     }
-    let since = label.shown.as_ref().map_or(now, |(.., since)| *since);
-    let needed = if label.has_changed { CHANGED } else { SEEN };
-    let is_read = now - since >= needed;
+    let is_read = was_read(ui, label, id);
     if !is_read {
-        ui.ctx().request_repaint_after(Duration::from_secs_f64(needed));
+        ui.ctx().request_repaint_after(Duration::from_secs_f64(if label.has_changed { CHANGED } else { SEEN }));
     }
     is_read
 }
@@ -186,10 +187,12 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranki
     if !is_free(ui, panel) || begin_typing(ui, panel, taken, true) {
         return;
     }
-    let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| is_read && !labelling.is_saving);
+    // What is pressed while a label is saved would be said of an image that is on its way out.
+    let counts = is_read && !labelling.is_saving;
+    let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| counts);
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
     if let Some(place) = digit(ui) {
-        if let Some((class, _)) = ranking.get(place).filter(|_| is_read) {
+        if let Some((class, _)) = ranking.get(place).filter(|_| counts) {
             panel.ask(Command::Give(vec![id], class.clone(), 1));
         }
     } else if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
@@ -197,7 +200,7 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranki
     } else if pressed(ui, Key::X) {
         panel.asks.commands.extend(top.map(|class| Command::Refuse(id, class)));
     } else if !has_focus && pressed(ui, Key::Space) {
-        panel.ask(Command::Skip(id));
+        panel.asks.commands.extend((!labelling.is_saving).then_some(Command::Skip(id)));
     } else if pressed(ui, Key::Backspace) {
         panel.ask(Command::GoBack);
     }
@@ -339,7 +342,7 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
             });
             ui.add_space(4.0);
             for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
-                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read {
+                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read && !labelling.is_saving {
                     panel.ask(Command::Give(vec![id], class.clone(), 1));
                 }
             }
@@ -347,14 +350,23 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: 
     }
     let rejected = panel.state().and_then(|state| state.image(id)).map(|image| image.rejected.iter().cloned().collect::<Vec<_>>());
     if let Some(rejected) = rejected.filter(|rejected| !rejected.is_empty()) {
-        line(ui, RichText::new(format!("You said: not {}", rejected.join(", nor "))).small().weak());
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("You said: not").small().weak());
+            for class in rejected {
+                let hover = format!("Press to take that back: it may be {class} after all");
+                if ui.small_button(format!("{class}  ×")).on_hover_text(hover).clicked() {
+                    panel.ask(Command::Allow(id, class));
+                }
+            }
+        });
     }
     ui.add_space(4.0);
     if let Some((class, keys)) = class_ui(ui, panel, false) {
         panel.ask(Command::Give(vec![id], class, keys));
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Skip").on_hover_text("Something else first; it comes back after all others (Space)").clicked() {
+        let skip = ui.add_enabled(!labelling.is_saving, egui::Button::new("Skip"));
+        if skip.on_hover_text("Something else first; it comes back after all others (Space)").clicked() {
             panel.ask(Command::Skip(id));
         }
         let is_first = labelling.given.is_empty();

@@ -21,17 +21,14 @@ const WIDTH: f32 = 112.0;
 
 /// Images that are suggested the same as the current one, or all that were chosen.
 pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
-    let id = labelling.current()?;
-    let suggested = panel.state().and_then(|state| labelling.ranking(state, id).first().map(|(class, _)| class.clone()));
-    let class = suggested.or_else(|| labelling.glances.get(&id).map(|(class, _)| class.clone())).unwrap_or_default();
+    let (id, state) = (labelling.current()?, panel.state()?);
+    let class = labelling.likeliest(state, id).map(|(class, _)| class).unwrap_or_default();
     let mut images: Vec<(ItemId, f64)> = match &labelling.only {
         Some(_) => labelling.queue.iter().map(|id| (*id, 0.0)).collect(),
         None => {
-            let may_be =
-                |id: &ItemId| panel.state().and_then(|state| state.image(*id)).is_some_and(|image| !image.rejected.contains(&class));
-            let glance = |id: &ItemId| labelling.glances.get(id).filter(|(glanced, _)| *glanced == class && may_be(id));
-            let chance = |id: &ItemId| glance(id).map(|(_, chance)| *chance);
-            labelling.queue.iter().filter(|other| **other != id).filter_map(|other| Some((*other, chance(other)?))).collect()
+            let likeliest = |id: &ItemId| labelling.likeliest(state, *id).filter(|(likeliest, _)| *likeliest == class);
+            let others = labelling.queue.iter().filter(|other| **other != id);
+            others.filter_map(|other| Some((*other, likeliest(other)?.1))).collect()
         }
     };
     images.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -41,15 +38,16 @@ pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
         // What is more likely something else is not taken in unasked.
         left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
     } else if !class.is_empty() {
-        // Nor is, of chosen ones, what has another class or is suggested one.
+        // Nor is, of chosen ones, what has another class, is suggested one, or is said not to be of this one.
         let is_other = |of: Option<&str>| of.is_some_and(|of| of != class);
-        let glance = |id: &ItemId| labelling.glances.get(id).map(|(glanced, _)| glanced.as_str());
-        let is_out = |id: &ItemId| is_other(panel.label_of(*id)) || is_other(glance(id));
+        let likeliest = |id: &ItemId| labelling.likeliest(state, *id).map(|(class, _)| class);
+        let is_rejected = |id: &ItemId| state.image(*id).is_some_and(|image| image.rejected.contains(&class));
+        let is_out = |id: &ItemId| is_other(panel.label_of(*id)) || is_other(likeliest(id).as_deref()) || is_rejected(id);
         left_out.extend(images.iter().map(|(id, _)| *id).filter(|other| *other != id && is_out(other)));
     }
     let images: Vec<ItemId> = images.into_iter().take(MANY).map(|(id, _)| id).collect();
     left_out.retain(|id| images.contains(id));
-    Some(Batch { class, images, left_out, presses: 1, at: None })
+    Some(Batch { class, is_written: false, images, left_out, presses: 1, at: None })
 }
 
 impl Batch {
@@ -86,8 +84,18 @@ impl Batch {
     }
 }
 
+/// A class that went meanwhile is not made again, unless it was written.
+fn let_go_of_class(panel: &mut Panel<'_>) {
+    let is_there = |batch: &Batch| batch.is_written || panel.state().is_some_and(|state| state.class(&batch.class).is_some());
+    let is_gone = panel.view.label.batch.as_ref().is_some_and(|batch| !is_there(batch));
+    if let Some(batch) = panel.view.label.batch.as_mut().filter(|_| is_gone) {
+        batch.class.clear();
+    }
+}
+
 /// Many images, of which those are left out that are pressed.
 pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let_go_of_class(panel);
     let Some(mut batch) = panel.view.label.batch.take() else { return };
     // What was labelled elsewhere meanwhile is not labelled again.
     let queue: HashSet<ItemId> = labelling.queue.iter().copied().collect();
@@ -142,6 +150,7 @@ pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling
 }
 
 pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let_go_of_class(panel);
     let Some(batch) = panel.view.label.batch.clone() else { return };
     let n = batch.images.iter().filter(|id| !batch.left_out.contains(id)).count();
     ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
@@ -180,7 +189,7 @@ pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.label(RichText::new(words).small().weak());
     let written = class_ui(ui, panel, true).map(|(class, _)| class).or_else(|| written(panel).filter(|_| gives));
     if let (Some(class), Some(batch)) = (written, &mut panel.view.label.batch) {
-        batch.class = class;
+        (batch.class, batch.is_written) = (class, true);
     }
     if gives {
         give_batch(panel);

@@ -323,9 +323,16 @@ fn keys_ui(ui: &mut Ui) {
         ("Space", "Skip; in Review, the next one"),
         ("Backspace", "Take back and go back; in Review, the one before"),
     ];
+    let many = [
+        ("Arrows, Home, End", "Go from image to image"),
+        ("Space", "Leave the image out, or take it in"),
+        ("Letters, Tab, /", "Write another class for them"),
+        ("Enter", "Label those that are in"),
+        ("Esc", "Label none"),
+    ];
     ScrollArea::vertical().max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
-            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling)] {
+            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many)] {
                 ui.strong(heading);
                 ui.end_row();
                 for (keys, words) in keys {

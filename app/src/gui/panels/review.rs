@@ -10,7 +10,7 @@ use super::super::view::Panel;
 use super::super::widgets::{card_ui, main_button, nothing_ui};
 use super::browse::count;
 use super::class_field::{begin_typing, class_ui, digit, is_free, pressed};
-use super::label::{CHOICES, advisers_ui, choice_ui, mode_ui, picture_ui, small_ui};
+use super::label::{CHOICES, advisers_ui, choice_ui, is_read, mode_ui, picture_ui, small_ui, was_read};
 use crate::command::Command;
 use crate::session::desk::labelling::REVIEWING;
 
@@ -49,8 +49,8 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
     ui.add_space(2.0);
-    panel.view.label.shown = None;
     let Some((reviewed, doubts)) = reviewed else {
+        panel.view.label.shown = None;
         if is_running {
             nothing_ui(ui, "Looking at every label", "Each is judged by advisers that never saw its object; stopping keeps what was found");
         } else {
@@ -64,6 +64,7 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         return;
     };
     let Some((place, doubt)) = current(panel, doubts) else {
+        panel.view.label.shown = None;
         let words = match (reviewed.judged, reviewed.doubts.len()) {
             (0, _) => "No label could be judged: two classes of two objects each are needed",
             (_, 0) => "The advisers agree with every label that they could judge",
@@ -78,8 +79,8 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         label.typed.clear();
     }
     label.reviewing = Some(doubt.image);
-    keys(ui, panel, doubts.len(), place, doubt);
-    panel.view.label.shown = Some((doubt.image, Vec::new(), 0.0));
+    let is_read = is_read(ui, panel, doubt.image, &doubt.instead);
+    keys(ui, panel, doubts.len(), place, doubt, is_read);
     let next: Vec<(ItemId, Option<String>)> =
         doubts[place + 1..].iter().take(40).map(|doubt| (doubt.image, Some(doubt.label.0.clone()))).collect();
     if let Some(chosen) = picture_ui(ui, panel, doubt.image, &next) {
@@ -87,15 +88,19 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
 }
 
-fn keys(ui: &Ui, panel: &mut Panel<'_>, n: usize, place: usize, doubt: &Doubt) {
+fn keys(ui: &Ui, panel: &mut Panel<'_>, n: usize, place: usize, doubt: &Doubt, is_read: bool) {
     if !is_free(ui, panel) || begin_typing(ui, panel, &["a"], true) {
         return;
     }
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
-    if let Some((class, _)) = digit(ui).and_then(|place| doubt.instead.get(place)) {
-        panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
+    if let Some(place) = digit(ui) {
+        if let Some((class, _)) = doubt.instead.get(place).filter(|_| is_read) {
+            panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
+        }
     } else if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
-        keep(panel, doubt);
+        if is_read {
+            keep(panel, doubt);
+        }
     } else if !has_focus && pressed(ui, Key::Space) {
         panel.view.label.doubt = (place + 1) % n;
     } else if pressed(ui, Key::Backspace) {
@@ -113,6 +118,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let desk = panel.desk;
     let doubts = desk.labelling().map_or(&[][..], |labelling| labelling.doubts.as_slice());
     let Some((place, doubt)) = current(panel, doubts) else { return };
+    let is_read = was_read(ui, &panel.view.label, doubt.image);
     ScrollArea::vertical().id_salt("review side").auto_shrink([false, false]).show(ui, |ui| {
         card_ui(ui, "", |ui| {
             let (label, chance) = &doubt.label;
@@ -121,13 +127,13 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             let words = format!("its label, {:.0} % likely", 100.0 * chance);
             ui.label(RichText::new(words).weak()).on_hover_text("The chance given to it by advisers that never saw its object");
             let hover = format!("It is {label}, and none of the classes below (Enter or A)");
-            if main_button(ui, &format!("Keep {label}")).on_hover_text(hover).clicked() {
+            if main_button(ui, &format!("Keep {label}")).on_hover_text(hover).clicked() && is_read {
                 keep(panel, doubt);
             }
             ui.add_space(4.0);
             ui.label(RichText::new("Rather:").weak());
             for (place, (class, chance)) in doubt.instead.iter().take(CHOICES).enumerate() {
-                if choice_ui(ui, panel, place, class, *chance).clicked() {
+                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read {
                     panel.ask(Command::Label(vec![doubt.image], UserLabel::Class(class.clone())));
                 }
             }

@@ -71,16 +71,14 @@ impl Desk {
             }
             Command::Give(images, class, keys) => self.give(images, class, keys),
             Command::Refuse(image, class) => self.refuse(image, class),
+            Command::Allow(image, class) => self.act(move |library| library.reject(&[image], &class, false)),
             Command::Skip(image) => self.skip(image),
             Command::TakeUp(image) => self.take_up(image),
             Command::GoBack => self.go_back(),
             Command::Review => self.review(),
             Command::Confirm(image, not) => self.act(move |library| library.confirm(image, &not)),
-            Command::Plan(None) => self.plan = None,
-            Command::Plan(Some(to)) => {
-                self.plan = Some((to.clone(), None));
-                self.plan_class_folders(to);
-            }
+            Command::Plan(None) => self.forget_plan(),
+            Command::Plan(Some(to)) => self.plan_class_folders(to),
             Command::Check => self.check(),
             Command::TakeSnapshot => self.with_library(|_, library| match library.take_snapshot() {
                 Ok(_) => Message::Several(vec![health(library), Message::Notice(done("Made a snapshot of labels, captions and history"))]),

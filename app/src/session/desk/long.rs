@@ -17,12 +17,14 @@ use super::super::library::{Target, what_is};
 use super::act::{models, saved_models};
 use super::view::{Notice, Tone, Tried};
 use super::{Desk, Message, Opened, WAIT, done, note, problem};
-use crate::command::{Command, Export, Query};
+use crate::command::{Command, Query};
 
 /// How often a library that is in use is tried again.
 const TRIES: usize = 60;
 /// The job that opens a library; there is one at a time.
 const OPENING: &str = "Opening";
+/// The job that counts what class folders would be.
+pub(super) const COUNTING: &str = "Counting";
 /// Failed files that are told one by one in the log.
 const TOLD: usize = 200;
 
@@ -113,14 +115,7 @@ impl Desk {
                     Err(Error::Cancelled) => return Ok(Message::Notice(note("Stopped; nothing was written"))),
                     outcome => outcome?,
                 };
-                let what = match what {
-                    Export::Labels(format) if format.is_images() => "image",
-                    Export::Labels(_) => "label",
-                    Export::Captions(_) => "captioned image",
-                    Export::Predictions(_) => "prediction",
-                    Export::Events => "event",
-                };
-                let words = format!("Wrote {} to {}", count(written.n, what), display(&to));
+                let words = format!("Wrote {} to {}", count(written.n, what.noun()), display(&to));
                 let notice = match written.missing {
                     0 => done(words),
                     n => note(format!("{words}; {} left out: their files are not there", count(n, "labelled image"))),
@@ -228,12 +223,24 @@ impl Desk {
         });
     }
 
-    /// Counts what an export into class folders would write.
+    /// Counts what an export into class folders would write, instead of into others.
     pub(super) fn plan_class_folders(&mut self, to: PathBuf) {
-        self.library_job("Counting", move |session, library| {
-            let plan = session.plan_class_folders(library, &to)?;
-            Ok(Message::Planned(to, plan))
+        let Some(open) = &self.open else {
+            return self.tell(note("Open a folder or a library first"));
+        };
+        let library = Arc::clone(&open.library);
+        self.plan = Some((to.clone(), None));
+        self.job(COUNTING, true, move |session| match session.plan_class_folders(&library, &to) {
+            Ok(plan) => Ok(Message::Planned(to, plan)),
+            Err(Error::Cancelled) => Ok(Message::Notice(note("Stopped; nothing was written"))),
+            Err(error) => Err(error),
         });
+    }
+
+    /// Forgets that, and counts no further.
+    pub(super) fn forget_plan(&mut self) {
+        self.jobs.retain(|_, job| job.name() != COUNTING);
+        self.plan = None;
     }
 
     fn library_job(&mut self, name: &str, work: impl FnOnce(&Session, &Mutex<Library>) -> Result<Message> + Send + 'static) {

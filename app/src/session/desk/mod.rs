@@ -33,7 +33,7 @@ use tessera_core::picture::Memory;
 use tessera_core::progress::Progress;
 
 use super::Session;
-use super::export::Plan;
+use super::copies::Plan;
 use super::library::Target;
 use super::like::Like;
 use super::search::Engine;
@@ -483,8 +483,8 @@ impl Desk {
     /// Takes in what was done since the last time. Returns whether anything changed. Never waits.
     pub fn poll(&mut self) -> bool {
         let number = self.number;
-        let is_of_now = |(of, message): (u64, Message)| (of == number || !message.is_of_library()).then_some(message);
-        let mut news: Vec<Message> = self.messages.try_iter().filter_map(is_of_now).collect();
+        let heard = |(of, message): (u64, Message)| if of == number { message } else { message.told() };
+        let mut news: Vec<Message> = self.messages.try_iter().map(heard).collect();
         let mut ended = Vec::new();
         for (id, job) in &self.jobs {
             if let Some(outcome) = job.poll() {
@@ -498,6 +498,10 @@ impl Desk {
         let changed = !news.is_empty() | self.pictures.poll();
         for message in news {
             self.take_in(message);
+        }
+        if !self.jobs.values().any(|job| job.name() == long::COUNTING) {
+            // It ended without an answer.
+            self.plan.take_if(|(_, plan)| plan.is_none());
         }
         if changed {
             self.judge_if_due();
@@ -732,9 +736,12 @@ impl Drop for Desk {
 }
 
 impl Message {
-    /// Whether it says something of the library that is open.
-    fn is_of_library(&self) -> bool {
+    /// What is worth telling of it once the library that it is about is not open any more.
+    fn told(self) -> Self {
         match self {
+            Self::Several(messages) => Self::Several(messages.into_iter().map(Self::told).collect()),
+            Self::Notice(notice) => Self::Notice(Notice { undo: None, ..notice }),
+            Self::Logged(notice) => Self::Logged(Notice { undo: None, ..notice }),
             Self::State(_)
             | Self::Hits(..)
             | Self::Like(_)
@@ -747,9 +754,8 @@ impl Message {
             | Self::Given(_)
             | Self::NotGiven
             | Self::Reviewed(_)
-            | Self::Planned(..) => true,
-            Self::Several(messages) => messages.iter().any(Self::is_of_library),
-            _ => false,
+            | Self::Planned(..) => Self::Nothing,
+            message => message,
         }
     }
 }

@@ -86,6 +86,8 @@ pub struct Suggester {
     stand: Stand,
     /// Earlier stands, after so many labels.
     earlier: Vec<(usize, Stand)>,
+    /// Counts what was learned and unlearned.
+    changes: u64,
 }
 
 /// A label that was heard, and what the recogniser thought before it.
@@ -197,7 +199,7 @@ impl Suggester {
     /// [`Error::Option`].
     pub fn new(seed: u64, at_most: usize) -> Result<Self> {
         let (classes, said, passed, earlier) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
-        Ok(Self { seed, lens: Lens::new(seed), classes, said, passed, at_most, stand: Stand::new(seed)?, earlier })
+        Ok(Self { seed, lens: Lens::new(seed), classes, said, passed, at_most, stand: Stand::new(seed)?, earlier, changes: 0 })
     }
 
     /// What there is to be learned. Images whose appearance is not in the machine ([`Library::bring_appearances`]) are passed over.
@@ -324,6 +326,11 @@ impl Suggester {
         self.said.len()
     }
 
+    /// A number that is another one whenever something was learned or unlearned since.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Whether a label that was heard is still what the library says.
     fn holds(&self, state: &State, said: &Said) -> bool {
         let now = state.image(said.image).filter(|image| image.is_live()).and_then(|image| image.label());
@@ -345,6 +352,7 @@ impl Suggester {
                 self.thin();
             }
         }
+        self.changes += 1;
         self.stand.learn(&said)?;
         self.said.push(said);
         Ok(())
@@ -368,6 +376,7 @@ impl Suggester {
         self.earlier.retain(|(after, _)| *after <= n);
         let (from, stand) = self.earlier.pop().map_or_else(|| Ok((0, Stand::new(self.seed)?)), Ok::<_, Error>)?;
         self.stand = stand;
+        self.changes += 1;
         Ok(self.said.split_off(from))
     }
 

@@ -51,9 +51,9 @@ pub(in super::super) struct Labeller {
 struct Mind {
     library: u64,
     suggester: Suggester,
-    /// The classes suggested at a glance when last asked, after so many labels.
+    /// The classes suggested at a glance when last asked, and what had changed by then ([`Suggester::changes`]).
     glances: HashMap<ItemId, String>,
-    learned: usize,
+    changes: u64,
 }
 
 /// A question to the advisers.
@@ -150,7 +150,7 @@ impl Asked {
         session.bring_appearances(library)?;
         if mind.as_ref().is_none_or(|mind| mind.library != self.question.library) {
             let suggester = Suggester::new(session.seed(), LEARNED)?;
-            *mind = Some(Mind { library: self.question.library, suggester, glances: HashMap::new(), learned: 0 });
+            *mind = Some(Mind { library: self.question.library, suggester, glances: HashMap::new(), changes: 0 });
         }
         let Some(mind) = mind else { return Ok(()) };
         let moment = mind.suggester.news(&hold(library));
@@ -174,10 +174,10 @@ impl Asked {
             (from != to).then(|| Moved { image: *image, from: from.clone(), to: to.clone() })
         };
         // What was answered before anything was asked is no change.
-        let has_learned = mind.learned != mind.suggester.n_learned() && !mind.glances.is_empty();
+        let has_learned = mind.changes != mind.suggester.changes() && !mind.glances.is_empty();
         let moved = has_learned.then(|| arranged.iter().filter_map(moved).collect());
         mind.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
-        mind.learned = mind.suggester.n_learned();
+        mind.changes = mind.suggester.changes();
         let order: Vec<ItemId> = arranged.into_iter().map(|(id, _)| id).collect();
         let head: Vec<ItemId> = queue.iter().take(KEPT).copied().collect();
         let next: Vec<ItemId> = order.iter().copied().filter(|id| !head.contains(id)).take(STRIP - KEPT).collect();

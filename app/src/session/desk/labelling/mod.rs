@@ -114,6 +114,11 @@ pub struct Meter {
     pub keys: (usize, usize),
 }
 
+/// Whether a class is there, and an image is not said not to be of it.
+fn may_be(state: &State, image: ItemId, class: &str) -> bool {
+    state.class(class).is_some() && state.image(image).is_some_and(|image| !image.rejected.contains(class))
+}
+
 impl Labelling {
     /// The image to be labelled now.
     pub fn current(&self) -> Option<ItemId> {
@@ -140,10 +145,14 @@ impl Labelling {
 
     /// The classes suggested for an image, without those that it is said not to be of by now or that are no more.
     pub fn ranking(&self, state: &State, image: ItemId) -> Vec<(String, f64)> {
-        let known = state.image(image);
-        let holds = |class: &str| state.class(class).is_some() && known.is_some_and(|image| !image.rejected.contains(class));
         let suggestion = self.suggestions.get(&image);
-        suggestion.map(|found| found.ranking.iter().filter(|(class, _)| holds(class)).cloned().collect()).unwrap_or_default()
+        suggestion.map(|found| found.ranking.iter().filter(|(class, _)| may_be(state, image, class)).cloned().collect()).unwrap_or_default()
+    }
+
+    /// The likeliest of these and its chance, or where they were not asked for what a glance suggests.
+    pub fn likeliest(&self, state: &State, image: ItemId) -> Option<(String, f64)> {
+        let glance = || self.glances.get(&image).filter(|(class, _)| may_be(state, image, class)).cloned();
+        self.ranking(state, image).into_iter().next().or_else(glance)
     }
 
     /// Whether an image that was to be labelled still is.
@@ -176,10 +185,10 @@ impl Labelling {
         queue.retain(|id| known(id).is_some_and(|image| self.may_stay(image)));
         let mut is_queued = vec![false; state.records().last().map_or(0, |last| last.id.0 as usize + 1)];
         let mut enter = |id: &ItemId| !std::mem::replace(&mut is_queued[id.0 as usize], true);
-        for id in &queue {
-            enter(id);
-        }
+        // What was taken back comes first, also where it never left.
         back.retain(|id| known(id).is_some_and(|image| self.is_wanted(image)) && enter(id));
+        self.skipped.retain(|id| !back.contains(id));
+        queue.retain(&mut enter);
         if self.only.is_none() {
             let fresh: Vec<ItemId> =
                 state.images().filter(|image| self.is_wanted(image) && enter(&image.id)).map(|image| image.id).collect();
@@ -253,12 +262,19 @@ impl Desk {
     /// Begins with some images, or with all that have no class.
     pub(super) fn start_labelling(&mut self, only: Option<Arc<Vec<ItemId>>>, order: Order) {
         let Some(open) = &self.open else { return };
-        let mut labelling = self.labelling.take().unwrap_or_default();
-        labelling.queue = only.as_ref().map(|only| only.to_vec()).unwrap_or_default();
+        let before = self.labelling.take();
+        // Another order brings back neither what was labelled nor what was put off.
+        let goes_on = before.as_ref().is_some_and(|before| before.only.as_ref().map(Arc::as_ptr) == only.as_ref().map(Arc::as_ptr));
+        let mut labelling = before.unwrap_or_default();
+        if !goes_on {
+            labelling.queue = only.as_ref().map(|only| only.to_vec()).unwrap_or_default();
+            labelling.skipped.clear();
+        }
         (labelling.only, labelling.order, labelling.is_arranged) = (only, order, false);
-        labelling.skipped.clear();
         labelling.refresh(&open.state);
         order.arrange(&open.state, &mut labelling.queue, self.session.seed());
+        let Labelling { queue, skipped, .. } = &mut labelling;
+        queue.sort_by_key(|id| skipped.contains(id));
         labelling.is_arranged = !order.is_asked();
         labelling.moved.clear();
         labelling.asked = 0;
@@ -275,9 +291,12 @@ impl Desk {
     }
 
     fn think(&mut self) {
-        let is_possible = self.labeller.is_watched && !self.is_importing();
+        let is_importing = self.is_importing();
+        let is_possible = self.labeller.is_watched && !is_importing;
         self.labeller.is_stale = !is_possible;
         let (Some(open), Some(labelling)) = (&self.open, &mut self.labelling) else { return };
+        // Nobody waits for an import: the queue is taken as it is.
+        labelling.is_arranged |= is_importing;
         if !is_possible {
             return;
         }
@@ -320,10 +339,7 @@ impl Desk {
     /// Says what class images are of. The next image comes when that is durable.
     pub(super) fn give(&mut self, images: Vec<ItemId>, class: String, keys: usize) {
         let Some(labelling) = self.labelling.as_mut().filter(|labelling| !labelling.is_saving) else { return };
-        let top = |id: &ItemId| {
-            let asked = self.open.as_ref().and_then(|open| labelling.ranking(&open.state, *id).into_iter().next());
-            asked.or_else(|| labelling.glances.get(id).cloned()).map(|(name, _)| name)
-        };
+        let top = |id: &ItemId| Some(labelling.likeliest(&self.open.as_ref()?.state, *id)?.0);
         let suggested = images.iter().map(top).collect();
         labelling.is_saving = true;
         let given = Given { images, what: What::Class(class.trim().to_owned()), suggested, keys, event: None };
@@ -383,7 +399,8 @@ impl Desk {
 
     /// Comes back to an image after all others.
     pub(super) fn skip(&mut self, image: ItemId) {
-        let Some(labelling) = self.labelling.as_mut().filter(|labelling| !labelling.is_saving) else { return };
+        let may_be = |labelling: &&mut Labelling| !labelling.is_saving && labelling.queue.contains(&image);
+        let Some(labelling) = self.labelling.as_mut().filter(may_be) else { return };
         labelling.queue.retain(|id| *id != image);
         labelling.queue.push(image);
         labelling.skipped.insert(image);
