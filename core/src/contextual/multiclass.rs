@@ -354,7 +354,7 @@ impl<P: PairLearner> Stored for Contextual<P> {
         let pairs: Vec<P> = from.get()?;
         let classes = usize::try_from(classes).ok().filter(|&k| k <= MOST_CLASSES && pairs.len() == k * k.saturating_sub(1) / 2);
         let classes = classes.ok_or_else(|| from.wrong("a pair for any two classes", format!("{} pairs", pairs.len())))?;
-        if !dropped.is_finite() || !(unpaid >= 0.0 && unpaid.is_finite()) || pairs.iter().chain([&fresh]).any(|pair| *pair.space() != space)
+        if !(dropped.is_finite() && unpaid.is_finite() && unpaid >= 0.0) || pairs.iter().chain([&fresh]).any(|pair| *pair.space() != space)
         {
             return Err(from.wrong("pairs in one space", "others"));
         }

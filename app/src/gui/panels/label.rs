@@ -436,8 +436,11 @@ pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[Vote]) {
             ui.painter().galley(rect.left_top(), text, ui.visuals().text_color());
             let bar = Rect::from_min_max(pos2(rect.left(), rect.bottom() - 5.0), rect.right_bottom());
             ui.painter().rect_filled(bar, CornerRadius::same(2), ui.visuals().faint_bg_color);
-            let full = Rect::from_min_size(bar.min, vec2(bar.width() * trust.clamp(0.0, 1.0) as f32, bar.height()));
-            ui.painter().rect_filled(full, CornerRadius::same(2), theme::accent(ui));
+            // Trust in who says nothing counts for nothing here.
+            if class.is_some() {
+                let full = Rect::from_min_size(bar.min, vec2(bar.width() * trust.clamp(0.0, 1.0) as f32, bar.height()));
+                ui.painter().rect_filled(full, CornerRadius::same(2), theme::accent(ui));
+            }
             response.on_hover_text(format!("{hover}. Trusted {:.0} % now, by how often it was right", 100.0 * trust));
             match class {
                 Some(class) => {

@@ -96,7 +96,7 @@ fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
         count(plan.written.n, "image"),
         count(plan.written.folders.len(), "folder")
     ));
-    ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("class folders").max_height(220.0).show(ui, |ui| {
         egui::Grid::new("folders").num_columns(2).striped(true).min_col_width(80.0).show(ui, |ui| {
             for (folder, n) in &plan.written.folders {
                 ui.label(folder);
@@ -125,7 +125,9 @@ fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     ui.horizontal(|ui| {
         let mut chosen = None;
         ui.add_enabled_ui(plan.in_the_way.is_none() && plan.written.n > 0, |ui| {
-            if main_button(ui, "Copy the images").clicked() {
+            let enter =
+                ui.is_enabled() && ui.memory(|memory| memory.focused().is_none()) && ui.input(|input| input.key_pressed(Key::Enter));
+            if main_button(ui, "Copy the images").clicked() || enter {
                 chosen = Some(Format::ClassFolders);
             }
             let hover = "Links take no room, and lead nowhere once the images are moved";
@@ -208,7 +210,7 @@ fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, path: &Path) {
     }
     let entries = listing.map(|(_, entries)| entries.to_vec()).unwrap_or_default();
     let mut taken = None;
-    ScrollArea::vertical().max_height(240.0).min_scrolled_height(240.0).auto_shrink([false, false]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("listing").max_height(240.0).min_scrolled_height(240.0).auto_shrink([false, false]).show(ui, |ui| {
         if let Some(parent) = folder.parent()
             && ui.add(egui::Button::new("..").frame(false)).on_hover_text("The folder above").clicked()
         {
@@ -254,7 +256,7 @@ fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     });
     panel.view.chosen = panel.view.chosen.min(found.len().saturating_sub(1));
     let mut taken = None;
-    ScrollArea::vertical().max_height(360.0).auto_shrink([false, false]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("palette").max_height(360.0).auto_shrink([false, false]).show(ui, |ui| {
         for (i, (_, action)) in found.iter().enumerate() {
             let button = egui::Button::selectable(i == panel.view.chosen, action.words().0).shortcut_text(action.key_words(ui.ctx()));
             let response = ui.add_sized([ui.available_width(), 24.0], button);
@@ -330,7 +332,7 @@ fn keys_ui(ui: &mut Ui) {
         ("Enter", "Label those that are in"),
         ("Esc", "Label none"),
     ];
-    ScrollArea::vertical().max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
             for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many)] {
                 ui.strong(heading);
@@ -437,7 +439,7 @@ fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.label(RichText::new("Nothing was done yet.").weak());
     }
     let rows = undone.len() + done.len();
-    ScrollArea::vertical().max_height(400.0).auto_shrink([false, true]).show_rows(ui, 22.0, rows, |ui, range| {
+    ScrollArea::vertical().id_salt("history").max_height(400.0).auto_shrink([false, true]).show_rows(ui, 22.0, rows, |ui, range| {
         for i in range {
             if let Some(words) = undone.get(i) {
                 let text = RichText::new(format!("(undone) {words}")).weak();
@@ -469,7 +471,7 @@ fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if panel.desk.log().is_empty() {
         ui.label(RichText::new("Nothing happened yet.").weak());
     }
-    ScrollArea::vertical().max_height(420.0).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("log").max_height(420.0).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
         for notice in panel.desk.log() {
             let colour = if notice.tone == Tone::Problem { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
             ui.add(egui::Label::new(RichText::new(&notice.words).color(colour)).wrap());
