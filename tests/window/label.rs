@@ -488,3 +488,30 @@ fn class_folders_are_told_before_they_are_written() {
     world.key(Key::Escape);
     world.until("it is forgotten", |app| app.desk().plan().is_none());
 }
+
+/// Who writes a class that begins with A, without Tab, does not label the next image too.
+#[test]
+fn letters_behind_a_are_not_meant_for_the_next_image() {
+    let mut world = desk();
+    write(&mut world, "ant");
+    settle(&mut world);
+    read(&mut world);
+    let (first, n) = (current(&world), labelling(world.app()).queue.len());
+    // Each event takes a quarter of a second here.
+    let key = |key, pressed| egui::Event::Key { key, physical_key: None, pressed, repeat: false, modifiers: egui::Modifiers::NONE };
+    let letter = |text: &str| egui::Event::Text(text.to_owned());
+    for event in [key(Key::A, true), letter("i"), letter("r"), key(Key::Enter, true), key(Key::A, false), key(Key::Enter, false)] {
+        world.harness.event(event);
+        world.harness.step();
+    }
+    world.until("it is labelled", |app| labelling(app).queue.len() < n);
+    settle(&mut world);
+    assert_eq!(label_of(&world, first).as_deref(), Some("ant"));
+    assert_eq!(labelling(world.app()).queue.len(), n - 1);
+    assert!(world.state().class("ir").is_none() && world.harness.state_mut().view_mut().label.typed.is_empty());
+    assert!(world.harness.state_mut().view_mut().toasts.iter().any(|toast| toast.notice.words.contains("Tab or /")));
+    // A moment later letters begin a class again.
+    read(&mut world);
+    write(&mut world, "bee");
+    assert!(world.state().class("bee").is_some());
+}

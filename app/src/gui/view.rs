@@ -293,6 +293,8 @@ pub struct LabelView {
     pub shown: Option<(ItemId, Vec<String>, f64)>,
     /// Whether the classes changed before the user's eyes.
     pub has_changed: bool,
+    /// When A or X, or a letter soon after it, was pressed, and whether letters came: they were to be a class that begins so.
+    pub burst: (f64, bool),
 }
 
 /// Images that are labelled at once.

@@ -1,6 +1,6 @@
 //! The labelling desk: one image large, what is suggested for it and by whom, the next ones, and how the work goes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use egui::{Align2, CornerRadius, Key, Rect, RichText, ScrollArea, Sense, TextStyle, Ui};
 use egui::{Role, WidgetInfo, pos2, vec2};
@@ -9,7 +9,7 @@ use tessera_core::library::suggest::{Order, Vote};
 
 use super::super::actions::Action;
 use super::super::theme;
-use super::super::view::{LabelView, Panel, Viewer};
+use super::super::view::{LabelView, Panel, Toast, Viewer};
 use super::super::widgets::grid::one_line;
 use super::super::widgets::{WHOLE, card_ui, chip_ui, fitted, line, main_button, nothing_ui};
 use super::browse::count;
@@ -17,6 +17,7 @@ use super::class_field::{begin_typing, class_ui, digit, is_free, pressed};
 use super::label_many::{batch, batch_side_ui, batch_ui};
 use crate::command::Command;
 use crate::session::desk::labelling::{Labelling, Meter};
+use crate::session::desk::view::{Notice, Tone};
 
 /// Seconds for which an image is there before a key says something of it, and for which a suggestion is that changed before the user's eyes.
 const SEEN: f64 = 0.12;
@@ -24,6 +25,8 @@ const SEEN: f64 = 0.12;
 const CHANGED: f64 = 0.35;
 /// Images in the strip of the next ones have this side.
 const SIDE: f32 = 84.0;
+/// Seconds after A, X or a letter in which other letters go on with it.
+const BURST: f64 = 0.5;
 /// Classes that a digit chooses.
 pub(super) const CHOICES: usize = 9;
 
@@ -45,6 +48,8 @@ pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         nothing_ui(ui, "Images are on their way", "They can be labelled once they are imported");
         return;
     };
+    // While a label is saved, too.
+    let goes_on = is_free(ui, panel) && goes_on(ui, panel);
     head_ui(ui, panel, labelling);
     if panel.view.label.batch.is_some() {
         batch_ui(ui, panel, labelling);
@@ -57,7 +62,9 @@ pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     };
     let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
     let is_read = is_read(ui, panel, id, &ranking);
-    keys(ui, panel, labelling, id, &ranking, is_read);
+    if !goes_on {
+        keys(ui, panel, labelling, id, &ranking, is_read);
+    }
     let likeliest = |id: ItemId| Some(labelling.likeliest(panel.state()?, id)?.0);
     let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..].iter().take(40).map(|id| (*id, likeliest(*id))).collect();
     if let Some(chosen) = picture_ui(ui, panel, id, &next) {
@@ -195,15 +202,40 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, labelling: &Labelling, id: ItemId, ranki
         if let Some((class, _)) = ranking.get(place).filter(|_| counts) {
             panel.ask(Command::Give(vec![id], class.clone(), 1));
         }
-    } else if pressed(ui, Key::A) || !has_focus && pressed(ui, Key::Enter) {
+    } else if let Some(says_so) = [Key::A, Key::X].into_iter().find(|key| pressed(ui, *key)) {
+        if let Some(class) = top {
+            panel.view.label.burst = (ui.input(|input| input.time), false);
+            panel.ask(if says_so == Key::A { Command::Give(vec![id], class, 1) } else { Command::Refuse(id, class) });
+        }
+    } else if !has_focus && pressed(ui, Key::Enter) {
         panel.asks.commands.extend(top.map(|class| Command::Give(vec![id], class, 1)));
-    } else if pressed(ui, Key::X) {
-        panel.asks.commands.extend(top.map(|class| Command::Refuse(id, class)));
     } else if !has_focus && pressed(ui, Key::Space) {
         panel.asks.commands.extend((!labelling.is_saving).then_some(Command::Skip(id)));
     } else if pressed(ui, Key::Backspace) {
         panel.ask(Command::GoBack);
     }
+}
+
+/// Whether letters go on that began with A or X: then they are not meant for the next image, nor is the Enter behind them.
+fn goes_on(ui: &Ui, panel: &mut Panel<'_>) -> bool {
+    let now = ui.input(|input| input.time);
+    let burst = &mut panel.view.label.burst;
+    let is_other = |c: char| c.is_alphabetic() && !"aAxX".contains(c);
+    let more = ui.input(|input| input.events.iter().any(|event| matches!(event, egui::Event::Text(text) if text.contains(is_other))));
+    if now - burst.0 > BURST {
+        burst.1 = false;
+        return false;
+    }
+    if more {
+        let is_new = !burst.1;
+        *burst = (now, true);
+        if is_new {
+            let words = "A accepts and X rejects at once, and Backspace takes that back; Tab or / begins a class that begins so";
+            let notice = Notice { words: words.into(), tone: Tone::Note, undo: None };
+            panel.view.toasts.push(Toast { notice, since: Instant::now() });
+        }
+    }
+    panel.view.label.burst.1
 }
 
 /// An image as large as there is room, with the next ones below it. Returns the one of these that was pressed.
