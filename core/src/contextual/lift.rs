@@ -34,8 +34,10 @@ pub enum Metric {
 pub struct Lift {
     metric: Metric,
     dimension: usize,
-    /// Of the map by Chebyshev polynomials: what |h_i - h_j| is at most.
+    /// What |h_i - h_j| is at most.
     radius: f64,
+    /// Of the map by Chebyshev polynomials: see [`Lift::degrees`].
+    degrees: Vec<Degree>,
 }
 
 /// A degree up to which a series goes.
@@ -69,12 +71,15 @@ impl Lift {
             }
             _ => {}
         }
-        let mut lift = Self { metric, dimension, radius: 0.0 };
+        let mut lift = Self { metric, dimension, radius: 0.0, degrees: Vec::new() };
         lift.radius = match metric {
             Metric::Inner => 2.0,
             Metric::L2 => 32f64.sqrt(),
             Metric::Even(p) => 2.0 * (2f64.powi(p as i32) - 1.0),
-            Metric::Chebyshev(..) => lift.degrees().last().map_or(0.0, |last| last.radius),
+            Metric::Chebyshev(p, last) => {
+                lift.degrees = lift.degrees_of(p, last);
+                lift.degrees.last().map_or(0.0, |last| last.radius)
+            }
         };
         Ok(lift)
     }
@@ -85,9 +90,13 @@ impl Lift {
     }
 
     /// Degrees of an approximation, 2, 4, 8, ... to that of the map; none of exact maps. The map of each has the components of the first so many
-    /// polynomials. O(1) for the map, but tens of milliseconds.
-    pub fn degrees(&self) -> Vec<Degree> {
-        let Metric::Chebyshev(p, last) = self.metric else { return Vec::new() };
+    /// polynomials.
+    pub fn degrees(&self) -> &[Degree] {
+        &self.degrees
+    }
+
+    /// Works them out, which takes tens of milliseconds.
+    fn degrees_of(&self, p: f64, last: u32) -> Vec<Degree> {
         let d = self.dimension as f64;
         let grid: Vec<f64> = (0..=GRID).map(|step| 2.0 * f64::from(step) / f64::from(GRID) - 1.0).collect();
         let series: Vec<Vec<f64>> = grid.iter().map(|a| coefficients(p, last, *a)).collect();

@@ -82,7 +82,7 @@ fn errors_of_degrees_hold() {
             let (phi, image) = (lift.map(&q), |centre: &[f64]| lift.image(centre).unwrap());
             let w: Vec<f64> = image(&first).iter().zip(image(&second)).map(|(x, y)| x - y).collect();
             // The components of a degree: the first so many of each 16, and the constant.
-            for own in &degrees {
+            for own in degrees {
                 let is_part = |at: usize| at + 1 == phi.len() || at % 16 < own.degree as usize;
                 let part = (0..phi.len()).filter(|at| is_part(*at)).map(|at| phi[at] * w[at]).sum::<f64>();
                 let exact = power(&second) - power(&first);

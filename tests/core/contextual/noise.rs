@@ -86,14 +86,17 @@ fn wrong_labels_are_survived() {
     }
 }
 
+/// A learner that takes mistakes at fine scales for contradictions.
+fn guarded(dimension: usize) -> Contextual<EllipsoidLadder> {
+    Contextual::new(&ContextualOptions { guard: Some(GUARD), ..ContextualOptions::unit(dimension) }).unwrap()
+}
+
 /// A direction that no query has is never cut: contradictions in others may not make it so large that rounding decides everything, not after
 /// centres have changed places either.
 #[test]
 fn contradictions_leave_other_directions_alone() {
     let mut rng = random::seeded(22);
-    let mut options = ContextualOptions::unit(4);
-    options.guard = Some(GUARD);
-    let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&options).unwrap();
+    let mut learner = guarded(4);
     let centre = unit(3, &mut rng);
     let mut late = [0.0; 2];
     for round in 0..30_000 {
@@ -120,9 +123,7 @@ fn contradictions_leave_other_directions_alone() {
 #[test]
 fn one_query_may_be_everything() {
     let mut rng = random::seeded(23);
-    let mut options = ContextualOptions::unit(33);
-    options.guard = Some(GUARD);
-    let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&options).unwrap();
+    let mut learner = guarded(33);
     let q: Vec<f64> = unit(33, &mut rng).iter().map(|x| x * 0.9).collect();
     let other = unit(33, &mut rng);
     for round in 0..20_000 {
