@@ -7,7 +7,7 @@ use image::RgbImage;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::LabelOrder;
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub enum Command {
     /// Find images by words.
     Search(String),
     /// Find images that look like one, or like a part of it, besides; nothing ends that.
-    Like(Option<(Query, Option<Crop>)>),
+    Like(Option<(ImageQuery, Option<Crop>)>),
     /// Find images among these alone; nothing ends that.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Say why the search found an image.
@@ -73,7 +73,7 @@ pub enum Command {
     /// Say how well an image answers a query, -1..=1; nothing takes back what was said.
     Reward(String, ItemId, Option<f64>),
     /// Begin labelling these images, or all that have no class, in an order.
-    LabelFrom(Option<Arc<Vec<ItemId>>>, Order),
+    LabelFrom(Option<Arc<Vec<ItemId>>>, LabelOrder),
     /// Say at the labelling desk what class images are of, which took so many keys.
     Give(Vec<ItemId>, String, usize),
     /// Say there that an image is not of a class.
@@ -93,7 +93,7 @@ pub enum Command {
     /// Judge the recogniser on its own images.
     Train,
     /// Recognise an image.
-    Recognise(Query),
+    Recognise(ImageQuery),
     /// Recognise with the library's own recogniser again, not with a model that was loaded.
     UseLibrary,
     /// Save the recogniser as a model folder, or as one file when the name ends in `.tessera-model`.
@@ -140,7 +140,7 @@ pub struct JobId(pub u64);
 
 /// An image to be recognised.
 #[derive(Clone, Debug)]
-pub enum Query {
+pub enum ImageQuery {
     /// A file.
     File(PathBuf),
     /// An image of the library, by the recogniser without it and its object.
@@ -157,11 +157,11 @@ pub struct Crop(pub [u32; 4]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Export {
     /// Labels.
-    Labels(Format),
+    Labels(ExportFormat),
     /// Captions.
-    Captions(Format),
+    Captions(ExportFormat),
     /// What the recogniser says of every image, each judged without its object.
-    Predictions(Format),
+    Predictions(ExportFormat),
     /// The log of events, as JSON lines.
     Events,
 }
@@ -180,18 +180,18 @@ impl Export {
 
     /// Whether it is of images in a folder for each class.
     pub fn is_sorted(self) -> bool {
-        matches!(self, Self::Labels(Format::ClassFolders | Format::ClassLinks))
+        matches!(self, Self::Labels(ExportFormat::ClassFolders | ExportFormat::ClassLinks))
     }
 
     /// Whether it fills a folder.
     pub fn is_folder(self) -> bool {
-        matches!(self, Self::Labels(format) if format.is_images()) || self == Self::Captions(Format::Sidecar)
+        matches!(self, Self::Labels(format) if format.is_images()) || self == Self::Captions(ExportFormat::Sidecar)
     }
 }
 
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ExportFormat {
     /// Comma-separated values.
     Csv,
     /// Tab-separated values.
@@ -212,7 +212,7 @@ pub enum Format {
     NorbNames,
 }
 
-impl Format {
+impl ExportFormat {
     /// Whether it is of images themselves.
     pub fn is_images(self) -> bool {
         matches!(self, Self::ClassFolders | Self::ClassLinks | Self::NorbNames)

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tessera_core::error::contained;
-use tessera_core::progress::{Progress, Snapshot};
+use tessera_core::progress::{Progress, ProgressSnapshot};
 
 /// Work under way. Dropping it cancels it: nobody waits for it any more.
 pub struct Job<T> {
@@ -47,7 +47,7 @@ impl<T: Send + 'static> Job<T> {
     }
 
     /// How far it is.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> ProgressSnapshot {
         self.progress.snapshot()
     }
 

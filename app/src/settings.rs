@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::LabelOrder;
 use tessera_core::{Result, envelope};
 
 /// What is remembered between runs. Each field has a meaning of its own; a missing or wrong one becomes the usual.
@@ -23,7 +23,7 @@ pub struct Settings {
     /// Leaves of the caption memory that a search looks at: more find more, and take longer.
     pub search_leaves: usize,
     /// The order in which images are labelled.
-    pub label_order: Order,
+    pub label_order: LabelOrder,
     /// Threads to work with; 0: all.
     pub threads: usize,
     /// Memory that pictures being decoded may need, all together, in megabytes.
@@ -55,7 +55,7 @@ impl Default for Settings {
             unknown_below: 0.0,
             hits: 100,
             search_leaves: SEARCH_LEAVES,
-            label_order: Order::default(),
+            label_order: LabelOrder::default(),
             threads: 0,
             picture_megabytes: PICTURE_MEGABYTES,
             thumbnail_megabytes: 96,
@@ -143,7 +143,7 @@ impl Settings {
             "search_leaves" => self.search_leaves = within(read(value, "a whole number")?, 1, 4096, "1 to 4096")?,
             "label_order" => {
                 let name: String = read(value, "a text")?;
-                let order = Order::ALL.into_iter().find(|order| order.name() == name);
+                let order = LabelOrder::ALL.into_iter().find(|order| order.name() == name);
                 self.label_order = order.ok_or("must be \"useful\", \"disagreement\", \"folder\" or \"random\"")?;
             }
             "threads" => self.threads = within(read(value, "a whole number")?, 0, 1024, "0 to 1024")?,

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::storage::{Disk, Entry, Storage};
+use crate::storage::{Disk, PathKind, Storage};
 
 /// The version of the model folder's layout.
 pub const SCHEMA: u32 = 1;
@@ -142,7 +142,7 @@ fn occupants(storage: &dyn Storage, folder: &Path) -> Result<Vec<String>> {
     let refuse = |found: String| {
         Err(Error::data(folder, "a new name, an empty folder or a model to replace", found, "choose another name for the model"))
     };
-    if storage.entry(folder).is_some_and(|entry| entry != Entry::Folder) {
+    if storage.entry(folder).is_some_and(|entry| entry != PathKind::Folder) {
         return refuse("a file or a link that leads nowhere".into());
     }
     let new = missing(storage, folder);
@@ -156,7 +156,7 @@ fn occupants(storage: &dyn Storage, folder: &Path) -> Result<Vec<String>> {
         let name = name.to_string_lossy().into_owned();
         let is_name_of_ours =
             [Some(name.as_str()), temporary_of(&name)].into_iter().flatten().any(|name| name == MANIFEST || is_weights(name));
-        if !is_name_of_ours || !matches!(storage.entry(&path), Some(Entry::File(_))) {
+        if !is_name_of_ours || !matches!(storage.entry(&path), Some(PathKind::File(_))) {
             return refuse(format!("a folder with other things in it, such as `{name}`"));
         }
         if name == MANIFEST && !is_manifest(&storage.read(&path).map_err(Error::io("read", &path))?) {
@@ -280,11 +280,11 @@ pub fn read_model_on<H: DeserializeOwned>(storage: &dyn Storage, folder: &Path, 
     if storage.entry(&path).is_none()
         && let Some(entry) = storage.entry(folder)
     {
-        let found = if entry == Entry::Folder { "a folder without one" } else { "a file" };
+        let found = if entry == PathKind::Folder { "a folder without one" } else { "a file" };
         let advice = "name a folder that `tessera train` wrote, and after it the images";
         return Err(Error::data(folder, format!("a model folder with a `{MANIFEST}`"), found, advice));
     }
-    if let Some(Entry::File(length)) = storage.entry(&path).filter(|entry| !matches!(entry, Entry::File(0..=MANIFEST_LIMIT))) {
+    if let Some(PathKind::File(length)) = storage.entry(&path).filter(|entry| !matches!(entry, PathKind::File(0..=MANIFEST_LIMIT))) {
         return wrong(&format!("at most {MANIFEST_LIMIT} bytes"), format!("{length}"));
     }
     let text = match String::from_utf8(storage.read(&path).map_err(Error::io("read", &path))?) {
@@ -317,7 +317,7 @@ pub fn read_model_on<H: DeserializeOwned>(storage: &dyn Storage, folder: &Path, 
         return wrong("a plain file name for its part", format!("`{}`", part.file));
     }
     let path = folder.join(&part.file);
-    let Some(Entry::File(length)) = storage.entry(&path) else {
+    let Some(PathKind::File(length)) = storage.entry(&path) else {
         return Err(Error::data(&path, "the model's weights", "no such file", RETRAIN));
     };
     if length != part.bytes {

@@ -6,14 +6,14 @@ use crate::random::Rng;
 
 /// What a learner said in a round.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct Prediction {
     /// The class guessed; none before the first class is known.
     pub guess: Option<ClassId>,
     /// How often each class would have been guessed, `(k)`; empty for a learner that draws nothing.
     pub chances: Vec<f64>,
 }
 
-impl Answer {
+impl Prediction {
     /// A guess that was not drawn.
     pub fn certain(guess: Option<usize>) -> Self {
         Self { guess: guess.map(|class| ClassId(class as u32)), chances: Vec::new() }
@@ -29,7 +29,7 @@ impl Answer {
     }
 }
 
-impl AsRef<Answer> for Answer {
+impl AsRef<Prediction> for Prediction {
     fn as_ref(&self) -> &Self {
         self
     }
@@ -38,7 +38,7 @@ impl AsRef<Answer> for Answer {
 /// A learner of classes that plays rounds. Classes need not be announced: one is known from the first time it is right.
 pub trait Online {
     /// What `learn` must be given back.
-    type Round: AsRef<Answer>;
+    type Round: AsRef<Prediction>;
 
     /// Makes so many classes known, if there are fewer.
     ///

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Shared>);
 
-type Watcher = dyn Fn(Snapshot) + Send + Sync;
+type Watcher = dyn Fn(ProgressSnapshot) + Send + Sync;
 
 #[derive(Default)]
 struct Shared {
@@ -29,7 +29,7 @@ impl fmt::Debug for Shared {
 
 /// How far the work had come when it was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct ProgressSnapshot {
     /// What is being done, in words for people.
     pub stage: &'static str,
     /// Steps done.
@@ -40,7 +40,7 @@ pub struct Snapshot {
 
 impl Progress {
     /// A handle whose watcher is told of every stage and step as it is taken, by the thread that takes it.
-    pub fn watched(watcher: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
+    pub fn watched(watcher: impl Fn(ProgressSnapshot) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Shared { watcher: Some(Arc::new(watcher)), ..Shared::default() }))
     }
 
@@ -88,9 +88,9 @@ impl Progress {
     }
 
     /// How far the work has come.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> ProgressSnapshot {
         let current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let (stage, total) = *current;
-        Snapshot { stage, done: self.0.done.load(Ordering::Relaxed), total }
+        ProgressSnapshot { stage, done: self.0.done.load(Ordering::Relaxed), total }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// What lies at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum PathKind {
     /// A file, or a link to one, of so many bytes.
     File(u64),
     /// A folder, or a link to one.
@@ -19,7 +19,7 @@ pub enum Entry {
 /// Where files are kept.
 pub trait Storage: Send + Sync {
     /// What lies at a path; none when nothing does.
-    fn entry(&self, path: &Path) -> Option<Entry>;
+    fn entry(&self, path: &Path) -> Option<PathKind>;
 
     /// The names in a folder, in no order.
     ///
@@ -81,12 +81,12 @@ pub trait Storage: Send + Sync {
 pub struct Disk;
 
 impl Storage for Disk {
-    fn entry(&self, path: &Path) -> Option<Entry> {
+    fn entry(&self, path: &Path) -> Option<PathKind> {
         match fs::metadata(path) {
-            Ok(meta) if meta.is_file() => Some(Entry::File(meta.len())),
-            Ok(meta) if meta.is_dir() => Some(Entry::Folder),
-            Ok(_) => Some(Entry::Other),
-            Err(_) => path.symlink_metadata().is_ok().then_some(Entry::Other),
+            Ok(meta) if meta.is_file() => Some(PathKind::File(meta.len())),
+            Ok(meta) if meta.is_dir() => Some(PathKind::Folder),
+            Ok(_) => Some(PathKind::Other),
+            Err(_) => path.symlink_metadata().is_ok().then_some(PathKind::Other),
         }
     }
 

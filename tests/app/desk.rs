@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use image::{Rgb, RgbImage};
-use tessera::command::{Command, Query};
+use tessera::command::{Command, ImageQuery};
 use tessera::session::Session;
 use tessera::session::desk::Desk;
 use tessera::session::desk::view::Tone;
@@ -17,7 +17,7 @@ use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::state::State;
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::LabelOrder;
 use tessera_core::picture::{Decoder, InProcess, Picture};
 use tessera_core::progress::Progress;
 
@@ -93,13 +93,13 @@ fn the_way_through_without_a_window() {
     desk.run(Command::Undo);
     until(&mut desk, "it is found no more", |desk| desk.hits().is_some_and(|hits| hits.hits.is_empty()));
 
-    desk.run(Command::Recognise(Query::Item(id)));
+    desk.run(Command::Recognise(ImageQuery::Item(id)));
     until(&mut desk, "it is recognised", |desk| desk.recognition().is_some());
     let own = Arc::clone(desk.recognition().unwrap());
     let sum: f64 = own.best.as_ref().unwrap().contributions.iter().map(|row| row.value).sum();
     assert!((sum - own.scores[0].1).abs() < 1e-6 * sum.abs().max(1.0), "{sum} is not {}", own.scores[0].1);
 
-    let query = Query::File(world.picture("new.png", 1, 4, 2));
+    let query = ImageQuery::File(world.picture("new.png", 1, 4, 2));
     desk.run(Command::Recognise(query.clone()));
     until(&mut desk, "it is recognised", |desk| desk.recognition().is_some());
     let scores = desk.recognition().unwrap().scores.clone();
@@ -282,7 +282,7 @@ fn a_mistake_in_the_program_ends_one_job_with_a_sentence() {
     let mut desk = desk(session(&world).with_decoder(Arc::new(Broken)));
     desk.run(Command::Open(world.at("images")));
     until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
-    desk.run(Command::Recognise(Query::File(world.at("images/disc/disc_01_0_0_0_lt.png"))));
+    desk.run(Command::Recognise(ImageQuery::File(world.at("images/disc/disc_01_0_0_0_lt.png"))));
     until_told(&mut desk, "mistake in the program (broken on purpose)");
     assert!(desk.recognition().is_none());
     let id = state(&desk).images().next().unwrap().id;
@@ -339,7 +339,7 @@ fn what_is_not_there_is_said() {
     for command in [Command::Train, Command::Undo, Command::Rescan, Command::Search("x".into())] {
         desk.run(command);
     }
-    desk.run(Command::Recognise(Query::File(world.at("x.png"))));
+    desk.run(Command::Recognise(ImageQuery::File(world.at("x.png"))));
     desk.poll();
     let words: Vec<&str> = desk.log().iter().map(|notice| notice.words.as_str()).collect();
     assert!(words.len() == 5 && words.iter().all(|words| words.starts_with("Open a folder")), "{words:?}");
@@ -431,7 +431,7 @@ fn what_is_undone_and_done_again_counts_again() {
     let world = World::with_images();
     let mut desk = ready(&world);
     let chosen: Vec<ItemId> = state(&desk).images().take(3).map(|image| image.id).collect();
-    desk.run(Command::LabelFrom(Some(Arc::new(chosen.clone())), Order::Folder));
+    desk.run(Command::LabelFrom(Some(Arc::new(chosen.clone())), LabelOrder::Folder));
     desk.watch_labelling(true);
     until(&mut desk, "three are on the desk", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 3);
     let id = give(&mut desk, "kite");
@@ -491,7 +491,7 @@ fn the_desk_is_there_during_an_import_in_every_order() {
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 4));
     desk.watch_labelling(true);
     assert!(desk.labelling().unwrap().current().is_some(), "in the order that was not asked for");
-    for order in Order::ALL {
+    for order in LabelOrder::ALL {
         desk.run(Command::LabelFrom(None, order));
         desk.watch_labelling(true);
         give(&mut desk, order.name());
@@ -504,7 +504,7 @@ fn another_order_brings_back_nothing_that_was_labelled() {
     let world = World::with_images();
     let mut desk = ready(&world);
     let chosen: Arc<Vec<ItemId>> = Arc::new(state(&desk).images().take(6).map(|image| image.id).collect());
-    desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), Order::Folder));
+    desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), LabelOrder::Folder));
     desk.watch_labelling(true);
     until(&mut desk, "six are on the desk", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 6);
     let labelled = give(&mut desk, "kite");
@@ -512,7 +512,7 @@ fn another_order_brings_back_nothing_that_was_labelled() {
     desk.run(Command::Skip(skipped));
     desk.run(Command::Skip(labelled));
     assert_eq!(desk.labelling().unwrap().queue.len(), 5, "what is not on the desk cannot be skipped");
-    for order in Order::ALL {
+    for order in LabelOrder::ALL {
         desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), order));
         until(&mut desk, "it is in that order", is_quiet);
         let labelling = desk.labelling().unwrap();
@@ -520,7 +520,7 @@ fn another_order_brings_back_nothing_that_was_labelled() {
         assert!(!labelling.queue.contains(&labelled));
     }
     // Chosen anew, they are gone through anew.
-    desk.run(Command::LabelFrom(Some(Arc::new(chosen.to_vec())), Order::Folder));
+    desk.run(Command::LabelFrom(Some(Arc::new(chosen.to_vec())), LabelOrder::Folder));
     assert_eq!(desk.labelling().unwrap().queue.len(), 6);
 }
 
@@ -529,7 +529,7 @@ fn what_is_taken_back_comes_first() {
     let world = World::with_images();
     let mut desk = ready(&world);
     let chosen: Vec<ItemId> = state(&desk).images().take(5).map(|image| image.id).collect();
-    desk.run(Command::LabelFrom(Some(Arc::new(chosen)), Order::Folder));
+    desk.run(Command::LabelFrom(Some(Arc::new(chosen)), LabelOrder::Folder));
     desk.watch_labelling(true);
     until(&mut desk, "five are on the desk", is_quiet);
     let id = desk.labelling().unwrap().current().unwrap();
@@ -628,7 +628,7 @@ fn a_library_is_closed_while_advisers_think_and_labels_are_reviewed() {
         until(&mut desk, "it is open", |desk| desk.state().is_some());
         desk.watch_labelling(true);
         desk.run(Command::Review);
-        desk.run(Command::LabelFrom(None, tessera_core::library::suggest::Order::default()));
+        desk.run(Command::LabelFrom(None, tessera_core::library::suggest::LabelOrder::default()));
         for _ in 0..round * 8 {
             sleep(Duration::from_millis(3));
             desk.poll();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tessera::command::{Export, Format};
+use tessera::command::{Export, ExportFormat};
 use tessera::session::Session;
 use tessera_core::Error;
 use tessera_core::library::event::UserLabel;
@@ -97,7 +97,7 @@ fn class_folders_have_names_that_every_system_takes() {
         }
     }
     let session = Session::new(1, 0).unwrap();
-    let written = session.export(&library, Export::Labels(Format::ClassFolders), &world.at("out"), false).unwrap();
+    let written = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), false).unwrap();
     let mut wanted = names.map(|name| (name.to_owned(), 1)).to_vec();
     wanted.sort();
     assert_eq!((written.folders, written.renamed), (wanted, 0));
@@ -154,7 +154,7 @@ fn an_export_that_is_stopped_leaves_nothing() {
     let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
     std::fs::create_dir(world.at("empty")).unwrap();
     for to in ["empty", "deep/er/new"] {
-        let outcome = session.export(&library, Export::Labels(Format::ClassFolders), &world.at(to), false);
+        let outcome = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at(to), false);
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     }
     assert!(std::fs::read_dir(world.at("empty")).unwrap().next().is_none() && !world.at("deep").exists());
@@ -180,7 +180,7 @@ fn an_export_takes_away_nothing_of_others() {
     let state = library.lock().unwrap().state().clone();
     let is_there = state.images().any(|image| image.file_name() == "grid_03_3_0_0_lt.png");
     assert!(is_there, "{:?}", state.images().map(|image| image.file_name()).collect::<Vec<_>>());
-    let outcome = session.export(&library, Export::Labels(Format::ClassFolders), &world.at("out"), false);
+    let outcome = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), false);
     assert!(matches!(outcome, Err(Error::Io { .. })), "{outcome:?}");
     assert_eq!((std::fs::read(&theirs).unwrap(), std::fs::read(&target).unwrap()), (b"mine".to_vec(), b"mine too".to_vec()));
     assert!(!world.at("out/disc").exists());

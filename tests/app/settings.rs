@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tessera::settings::{Settings, Theme};
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::LabelOrder;
 
 fn load(text: &str) -> (Settings, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
@@ -18,7 +18,7 @@ fn what_is_saved_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er/settings.ron");
     let mut settings =
-        Settings { theme: Theme::Dark, scale: 1.25, unknown_below: 0.4, hits: 7, label_order: Order::Folder, ..Settings::default() };
+        Settings { theme: Theme::Dark, scale: 1.25, unknown_below: 0.4, hits: 7, label_order: LabelOrder::Folder, ..Settings::default() };
     for i in 0..20 {
         settings.remember(Path::new(&format!("/some/\"where\"/{i}")));
     }

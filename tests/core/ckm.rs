@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rand::RngExt;
 use rayon::ThreadPoolBuilder;
 use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
-use tessera_core::ckm::element::{Elements, Kind, Source};
+use tessera_core::ckm::element::{ElementKind, ElementSource, Elements};
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::{Architecture, Evidence, Node};
@@ -140,7 +140,7 @@ struct Loose {
 }
 
 /// The elements of one kind, without the machine.
-fn loose(picture: &image::RgbImage, side: u32, source: &Source) -> Vec<Loose> {
+fn loose(picture: &image::RgbImage, side: u32, source: &ElementSource) -> Vec<Loose> {
     let (width, height) = fit(picture.width(), picture.height(), side);
     let work = resize_rgb(picture, width, height);
     let (mx, my) = ((width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0);
@@ -149,13 +149,13 @@ fn loose(picture: &image::RgbImage, side: u32, source: &Source) -> Vec<Loose> {
         Loose { x: x - mx, y: y - my, descriptor: Descriptor::default(), values }
     };
     match source {
-        Source::Orb(options) => {
+        ElementSource::Orb(options) => {
             let found = detect(&grey(&work), options);
             let place = |(k, d): (&Keypoint, &Descriptor)| Loose { x: k.x - mx, y: k.y - my, descriptor: *d, values: Vec::new() };
             found.keypoints.iter().zip(&found.descriptors).map(place).collect()
         }
-        Source::Hog(options) => dense_hog(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 255.0)).collect(),
-        Source::Colour(options) => colour_layout(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 100.0)).collect(),
+        ElementSource::Hog(options) => dense_hog(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 255.0)).collect(),
+        ElementSource::Colour(options) => colour_layout(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 100.0)).collect(),
     }
 }
 
@@ -595,7 +595,7 @@ fn elements_of_another_machine_are_neither_learned_nor_scored() {
     let mut reordered = ckm.options().clone();
     reordered.kinds.swap(1, 2);
     let mut coarse = ckm.options().clone();
-    coarse.kinds[2].source = Source::Colour(ColourOptions { grid: 5 });
+    coarse.kinds[2].source = ElementSource::Colour(ColourOptions { grid: 5 });
     let mut more = ckm.options().clone();
     more.kinds.push(more.kinds[0].clone());
     let picture = scene(3, 96, 80);
@@ -619,13 +619,13 @@ fn elements_of_another_machine_are_neither_learned_nor_scored() {
 #[test]
 fn elements_are_cut_only_by_options_in_their_range() {
     let picture = scene(3, 40, 40);
-    let kind = |source: Source| vec![Kind { source, kernel: Preset::Hog.options().kinds[0].kernel }];
+    let kind = |source: ElementSource| vec![ElementKind { source, kernel: Preset::Hog.options().kinds[0].kernel }];
     let wrong = [
         (8, Preset::Mixed.options().kinds),
         (64, Vec::new()),
-        (64, kind(Source::Hog(HogOptions { cell: 0, ..HogOptions::default() }))),
-        (64, kind(Source::Colour(ColourOptions { grid: 0 }))),
-        (64, kind(Source::Orb(OrbOptions { levels: 0, ..OrbOptions::default() }))),
+        (64, kind(ElementSource::Hog(HogOptions { cell: 0, ..HogOptions::default() }))),
+        (64, kind(ElementSource::Colour(ColourOptions { grid: 0 }))),
+        (64, kind(ElementSource::Orb(OrbOptions { levels: 0, ..OrbOptions::default() }))),
     ];
     for (side, kinds) in wrong {
         let error = Elements::of(&picture.clone().into(), side, &kinds).unwrap_err().to_string();
@@ -640,15 +640,15 @@ fn wrong_options_are_refused_in_words() {
     no_kind.kinds.clear();
     let mut no_rho = base.clone();
     no_rho.kinds[0].kernel.rho = 0.0;
-    let with = |source: Source| {
+    let with = |source: ElementSource| {
         let mut options = base.clone();
         options.kinds[0].source = source;
         options
     };
-    let huge_grid = with(Source::Colour(ColourOptions { grid: u32::MAX }));
-    let no_noise = with(Source::Hog(HogOptions { noise: f32::NAN, ..HogOptions::default() }));
-    let wide_edge = with(Source::Orb(OrbOptions { edge: usize::MAX, ..OrbOptions::default() }));
-    let many_corners = with(Source::Orb(OrbOptions { count: 10_001, ..OrbOptions::default() }));
+    let huge_grid = with(ElementSource::Colour(ColourOptions { grid: u32::MAX }));
+    let no_noise = with(ElementSource::Hog(HogOptions { noise: f32::NAN, ..HogOptions::default() }));
+    let wide_edge = with(ElementSource::Orb(OrbOptions { edge: usize::MAX, ..OrbOptions::default() }));
+    let many_corners = with(ElementSource::Orb(OrbOptions { count: 10_001, ..OrbOptions::default() }));
     let many_kinds = CkmOptions { kinds: vec![base.kinds[0].clone(); 17], ..base.clone() };
     let wrong = [
         huge_grid,
@@ -668,5 +668,5 @@ fn wrong_options_are_refused_in_words() {
     }
     let widest = CkmOptions { kinds: vec![base.kinds[0].clone(); 16], neighbours: 64, ..base.clone() };
     Ckm::new(widest).unwrap();
-    Ckm::new(with(Source::Orb(OrbOptions { count: 10_000, ..OrbOptions::default() }))).unwrap();
+    Ckm::new(with(ElementSource::Orb(OrbOptions { count: 10_000, ..OrbOptions::default() }))).unwrap();
 }

@@ -6,9 +6,9 @@ use rand::RngExt;
 use tessera_core::cmt::oas::{LabelScores, OneAgainstSome};
 use tessera_core::cmt::{CmtOptions, LeafCap};
 use tessera_core::data::multilabel::MultiLabel;
-use tessera_core::eval::captions::{self, Photo, Remembered, Setting};
+use tessera_core::eval::captions::{self, MemoryUnit, Photo, RetrievalSetting};
 use tessera_core::eval::kd_tree::KdTree;
-use tessera_core::eval::multilabel::{self, Training};
+use tessera_core::eval::multilabel::{self, MultiLabelTraining};
 use tessera_core::eval::one_against_all::OneAgainstAll;
 use tessera_core::eval::pca::Pca;
 use tessera_core::eval::scan::{Measure, Scan};
@@ -171,10 +171,10 @@ fn losses_count_what_differs() {
     assert_eq!((none.hamming, none.f1), (1.0, 0.5));
     let (train, test) = (topics(400, 10), topics(100, 11));
     let options = CmtOptions { leaf_cap: LeafCap::Fixed(8), ..CmtOptions::default() };
-    let training = Training { options, label_rate: 0.3, supervised_passes: 2, votes: 1 };
+    let training = MultiLabelTraining { options, label_rate: 0.3, supervised_passes: 2, votes: 1 };
     let (all, _) = multilabel::train_all(&train, &training, &progress).unwrap();
     let (some, _) = multilabel::train_some(&train.examples, &training, &progress).unwrap();
-    let ways: [multilabel::Way<'_>; 3] = [&|x| all.predict(x), &|x| some.predict(x, 4), &|_| vec![]];
+    let ways: [multilabel::LabelRule<'_>; 3] = [&|x| all.predict(x), &|x| some.predict(x, 4), &|_| vec![]];
     let [all, some, none] = multilabel::test(&test.examples, &progress, ways).unwrap();
     assert!(all.hamming < 0.2 * none.hamming && some.hamming < 0.6 * none.hamming, "{} {} {}", all.hamming, some.hamming, none.hamming);
     assert!(all.f1 > 0.9 && some.f1 > 0.5, "{} {}", all.f1, some.f1);
@@ -198,7 +198,7 @@ fn photos(n: usize, seed: u64) -> Vec<Photo> {
 fn photos_are_found_by_their_captions() {
     let (train, test) = (photos(200, 12), photos(60, 13));
     let options = CmtOptions { leaf_cap: LeafCap::Fixed(20), reroutes: 1, ..CmtOptions::default() };
-    let setting = Setting { options, supervised_passes: 1, baseline: None, leaves: 1 };
+    let setting = RetrievalSetting { options, supervised_passes: 1, baseline: None, leaves: 1 };
     let progress = Progress::default();
     let found = captions::retrieve(&train, &test, &setting, &progress).unwrap();
     for way in [found.nearest, found.nearest_cosine, found.index] {
@@ -206,10 +206,10 @@ fn photos_are_found_by_their_captions() {
     }
     assert!(found.kd.reward > 0.8 && found.supervised.reward > 0.5 && found.unsupervised.reward > 0.5, "{found:?}");
     assert!(found.supervised.memories < 21.0 && found.nearest.memories == 200.0);
-    let everywhere = Setting { leaves: usize::MAX, supervised_passes: 0, ..setting };
+    let everywhere = RetrievalSetting { leaves: usize::MAX, supervised_passes: 0, ..setting };
     let exact = captions::retrieve(&train, &test, &everywhere, &progress).unwrap();
     assert!((exact.unsupervised.reward - exact.nearest_cosine.reward).abs() < 1e-9, "all leaves are the scan");
-    for what in [Remembered::Captions, Remembered::Photos] {
+    for what in [MemoryUnit::Captions, MemoryUnit::Photos] {
         let recalls = captions::recall(&train, &test, what, &everywhere, &progress).unwrap();
         assert_eq!((recalls.memory.at_1, recalls.memory.at_10), (recalls.nearest.at_1, recalls.nearest.at_10));
         assert!(recalls.nearest.at_10 > 0.9 && recalls.nearest.at_1 <= recalls.nearest.at_10, "{recalls:?}");

@@ -6,7 +6,7 @@ use image::{GrayImage, Luma, imageops};
 use imageproc::corners::corners_fast9;
 use proptest::prelude::*;
 use tessera_core::descriptor::Descriptor;
-use tessera_core::features::brief::{PATTERN_VERSION, Pattern};
+use tessera_core::features::brief::{BriefPattern, PATTERN_VERSION};
 use tessera_core::features::fast::{self, CIRCLE, Corner};
 use tessera_core::features::orientation::Disc;
 use tessera_core::features::{Features, OrbOptions, detect, harris};
@@ -229,8 +229,8 @@ fn hatched(seed: u32) -> Bordered {
 /// Models on disk hold descriptors: whoever changes these must change the version with them.
 #[test]
 fn the_pattern_and_its_descriptors_belong_to_their_version() {
-    let points = format!("{:?}", Pattern::new(41));
-    let descriptor = Pattern::new(41).describe(&gaussian_7x7(&hatched(3)), 32, 32, (0.6, 0.8));
+    let points = format!("{:?}", BriefPattern::new(41));
+    let descriptor = BriefPattern::new(41).describe(&gaussian_7x7(&hatched(3)), 32, 32, (0.6, 0.8));
     let found = (PATTERN_VERSION, xxhash_rust::xxh3::xxh3_64(points.as_bytes()), descriptor.to_string());
     assert_eq!(found, (1, 12_081_898_054_623_098_994, "0e9d249953a120d94b3bcbda8098ba4b04f85daaf338cf4f568fb4af77b509de".to_owned()));
 }
@@ -247,7 +247,7 @@ fn descriptors_of_different_scenes_differ() {
     let nearest = |one: &Descriptor| others.iter().map(|other| one.hamming(other)).min().unwrap();
     let mean = ours.iter().map(nearest).sum::<u32>() as f64 / ours.len() as f64;
     assert!(mean > 40.0, "{mean} bits apart");
-    let turned = |direction| Pattern::new(41).describe(&gaussian_7x7(&hatched(3)), 32, 32, direction);
+    let turned = |direction| BriefPattern::new(41).describe(&gaussian_7x7(&hatched(3)), 32, 32, direction);
     assert!(turned((1.0, 0.0)).hamming(&turned((0.0, 1.0))) > 40);
 }
 
@@ -273,7 +273,7 @@ fn upright_patches_are_described_as_they_stand() {
     let (turned, upright) = (detect(&picture, &options), detect(&picture, &OrbOptions { upright: true, ..options.clone() }));
     assert!(upright.keypoints.iter().all(|k| k.angle == 0.0) && turned.keypoints.iter().any(|k| k.angle.abs() > 1.0));
     let smooth = gaussian_7x7(&Bordered::new(&picture, 24));
-    let pattern = Pattern::new(options.patch);
+    let pattern = BriefPattern::new(options.patch);
     for (keypoint, descriptor) in upright.keypoints.iter().zip(&upright.descriptors) {
         assert_eq!(*descriptor, pattern.describe(&smooth, keypoint.x as usize, keypoint.y as usize, (1.0, 0.0)));
     }

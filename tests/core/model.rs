@@ -9,7 +9,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use tessera_core::Error;
 use tessera_core::ckm::confidence::Calibration;
-use tessera_core::ckm::model::{KIND, Metrics, Recognizer};
+use tessera_core::ckm::model::{KIND, Metrics, RecogniserModel};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{CkmOptions, Without};
 use tessera_core::envelope::{read_model, write_model};
@@ -17,8 +17,8 @@ use tessera_core::envelope::{read_model, write_model};
 use crate::ckm::machine;
 use crate::scenes::scene;
 
-fn recognizer(n: u32) -> Recognizer {
-    Recognizer {
+fn recogniser(n: u32) -> RecogniserModel {
+    RecogniserModel {
         ckm: Arc::new(machine(Preset::Mixed.options(), n)),
         calibration: Calibration { offset: 0.1, slope: 12.5, n: 9 },
         metrics: Metrics { held_out_accuracy: Some(0.75), held_out: 9, objects_unknown: 2 },
@@ -35,10 +35,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_moved_model_gives_the_same_scores() {
     let folder = tempfile::tempdir().unwrap();
-    let model = recognizer(9);
+    let model = recogniser(9);
     let bytes = model.save(&folder.path().join("a")).unwrap();
     fs::rename(folder.path().join("a"), folder.path().join("b c")).unwrap();
-    let found = Recognizer::load(&folder.path().join("b c")).unwrap();
+    let found = RecogniserModel::load(&folder.path().join("b c")).unwrap();
     assert_eq!(found, model);
     let query = model.ckm.elements(&scene(40, 128, 100).into()).unwrap();
     assert_eq!(found.ckm.scores(&query, Without::Nothing), model.ckm.scores(&query, Without::Nothing));
@@ -49,18 +49,18 @@ fn a_moved_model_gives_the_same_scores() {
 #[test]
 fn a_newer_model_replaces_an_older_one() {
     let folder = tempfile::tempdir().unwrap();
-    recognizer(9).save(folder.path()).unwrap();
-    let newer = recognizer(12);
+    recogniser(9).save(folder.path()).unwrap();
+    let newer = recogniser(12);
     newer.save(folder.path()).unwrap();
     assert_eq!(files(folder.path()).len(), 2, "the old weights are gone");
-    assert_eq!(Recognizer::load(folder.path()).unwrap(), newer);
+    assert_eq!(RecogniserModel::load(folder.path()).unwrap(), newer);
 }
 
 #[test]
 fn other_things_are_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("holiday.jpg"), "x").unwrap();
-    let error = recognizer(9).save(folder.path()).unwrap_err().to_string();
+    let error = recogniser(9).save(folder.path()).unwrap_err().to_string();
     assert!(error.contains("holiday.jpg"), "{error}");
     assert_eq!(files(folder.path()).len(), 1);
 }
@@ -69,7 +69,7 @@ fn other_things_are_not_replaced() {
 #[track_caller]
 fn refused(folder: &Path, file: &Path, bytes: &[u8], what: &str) {
     fs::write(file, bytes).unwrap();
-    let error = Recognizer::load(folder).expect_err(what).to_string();
+    let error = RecogniserModel::load(folder).expect_err(what).to_string();
     let name = file.file_name().unwrap().to_string_lossy();
     assert!(error.contains(&*name), "{what}: {error} does not name {name}");
 }
@@ -77,7 +77,7 @@ fn refused(folder: &Path, file: &Path, bytes: &[u8], what: &str) {
 #[test]
 fn a_byte_that_differs_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let model = recognizer(3);
+    let model = recogniser(3);
     model.save(folder.path()).unwrap();
     for file in files(folder.path()) {
         let whole = fs::read(&file).unwrap();
@@ -97,18 +97,18 @@ fn a_byte_that_differs_is_refused() {
         longer.push(b'\n');
         refused(folder.path(), &file, &longer, "a byte more");
         fs::remove_file(&file).unwrap();
-        let error = Recognizer::load(folder.path()).expect_err("a missing file").to_string();
+        let error = RecogniserModel::load(folder.path()).expect_err("a missing file").to_string();
         assert!(error.contains(&*file.file_name().unwrap().to_string_lossy()), "{error}");
         fs::write(&file, whole).unwrap();
     }
-    assert_eq!(Recognizer::load(folder.path()).unwrap(), model);
+    assert_eq!(RecogniserModel::load(folder.path()).unwrap(), model);
 }
 
 #[test]
 #[ignore = "half a million loads"]
 fn every_byte_that_differs_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    recognizer(3).save(folder.path()).unwrap();
+    recogniser(3).save(folder.path()).unwrap();
     let mut loads = 0_u64;
     for file in files(folder.path()) {
         let whole = fs::read(&file).unwrap();
@@ -151,15 +151,15 @@ fn tensors_of(weights: &[u8]) -> Tensors {
 }
 
 /// Writes a model with these parts and true checksums, and loads it.
-fn resealed(head: &Head, tensors: &Tensors) -> Result<Recognizer, Error> {
+fn resealed(head: &Head, tensors: &Tensors) -> Result<RecogniserModel, Error> {
     let folder = tempfile::tempdir().unwrap();
     let views = tensors.iter().map(|(name, (dtype, shape, data))| (name, TensorView::new(*dtype, shape.clone(), data).unwrap()));
     write_model(folder.path(), KIND, head, &safetensors::serialize(views, None).unwrap()).unwrap();
-    Recognizer::load(folder.path())
+    RecogniserModel::load(folder.path())
 }
 
 #[track_caller]
-fn refused_as(outcome: Result<Recognizer, Error>, words: &str) {
+fn refused_as(outcome: Result<RecogniserModel, Error>, words: &str) {
     match outcome.map(|_| ()) {
         Err(error @ Error::Data { .. }) => assert!(error.to_string().contains(words), "{error} does not say {words:?}"),
         other => panic!("{words:?}: {other:?}"),
@@ -169,7 +169,7 @@ fn refused_as(outcome: Result<Recognizer, Error>, words: &str) {
 #[test]
 fn weights_that_do_not_fit_together_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let model = recognizer(9);
+    let model = recogniser(9);
     model.save(folder.path()).unwrap();
     let (head, weights) = read_model::<Head>(folder.path(), KIND).unwrap();
     let whole = tensors_of(&weights);
@@ -235,8 +235,8 @@ fn weights_that_do_not_fit_together_are_refused() {
 fn a_curve_that_falls_or_is_no_number_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (offset, slope) in [(0.0, -1.0), (0.0, f64::NAN), (0.0, f64::INFINITY), (f64::NAN, 1.0), (f64::NEG_INFINITY, 1.0)] {
-        let model = Recognizer { calibration: Calibration { offset, slope, n: 9 }, ..recognizer(6) };
+        let model = RecogniserModel { calibration: Calibration { offset, slope, n: 9 }, ..recogniser(6) };
         model.save(folder.path()).unwrap();
-        refused_as(Recognizer::load(folder.path()), "a curve of confidence");
+        refused_as(RecogniserModel::load(folder.path()), "a curve of confidence");
     }
 }

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::contextual::{Metric, Update};
+use tessera_core::contextual::{Geometry, Update};
 use tessera_core::data::{Dataset, OpenOptions, tables};
-use tessera_core::eval::online::{Desks, Long, Order, Setting, Source, Things, Who, dense, desks, draw, figures, play};
+use tessera_core::eval::online::{Desks, Long, OnlineSetting, StreamOrder, StreamSource, Things, Who, dense, desks, draw, figures, play};
 use tessera_core::eval::recognition;
 use tessera_core::ids::ClassId;
 use tessera_core::library::suggest::ADVISERS;
@@ -14,11 +14,11 @@ use tessera_core::progress::Progress;
 use tessera_core::random;
 use tessera_core::sparse::SparseVec;
 
-fn setting(who: Who, source: Source, d: usize, k: usize, rounds: usize) -> Setting {
-    Setting {
+fn setting(who: Who, source: StreamSource, d: usize, k: usize, rounds: usize) -> OnlineSetting {
+    OnlineSetting {
         who,
         source: source.clone(),
-        metric: Metric::Inner,
+        metric: Geometry::Inner,
         power: 1.0,
         margin: None,
         update: Update::AllPairs,
@@ -26,13 +26,14 @@ fn setting(who: Who, source: Source, d: usize, k: usize, rounds: usize) -> Setti
         classes: k,
         rounds,
         guard: None,
-        verify: matches!(who, Who::Ellipsoid | Who::Polytope) && !matches!(source, Source::ConvexLowerBound | Source::Examples(_)),
+        verify: matches!(who, Who::Ellipsoid | Who::Polytope)
+            && !matches!(source, StreamSource::ConvexLowerBound | StreamSource::Examples(_)),
         keep: false,
         seed: 0,
     }
 }
 
-fn played(setting: &Setting) -> tessera_core::eval::online::Played {
+fn played(setting: &OnlineSetting) -> tessera_core::eval::online::Played {
     play(setting, &Progress::default()).unwrap()
 }
 
@@ -40,9 +41,9 @@ fn played(setting: &Setting) -> tessera_core::eval::online::Played {
 #[test]
 fn the_perceptron_is_killed() {
     let rounds = 2500;
-    let perceptron = played(&setting(Who::Linear(Rule::Perceptron), Source::PerceptronKiller, 5, 2, rounds));
+    let perceptron = played(&setting(Who::Linear(Rule::Perceptron), StreamSource::PerceptronKiller, 5, 2, rounds));
     assert!(perceptron.mistakes >= rounds as u64 - 1 && (perceptron.loss - 50.0).abs() < 0.1, "{perceptron:?}");
-    let ellipsoid = played(&setting(Who::Ellipsoid, Source::PerceptronKiller, 5, 2, rounds));
+    let ellipsoid = played(&setting(Who::Ellipsoid, StreamSource::PerceptronKiller, 5, 2, rounds));
     assert!(ellipsoid.loss < 5.0 && ellipsoid.checks > 10_000, "{ellipsoid:?}");
     assert!(ellipsoid.expected_loss <= ellipsoid.bound.unwrap());
     assert_eq!(perceptron.bound, None);
@@ -54,7 +55,7 @@ fn losses_end_where_the_perceptrons_grow() {
     let rounds = 100_000;
     for d in [4, 8, 16] {
         for seed in 0..2 {
-            let play = |who| played(&Setting { verify: false, seed, ..setting(who, Source::PerceptronKiller, d, 2, rounds) });
+            let play = |who| played(&OnlineSetting { verify: false, seed, ..setting(who, StreamSource::PerceptronKiller, d, 2, rounds) });
             let (own, other) = (play(Who::Ellipsoid), play(Who::Linear(Rule::Perceptron)));
             let then = own.curve.iter().find(|row| row[0] == 10_000.0).unwrap()[1];
             assert!(own.loss - then <= 0.05 * own.loss && own.loss <= other.loss / 20.0, "d {d}: {then}, {} and {}", own.loss, other.loss);
@@ -66,20 +67,20 @@ fn losses_end_where_the_perceptrons_grow() {
 #[test]
 fn margins_finer_than_numbers_are_told() {
     for margin in [1e-12, 1e-7] {
-        let played = played(&Setting { margin: Some(margin), ..setting(Who::Ellipsoid, Source::Sphere, 8, 2, 5000) });
+        let played = played(&OnlineSetting { margin: Some(margin), ..setting(Who::Ellipsoid, StreamSource::Sphere, 8, 2, 5000) });
         assert!(played.checks > 5000 && played.mistakes as f64 <= played.bound.unwrap(), "{margin}: {played:?}");
     }
 }
 
 #[test]
 fn what_cannot_be_checked_is_refused() {
-    for (who, source) in [(Who::Linear(Rule::Perceptron), Source::Sphere), (Who::Ellipsoid, Source::ConvexLowerBound)] {
-        let refused = play(&Setting { verify: true, ..setting(who, source, 4, 2, 10) }, &Progress::default());
+    for (who, source) in [(Who::Linear(Rule::Perceptron), StreamSource::Sphere), (Who::Ellipsoid, StreamSource::ConvexLowerBound)] {
+        let refused = play(&OnlineSetting { verify: true, ..setting(who, source, 4, 2, 10) }, &Progress::default());
         assert!(refused.unwrap_err().to_string().contains("verify"));
     }
     let examples: Vec<_> = (0..60).map(|n| (ClassId(n % 2), vec![0.5, 0.1 * f64::from(n % 7)])).collect();
-    let of_a_file = setting(Who::Ellipsoid, Source::Examples(examples), 2, 2, 1000);
-    assert!(play(&Setting { margin: Some(0.1), ..of_a_file.clone() }, &Progress::default()).is_err());
+    let of_a_file = setting(Who::Ellipsoid, StreamSource::Examples(examples), 2, 2, 1000);
+    assert!(play(&OnlineSetting { margin: Some(0.1), ..of_a_file.clone() }, &Progress::default()).is_err());
     // It ends before all rounds are played.
     assert_eq!(played(&of_a_file).curve.last().unwrap()[0], 60.0);
 }
@@ -87,16 +88,16 @@ fn what_cannot_be_checked_is_refused() {
 #[test]
 fn checks_hold_on_all_streams() {
     for (source, d, k, margin) in [
-        (Source::Sphere, 4, 2, None),
-        (Source::Sphere, 3, 5, None),
-        (Source::Sphere, 3, 3, Some(0.05)),
-        (Source::Collinear, 3, 6, None),
-        (Source::Adversary, 4, 2, None),
-        (Source::PerceptronKiller, 4, 2, None),
+        (StreamSource::Sphere, 4, 2, None),
+        (StreamSource::Sphere, 3, 5, None),
+        (StreamSource::Sphere, 3, 3, Some(0.05)),
+        (StreamSource::Collinear, 3, 6, None),
+        (StreamSource::Adversary, 4, 2, None),
+        (StreamSource::PerceptronKiller, 4, 2, None),
     ] {
         for update in [Update::Paper, Update::AllPairs] {
             for (who, rounds) in [(Who::Ellipsoid, 1500), (Who::Polytope, 60)] {
-                let setting = Setting { update, margin, ..setting(who, source.clone(), d, k, rounds) };
+                let setting = OnlineSetting { update, margin, ..setting(who, source.clone(), d, k, rounds) };
                 let played = played(&setting);
                 assert!(played.checks > rounds as u64 && played.rounds == rounds as u64, "{source:?}");
                 let counted = if margin.is_some() { played.mistakes as f64 } else { played.expected_loss };
@@ -104,8 +105,8 @@ fn checks_hold_on_all_streams() {
             }
         }
     }
-    for metric in [Metric::L2, Metric::Even(4)] {
-        let played = played(&Setting { metric, ..setting(Who::Ellipsoid, Source::Sphere, 2, 3, 500) });
+    for metric in [Geometry::L2, Geometry::Even(4)] {
+        let played = played(&OnlineSetting { metric, ..setting(Who::Ellipsoid, StreamSource::Sphere, 2, 3, 500) });
         assert!(played.expected_loss <= played.bound.unwrap() && played.checks > 500);
     }
 }
@@ -114,7 +115,7 @@ fn checks_hold_on_all_streams() {
 #[test]
 fn the_adversary_is_consistent() {
     for who in [Who::Ellipsoid, Who::Linear(Rule::Perceptron), Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 })] {
-        let played = played(&setting(who, Source::Adversary, 4, 2, 3000));
+        let played = played(&setting(who, StreamSource::Adversary, 4, 2, 3000));
         assert!(played.mistakes > 40 && played.curve.len() > 10, "{who:?}: {played:?}");
     }
 }
@@ -124,7 +125,7 @@ fn the_adversary_is_consistent() {
 fn convex_regions_cannot_be_learned() {
     for who in [Who::Ellipsoid, Who::Linear(Rule::Averaged)] {
         let loss = |rounds| {
-            let played = played(&Setting { verify: false, ..setting(who, Source::ConvexLowerBound, 8, 2, rounds) });
+            let played = played(&OnlineSetting { verify: false, ..setting(who, StreamSource::ConvexLowerBound, 8, 2, rounds) });
             let share = played.mistakes as f64 / rounds as f64;
             assert!((share - 0.5).abs() < 0.1 && played.bound.is_none(), "{share}");
             played.loss
@@ -138,7 +139,7 @@ fn convex_regions_cannot_be_learned() {
 /// A bound on losses bounds mistakes at any margin, with no condition on other queries.
 #[test]
 fn robust_mistakes_are_bounded() {
-    let played = played(&setting(Who::Ellipsoid, Source::Sphere, 4, 2, 3000));
+    let played = played(&setting(Who::Ellipsoid, StreamSource::Sphere, 4, 2, 3000));
     for [margin, mistakes] in &played.robust {
         assert!(mistakes * margin <= played.bound.unwrap() && mistakes * margin <= played.expected_loss + 1e-9);
     }
@@ -157,9 +158,9 @@ fn examples_become_queries() {
         assert!(mapped.iter().all(|(_, x)| x.len() <= dimension && x.iter().map(|x| x * x).sum::<f64>() <= 1.0 + 1e-12));
         assert_eq!(mapped, dense(&groups(), dimension, 1));
     }
-    let source = Source::Examples(dense(&groups(), 64, 1));
+    let source = StreamSource::Examples(dense(&groups(), 64, 1));
     for who in [Who::Ellipsoid, Who::Served, Who::Majority, Who::Linear(Rule::CrammerSinger)] {
-        let setting = Setting { guard: Some(4), ..setting(who, source.clone(), dense(&groups(), 64, 1)[0].1.len(), 5, 1000) };
+        let setting = OnlineSetting { guard: Some(4), ..setting(who, source.clone(), dense(&groups(), 64, 1)[0].1.len(), 5, 1000) };
         let played = played(&setting);
         assert!(played.rounds == 200 && played.bound.is_none() && played.loss == played.mistakes as f64);
         assert!(played.mistakes < 100, "{who:?}: {}", played.mistakes);
@@ -173,7 +174,7 @@ fn things(objects: &[&str]) -> Things {
 #[test]
 fn desks_count_corrections() {
     let things = things(&[]);
-    let desks = |orders| one(&things, Order::Random, orders, 7);
+    let desks = |orders| one(&things, StreamOrder::Random, orders, 7);
     let found = desks(3).unwrap();
     assert_eq!((found.examples, found.classes, found.mixture.of.len()), (200, 5, 3));
     assert!(found.mixture.of.iter().all(|n| *n >= 5.0) && found.ratio() < 1.5, "{found:?}");
@@ -184,13 +185,13 @@ fn desks_count_corrections() {
         [&found.mixture, &found.last].into_iter().chain(&found.advisers).map(|corrections| corrections.of.clone()).collect()
     };
     assert_eq!((counts(&found), &found.trust), (counts(&alone), &alone.trust));
-    assert!(one(&Things::default(), Order::Random, 3, 7).is_err() && desks(0).is_err());
+    assert!(one(&Things::default(), StreamOrder::Random, 3, 7).is_err() && desks(0).is_err());
     let stopped = Progress::default();
     stopped.cancel();
-    assert!(tessera_core::eval::online::desks(&things, None, &[Order::Random], 3, 7, &stopped).is_err());
+    assert!(tessera_core::eval::online::desks(&things, None, &[StreamOrder::Random], 3, 7, &stopped).is_err());
 }
 
-fn one(things: &Things, order: Order, orders: usize, seed: u64) -> tessera_core::Result<Desks> {
+fn one(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> tessera_core::Result<Desks> {
     Ok(desks(things, None, &[order], orders, seed, &Progress::default())?.remove(0))
 }
 
@@ -202,10 +203,10 @@ proptest! {
     fn orders_are_orders(objects in prop::collection::vec(0usize..6, 1..60), seed in 0u64..1000) {
         let classes: Vec<usize> = objects.iter().map(|object| object % 3).collect();
         let mut rng = random::seeded(seed);
-        for order in [Order::Random, Order::Folder, Order::Instance, Order::Runs] {
+        for order in [StreamOrder::Random, StreamOrder::Folder, StreamOrder::Instance, StreamOrder::Runs] {
             for objects in [Some(&objects[..]), None] {
                 let drawn = order.draw(&classes, objects, &mut rng);
-                if (order, objects) == (Order::Instance, None) {
+                if (order, objects) == (StreamOrder::Instance, None) {
                     prop_assert!(drawn.is_err());
                     continue;
                 }
@@ -216,9 +217,9 @@ proptest! {
                 let changes = |of: &[usize]| places.windows(2).filter(|pair| of[pair[0]] != of[pair[1]]).count();
                 let kinds = |of: &[usize]| of.iter().collect::<std::collections::BTreeSet<_>>().len();
                 match (order, objects) {
-                    (Order::Folder, _) => prop_assert_eq!(changes(&classes) + 1, kinds(&classes)),
-                    (Order::Instance, Some(objects)) => prop_assert_eq!(changes(objects) + 1, kinds(objects)),
-                    (Order::Runs, Some(objects)) => {
+                    (StreamOrder::Folder, _) => prop_assert_eq!(changes(&classes) + 1, kinds(&classes)),
+                    (StreamOrder::Instance, Some(objects)) => prop_assert_eq!(changes(objects) + 1, kinds(objects)),
+                    (StreamOrder::Runs, Some(objects)) => {
                         for object in 0..6 {
                             let own: Vec<usize> = places.iter().copied().filter(|place| objects[*place] == object).collect();
                             prop_assert!(own.is_sorted());
@@ -234,13 +235,13 @@ proptest! {
 /// In folders the class of the last thing is nearly always right, and the mixture sees to it that it hardly errs more.
 #[test]
 fn desks_learn_the_order() {
-    let found = one(&things(&[]), Order::Folder, 4, 3).unwrap();
+    let found = one(&things(&[]), StreamOrder::Folder, 4, 3).unwrap();
     assert!(found.last.of.iter().all(|n| *n == 5.0), "{found:?}");
     assert!(found.mixture.of.iter().all(|n| *n <= 6.0), "{found:?}");
     let names: Vec<String> = (0..200).map(|i| format!("object {}", i / 10)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    assert!(one(&things(&names), Order::Instance, 2, 3).is_ok());
-    assert!(one(&things(&[]), Order::Instance, 2, 3).is_err());
+    assert!(one(&things(&names), StreamOrder::Instance, 2, 3).is_ok());
+    assert!(one(&things(&[]), StreamOrder::Instance, 2, 3).is_err());
     assert!(Things::of_examples(&groups(), &names[1..], 64, 1).is_err());
 }
 
@@ -262,15 +263,15 @@ fn long_streams_make_curves() {
 
 #[test]
 fn settings_that_are_none_are_refused() {
-    let base = || setting(Who::Ellipsoid, Source::PerceptronKiller, 4, 2, 10);
+    let base = || setting(Who::Ellipsoid, StreamSource::PerceptronKiller, 4, 2, 10);
     for (wrong, word) in [
-        (Setting { classes: 3, ..base() }, "stream"),
-        (Setting { dimension: 2, ..base() }, "`d`"),
-        (Setting { margin: Some(0.9), ..base() }, "margin"),
-        (Setting { source: Source::Sphere, classes: 0, ..base() }, "`k`"),
-        (Setting { source: Source::Sphere, power: 0.0, ..base() }, "loss_power"),
-        (Setting { source: Source::Sphere, metric: Metric::L2, margin: Some(0.1), ..base() }, "margin"),
-        (Setting { who: Who::Polytope, dimension: 40, ..base() }, "learner"),
+        (OnlineSetting { classes: 3, ..base() }, "stream"),
+        (OnlineSetting { dimension: 2, ..base() }, "`d`"),
+        (OnlineSetting { margin: Some(0.9), ..base() }, "margin"),
+        (OnlineSetting { source: StreamSource::Sphere, classes: 0, ..base() }, "`k`"),
+        (OnlineSetting { source: StreamSource::Sphere, power: 0.0, ..base() }, "loss_power"),
+        (OnlineSetting { source: StreamSource::Sphere, metric: Geometry::L2, margin: Some(0.1), ..base() }, "margin"),
+        (OnlineSetting { who: Who::Polytope, dimension: 40, ..base() }, "learner"),
     ] {
         let error = play(&wrong, &Progress::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
@@ -301,7 +302,7 @@ fn desks_with_images() {
     assert!(
         things.all.iter().all(|thing| thing.object.is_some() && thing.words.entries().len() > 2 && thing.whole.len() > thing.seen.len())
     );
-    let kinds = [Order::Random, Order::Instance, Order::Runs];
+    let kinds = [StreamOrder::Random, StreamOrder::Instance, StreamOrder::Runs];
     for (order, found) in kinds.into_iter().zip(desks(&things, None, &kinds, 2, 5, &progress).unwrap()) {
         // Alone as beside others.
         assert_eq!(one(&things, order, 2, 5).unwrap().mixture.of, found.mixture.of);
@@ -310,14 +311,14 @@ fn desks_with_images() {
         assert!(found.mixture.of.iter().all(|n| (3.0..=24.0).contains(n)) && found.regret[0] <= found.regret[1]);
         assert!(found.advisers.iter().all(|adviser| adviser.of.iter().all(|n| (3.0..=24.0).contains(n))), "{found:?}");
     }
-    let served = desks(&things, Some(&ADVISERS), &[Order::Random], 2, 5, &progress).unwrap().remove(0);
+    let served = desks(&things, Some(&ADVISERS), &[StreamOrder::Random], 2, 5, &progress).unwrap().remove(0);
     let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
     names.sort_unstable();
     assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
     // The pieces of things that came before, in the order in which they came: the first knows nothing, copies are found again.
-    let places = draw(&things, Order::Instance, 1, 5).unwrap();
-    assert_eq!(places, draw(&things, Order::Instance, 1, 5).unwrap());
+    let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
+    assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
     let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();
     assert!(plain.pieces.is_none() && plain.all.iter().all(|thing| thing.words.is_empty()));
-    assert_eq!(one(&plain, Order::Random, 1, 5).unwrap().advisers.len(), 7);
+    assert_eq!(one(&plain, StreamOrder::Random, 1, 5).unwrap().advisers.len(), 7);
 }

@@ -10,7 +10,7 @@ use tessera_core::Result;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::data::{Dataset, OpenOptions};
-use tessera_core::eval::recognition::{Learned, Tested, learn, test};
+use tessera_core::eval::recognition::{Learned, RecognitionScores, learn, test};
 use tessera_core::picture::{Decoder, Picture};
 use tessera_core::progress::Progress;
 
@@ -55,7 +55,7 @@ fn data(folder: &Path, n: usize) -> Dataset {
     Dataset::open(folder, &OpenOptions::default(), &Progress::default()).unwrap()
 }
 
-fn both(data: &Dataset, options: &CkmOptions, painter: &Painter, threads: usize) -> (Learned, Tested) {
+fn both(data: &Dataset, options: &CkmOptions, painter: &Painter, threads: usize) -> (Learned, RecognitionScores) {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let learned = learn(data, |_| true, options, painter, &Progress::default()).unwrap();

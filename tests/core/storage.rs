@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use rand::RngExt as _;
 use tessera_core::envelope::{read_model_on, replace_on, write_model_on};
 use tessera_core::random::{Rng, seeded};
-use tessera_core::storage::{Entry, Storage};
+use tessera_core::storage::{PathKind, Storage};
 
 /// What is done to names, in order; it is on the disk when the folder is synced.
 #[derive(Clone)]
@@ -101,12 +101,12 @@ fn missing() -> io::Error {
 }
 
 impl Storage for Faulty {
-    fn entry(&self, path: &Path) -> Option<Entry> {
+    fn entry(&self, path: &Path) -> Option<PathKind> {
         let model = self.0.lock().unwrap();
         if let Some(file) = model.names.get(path) {
-            return Some(Entry::File(model.files[*file].0.len() as u64));
+            return Some(PathKind::File(model.files[*file].0.len() as u64));
         }
-        (path == Path::new("/m") || path == Path::new("/")).then_some(Entry::Folder)
+        (path == Path::new("/m") || path == Path::new("/")).then_some(PathKind::Folder)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::sample::select;
 use tessera_core::ids::ItemId;
-use tessera_core::text::{Query, TextIndex, TextKey, words};
+use tessera_core::text::{TextIndex, TextKey, TextQuery, words};
 
 const CLOSE: f64 = 1e-6;
 
@@ -27,7 +27,7 @@ fn index_of(texts: &[&str]) -> TextIndex {
 
 /// The items found, best first.
 #[track_caller]
-fn found(index: &TextIndex, query: &Query) -> Vec<u32> {
+fn found(index: &TextIndex, query: &TextQuery) -> Vec<u32> {
     index.search(query, usize::MAX).iter().map(|hit| hit.key.item.0).collect()
 }
 
@@ -37,10 +37,10 @@ fn check_words(text: &str, expected: &[&str]) {
 }
 
 #[track_caller]
-fn check_query(query: &Query, words: &[&str], phrases: &[&[&str]], unwanted: &[&[&str]], prefix: Option<&str>) {
+fn check_query(query: &TextQuery, words: &[&str], phrases: &[&[&str]], unwanted: &[&[&str]], prefix: Option<&str>) {
     let own = |words: &[&str]| -> Vec<String> { words.iter().map(|word| word.to_string()).collect() };
     let lists = |lists: &[&[&str]]| -> Vec<Vec<String>> { lists.iter().map(|list| own(list)).collect() };
-    let expected = Query { words: own(words), phrases: lists(phrases), unwanted: lists(unwanted), prefix: prefix.map(str::to_owned) };
+    let expected = TextQuery { words: own(words), phrases: lists(phrases), unwanted: lists(unwanted), prefix: prefix.map(str::to_owned) };
     assert_eq!(*query, expected);
 }
 
@@ -65,58 +65,58 @@ fn words_of_scripts_without_blanks_are_found() {
     check_words("赤いトラック", &["赤", "い", "トラック"]);
     check_words("ภาพ1", &["ภ", "า", "พ", "1"]);
     let index = index_of(&["红色卡车", "蓝色卡车", "赤いトラック", "รถบรรทุกสีแดง"]);
-    assert_eq!(found(&index, &Query::parse("\"红色\"")), [0]);
-    assert_eq!(found(&index, &Query::parse("卡车 -蓝色")), [0]);
-    assert_eq!(found(&index, &Query::typing("トラ")), [2]);
-    assert_eq!(found(&index, &Query::parse("\"สีแดง\"")), [3]);
+    assert_eq!(found(&index, &TextQuery::parse("\"红色\"")), [0]);
+    assert_eq!(found(&index, &TextQuery::parse("卡车 -蓝色")), [0]);
+    assert_eq!(found(&index, &TextQuery::typing("トラ")), [2]);
+    assert_eq!(found(&index, &TextQuery::parse("\"สีแดง\"")), [3]);
 }
 
 #[test]
 fn queries_say_what_is_wanted_and_what_is_not() {
-    let query = Query::parse("red truck -boat \"left side\"");
+    let query = TextQuery::parse("red truck -boat \"left side\"");
     check_query(&query, &["red", "truck"], &[&["left", "side"]], &[&["boat"]], None);
-    check_query(&Query::parse("truck_07-left"), &["truck", "07", "left"], &[], &[], None);
-    check_query(&Query::parse("-truck_07 -\"left side\""), &[], &[], &[&["truck", "07"], &["left", "side"]], None);
-    check_query(&Query::parse("“Left side”a\"b\" --c"), &["a"], &[&["left", "side"], &["b"]], &[&["c"]], None);
+    check_query(&TextQuery::parse("truck_07-left"), &["truck", "07", "left"], &[], &[], None);
+    check_query(&TextQuery::parse("-truck_07 -\"left side\""), &[], &[], &[&["truck", "07"], &["left", "side"]], None);
+    check_query(&TextQuery::parse("“Left side”a\"b\" --c"), &["a"], &[&["left", "side"], &["b"]], &[&["c"]], None);
 }
 
 #[test]
 fn odd_queries_are_still_queries() {
     for nothing in ["", "  ", "-", "- -- -", "\"", "\"\"", "-\"", "-\"\"", "?!", "\" -"] {
-        check_query(&Query::parse(nothing), &[], &[], &[], None);
-        check_query(&Query::typing(nothing), &[], &[], &[], None);
-        assert!(Query::parse(nothing).is_empty());
+        check_query(&TextQuery::parse(nothing), &[], &[], &[], None);
+        check_query(&TextQuery::typing(nothing), &[], &[], &[], None);
+        assert!(TextQuery::parse(nothing).is_empty());
     }
-    check_query(&Query::parse("- boat"), &["boat"], &[], &[], None);
-    check_query(&Query::parse("red \"left side"), &["red", "left", "side"], &[], &[], None);
-    check_query(&Query::parse("red -\"left side"), &["red"], &[], &[&["left", "side"]], None);
-    check_query(&Query::parse("\"a b\" \"c"), &["c"], &[&["a", "b"]], &[], None);
-    assert!(Query::parse("-boat").is_empty());
-    assert!(!Query::typing("b").is_empty());
+    check_query(&TextQuery::parse("- boat"), &["boat"], &[], &[], None);
+    check_query(&TextQuery::parse("red \"left side"), &["red", "left", "side"], &[], &[], None);
+    check_query(&TextQuery::parse("red -\"left side"), &["red"], &[], &[&["left", "side"]], None);
+    check_query(&TextQuery::parse("\"a b\" \"c"), &["c"], &[&["a", "b"]], &[], None);
+    assert!(TextQuery::parse("-boat").is_empty());
+    assert!(!TextQuery::typing("b").is_empty());
 }
 
 #[test]
 fn only_a_wanted_word_at_the_very_end_is_unfinished() {
-    check_query(&Query::typing("red tru"), &["red"], &[], &[], Some("tru"));
-    check_query(&Query::typing("TRUCK_0"), &["truck"], &[], &[], Some("0"));
-    check_query(&Query::typing("\"left si"), &["left"], &[], &[], Some("si"));
-    check_query(&Query::typing("red truck "), &["red", "truck"], &[], &[], None);
-    check_query(&Query::typing("red truck_"), &["red", "truck"], &[], &[], None);
-    check_query(&Query::typing("red -boa"), &["red"], &[], &[&["boa"]], None);
-    check_query(&Query::typing("\"left side\""), &[], &[&["left", "side"]], &[], None);
+    check_query(&TextQuery::typing("red tru"), &["red"], &[], &[], Some("tru"));
+    check_query(&TextQuery::typing("TRUCK_0"), &["truck"], &[], &[], Some("0"));
+    check_query(&TextQuery::typing("\"left si"), &["left"], &[], &[], Some("si"));
+    check_query(&TextQuery::typing("red truck "), &["red", "truck"], &[], &[], None);
+    check_query(&TextQuery::typing("red truck_"), &["red", "truck"], &[], &[], None);
+    check_query(&TextQuery::typing("red -boa"), &["red"], &[], &[&["boa"]], None);
+    check_query(&TextQuery::typing("\"left side\""), &[], &[&["left", "side"]], &[], None);
 }
 
 #[test]
 fn scores_are_those_worked_out_by_hand() {
     let index = index_of(&["red truck", "red red boat", ""]);
     let (common, rare) = (f64::ln(4.0 / 3.0) + 1.0, f64::ln(2.0) + 1.0);
-    let hits = index.search(&Query::parse("red"), 9);
+    let hits = index.search(&TextQuery::parse("red"), 9);
     let twice = (1.0 + f64::ln(2.0)) * common;
     assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<_>>(), [key(1, 0), key(0, 0)]);
     assert!((f64::from(hits[0].score) - twice / twice.hypot(rare)).abs() < CLOSE);
     assert!((f64::from(hits[1].score) - common / common.hypot(rare)).abs() < CLOSE);
-    assert_eq!(index.search(&Query::parse("truck red"), 1)[0].score, 1.0);
-    assert_eq!(index.search(&Query::parse("truck red"), 1)[0].words, ["red", "truck"]);
+    assert_eq!(index.search(&TextQuery::parse("truck red"), 1)[0].score, 1.0);
+    assert_eq!(index.search(&TextQuery::parse("truck red"), 1)[0].words, ["red", "truck"]);
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn equals_come_in_the_order_of_their_keys() {
     for at in [key(3, 0), key(1, 1), key(2, 5), key(1, 0)] {
         index.insert(at, "red truck");
     }
-    let keys: Vec<TextKey> = index.search(&Query::parse("truck"), 3).iter().map(|hit| hit.key).collect();
+    let keys: Vec<TextKey> = index.search(&TextQuery::parse("truck"), 3).iter().map(|hit| hit.key).collect();
     assert_eq!(keys, [key(1, 0), key(1, 1), key(2, 5)]);
-    assert!(index.search(&Query::parse("truck"), 0).is_empty());
+    assert!(index.search(&TextQuery::parse("truck"), 0).is_empty());
 }
 
 #[test]
@@ -135,21 +135,21 @@ fn phrases_stand_in_a_row_in_one_text() {
     let mut index = index_of(&["left side", "side left", "left front side", "its LEFT-side, seen"]);
     index.insert(key(9, 0), "left");
     index.insert(key(9, 1), "side");
-    assert_eq!(found(&index, &Query::parse("\"left side\"")), [0, 3]);
-    assert_eq!(found(&index, &Query::parse("side -\"left side\"")), [9, 1, 2]);
-    assert!(found(&index, &Query::parse("left \"left boat\"")).is_empty());
-    assert_eq!(found(&index, &Query::parse("seen -\"left boat\"")), [3]);
+    assert_eq!(found(&index, &TextQuery::parse("\"left side\"")), [0, 3]);
+    assert_eq!(found(&index, &TextQuery::parse("side -\"left side\"")), [9, 1, 2]);
+    assert!(found(&index, &TextQuery::parse("left \"left boat\"")).is_empty());
+    assert_eq!(found(&index, &TextQuery::parse("seen -\"left boat\"")), [3]);
 }
 
 #[test]
 fn a_prefix_counts_as_its_best_completion() {
     let index = index_of(&["trumpet", "truck", "truck truck boat", "tr", "boat"]);
-    let hits = index.search(&Query::typing("tru"), 9);
+    let hits = index.search(&TextQuery::typing("tru"), 9);
     assert_eq!(hits.iter().map(|hit| hit.key.item.0).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(hits[0].words, ["trumpet"]);
     assert_eq!((hits[0].score, hits[1].score), (1.0, 1.0));
-    assert_eq!(index.search(&Query::typing("boat tru"), 1)[0].words, ["boat", "truck"]);
-    assert_eq!(found(&index, &Query::typing("xylo")), [0u32; 0]);
+    assert_eq!(index.search(&TextQuery::typing("boat tru"), 1)[0].words, ["boat", "truck"]);
+    assert_eq!(found(&index, &TextQuery::typing("xylo")), [0u32; 0]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     if lengths == 0.0 { 0.0 } else { dot(a, b) / lengths }
 }
 
-fn by_dense_vectors(texts: &BTreeMap<TextKey, String>, query: &Query) -> BTreeMap<TextKey, Expected> {
+fn by_dense_vectors(texts: &BTreeMap<TextKey, String>, query: &TextQuery) -> BTreeMap<TextKey, Expected> {
     let split_texts: BTreeMap<TextKey, Vec<String>> = texts.iter().map(|(&key, text)| (key, split(text))).collect();
     let base: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
     let known: BTreeSet<String> = split_texts.values().flatten().cloned().collect();
@@ -284,7 +284,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..24)
 }
 
-fn a_query() -> impl Strategy<Value = Query> {
+fn a_query() -> impl Strategy<Value = TextQuery> {
     let term = prop_oneof![
         5 => a_word().prop_map(str::to_owned),
         1 => a_word().prop_map(|word| format!("-{word}")),
@@ -296,7 +296,7 @@ fn a_query() -> impl Strategy<Value = Query> {
     let end = select(vec!["", " ", " t", " tr", " truc", " r", " le", " 0", " ü", " 红", " unhea"]);
     (prop::collection::vec(term, 0..4), end, any::<bool>()).prop_map(|(terms, end, typing)| {
         let text = terms.join(" ") + end;
-        if typing { Query::typing(&text) } else { Query::parse(&text) }
+        if typing { TextQuery::typing(&text) } else { TextQuery::parse(&text) }
     })
 }
 
@@ -341,7 +341,7 @@ proptest! {
     fn an_item_is_scored_by_all_its_texts_and_left_out_for_any(steps in steps(), queries in prop::collection::vec(a_query(), 1..5)) {
         let (index, texts) = run(&steps);
         for query in &queries {
-            let plain = Query { words: query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect(), prefix: query.prefix.clone(), ..Query::default() };
+            let plain = TextQuery { words: query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect(), prefix: query.prefix.clone(), ..TextQuery::default() };
             let of_texts = by_dense_vectors(&texts, &plain);
             let mut expected = BTreeMap::<ItemId, Vec<f64>>::new();
             for (key, one) in &of_texts {
@@ -389,12 +389,12 @@ proptest! {
     #[test]
     fn any_text_can_be_put_in_and_asked_for(text in any::<String>(), other in any::<String>()) {
         let index = index_of(&[&text, &other]);
-        let query = Query::parse(&text);
+        let query = TextQuery::parse(&text);
         prop_assert!(index.search(&query, 9).len() <= 2);
-        Query::typing(&other);
+        TextQuery::typing(&other);
         for word in words(&text) {
             prop_assert!(index.contains_word(&word), "{:?}", word);
-            let query = Query { words: vec![word], ..Query::default() };
+            let query = TextQuery { words: vec![word], ..TextQuery::default() };
             prop_assert!(index.search(&query, 9).iter().any(|hit| hit.key == key(0, 0)));
         }
     }

@@ -8,7 +8,7 @@ use std::thread;
 use image::RgbImage;
 use imageproc::corners::corners_fast9;
 use tessera_core::Error;
-use tessera_core::data::toys::{COLOURS, Category, Faults, PATTERNS, ToyFormat, ToyOptions, VIEWS, View, generate, render};
+use tessera_core::data::toys::{COLOURS, CameraView, Category, Faults, PATTERNS, ToyFormat, ToyOptions, VIEWS, generate, render};
 use tessera_core::picture::decode::WHOLE;
 use tessera_core::picture::{Decoder, InProcess, grey};
 use tessera_core::progress::Progress;
@@ -86,7 +86,7 @@ fn one_and_two_threads_write_the_same_files() {
 #[test]
 fn views_differ_and_captions_tell_the_truth() {
     for category in [Category::Airplane, Category::Truck] {
-        let views: BTreeSet<View> = (0..VIEWS).map(|n| View::of(3, category, 1, n)).collect();
+        let views: BTreeSet<CameraView> = (0..VIEWS).map(|n| CameraView::of(3, category, 1, n)).collect();
         assert_eq!(views.len(), VIEWS as usize);
         assert!(views.iter().all(|v| v.elevation <= 8 && v.azimuth <= 34 && v.azimuth % 2 == 0 && v.lighting <= 5));
     }
@@ -110,7 +110,7 @@ fn folders_are_named_like_small_norb() {
     assert_eq!(pictures(&written, ""), 6 * 2 * 2 * 2);
     assert_eq!(lines(&written, "captions.tsv").len(), 48 * 3);
     for (number, instance) in [(0, 1), (1, 2)] {
-        let view = View::of(7, Category::Truck, instance, number);
+        let view = CameraView::of(7, Category::Truck, instance, number);
         for eye in ["lt", "rt"] {
             let name = format!("truck/truck_{instance:02}_{}_{:02}_{}_{eye}.jpg", view.elevation, view.azimuth, view.lighting);
             assert!(written.contains_key(&name), "{name} is missing");
@@ -127,7 +127,7 @@ fn norb_files_say_what_they_hold() {
     let word = |file: &str, i: usize| i32::from_le_bytes(written[file][4 * i..4 * i + 4].try_into().unwrap());
     assert_eq!([0, 1, 2, 3, 4, 5].map(|i| word("toys-training-dat.mat", i)), [0x1E3D_4C55, 4, 12, 2, 32, 32]);
     assert_eq!([0, 1, 2, 3, 4, 5, 10].map(|i| word("toys-training-cat.mat", i)), [0x1E3D_4C54, 1, 12, 1, 1, 0, 5]);
-    let view = View::of(7, Category::Airplane, 1, 0);
+    let view = CameraView::of(7, Category::Airplane, 1, 0);
     let info = [1, view.elevation, view.azimuth, view.lighting].map(|v| v as i32);
     assert_eq!([1, 2, 3, 4].map(|i| word("toys-training-info.mat", i)), [2, 12, 4, 1]);
     assert_eq!([5, 6, 7, 8].map(|i| word("toys-training-info.mat", i)), info);

@@ -2,7 +2,7 @@
 
 use egui::Key;
 use egui_kittest::kittest::Queryable as _;
-use tessera::command::{Command, Query};
+use tessera::command::{Command, ImageQuery};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 
@@ -101,7 +101,7 @@ fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
     }
     // Another view of the same boat is compared with it.
     let other = world.state().images().find(|image| image.id != wrong && image.label() == Some("boat")).unwrap().id;
-    world.run(Command::Recognise(Query::Item(other)));
+    world.run(Command::Recognise(ImageQuery::Item(other)));
     world.until("it is recognised", |app| app.desk().recognition().is_some());
     let before = world.app().desk().recognition().unwrap().scores.clone();
     world.run(Command::Label(vec![wrong], UserLabel::Class("boat".into())));
@@ -118,7 +118,7 @@ fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
 fn a_model_is_saved_as_one_file_loaded_and_answers_alike() {
     let mut world = sample(&["toys.tessera-model"]);
     let tried = world.app().desk().tray()[3].path.clone();
-    world.run(Command::Recognise(Query::File(tried.clone())));
+    world.run(Command::Recognise(ImageQuery::File(tried.clone())));
     world.until("it is recognised", |app| app.desk().recognition().is_some());
     let own = world.app().desk().recognition().unwrap().clone();
     world.rest();
@@ -129,7 +129,7 @@ fn a_model_is_saved_as_one_file_loaded_and_answers_alike() {
     assert!(file.is_file());
     world.run(Command::LoadModel(file.clone()));
     world.until("it is loaded", |app| app.desk().loaded_model().is_some());
-    world.run(Command::Recognise(Query::File(tried)));
+    world.run(Command::Recognise(ImageQuery::File(tried)));
     world.until("it answers", |app| app.desk().recognition().is_some_and(|recognition| recognition.by == "toys.tessera-model"));
     let theirs = world.app().desk().recognition().unwrap();
     assert_eq!(theirs.scores, own.scores, "the same scores, to the last bit");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui::Key;
 use egui_kittest::kittest::Queryable as _;
-use tessera::command::{Command, Query};
+use tessera::command::{Command, ImageQuery};
 use tessera::gui::dialogs::{Dialogs, Purpose, Scripted, Wants};
 use tessera::gui::listing::Scope;
 use tessera::gui::view::{Modal, Page};
@@ -168,6 +168,6 @@ fn a_picture_that_cannot_be_read_says_why() {
     world.key(Key::Escape);
     world.step();
     assert!(world.app().desk().picture().is_none(), "what is looked at no more is let go of");
-    world.run(Command::Recognise(Query::File(path)));
+    world.run(Command::Recognise(ImageQuery::File(path)));
     world.until("it is said", |app| app.desk().log().iter().any(|notice| notice.words.contains("000.png")));
 }

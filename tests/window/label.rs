@@ -7,7 +7,7 @@ use tessera::gui::view::{Modal, Page};
 use tessera::session::desk::labelling::{Labelling, What};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::LabelOrder;
 
 use crate::keys::small;
 use crate::world::{World, class_folders};
@@ -17,7 +17,7 @@ fn desk() -> World {
     let mut world = small();
     world.run(Command::Label((1..=12).map(ItemId).collect(), UserLabel::NoClass));
     world.ctrl(Key::Num2);
-    world.run(Command::LabelFrom(None, Order::Folder));
+    world.run(Command::LabelFrom(None, LabelOrder::Folder));
     world.until("the queue is there", |app| labelling(app).queue.len() == 12);
     settle(&mut world);
     world
@@ -427,7 +427,7 @@ fn a_key_that_is_held_says_one_thing() {
     settle(&mut world);
     assert_eq!(labelling(world.app()).queue.len(), before - 1);
     // What was skipped comes after all others, in every order.
-    for order in Order::ALL {
+    for order in LabelOrder::ALL {
         world.run(Command::LabelFrom(None, order));
         settle(&mut world);
         let skipped = current(&world);

@@ -1,7 +1,7 @@
 //! Searching: by look and by words, among what is shown, with reasons, and what was taught.
 
 use egui::{Event, Key, Modifiers, PointerButton, pos2};
-use tessera::command::{Command, Crop, Query};
+use tessera::command::{Command, Crop, ImageQuery};
 use tessera::gui::App;
 use tessera::gui::listing::Scope;
 use tessera::gui::view::{Modal, Page, Viewer};
@@ -43,7 +43,7 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
     world.until("a class that is shown ends it", |app| app.desk().hits().is_none() && app.desk().like().is_none());
     world.harness.state_mut().view_mut().scopes.clear();
-    world.run(Command::Like(Some((Query::Item(ItemId(5)), None))));
+    world.run(Command::Like(Some((ImageQuery::Item(ItemId(5)), None))));
     search(&mut world, "bee");
     world.until("it is all of a class again", |app| found(app).len() == 3);
     // A filter leaves the search as it is.
@@ -57,7 +57,7 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     world.until("all are found again", |app| found(app).len() == 11);
     world.harness.state_mut().view_mut().show(Scope::Class("ant".into()));
     world.until("a class that is shown ends it", |app| app.desk().hits().is_none() && app.desk().like().is_none());
-    world.run(Command::Like(Some((Query::Item(ItemId(1)), None))));
+    world.run(Command::Like(Some((ImageQuery::Item(ItemId(1)), None))));
     world.until("the others of the class are found", |app| found(app).len() == 3);
     world.click("×");
     world.until("everything is shown", |app| app.desk().hits().is_none());
@@ -96,7 +96,7 @@ fn a_part_is_marked_with_the_mouse_or_by_looking_closely() {
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
     // A part that is none is said.
     let crop = Some(Crop([40, 40, 20, 20]));
-    world.run(Command::Like(Some((Query::Item(ItemId(3)), crop))));
+    world.run(Command::Like(Some((ImageQuery::Item(ItemId(3)), crop))));
     world.until("it is refused", |app| app.desk().log().iter().any(|notice| notice.words.contains("within the picture")));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tessera::command::{Command, Query};
+use tessera::command::{Command, ImageQuery};
 use tessera::gui::view::{Modal, Page, Viewer};
 use tessera_core::library::event::{Caption, UserLabel};
 
@@ -130,7 +130,7 @@ fn views_with_long_and_foreign_names() {
     let captions = ["ein sehr langer Satz ".repeat(60), "キャプション".into(), "נסיון".into()];
     let captions = captions.into_iter().map(|text| Caption { text, by_user: true }).collect();
     world.run(Command::Caption(first, captions));
-    world.run(Command::Recognise(Query::Item(first)));
+    world.run(Command::Recognise(ImageQuery::Item(first)));
     world.until("it is recognised", |app| app.desk().recognition().is_some());
     assert!(world.shows("Everything the score is the sum of"));
     page(&mut world, Page::Browse);

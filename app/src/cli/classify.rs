@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
-use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
@@ -22,14 +22,14 @@ use super::output::{Failures, Output};
 use super::paths::images;
 use crate::session::Session;
 use crate::session::library::{Target, what_is};
-use crate::session::recognise::Answer;
+use crate::session::recognise::RecognisedImage;
 
 /// Pieces told in words; the rest is summed up.
 const TOLD: usize = 8;
 
 /// Who answers: a model, or a library as it stands.
 struct Answerer {
-    model: Recognizer,
+    model: RecogniserModel,
     library: Option<Shelf>,
 }
 
@@ -173,7 +173,7 @@ fn draw(
     session: &Session,
     arguments: &Classify,
     answerer: &Answerer,
-    answer: &Answer,
+    answer: &RecognisedImage,
     explanations: &[Explanation],
     folder: &Path,
     number: usize,
@@ -198,11 +198,11 @@ fn draw(
     Ok(())
 }
 
-fn class_of<'a>(model: &'a Recognizer, answer: &Answer) -> Option<&'a str> {
+fn class_of<'a>(model: &'a RecogniserModel, answer: &RecognisedImage) -> Option<&'a str> {
     answer.ranking.first().map(|(class, _)| model.ckm.classes()[class.index()].name.as_str())
 }
 
-fn in_json(answer: &Answer, told: &Beside<'_>) -> Value {
+fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
     let model = &told.answerer.model;
     let best = class_of(model, answer);
     let scores: Map<String, Value> =
@@ -236,12 +236,12 @@ fn contribution_json(answerer: &Answerer, c: &Contribution) -> Value {
 }
 
 /// The best class's lead over the second in score; none with one class.
-fn margin(answer: &Answer) -> Option<f64> {
+fn margin(answer: &RecognisedImage) -> Option<f64> {
     Some(answer.ranking.first()?.1 - answer.ranking.get(1)?.1)
 }
 
 /// The answer and its reasons in words.
-pub(super) fn in_words(model: &Recognizer, answer: &Answer, explanations: &[Explanation]) -> String {
+pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explanations: &[Explanation]) -> String {
     let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.as_str();
     let Some((best, score)) = answer.ranking.first() else {
         return format!("{}: nothing to compare it with", display(&answer.path));
@@ -280,7 +280,7 @@ pub(super) fn in_words(model: &Recognizer, answer: &Answer, explanations: &[Expl
     text
 }
 
-fn by_kind(model: &Recognizer, explanation: &Explanation) -> Vec<(&'static str, (usize, f64))> {
+fn by_kind(model: &RecogniserModel, explanation: &Explanation) -> Vec<(&'static str, (usize, f64))> {
     let kinds = model.ckm.options().kinds.iter().enumerate();
     let sum = |k: usize| {
         let of_kind = explanation.contributions.iter().filter(|c| c.kind == k);
@@ -297,7 +297,7 @@ fn plural(kind: &str) -> &'static str {
     }
 }
 
-fn piece(model: &Recognizer, c: &Contribution) -> String {
+fn piece(model: &RecogniserModel, c: &Contribution) -> String {
     let kind = match model.ckm.options().kinds[c.kind].source.name() {
         "orb" => "corner",
         "hog" => "gradient block",

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 use serde_json::json;
 use tessera_core::error::display;
-use tessera_core::eval::recognition::Tested;
+use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::features::OrbOptions;
 
 use super::args::{Eval, EvalCkm, Features, Search};
@@ -14,7 +14,7 @@ use super::paths::images;
 use super::train::{open_options, options};
 use super::{Done, evaluate_memories, evaluate_online};
 use crate::session::Session;
-use crate::session::experiment::{Outcome, Split};
+use crate::session::experiment::{Outcome, TestSplit};
 
 pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Done> {
     match command {
@@ -76,9 +76,9 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
     let Search::Exact = arguments.search;
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let split = match (&arguments.train, &arguments.test, &arguments.data) {
-        (Some(train), Some(test), _) => Split::Folders { train, test },
-        (_, _, Some(data)) if !arguments.test_instances.is_empty() => Split::Instances { data, test: &arguments.test_instances },
-        (_, _, Some(data)) => Split::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
+        (Some(train), Some(test), _) => TestSplit::Folders { train, test },
+        (_, _, Some(data)) if !arguments.test_instances.is_empty() => TestSplit::Instances { data, test: &arguments.test_instances },
+        (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
     let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options))?;
@@ -113,7 +113,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
 }
 
 /// The confusion matrix: a row for each true class, a column for each answer.
-fn table(tested: &Tested) -> String {
+fn table(tested: &RecognitionScores) -> String {
     let width = tested.classes.iter().map(|class| class.chars().count()).max().unwrap_or(0).clamp(5, 24);
     let mut text = format!("{:width$} ", "");
     for class in &tested.classes {

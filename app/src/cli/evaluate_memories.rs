@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tessera_core::cmt::{CmtOptions, LeafCap, Shape, Split};
+use tessera_core::cmt::{CmtOptions, LeafCap, Shape, SplitRule};
 use tessera_core::error::display;
-use tessera_core::eval::captions::Setting;
-use tessera_core::eval::few_shot::Training;
+use tessera_core::eval::captions::RetrievalSetting;
+use tessera_core::eval::few_shot::FewShotTraining;
 use tessera_core::eval::figures::Curve;
 use tessera_core::eval::multilabel;
 
@@ -23,7 +23,7 @@ fn options(session: &Session, grow: &Grow, c: f64, reroutes: u32) -> CmtOptions 
     CmtOptions {
         alpha: grow.alpha,
         leaf_cap: grow.leaf_cap.map_or(LeafCap::Log { c: grow.c.unwrap_or(c) }, LeafCap::Fixed),
-        split: if grow.fresh_routers { Split::FreshRouter } else { Split::TrainedRouter },
+        split: if grow.fresh_routers { SplitRule::FreshRouter } else { SplitRule::TrainedRouter },
         reroutes: grow.reroutes.unwrap_or(reroutes),
         update_reroutes_train: grow.reroutes_teach,
         router_rate: grow.router_rate,
@@ -48,7 +48,7 @@ fn extremes(shapes: &[Shape]) -> (usize, usize) {
 pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Output) -> Result<Done> {
     let mut options = options(session, &arguments.grow, 4.0, 5);
     options.learn_scorer &= !arguments.online || arguments.online_scorer;
-    let training = Training {
+    let training = FewShotTraining {
         options,
         unsupervised_passes: arguments.unsupervised_passes,
         supervised_passes: arguments.supervised_passes,
@@ -89,7 +89,7 @@ pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Out
 }
 
 pub(super) fn multilabel(session: &Session, arguments: &EvalCmtMultilabel, out: &Output) -> Result<Done> {
-    let training = multilabel::Training {
+    let training = multilabel::MultiLabelTraining {
         options: options(session, &arguments.grow, 2.0, 10),
         label_rate: arguments.label_rate,
         supervised_passes: arguments.supervised_passes,
@@ -129,7 +129,7 @@ pub(super) fn multilabel(session: &Session, arguments: &EvalCmtMultilabel, out: 
 }
 
 pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Output) -> Result<Done> {
-    let setting = Setting {
+    let setting = RetrievalSetting {
         options: options(session, &arguments.grow, 5.0, 1),
         supervised_passes: arguments.supervised_passes,
         baseline: arguments.baseline,

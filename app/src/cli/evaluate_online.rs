@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::json;
-use tessera_core::contextual::{GUARD, Metric};
-use tessera_core::eval::online::{Corrections, Desks, Long, Order, Setting, Source, Who};
+use tessera_core::contextual::{GUARD, Geometry};
+use tessera_core::eval::online::{Corrections, Desks, Long, OnlineSetting, StreamOrder, StreamSource, Who};
 use tessera_core::library::suggest::ADVISERS;
 use tessera_core::online_linear::Rule;
 
@@ -35,14 +35,14 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
     let (mut dimension, mut classes) = (arguments.d as usize, arguments.k as usize);
     let mut guard = arguments.guard;
     let source = match arguments.stream.as_str() {
-        "sphere" => Source::Sphere,
-        "collinear" => Source::Collinear,
-        "perceptron-killer" => Source::PerceptronKiller,
-        "adversary" => Source::Adversary,
-        "convex-lower-bound" => Source::ConvexLowerBound,
+        "sphere" => StreamSource::Sphere,
+        "collinear" => StreamSource::Collinear,
+        "perceptron-killer" => StreamSource::PerceptronKiller,
+        "adversary" => StreamSource::Adversary,
+        "convex-lower-bound" => StreamSource::ConvexLowerBound,
         path => {
             let (source, names) = session.examples(Path::new(path), dimension)?;
-            if let Source::Examples(examples) = &source {
+            if let StreamSource::Examples(examples) = &source {
                 dimension = examples.first().map_or(dimension, |(_, x)| x.len());
             }
             classes = names.names().len();
@@ -51,10 +51,10 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
         }
     };
     let metric = match arguments.metric {
-        Metric::Chebyshev(p, _) => Metric::Chebyshev(p, arguments.degree),
+        Geometry::Chebyshev(p, _) => Geometry::Chebyshev(p, arguments.degree),
         metric => metric,
     };
-    let setting = Setting {
+    let setting = OnlineSetting {
         who: who(arguments.learner),
         source,
         metric,
@@ -109,7 +109,7 @@ pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Res
         captions: arguments.captions.as_deref(),
         dimension: arguments.d as usize,
     };
-    let kinds: Vec<Order> = arguments.order.iter().map(|order| (*order).into()).collect();
+    let kinds: Vec<StreamOrder> = arguments.order.iter().map(|order| (*order).into()).collect();
     let orders = arguments.orders as usize;
     let work = || -> tessera_core::Result<_> {
         let things = session.things(&files)?;

@@ -20,15 +20,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         _ => None,
     };
     let format = match arguments.format.or(by_ending) {
-        None | Some(Format::Csv) => command::Format::Csv,
-        Some(Format::Tsv) => command::Format::Tsv,
-        Some(Format::Jsonl) => command::Format::JsonLines,
-        Some(Format::Coco) => command::Format::Coco,
-        Some(Format::Flickr8k) => command::Format::Flickr8k,
-        Some(Format::Sidecar) => command::Format::Sidecar,
-        Some(Format::ClassFolders) if arguments.links => command::Format::ClassLinks,
-        Some(Format::ClassFolders) => command::Format::ClassFolders,
-        Some(Format::NorbNames) => command::Format::NorbNames,
+        None | Some(Format::Csv) => command::ExportFormat::Csv,
+        Some(Format::Tsv) => command::ExportFormat::Tsv,
+        Some(Format::Jsonl) => command::ExportFormat::JsonLines,
+        Some(Format::Coco) => command::ExportFormat::Coco,
+        Some(Format::Flickr8k) => command::ExportFormat::Flickr8k,
+        Some(Format::Sidecar) => command::ExportFormat::Sidecar,
+        Some(Format::ClassFolders) if arguments.links => command::ExportFormat::ClassLinks,
+        Some(Format::ClassFolders) => command::ExportFormat::ClassFolders,
+        Some(Format::NorbNames) => command::ExportFormat::NorbNames,
     };
     let what = match arguments.what {
         What::Labels => Some(command::Export::Labels(format)),

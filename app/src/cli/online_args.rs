@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tessera_core::contextual::{Metric, Update};
-use tessera_core::eval::online::Order;
+use tessera_core::contextual::{Geometry, Update};
+use tessera_core::eval::online::StreamOrder;
 
 /// Who learns.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -50,14 +50,14 @@ impl From<Taught> for Update {
 }
 
 /// A metric as it is written, but for the degree of approximations.
-fn metric(text: &str) -> Result<Metric, String> {
+fn metric(text: &str) -> Result<Geometry, String> {
     let wrong = || format!("expected inner, l2 or lp:P with P from 2 to 16, found {text}");
     match text {
-        "inner" => Ok(Metric::Inner),
-        "l2" => Ok(Metric::L2),
+        "inner" => Ok(Geometry::Inner),
+        "l2" => Ok(Geometry::L2),
         _ => {
             let p: f64 = text.strip_prefix("lp:").and_then(|p| p.parse().ok()).filter(|p| (2.0..=16.0).contains(p)).ok_or_else(wrong)?;
-            Ok(if p % 2.0 == 0.0 { Metric::Even(p as u32) } else { Metric::Chebyshev(p, 8) })
+            Ok(if p % 2.0 == 0.0 { Geometry::Even(p as u32) } else { Geometry::Chebyshev(p, 8) })
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) struct EvalOnline {
     pub(super) stream: String,
     /// What makes a class's centre the nearest: inner, l2 or lp:P; a P that is no even number is an experiment without a bound
     #[arg(long, default_value = "inner", value_name = "METRIC", value_parser = metric)]
-    pub(super) metric: Metric,
+    pub(super) metric: Geometry,
     /// Degree of the polynomials of lp:P for other than even P
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=32))]
     pub(super) degree: u32,
@@ -131,7 +131,7 @@ impl Labelled {
     }
 }
 
-impl From<Labelled> for Order {
+impl From<Labelled> for StreamOrder {
     fn from(order: Labelled) -> Self {
         match order {
             Labelled::Random => Self::Random,

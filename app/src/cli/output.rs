@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::data::Skipped;
 use tessera_core::error::display;
-use tessera_core::progress::{Progress, Snapshot};
+use tessera_core::progress::{Progress, ProgressSnapshot};
 
 use super::args::Global;
 use super::{Done, Told};
@@ -104,20 +104,20 @@ impl Output {
 
 /// A stage of work and when it began, as far as a watcher can tell.
 struct Stage {
-    first: Snapshot,
-    last: Snapshot,
+    first: ProgressSnapshot,
+    last: ProgressSnapshot,
     since: Instant,
 }
 
 impl Stage {
-    fn begin(now: Snapshot) -> Self {
+    fn begin(now: ProgressSnapshot) -> Self {
         Self { first: now, last: now, since: Instant::now() }
     }
 
     /// How far the work has come, in words: the count, the rate and the time left.
-    fn look(&mut self, now: Snapshot) -> String {
+    fn look(&mut self, now: ProgressSnapshot) -> String {
         if (now.stage, now.total) != (self.last.stage, self.last.total) || now.done < self.last.done {
-            *self = Self::begin(Snapshot { done: 0, ..now });
+            *self = Self::begin(ProgressSnapshot { done: 0, ..now });
         }
         self.last = now;
         let mut words = match now.total {

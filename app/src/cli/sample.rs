@@ -22,7 +22,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
         let n = trained.failed.len();
         out.note(&format!("{n} file cannot be read, on purpose: the sample has a few faults to find, listed in its planted.tsv."));
     }
-    let model = &trained.recognizer;
+    let model = &trained.recogniser;
     let tray = OpenOptions { labels: Labels::None, ..OpenOptions::default() };
     let tray = Dataset::open(&sample.try_these, &tray, session.progress())?;
     let chosen = session.seed() as usize % tray.items.len().max(1);

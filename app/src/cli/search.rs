@@ -14,7 +14,7 @@ use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
 use tessera_core::library::models::recall::words_of;
-use tessera_core::text::Query;
+use tessera_core::text::TextQuery;
 
 use super::acts::tell_with;
 use super::args::Arguments;
@@ -24,7 +24,7 @@ use super::stream::answer_each;
 use super::{Done, Usage};
 use crate::command;
 use crate::session::like::Like;
-use crate::session::search::{Engine, Hit, Wanted};
+use crate::session::search::{Engine, SearchHit, SearchRequest};
 use crate::session::why::{Term, Why, memories};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done> {
@@ -43,14 +43,14 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let (session, out) = (librarian.session, librarian.out);
     let text = arguments.words.join(" ");
     let number = number(Path::new(text.trim()));
-    let query = if number.is_some() { Query::default() } else { Query::parse(&text) };
+    let query = if number.is_some() { TextQuery::default() } else { TextQuery::parse(&text) };
     let like = match &arguments.like {
         Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop)?)),
         None => None,
     };
     let library = hold(library);
     let named = number.map(|_| Finder::default().find(&library, Path::new(text.trim()))).transpose()?;
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         query,
         like,
         only: filter(&library, arguments, named)?,
@@ -63,9 +63,9 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         leaves: arguments.leaves,
     };
     let hits = session.search(&library, &wanted);
-    let reasons = |hit: &Hit| arguments.explain.then(|| session.why(&library, &wanted, hit));
+    let reasons = |hit: &SearchHit| arguments.explain.then(|| session.why(&library, &wanted, hit));
     let is_scored = !wanted.query.is_empty() || wanted.like.is_some();
-    let hits: Vec<(Hit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
+    let hits: Vec<(SearchHit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
     let unknown = session.unknown_words(&library, &wanted.query);
     let memories = library.words().memories();
     if !is_scored && wanted.only.is_none() {
@@ -110,14 +110,14 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     let path = Path::new(image);
     let found = Finder::default().find(&hold(library), path);
     let query = match found {
-        Ok(id) => command::Query::Item(id),
+        Ok(id) => command::ImageQuery::Item(id),
         Err(error) if number(path).is_some() => return Err(error.into()),
         Err(_) if !path.is_file() => {
             let found = if path.is_dir() { "a folder" } else { "nothing like that" };
             let advice = "name an image by its path, or by #ID as a search shows it";
             return Err(Error::data(path, "an image of this library or a picture file", found, advice).into());
         }
-        Err(_) => command::Query::File(path.to_owned()),
+        Err(_) => command::ImageQuery::File(path.to_owned()),
     };
     let session = librarian.session;
     librarian.out.watched(session.progress(), || {
@@ -177,13 +177,13 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
                     None => return Err("expected `reward`, found none".into()),
                 };
                 let event = library.reward(query, id, reward).map_err(|error| of(library)(error).to_string())?;
-                let lesson = words_of(&Query::parse(query));
+                let lesson = words_of(&TextQuery::parse(query));
                 Ok(json!({"query": query, "lesson": lesson, "reward": request["reward"], "event": event.map(|event| event.0)}))
             });
         }
         // Without --stdin both are there: the parser sees to it.
         let (query, image) = (arguments.query.clone().unwrap_or_default(), arguments.image.clone().unwrap_or_default());
-        let parsed = Query::parse(&query);
+        let parsed = TextQuery::parse(&query);
         let lesson = words_of(&parsed);
         if lesson.is_empty() {
             let found = if parsed.unwanted.is_empty() { "none" } else { "only words that must not be there" };
@@ -230,7 +230,7 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
     })
 }
 
-fn hit_json(hit: &Hit, why: Option<&Why>) -> Value {
+fn hit_json(hit: &SearchHit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
         "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look});
     if let Some(why) = why {
@@ -251,12 +251,12 @@ fn term_json((term, value): &(Term, f64)) -> Value {
 }
 
 fn ways_json(why: &Why) -> Value {
-    let turn = |turn: &crate::session::why::Turn| json!({"margin": turn.margin, "side": if turn.right { "right" } else { "left" }, "counts": turn.counts, "words": turn.words});
+    let turn = |turn: &crate::session::why::RouterReason| json!({"margin": turn.margin, "side": if turn.right { "right" } else { "left" }, "counts": turn.counts, "words": turn.words});
     let way = |way: &crate::session::why::Way| json!({"tree": way.tree, "memories": way.memories, "turns": way.turns.iter().map(turn).collect::<Vec<_>>()});
     why.ways.iter().map(way).collect()
 }
 
-fn hit_words(hit: &Hit, is_scored: bool, why: Option<&Why>) -> String {
+fn hit_words(hit: &SearchHit, is_scored: bool, why: Option<&Why>) -> String {
     let path = hit.path.as_deref().map(display).unwrap_or_default();
     let score = if is_scored { format!("{:.2}  ", hit.score) } else { String::new() };
     let mut words = format!("{score}#{} {path}", hit.image.0);

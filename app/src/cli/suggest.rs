@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tessera_core::error::display;
 use tessera_core::library::import::hold;
-use tessera_core::library::suggest::{Order, Suggestion, Vote};
+use tessera_core::library::suggest::{LabelOrder, Suggestion, Vote};
 
 use super::Done;
 use super::librarian::{Librarian, count, find_all};
@@ -14,7 +14,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let (session, out) = (librarian.session, librarian.out);
-        let order = Order::ALL.into_iter().find(|order| order.name() == arguments.order).unwrap_or_default();
+        let order = LabelOrder::ALL.into_iter().find(|order| order.name() == arguments.order).unwrap_or_default();
         let images = find_all(&hold(library), &arguments.images)?;
         let (suggestions, learned) = out.watched(session.progress(), || session.suggest(library, &images, arguments.k, order))?;
         let library = hold(library);

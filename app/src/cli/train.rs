@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::ckm::CkmOptions;
-use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
@@ -31,14 +31,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    let Trained { recognizer, data, failed, train_ms_per_image, .. } = trained;
+    let Trained { recogniser, data, failed, train_ms_per_image, .. } = trained;
     failures.skipped(&data.skipped)?;
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
     }
-    session.save_model(&recognizer, &to)?;
+    session.save_model(&recogniser, &to)?;
 
-    let ckm = &recognizer.ckm;
+    let ckm = &recogniser.ckm;
     let images = ckm.examples().count();
     let failed = failures.failed();
     let done = failures.finish(images)?;
@@ -51,7 +51,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
-    answer(out, &recognizer, failed, Some(train_ms_per_image), &to);
+    answer(out, &recogniser, failed, Some(train_ms_per_image), &to);
     Ok(done)
 }
 
@@ -94,8 +94,8 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
 }
 
 /// Tells how training went.
-fn answer(out: &Output, recognizer: &Recognizer, failed: usize, ms: Option<f64>, to: &Path) {
-    let (ckm, metrics) = (&recognizer.ckm, recognizer.metrics);
+fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<f64>, to: &Path) {
+    let (ckm, metrics) = (&recogniser.ckm, recogniser.metrics);
     let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
     out.answer(
         || {
@@ -105,7 +105,7 @@ fn answer(out: &Output, recognizer: &Recognizer, failed: usize, ms: Option<f64>,
         },
         || {
             let accuracy = match metrics.held_out_accuracy {
-                Some(accuracy) => format!("{:.1} % right on {} images judged {}", 100.0 * accuracy, metrics.held_out, without(recognizer)),
+                Some(accuracy) => format!("{:.1} % right on {} images judged {}", 100.0 * accuracy, metrics.held_out, without(recogniser)),
                 None => "no class has two objects to judge it by".into(),
             };
             let ms = ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms an image"));
@@ -128,7 +128,7 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
     if trained.featureless > 0 {
         out.note(&format!("{} images gave no element at all: nothing was learned from them.", trained.featureless));
     }
-    let (unknown, all) = (trained.recognizer.metrics.objects_unknown, trained.recognizer.ckm.examples().count());
+    let (unknown, all) = (trained.recogniser.metrics.objects_unknown, trained.recogniser.ckm.examples().count());
     if unknown > 0 {
         let which = if unknown == all { "The names do not tell".into() } else { format!("{unknown} of {all} names do not tell") };
         out.note(&format!("{which} which object the image shows: near copies were left in, so accuracy and confidence read too high."));
@@ -136,8 +136,8 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
 }
 
 /// What was left out when images were judged, in words.
-pub(super) fn without(recognizer: &Recognizer) -> &'static str {
-    if recognizer.metrics.objects_unknown == recognizer.ckm.examples().count() { "each without itself" } else { "without their objects" }
+pub(super) fn without(recogniser: &RecogniserModel) -> &'static str {
+    if recogniser.metrics.objects_unknown == recogniser.ckm.examples().count() { "each without itself" } else { "without their objects" }
 }
 
 fn default_model(folder: &Path) -> PathBuf {

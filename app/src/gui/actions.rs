@@ -1,9 +1,9 @@
 //! Everything that a menu, a key or the palette can ask for, with its words and its key.
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
-use tessera_core::library::suggest::Order;
+use tessera_core::library::suggest::LabelOrder;
 
-use crate::command::{Export, Format};
+use crate::command::{Export, ExportFormat};
 
 /// Something a user can ask for without saying more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,20 +125,20 @@ pub enum Action {
 impl Action {
     /// All exports, in the order of menus and palette.
     pub const EXPORTS: [Self; 15] = [
-        Self::Export(Export::Labels(Format::Csv)),
-        Self::Export(Export::Labels(Format::Tsv)),
-        Self::Export(Export::Labels(Format::JsonLines)),
-        Self::Export(Export::Labels(Format::Coco)),
-        Self::Export(Export::Labels(Format::ClassFolders)),
-        Self::Export(Export::Captions(Format::Csv)),
-        Self::Export(Export::Captions(Format::Tsv)),
-        Self::Export(Export::Captions(Format::JsonLines)),
-        Self::Export(Export::Captions(Format::Coco)),
-        Self::Export(Export::Captions(Format::Flickr8k)),
-        Self::Export(Export::Captions(Format::Sidecar)),
-        Self::Export(Export::Predictions(Format::Csv)),
-        Self::Export(Export::Predictions(Format::Tsv)),
-        Self::Export(Export::Predictions(Format::JsonLines)),
+        Self::Export(Export::Labels(ExportFormat::Csv)),
+        Self::Export(Export::Labels(ExportFormat::Tsv)),
+        Self::Export(Export::Labels(ExportFormat::JsonLines)),
+        Self::Export(Export::Labels(ExportFormat::Coco)),
+        Self::Export(Export::Labels(ExportFormat::ClassFolders)),
+        Self::Export(Export::Captions(ExportFormat::Csv)),
+        Self::Export(Export::Captions(ExportFormat::Tsv)),
+        Self::Export(Export::Captions(ExportFormat::JsonLines)),
+        Self::Export(Export::Captions(ExportFormat::Coco)),
+        Self::Export(Export::Captions(ExportFormat::Flickr8k)),
+        Self::Export(Export::Captions(ExportFormat::Sidecar)),
+        Self::Export(Export::Predictions(ExportFormat::Csv)),
+        Self::Export(Export::Predictions(ExportFormat::Tsv)),
+        Self::Export(Export::Predictions(ExportFormat::JsonLines)),
         Self::Export(Export::Events),
     ];
 
@@ -364,12 +364,12 @@ impl Action {
     }
 
     /// The order of labelling that it asks for.
-    pub fn order(self) -> Option<Order> {
+    pub fn order(self) -> Option<LabelOrder> {
         match self {
-            Self::UsefulFirst => Some(Order::Useful),
-            Self::DisputedFirst => Some(Order::Disagreement),
-            Self::ByFolder => Some(Order::Folder),
-            Self::ByChance => Some(Order::Random),
+            Self::UsefulFirst => Some(LabelOrder::Useful),
+            Self::DisputedFirst => Some(LabelOrder::Disagreement),
+            Self::ByFolder => Some(LabelOrder::Folder),
+            Self::ByChance => Some(LabelOrder::Random),
             _ => None,
         }
     }
@@ -403,18 +403,18 @@ fn exported(what: Export) -> (&'static str, &'static str) {
         Export::Labels(format) if format.is_images() => {
             ("Export images in a folder for each class…", "Class folders of copies or links; told before anything is written")
         }
-        Export::Labels(Format::Tsv) => ("Export labels as TSV…", LABELS),
-        Export::Labels(Format::JsonLines) => ("Export labels as JSON lines…", LABELS),
-        Export::Labels(Format::Coco) => ("Export labels as COCO JSON…", LABELS),
+        Export::Labels(ExportFormat::Tsv) => ("Export labels as TSV…", LABELS),
+        Export::Labels(ExportFormat::JsonLines) => ("Export labels as JSON lines…", LABELS),
+        Export::Labels(ExportFormat::Coco) => ("Export labels as COCO JSON…", LABELS),
         Export::Labels(_) => ("Export labels as CSV…", LABELS),
-        Export::Captions(Format::Tsv) => ("Export captions as TSV…", CAPTIONS),
-        Export::Captions(Format::JsonLines) => ("Export captions as JSON lines…", CAPTIONS),
-        Export::Captions(Format::Coco) => ("Export captions as COCO JSON…", CAPTIONS),
-        Export::Captions(Format::Flickr8k) => ("Export captions as a Flickr8k token file…", CAPTIONS),
-        Export::Captions(Format::Sidecar) => ("Export captions as a .txt for each image…", CAPTIONS),
+        Export::Captions(ExportFormat::Tsv) => ("Export captions as TSV…", CAPTIONS),
+        Export::Captions(ExportFormat::JsonLines) => ("Export captions as JSON lines…", CAPTIONS),
+        Export::Captions(ExportFormat::Coco) => ("Export captions as COCO JSON…", CAPTIONS),
+        Export::Captions(ExportFormat::Flickr8k) => ("Export captions as a Flickr8k token file…", CAPTIONS),
+        Export::Captions(ExportFormat::Sidecar) => ("Export captions as a .txt for each image…", CAPTIONS),
         Export::Captions(_) => ("Export captions as CSV…", CAPTIONS),
-        Export::Predictions(Format::Tsv) => ("Export predictions as TSV…", PREDICTIONS),
-        Export::Predictions(Format::JsonLines) => ("Export predictions as JSON lines…", PREDICTIONS),
+        Export::Predictions(ExportFormat::Tsv) => ("Export predictions as TSV…", PREDICTIONS),
+        Export::Predictions(ExportFormat::JsonLines) => ("Export predictions as JSON lines…", PREDICTIONS),
         Export::Predictions(_) => ("Export predictions as CSV…", PREDICTIONS),
         Export::Events => ("Export events as JSON lines…", "Everything that was ever done in this library"),
     }

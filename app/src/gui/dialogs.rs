@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
 use super::actions::Action;
-use crate::command::{Export, Format};
+use crate::command::{Export, ExportFormat};
 
 /// What a path is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Purpose {
             Self::Export(what) => {
                 let words = Action::Export(what).words().0.trim_end_matches('…');
                 let wanted = match what {
-                    Export::Captions(Format::Sidecar) => "A folder; no file of it is replaced",
+                    Export::Captions(ExportFormat::Sidecar) => "A folder; no file of it is replaced",
                     what if what.is_folder() => "A new or empty folder",
                     _ => "A new file, or an older export of the same kind to replace",
                 };

@@ -22,10 +22,10 @@ use tessera_core::error::contained;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::ContentHash;
 
-use crate::command::{Command, Export, Format, Query};
+use crate::command::{Command, Export, ExportFormat, ImageQuery};
 use crate::session::Session;
 use crate::session::desk::view::{Notice, Tone};
-use crate::session::desk::{Desk, Wanted};
+use crate::session::desk::{Desk, WantedThumbnail};
 use crate::session::like::Like;
 use crate::settings::Settings;
 use actions::Action;
@@ -256,7 +256,7 @@ impl App {
             if let Some(state) = self.desk.state() {
                 let list = wanted.iter().rev().map(|(hash, image)| {
                     let path = state.image(*image).and_then(|image| state.path_of(image));
-                    Wanted { hash: ContentHash(*hash), path }
+                    WantedThumbnail { hash: ContentHash(*hash), path }
                 });
                 self.desk.want_thumbnails(list.collect());
             }
@@ -283,7 +283,7 @@ impl App {
                 [r, g, b]
             });
             if let Some(picture) = image::RgbImage::from_raw(image.size[0] as u32, image.size[1] as u32, bytes.collect()) {
-                self.asks.commands.push(Command::Recognise(Query::Pixels(Arc::new(picture))));
+                self.asks.commands.push(Command::Recognise(ImageQuery::Pixels(Arc::new(picture))));
             }
         }
         self.asks.commands.extend(dropped.iter().map(|file| Command::Add(file.path().to_owned())));
@@ -291,7 +291,7 @@ impl App {
 
     /// A path was chosen.
     fn chose(&mut self, purpose: Purpose, path: PathBuf) {
-        if purpose == Purpose::Export(Export::Labels(Format::ClassFolders)) {
+        if purpose == Purpose::Export(Export::Labels(ExportFormat::ClassFolders)) {
             self.view.open(Modal::ClassFolders);
             return self.asks.commands.push(Command::Plan(Some(path)));
         }
@@ -299,7 +299,7 @@ impl App {
             Purpose::Open => Command::Open(path),
             Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new(), table: None },
             Purpose::ReadTable => Command::ReadTable(path),
-            Purpose::Recognise => Command::Recognise(Query::File(path)),
+            Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
             Purpose::LoadModel => Command::LoadModel(path),
             Purpose::SaveModel => Command::SaveModel(path),
             Purpose::Export(what) => Command::Export(what, path),
@@ -351,13 +351,13 @@ impl App {
             Action::Like => {
                 if let Some(id) = self.view.selection.one() {
                     let part = self.view.viewer.as_ref().and_then(|viewer| viewer.visible);
-                    self.asks.commands.push(Command::Like(Some((Query::Item(id), part))));
+                    self.asks.commands.push(Command::Like(Some((ImageQuery::Item(id), part))));
                 }
             }
             Action::Lessons => self.view.open(Modal::Lessons),
             Action::Recognise => {
                 if let Some(id) = self.view.selection.one() {
-                    self.asks.commands.push(Command::Recognise(Query::Item(id)));
+                    self.asks.commands.push(Command::Recognise(ImageQuery::Item(id)));
                 }
             }
             Action::Train => {

@@ -16,7 +16,7 @@ use tessera_core::{Error, Result};
 
 use super::Session;
 use super::export::Written;
-use crate::command::Format;
+use crate::command::ExportFormat;
 
 /// Bytes that the name of a file may have.
 const LONGEST: usize = 255;
@@ -41,19 +41,19 @@ impl Session {
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Result<Plan> {
-        let (_, written) = self.copies(library, Format::ClassFolders, to)?;
+        let (_, written) = self.copies(library, ExportFormat::ClassFolders, to)?;
         Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
     }
 
     /// What a library's labelled images are copied to.
-    pub(super) fn copies(&self, library: &Mutex<Library>, format: Format, to: &Path) -> Result<(Copies, Written)> {
+    pub(super) fn copies(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path) -> Result<(Copies, Written)> {
         let state = hold(library).state().clone();
         let labelled = self.labelled(&state)?;
-        let copies = if format == Format::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
+        let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
         let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
         let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
         let mut written = Written { n: copies.len(), missing, bytes, ..Written::default() };
-        if format != Format::NorbNames {
+        if format != ExportFormat::NorbNames {
             let mut folders: BTreeMap<String, usize> = BTreeMap::new();
             for (from, path) in &copies {
                 let folder = path.parent().and_then(Path::file_name).unwrap_or_default();

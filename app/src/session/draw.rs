@@ -7,13 +7,13 @@ use image::{Rgb, RgbImage};
 use imageproc::drawing::{draw_filled_circle_mut, draw_hollow_circle_mut, draw_hollow_rect_mut, draw_line_segment_mut};
 use imageproc::rect::Rect;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
-use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ids::ItemId;
 use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
 
 use super::Session;
-use super::recognise::Answer;
+use super::recognise::RecognisedImage;
 
 const BACKGROUND: Rgb<u8> = Rgb([250, 250, 248]);
 const FRAME: Rgb<u8> = Rgb([190, 190, 190]);
@@ -58,8 +58,8 @@ impl Session {
     /// there any more stays an empty frame.
     pub fn draw_explanation(
         &self,
-        model: &Recognizer,
-        answer: &Answer,
+        model: &RecogniserModel,
+        answer: &RecognisedImage,
         explanations: &[Explanation],
         find: &dyn Fn(ItemId, &str) -> PathBuf,
     ) -> Drawing {

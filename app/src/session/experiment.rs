@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tessera_core::ckm::confidence;
-use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::data::{Dataset, OpenOptions, Skipped};
-use tessera_core::eval::recognition::{self, Learned, Tested};
+use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
 
 /// Which images are trained on and which are tested.
-pub enum Split<'a> {
+pub enum TestSplit<'a> {
     /// Two folders.
     Folders {
         /// Trained on.
@@ -45,7 +45,7 @@ pub struct Outcome {
     /// The machine and how its training went.
     pub learned: Learned,
     /// The answers.
-    pub tested: Tested,
+    pub tested: RecognitionScores,
     /// The bytes the machine takes on disk.
     pub model_bytes: u64,
     /// Files and folders that were passed over.
@@ -57,16 +57,16 @@ impl Session {
     ///
     /// # Errors
     /// As [`Dataset::open`], [`recognition::learn`] and [`recognition::test`].
-    pub fn experiment(&self, split: &Split<'_>, open: &OpenOptions, options: &CkmOptions) -> Result<Outcome> {
+    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &CkmOptions) -> Result<Outcome> {
         self.pool.install(|| {
             let (learned, tested, skipped) = match *split {
-                Split::Folders { train, test } => {
+                TestSplit::Folders { train, test } => {
                     let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
                     let learned = self.learn(&train, |_| true, options)?;
                     let tested = self.test(&learned.ckm, &test, |_| true)?;
                     (learned, tested, [train.skipped, test.skipped].concat())
                 }
-                Split::Instances { data, test } => {
+                TestSplit::Instances { data, test } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_tested = |i: usize| data.items[i].meta.instance.is_some_and(|instance| test.contains(&instance));
                     if !(0..data.items.len()).any(is_tested) {
@@ -76,7 +76,7 @@ impl Session {
                     let tested = self.test(&learned.ckm, &data, is_tested)?;
                     (learned, tested, data.skipped)
                 }
-                Split::LeaveObjectOut { data, without, limit } => {
+                TestSplit::LeaveObjectOut { data, without, limit } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
                     let learned = self.learn(&data, is_looked_at, options)?;
@@ -84,14 +84,14 @@ impl Session {
                     (learned, tested, data.skipped)
                 }
             };
-            let recognizer = Recognizer {
+            let recogniser = RecogniserModel {
                 ckm: Arc::new(learned.ckm),
                 calibration: Default::default(),
                 metrics: Metrics::default(),
                 root: String::new(),
             };
-            let model_bytes = recognizer.weight_bytes()?;
-            let ckm = Arc::unwrap_or_clone(recognizer.ckm);
+            let model_bytes = recogniser.weight_bytes()?;
+            let ckm = Arc::unwrap_or_clone(recogniser.ckm);
             Ok(Outcome { learned: Learned { ckm, ..learned }, tested, model_bytes, skipped })
         })
     }
@@ -100,11 +100,11 @@ impl Session {
         recognition::learn(data, keep, options, &*self.decoder, &self.progress)
     }
 
-    fn test(&self, ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool) -> Result<Tested> {
+    fn test(&self, ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool) -> Result<RecognitionScores> {
         recognition::test(ckm, data, keep, &*self.decoder, &self.progress)
     }
 
-    fn leave_object_out(&self, ckm: &Ckm, limit: usize) -> Result<Tested> {
+    fn leave_object_out(&self, ckm: &Ckm, limit: usize) -> Result<RecognitionScores> {
         if ckm.examples().all(|(_, example)| example.group.is_none()) {
             return Err(Error::Option {
                 name: "data",
@@ -112,7 +112,7 @@ impl Session {
                 expected: "one with names such as truck_07_3_12_4.jpg, or give --train and --test",
             });
         }
-        let mut tested = Tested::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
+        let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
         let start = std::time::Instant::now();
         for judged in confidence::held_out(ckm, limit, &mut random::seeded(self.seed), &self.progress)? {
             tested.count(&ckm.classes()[judged.class.index()].name, &ckm.classes()[judged.predicted.index()].name);

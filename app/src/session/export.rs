@@ -8,16 +8,16 @@ use std::sync::Mutex;
 use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::{self, Calibration};
-use tessera_core::data::tables::{self, Row};
+use tessera_core::data::tables::{self, TableRow};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
-use tessera_core::library::event::Kind;
+use tessera_core::library::event::EventKind;
 use tessera_core::library::import::hold;
 use tessera_core::{Error, Result, random};
 
 use super::Session;
 use super::copies::check_empty;
-use crate::command::{Export, Format};
+use crate::command::{Export, ExportFormat};
 
 /// What an export wrote, or would write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Session {
                 let (copies, written) = self.copies(library, format, to)?;
                 check_empty(to)?;
                 if !dry_run {
-                    self.copy(&copies, format == Format::ClassLinks)?;
+                    self.copy(&copies, format == ExportFormat::ClassLinks)?;
                 }
                 return Ok(written);
             }
@@ -68,11 +68,11 @@ impl Session {
     }
 
     /// What the recogniser says of every labelled image without its object, and of every other image.
-    fn export_predictions(&self, library: &Mutex<Library>, format: Format, to: &Path, dry_run: bool) -> Result<usize> {
+    fn export_predictions(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path, dry_run: bool) -> Result<usize> {
         let begins = match format {
-            Format::Csv => "path,label,predicted,confidence",
-            Format::Tsv => "path\tlabel\tpredicted\tconfidence",
-            Format::JsonLines => "{\"path\":\"",
+            ExportFormat::Csv => "path,label,predicted,confidence",
+            ExportFormat::Tsv => "path\tlabel\tpredicted\tconfidence",
+            ExportFormat::JsonLines => "{\"path\":\"",
             _ => return Err(wrong_format(format, "csv, tsv or jsonl")),
         };
         let (state, model, elements) = {
@@ -102,14 +102,14 @@ impl Session {
         rows.sort_by_key(|row| row.0);
         let path = |id| state.image(id).and_then(|image| state.path_of(image)).unwrap_or_default().to_string_lossy().into_owned();
         let text = match format {
-            Format::JsonLines => {
+            ExportFormat::JsonLines => {
                 let line = |(id, label, predicted, confidence): &(_, Option<String>, String, f64)| {
                     json!({"path": path(*id), "label": label, "predicted": predicted, "confidence": confidence}).to_string() + "\n"
                 };
                 rows.iter().map(line).collect::<String>().into_bytes()
             }
             _ => {
-                let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+                let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
                 let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
                 let refused = |error: csv::Error| Error::io("write", to)(std::io::Error::other(error));
                 csv.write_record(["path", "label", "predicted", "confidence"]).map_err(refused)?;
@@ -133,10 +133,10 @@ impl Session {
         let mut text = String::new();
         for event in &events {
             let (kind, target) = match event.kind {
-                Kind::Act => ("act", None),
-                Kind::Undo(act) => ("undo", Some(act)),
-                Kind::Redo(act) => ("redo", Some(act)),
-                Kind::Final => ("final", None),
+                EventKind::Act => ("act", None),
+                EventKind::Undo(act) => ("undo", Some(act)),
+                EventKind::Redo(act) => ("redo", Some(act)),
+                EventKind::Final => ("final", None),
             };
             let line = json!({"event": event.id, "at_ms": event.at, "act": event.act, "kind": kind, "target": target,
                 "words": event.words, "changes": event.changes});
@@ -163,12 +163,12 @@ pub(super) fn png(picture: &RgbImage) -> ImageResult<Vec<u8>> {
     Ok(bytes.into_inner())
 }
 
-fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) -> Result<usize> {
-    if format != tables::Format::Sidecar {
+fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, dry_run: bool) -> Result<usize> {
+    if format != tables::TableFormat::Sidecar {
         check_new(to, |line| begins(format, line))?;
     }
     let relative;
-    let rows = if format == tables::Format::Sidecar {
+    let rows = if format == tables::TableFormat::Sidecar {
         relative = below_common_folder(rows);
         &relative
     } else {
@@ -178,25 +178,25 @@ fn write_rows(format: tables::Format, rows: &[Row], to: &Path, dry_run: bool) ->
 }
 
 /// The rows with their paths from the folder that all of them share.
-fn below_common_folder(rows: &[Row]) -> Vec<Row> {
+fn below_common_folder(rows: &[TableRow]) -> Vec<TableRow> {
     let mut parents = rows.iter().filter_map(|row| Path::new(&row.path).parent());
     let Some(first) = parents.next() else { return Vec::new() };
     let common = parents.fold(first, |common, parent| common.ancestors().find(|folder| parent.starts_with(folder)).unwrap_or(common));
-    let below = |row: &Row| {
+    let below = |row: &TableRow| {
         let path = Path::new(&row.path).strip_prefix(common).map_or_else(|_| row.path.clone(), |path| path.to_string_lossy().into_owned());
-        Row { path, ..row.clone() }
+        TableRow { path, ..row.clone() }
     };
     rows.iter().map(below).collect()
 }
 
-fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
+fn table_format(format: ExportFormat, labels: bool) -> Result<tables::TableFormat> {
     Ok(match format {
-        Format::Csv => tables::Format::Csv,
-        Format::Tsv => tables::Format::Tsv,
-        Format::JsonLines => tables::Format::JsonLines,
-        Format::Coco => tables::Format::Coco,
-        Format::Flickr8k if !labels => tables::Format::Flickr8k,
-        Format::Sidecar if !labels => tables::Format::Sidecar,
+        ExportFormat::Csv => tables::TableFormat::Csv,
+        ExportFormat::Tsv => tables::TableFormat::Tsv,
+        ExportFormat::JsonLines => tables::TableFormat::JsonLines,
+        ExportFormat::Coco => tables::TableFormat::Coco,
+        ExportFormat::Flickr8k if !labels => tables::TableFormat::Flickr8k,
+        ExportFormat::Sidecar if !labels => tables::TableFormat::Sidecar,
         _ => {
             return Err(wrong_format(
                 format,
@@ -206,7 +206,7 @@ fn table_format(format: Format, labels: bool) -> Result<tables::Format> {
     })
 }
 
-impl Format {
+impl ExportFormat {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -222,7 +222,7 @@ impl Format {
     }
 }
 
-fn wrong_format(format: Format, expected: &'static str) -> Error {
+fn wrong_format(format: ExportFormat, expected: &'static str) -> Error {
     Error::Option { name: "format", found: format.name().into(), expected }
 }
 
@@ -252,17 +252,17 @@ fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
 }
 
 /// Whether a table of this format, written by an export, may begin with a line.
-fn begins(format: tables::Format, line: &str) -> bool {
+fn begins(format: tables::TableFormat, line: &str) -> bool {
     let is_header = |delimiter: char| {
         let mut names = line.split(delimiter);
         names.next() == Some("path") && names.all(|name| name == "label" || name == "caption")
     };
     match format {
-        tables::Format::Csv => is_header(','),
-        tables::Format::Tsv => is_header('\t'),
-        tables::Format::JsonLines => line.starts_with("{\"path\":\""),
-        tables::Format::Coco => line == "{\"images\": [",
-        tables::Format::Flickr8k => line.split_once('\t').is_some_and(|(image, _)| image.contains('#')),
-        tables::Format::Sidecar => false,
+        tables::TableFormat::Csv => is_header(','),
+        tables::TableFormat::Tsv => is_header('\t'),
+        tables::TableFormat::JsonLines => line.starts_with("{\"path\":\""),
+        tables::TableFormat::Coco => line == "{\"images\": [",
+        tables::TableFormat::Flickr8k => line.split_once('\t').is_some_and(|(image, _)| image.contains('#')),
+        tables::TableFormat::Sidecar => false,
     }
 }

@@ -11,7 +11,7 @@ use tessera_core::picture::grey;
 use super::Session;
 
 /// A picture, its features and how long they took.
-pub struct Seen {
+pub struct DetectedFeatures {
     /// The file.
     pub path: PathBuf,
     /// Width and height in pixels, upright.
@@ -27,11 +27,11 @@ impl Session {
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
-    pub fn features(&self, path: &Path, options: &OrbOptions) -> Result<Seen> {
+    pub fn features(&self, path: &Path, options: &OrbOptions) -> Result<DetectedFeatures> {
         let picture = grey(&self.decoder.decode(path, WHOLE, &self.progress)?.pixels);
         let start = Instant::now();
         let features = detect(&picture, options);
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        Ok(Seen { path: path.to_owned(), size: picture.dimensions(), features, ms })
+        Ok(DetectedFeatures { path: path.to_owned(), size: picture.dimensions(), features, ms })
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use tessera_core::data::tables::{self, Table};
-use tessera_core::data::{Dataset, Item, OpenOptions, Source};
+use tessera_core::data::{Dataset, ImageSource, Item, OpenOptions};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
 use tessera_core::library::features::hash_file;
@@ -43,7 +43,7 @@ impl Session {
         let mut allowed = 0;
         for item in &data.items {
             self.progress.step()?;
-            let Source::File(path) = &item.source else { continue };
+            let ImageSource::File(path) = &item.source else { continue };
             // What cannot be read is told by the import.
             if let Some(hash) = hash_file(path).ok().filter(|hash| forgotten.contains(hash)) {
                 hold(library).allow_forgotten(hash)?;
@@ -60,7 +60,7 @@ impl Session {
     /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set, or when another file is in the way; [`Error::Io`].
     pub fn unpack(&self, norb: &Path, to: &Path) -> Result<usize> {
         let data = Dataset::open(norb, &OpenOptions::default(), &self.progress)?;
-        let frames: Vec<usize> = (0..data.items.len()).filter(|i| matches!(data.items[*i].source, Source::Frame { .. })).collect();
+        let frames: Vec<usize> = (0..data.items.len()).filter(|i| matches!(data.items[*i].source, ImageSource::Frame { .. })).collect();
         if frames.is_empty() {
             return Err(Error::data(norb, "a NORB -dat.mat file", "plain pictures", "leave out --unpack"));
         }

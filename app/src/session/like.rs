@@ -13,7 +13,7 @@ use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
 
 use super::Session;
-use crate::command::{Crop, Query};
+use crate::command::{Crop, ImageQuery};
 
 /// What is to be looked like.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ impl Session {
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Option`] for a part that is not in the picture or very small.
-    pub fn like(&self, library: &Mutex<Library>, query: &Query, crop: Option<Crop>) -> Result<Like> {
+    pub fn like(&self, library: &Mutex<Library>, query: &ImageQuery, crop: Option<Crop>) -> Result<Like> {
         let state = hold(library).state().clone();
-        if let (Query::Item(id), None) = (query, crop)
+        if let (ImageQuery::Item(id), None) = (query, crop)
             && let Some(image) = state.image(*id)
             && let Some(small) = hold(library).thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg))
         {

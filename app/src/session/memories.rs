@@ -7,8 +7,8 @@ use std::time::Duration;
 use tessera_core::cmt::{CmtOptions, Shape};
 use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::tables;
-use tessera_core::eval::captions::{self, Photo, Recalls, Remembered, Retrieval, Setting};
-use tessera_core::eval::few_shot::{self, Tested, Trained, Training};
+use tessera_core::eval::captions::{self, MemoryUnit, Photo, Recalls, Retrieval, RetrievalSetting};
+use tessera_core::eval::few_shot::{self, FewShotMemory, FewShotScores, FewShotTraining};
 use tessera_core::eval::figures::{self, Curve};
 use tessera_core::eval::{Failed, multilabel};
 use tessera_core::{Error, Result};
@@ -18,11 +18,11 @@ use super::{Session, plot};
 /// What came of training a memory on a file and testing it on another.
 pub struct FewShot {
     /// The memory and how it was trained.
-    pub trained: Trained,
+    pub trained: FewShotMemory,
     /// How it did.
-    pub tested: Tested,
+    pub tested: FewShotScores,
     /// How the exact nearest neighbour by cosine did.
-    pub nearest: Tested,
+    pub nearest: FewShotScores,
     /// Log2 of the accuracy over that of always answering the most frequent class.
     pub entropy_reduction: f64,
     /// Memories that are not the answer to their own vector, as a share.
@@ -36,17 +36,17 @@ pub struct FewShot {
 }
 
 /// What came of labelling the examples of a file, each with several labels.
-pub struct MultiLabel {
+pub struct MultiLabelScores {
     /// Examples trained on.
     pub trained: usize,
     /// Labels that there are.
     pub labels: usize,
     /// By labels that a memory tree found, and the time of training for an example and a pass.
-    pub some: (multilabel::Tested, Duration),
+    pub some: (multilabel::LabellingScores, Duration),
     /// By asking for all labels, in the fastest way known.
-    pub all: (multilabel::Tested, Duration),
+    pub all: (multilabel::LabellingScores, Duration),
     /// By asking for all labels in the way in which `some` asks for few.
-    pub all_alike: multilabel::Tested,
+    pub all_alike: multilabel::LabellingScores,
     /// The loss of predicting nothing.
     pub trivial_hamming: f64,
     /// Labels asked for, on average.
@@ -85,7 +85,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`libsvm::read`] and [`few_shot::train`].
-    pub fn few_shot(&self, train: &Path, test: &Path, training: &Training, leaves: usize) -> Result<FewShot> {
+    pub fn few_shot(&self, train: &Path, test: &Path, training: &FewShotTraining, leaves: usize) -> Result<FewShot> {
         let mut classes = ClassNames::default();
         let known = libsvm::read(train, &mut classes, &self.progress)?;
         let asked = libsvm::read(test, &mut classes, &self.progress)?;
@@ -109,7 +109,13 @@ impl Session {
     ///
     /// # Errors
     /// As [`tessera_core::data::multilabel::read`], [`multilabel::train_some`] and [`multilabel::train_all`].
-    pub fn multilabel(&self, train: &Path, test: &Path, training: &multilabel::Training, leaves: usize) -> Result<MultiLabel> {
+    pub fn multilabel(
+        &self,
+        train: &Path,
+        test: &Path,
+        training: &multilabel::MultiLabelTraining,
+        leaves: usize,
+    ) -> Result<MultiLabelScores> {
         let known = tessera_core::data::multilabel::read(train, &self.progress)?;
         let asked = tessera_core::data::multilabel::read(test, &self.progress)?;
         if known.n_labels != asked.n_labels {
@@ -120,10 +126,10 @@ impl Session {
         let (some, some_time) = multilabel::train_some(&known.examples, training, &self.progress)?;
         let labeller = some.labeller_voted(training.votes)?;
         let candidates: u64 = asked.examples.iter().map(|(x, _)| u64::from(labeller.asked(x, leaves))).sum();
-        let ways: [multilabel::Way<'_>; 4] =
+        let ways: [multilabel::LabelRule<'_>; 4] =
             [&|x| labeller.predict(x, leaves), &|x| all.predict(x), &|x| labeller.predict_all(x), &|_| Vec::new()];
         let [of_some, of_all, all_alike, none] = multilabel::test(&asked.examples, &self.progress, ways)?;
-        Ok(MultiLabel {
+        Ok(MultiLabelScores {
             trained: known.examples.len(),
             labels: known.n_labels,
             some: (of_some, some_time),
@@ -139,7 +145,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`tables::read`] and [`captions::retrieve`]; [`Error::Data`] when a list has no photo that can be used.
-    pub fn captions(&self, files: &CaptionFiles<'_>, setting: &Setting) -> Result<Captions> {
+    pub fn captions(&self, files: &CaptionFiles<'_>, setting: &RetrievalSetting) -> Result<Captions> {
         let table = tables::read(files.captions, &self.progress)?;
         let mut failed = Vec::new();
         let mut photos = |list: &Path| -> Result<Vec<Photo>> {
@@ -156,7 +162,7 @@ impl Session {
         };
         let (train, test) = (photos(files.train)?, photos(files.test)?);
         let retrieval = captions::retrieve(&train, &test, setting, &self.progress)?;
-        let recalls = captions::recall(&train, &test, Remembered::Photos, setting, &self.progress)?;
+        let recalls = captions::recall(&train, &test, MemoryUnit::Photos, setting, &self.progress)?;
         Ok(Captions { retrieval, recalls, photos: [train.len(), test.len()], failed })
     }
 

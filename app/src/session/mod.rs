@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tessera_core::picture::{Decoder, InProcess, Memory, Workers};
+use tessera_core::picture::{Decoder, InProcess, MemoryBudget, Workers};
 use tessera_core::progress::Progress;
 
 /// The command with which this program decodes for another process.
@@ -88,7 +88,7 @@ impl Session {
     }
 
     /// The memory for pictures that are being decoded.
-    pub fn picture_memory(&self) -> Memory {
+    pub fn picture_memory(&self) -> MemoryBudget {
         self.decoder.memory()
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use tessera_core::ckm::confidence::{self, Calibration};
-use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::envelope::{self, MANIFEST};
 use tessera_core::eval::report::Report;
 use tessera_core::library::event::EventId;
@@ -71,18 +71,18 @@ impl Session {
     }
 
     /// The recogniser of a library as it stands, with what the last report says of its confidence. Costs nothing.
-    pub fn live_recogniser(&self, library: &Library) -> Recognizer {
+    pub fn live_recogniser(&self, library: &Library) -> RecogniserModel {
         let report = self.last_report(library);
         let (calibration, metrics) =
             report.map_or((Calibration::default(), Metrics::default()), |(_, report)| (report.calibration, report.metrics()));
-        Recognizer { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
+        RecogniserModel { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
     }
 
     /// The recogniser of a library as a model to be saved: its images are named so that they can be found from elsewhere.
     ///
     /// # Errors
     /// As [`Library::model`].
-    pub fn model(&self, library: &Library) -> Result<Recognizer> {
+    pub fn model(&self, library: &Library) -> Result<RecogniserModel> {
         let live = self.live_recogniser(library);
         library.model(live.calibration, live.metrics)
     }
@@ -90,8 +90,8 @@ impl Session {
     /// Saves a model as a folder, or as one file where the name ends in `.tessera-model`. Returns the bytes written.
     ///
     /// # Errors
-    /// As [`Recognizer::save`]; [`Error::Data`] when another kind of file is in the way.
-    pub fn save_model(&self, model: &Recognizer, to: &Path) -> Result<u64> {
+    /// As [`RecogniserModel::save`]; [`Error::Data`] when another kind of file is in the way.
+    pub fn save_model(&self, model: &RecogniserModel, to: &Path) -> Result<u64> {
         self.progress.begin("Saving the model", 0);
         self.check_model_place(to)?;
         if !is_one_file(to) {
@@ -122,14 +122,14 @@ impl Session {
     /// Loads a model that was saved as a folder or as one file.
     ///
     /// # Errors
-    /// As [`Recognizer::load`].
-    pub fn load_model(&self, path: &Path) -> Result<Recognizer> {
+    /// As [`RecogniserModel::load`].
+    pub fn load_model(&self, path: &Path) -> Result<RecogniserModel> {
         if !path.is_file() {
-            return Recognizer::load(path);
+            return RecogniserModel::load(path);
         }
         let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", path))?;
         unpack(path, folder.path())?;
-        Recognizer::load(folder.path()).map_err(|error| rename(error, path))
+        RecogniserModel::load(folder.path()).map_err(|error| rename(error, path))
     }
 
     /// The folder in which a library keeps a saved model of that name.

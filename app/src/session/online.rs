@@ -9,7 +9,7 @@ use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
-use tessera_core::eval::online::{self, Asked, Desks, Long, Order, Played, Setting, Source, Things};
+use tessera_core::eval::online::{self, Asked, Desks, Long, OnlineSetting, Played, StreamOrder, StreamSource, Things};
 use tessera_core::eval::recognition;
 use tessera_core::{Error, Result};
 
@@ -32,7 +32,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::play`].
-    pub fn online(&self, setting: &Setting) -> Result<Played> {
+    pub fn online(&self, setting: &OnlineSetting) -> Result<Played> {
         online::play(setting, &self.progress)
     }
 
@@ -76,7 +76,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::desks`].
-    pub fn desks(&self, things: &Things, only: Option<&[&str]>, kinds: &[Order], orders: usize) -> Result<Vec<Desks>> {
+    pub fn desks(&self, things: &Things, only: Option<&[&str]>, kinds: &[StreamOrder], orders: usize) -> Result<Vec<Desks>> {
         self.pool.install(|| online::desks(things, only, kinds, orders, self.seed, &self.progress))
     }
 
@@ -104,7 +104,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::draw`]; [`Error::Io`].
-    pub fn write_desks(&self, things: &Things, kinds: &[Order], orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
+    pub fn write_desks(&self, things: &Things, kinds: &[StreamOrder], orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
         fs::create_dir_all(to).map_err(Error::io("make", to))?;
         let mut rows = String::new();
         for thing in &things.all {
@@ -134,9 +134,9 @@ impl Session {
     ///
     /// # Errors
     /// As [`libsvm::read`].
-    pub fn examples(&self, path: &Path, dimension: usize) -> Result<(Source, ClassNames)> {
+    pub fn examples(&self, path: &Path, dimension: usize) -> Result<(StreamSource, ClassNames)> {
         let mut classes = ClassNames::default();
         let examples = libsvm::read(path, &mut classes, &self.progress)?;
-        Ok((Source::Examples(online::dense(&examples, dimension, self.seed)), classes))
+        Ok((StreamSource::Examples(online::dense(&examples, dimension, self.seed)), classes))
     }
 }

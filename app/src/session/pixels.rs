@@ -10,7 +10,7 @@ use tessera_core::picture::Picture;
 use tessera_core::{Error, Result};
 
 use super::Session;
-use crate::command::Query;
+use crate::command::ImageQuery;
 
 /// A picture that is asked about.
 pub(super) struct Pixels {
@@ -29,15 +29,15 @@ impl Session {
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image that the library has no file of.
-    pub(super) fn pixels_of(&self, query: &Query, state: Option<&State>, side: u32) -> Result<Pixels> {
+    pub(super) fn pixels_of(&self, query: &ImageQuery, state: Option<&State>, side: u32) -> Result<Pixels> {
         let at = |path: &Path| state?.images().find(|image| state.and_then(|state| state.path_of(image)).as_deref() == Some(path));
         let (item, path) = match query {
-            Query::Item(id) => (Some(*id), state.and_then(|state| state.path_of(state.image(*id)?))),
-            Query::File(path) => (at(path).map(|image| image.id), Some(path.clone())),
-            Query::Pixels(_) => (None, None),
+            ImageQuery::Item(id) => (Some(*id), state.and_then(|state| state.path_of(state.image(*id)?))),
+            ImageQuery::File(path) => (at(path).map(|image| image.id), Some(path.clone())),
+            ImageQuery::Pixels(_) => (None, None),
         };
         let picture = match (query, &path) {
-            (Query::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), side),
+            (ImageQuery::Pixels(pixels), _) => Picture::shrunk(RgbImage::clone(pixels), side),
             (_, Some(path)) => self.picture(path, side)?,
             _ => {
                 let name = item.map_or_else(|| "an image".to_owned(), |id| format!("#{}", id.0));

@@ -6,7 +6,7 @@ use tessera_core::Result;
 use tessera_core::ckm::Without;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::explain::Explanation;
-use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ids::ClassId;
 use tessera_core::picture::Picture;
 use tessera_core::picture::decode::SIDE;
@@ -14,7 +14,7 @@ use tessera_core::picture::decode::SIDE;
 use super::Session;
 
 /// An image recognised.
-pub struct Answer {
+pub struct RecognisedImage {
     /// The file.
     pub path: PathBuf,
     /// The picture, no larger than is needed.
@@ -34,7 +34,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
-    pub fn recognise(&self, model: &Recognizer, path: &Path, bar: f64) -> Result<Answer> {
+    pub fn recognise(&self, model: &RecogniserModel, path: &Path, bar: f64) -> Result<RecognisedImage> {
         self.recognise_picture(model, path, self.picture(path, SIDE)?, Without::Nothing, bar)
     }
 
@@ -42,17 +42,31 @@ impl Session {
     ///
     /// # Errors
     /// None but those of options that the machine's making has refused already.
-    pub fn recognise_picture(&self, model: &Recognizer, path: &Path, picture: Picture, without: Without<'_>, bar: f64) -> Result<Answer> {
+    pub fn recognise_picture(
+        &self,
+        model: &RecogniserModel,
+        path: &Path,
+        picture: Picture,
+        without: Without<'_>,
+        bar: f64,
+    ) -> Result<RecognisedImage> {
         self.pool.install(|| {
             let elements = model.ckm.elements(&picture)?;
             let scores = model.ckm.scores(&elements, without);
             let confidence = if elements.is_empty() { scores.prior() } else { model.calibration.confidence(&scores) };
-            Ok(Answer { path: path.to_owned(), picture, elements, ranking: scores.ranking(), confidence, unknown: confidence < bar })
+            Ok(RecognisedImage {
+                path: path.to_owned(),
+                picture,
+                elements,
+                ranking: scores.ranking(),
+                confidence,
+                unknown: confidence < bar,
+            })
         })
     }
 
     /// Why the best class and the runner-up got their scores, in that order.
-    pub fn explain(&self, model: &Recognizer, answer: &Answer, without: Without<'_>) -> Vec<Explanation> {
+    pub fn explain(&self, model: &RecogniserModel, answer: &RecognisedImage, without: Without<'_>) -> Vec<Explanation> {
         let classes: Vec<ClassId> = answer.ranking.iter().take(2).map(|(class, _)| *class).collect();
         self.pool.install(|| model.ckm.explain(&answer.elements, without, &classes))
     }

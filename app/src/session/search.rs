@@ -9,7 +9,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::models::recall::{CANDIDATES, Question, words_of};
-use tessera_core::text::{Query, words};
+use tessera_core::text::{TextQuery, words};
 
 use super::Session;
 use super::like::Like;
@@ -17,9 +17,9 @@ pub use crate::command::Engine;
 
 /// What is searched for, and how.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct SearchRequest {
     /// By these words. None find nothing by themselves, but what must not be there leaves out also what is found in other ways.
-    pub query: Query,
+    pub query: TextQuery,
     /// Looking like this.
     pub like: Option<Arc<Like>>,
     /// Among these images alone; without words and look, these are what is found.
@@ -36,7 +36,7 @@ pub struct Wanted {
 
 /// An image that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// The image.
     pub image: ItemId,
     /// Its file.
@@ -64,7 +64,7 @@ struct Scored {
     taught: Option<Reward>,
 }
 
-impl Wanted {
+impl SearchRequest {
     /// Whether an image may be found at all: what was shown is not found itself.
     fn fits(&self, image: ItemId) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&image))
@@ -74,20 +74,23 @@ impl Wanted {
 
 impl Session {
     /// The images that answer best, best first: for any k up to [`CANDIDATES`] the first of one list, which more of them may only add to.
-    pub fn search(&self, library: &Library, wanted: &Wanted) -> Vec<Hit> {
-        let Wanted { query, like, k, .. } = wanted;
+    pub fn search(&self, library: &Library, wanted: &SearchRequest) -> Vec<SearchHit> {
+        let SearchRequest { query, like, k, .. } = wanted;
         let fits = |image| wanted.fits(image) && library.words().allows(image, query);
         match like {
             None if query.is_empty() => listed(library, wanted, fits),
             Some(like) if query.is_empty() => {
                 let found = library.look_alikes(&like.appearance, *k, fits);
-                found.into_iter().map(|(image, look)| Hit { score: look, look: Some(look), ..hit_of(library, query, image) }).collect()
+                found
+                    .into_iter()
+                    .map(|(image, look)| SearchHit { score: look, look: Some(look), ..hit_of(library, query, image) })
+                    .collect()
             }
             _ => self.by_words(library, wanted),
         }
     }
 
-    fn by_words(&self, library: &Library, wanted: &Wanted) -> Vec<Hit> {
+    fn by_words(&self, library: &Library, wanted: &SearchRequest) -> Vec<SearchHit> {
         let query = &wanted.query;
         let asked = words_of(query);
         let taught = |image: ItemId| library.state().image(image).and_then(|image| image.rewards.get(&asked).copied());
@@ -120,13 +123,13 @@ impl Session {
                 Engine::Index => indexed_hit(library, query, one.image),
                 Engine::Memory => remembered_hit(library, &question, one.image),
             };
-            Hit { score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
+            SearchHit { score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
         };
         found.into_iter().map(hit).collect()
     }
 
     /// The words of a query that no text of the library has.
-    pub fn unknown_words(&self, library: &Library, query: &Query) -> Vec<String> {
+    pub fn unknown_words(&self, library: &Library, query: &TextQuery) -> Vec<String> {
         query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
     }
 
@@ -137,7 +140,7 @@ impl Session {
     }
 }
 
-impl Wanted {
+impl SearchRequest {
     /// Of equals, what the memory was taught goes first.
     fn by_lesson(&self, a: &Scored, b: &Scored) -> Ordering {
         let good = |one: &Scored| one.taught.filter(|_| self.engine == Engine::Memory).map_or(0, |reward| reward.0.max(0));
@@ -146,7 +149,7 @@ impl Wanted {
 }
 
 /// The first images in the order of their names among those that nothing but the filter is asked of.
-fn listed(library: &Library, wanted: &Wanted, fits: impl Fn(ItemId) -> bool) -> Vec<Hit> {
+fn listed(library: &Library, wanted: &SearchRequest, fits: impl Fn(ItemId) -> bool) -> Vec<SearchHit> {
     let Some(only) = &wanted.only else { return Vec::new() };
     let state = library.state();
     let there = state.images().filter(|image| only.contains(&image.id) && fits(image.id));
@@ -156,10 +159,10 @@ fn listed(library: &Library, wanted: &Wanted, fits: impl Fn(ItemId) -> bool) -> 
 }
 
 /// An image as a hit of nothing in particular.
-fn hit_of(library: &Library, query: &Query, image: ItemId) -> Hit {
+fn hit_of(library: &Library, query: &TextQuery, image: ItemId) -> SearchHit {
     let state = library.state();
     let found = state.image(image);
-    Hit {
+    SearchHit {
         image,
         path: found.and_then(|image| state.path_of(image)),
         caption: found.and_then(|image| image.captions.first()).map(|caption| caption.text.clone()),
@@ -171,19 +174,19 @@ fn hit_of(library: &Library, query: &Query, image: ItemId) -> Hit {
     }
 }
 
-fn indexed_hit(library: &Library, query: &Query, image: ItemId) -> Hit {
+fn indexed_hit(library: &Library, query: &TextQuery, image: ItemId) -> SearchHit {
     let hit = hit_of(library, query, image);
     let Some(found) = library.words().weigh(query, image) else { return hit };
-    Hit { caption: found.caption.or(hit.caption), words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
+    SearchHit { caption: found.caption.or(hit.caption), words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
 }
 
-fn remembered_hit(library: &Library, question: &Question<'_>, image: ItemId) -> Hit {
+fn remembered_hit(library: &Library, question: &Question<'_>, image: ItemId) -> SearchHit {
     let weighed = question.weigh(image);
-    let hit = hit_of(library, &Query::default(), image);
+    let hit = hit_of(library, &TextQuery::default(), image);
     let captions = library.state().image(image).map(|image| &image.captions[..]).unwrap_or_default();
     let caption = weighed.caption.and_then(|n| captions.get(n as usize)).map(|caption| caption.text.clone());
     let mut words: Vec<String> = weighed.words.into_iter().chain(weighed.name).map(|(word, _)| word).collect();
     words.sort();
     let lesson = weighed.lessons.into_iter().find(|(_, value)| *value > 0.0).map(|(query, _)| query);
-    Hit { caption: caption.or(hit.caption), words, lesson, ..hit }
+    SearchHit { caption: caption.or(hit.caption), words, lesson, ..hit }
 }

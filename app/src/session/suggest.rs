@@ -6,7 +6,7 @@ use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
-use tessera_core::library::suggest::{LEARNED, Order, POOL, Review, Suggester, Suggestion};
+use tessera_core::library::suggest::{LEARNED, LabelOrder, POOL, Review, Suggester, Suggestion};
 use tessera_core::progress::Progress;
 
 use super::Session;
@@ -18,7 +18,7 @@ impl Session {
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
-    pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize, order: Order) -> Result<(Vec<Suggestion>, usize)> {
+    pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize, order: LabelOrder) -> Result<(Vec<Suggestion>, usize)> {
         self.bring_appearances(library)?;
         let mut suggester = Suggester::new(self.seed, LEARNED)?;
         let moment = suggester.news(&hold(library));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tessera_core::Result;
 use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::confidence::{self, Calibration};
-use tessera_core::ckm::model::{Metrics, Recognizer};
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::Failed;
 use tessera_core::eval::recognition::{self, Learned};
@@ -20,7 +20,7 @@ pub const JUDGED: usize = 400;
 /// A recogniser and how its training went.
 pub struct Trained {
     /// The recogniser.
-    pub recognizer: Recognizer,
+    pub recogniser: RecogniserModel,
     /// The images it was trained on, how they were understood, and what was passed over.
     pub data: Dataset,
     /// Images that could not be used.
@@ -51,8 +51,8 @@ impl Session {
             };
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let calibration = Calibration::fit(&judged);
-            let recognizer = Recognizer { ckm: Arc::new(ckm), calibration, metrics, root: root.to_string_lossy().into_owned() };
-            Ok(Trained { recognizer, data, failed, featureless, train_ms_per_image })
+            let recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root: root.to_string_lossy().into_owned() };
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image })
         })
     }
 }

@@ -2,10 +2,10 @@
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::models::recall::{Reasons, Source, Weighed};
+use tessera_core::library::models::recall::{MemorySource, RecallExplanation, Weighed};
 
 use super::Session;
-use super::search::{Engine, Hit, Wanted};
+use super::search::{Engine, SearchHit, SearchRequest};
 
 /// Why an image was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,14 +56,14 @@ pub struct Way {
     /// The tree's number, from 1.
     pub tree: usize,
     /// The routers on the way.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<RouterReason>,
     /// Memories in the leaf.
     pub memories: usize,
 }
 
 /// A router on a way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
+pub struct RouterReason {
     /// What it says of the query, -1 (left) to 1 (right).
     pub margin: f64,
     /// The side on which the memory lies.
@@ -79,7 +79,7 @@ pub fn memories(n: usize) -> String {
     if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
 }
 
-impl Turn {
+impl RouterReason {
     /// Whether the router sends the query to the memory's side.
     pub fn follows(&self) -> bool {
         self.right == (self.margin > 0.0)
@@ -88,7 +88,7 @@ impl Turn {
 
 impl Session {
     /// Why an image was found.
-    pub fn why(&self, library: &Library, wanted: &Wanted, hit: &Hit) -> Why {
+    pub fn why(&self, library: &Library, wanted: &SearchRequest, hit: &SearchHit) -> Why {
         let has_words = !wanted.query.is_empty();
         let share = if wanted.like.is_some() && has_words { 0.5 } else { 1.0 };
         let mut why = Why { image: hit.image, matched: None, score: hit.score, terms: Vec::new(), ways: Vec::new() };
@@ -99,9 +99,9 @@ impl Session {
         } else if has_words {
             let reasons = library.recall().ask(library.words(), &wanted.query).explain(hit.image);
             why.matched = Some(match reasons.weighed.by.as_ref().map(|(_, source)| source) {
-                Some(Source::Class) => "its class".to_owned(),
-                Some(Source::Caption(_)) => "its caption".to_owned(),
-                Some(Source::Lesson(query)) => format!("what you said of it: a good answer to “{query}”"),
+                Some(MemorySource::Class) => "its class".to_owned(),
+                Some(MemorySource::Caption(_)) => "its caption".to_owned(),
+                Some(MemorySource::ModelUpdate(query)) => format!("what you said of it: a good answer to “{query}”"),
                 None => "the name of its file".to_owned(),
             });
             explain(&mut why, reasons, share);
@@ -112,8 +112,8 @@ impl Session {
     }
 }
 
-fn explain(why: &mut Why, reasons: Reasons, share: f64) {
-    let Reasons { weighed, paths, names } = reasons;
+fn explain(why: &mut Why, reasons: RecallExplanation, share: f64) {
+    let RecallExplanation { weighed, paths, names } = reasons;
     let Weighed { words, name, lessons, .. } = weighed;
     why.terms.extend(words.into_iter().map(|(word, value)| (Term::Word(word), share * value)));
     why.terms.extend(name.into_iter().map(|(word, value)| (Term::Name(word), share * value)));
@@ -127,7 +127,7 @@ fn explain(why: &mut Why, reasons: Reasons, share: f64) {
             turns: path
                 .turns
                 .into_iter()
-                .map(|turn| Turn {
+                .map(|turn| RouterReason {
                     margin: turn.margin,
                     right: turn.right,
                     counts: turn.counts,

@@ -16,7 +16,7 @@ use crate::picture::{Picture, grey, resize};
 
 /// Where a kind of element comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Source {
+pub enum ElementSource {
     /// Corners with binary descriptors.
     Orb(OrbOptions),
     /// Dense blocks of gradient histograms.
@@ -25,7 +25,7 @@ pub enum Source {
     Colour(ColourOptions),
 }
 
-impl Source {
+impl ElementSource {
     /// A short name: `orb`, `hog` or `colour`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -57,9 +57,9 @@ impl Source {
 /// A kind of element and the leaf kernel that compares two of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kind {
+pub struct ElementKind {
     /// Where the elements come from.
-    pub source: Source,
+    pub source: ElementSource,
     /// How they are compared.
     pub kernel: LeafKernel,
 }
@@ -180,7 +180,7 @@ impl Elements {
     ///
     /// # Errors
     /// [`Error::Option`] when the side or an option of a kind is out of range.
-    pub fn of(picture: &Picture, side: u32, kinds: &[Kind]) -> Result<Self> {
+    pub fn of(picture: &Picture, side: u32, kinds: &[ElementKind]) -> Result<Self> {
         check(side, kinds)?;
         let size = picture.size;
         let (width, height) = resize::fit(size.0, size.1, side);
@@ -188,20 +188,20 @@ impl Elements {
         let luma = grey(&work);
         let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
         let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
-        let set = |kind: &Kind| -> ElementSet {
+        let set = |kind: &ElementKind| -> ElementSet {
             match &kind.source {
-                Source::Orb(options) => {
+                ElementSource::Orb(options) => {
                     let found = features::detect(&luma, options);
                     let positions: Vec<_> = found.keypoints.iter().map(|k| centred(k.x, k.y)).collect();
                     ElementSet::binary(&positions, found.descriptors)
                 }
-                Source::Hog(options) => {
+                ElementSource::Hog(options) => {
                     let blocks = dense_hog(&work, options);
                     let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
                     let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values).map(|v| (v * kind.source.unit()).round() as u8).collect();
                     ElementSet::dense(&positions, &rows, hog::VALUES)
                 }
-                Source::Colour(options) => {
+                ElementSource::Colour(options) => {
                     let blocks = colour_layout(&work, options);
                     let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
                     let shift = |(i, v): (usize, f32)| (v * kind.source.unit()).round() + if i % 3 == 0 { 0.0 } else { 128.0 };
@@ -214,7 +214,7 @@ impl Elements {
     }
 
     /// `sets` must be of `kinds`, one each, cut at `side` working pixels.
-    pub(super) fn new(sets: Vec<ElementSet>, size: (u32, u32), side: u32, kinds: &[Kind]) -> Self {
+    pub(super) fn new(sets: Vec<ElementSet>, size: (u32, u32), side: u32, kinds: &[ElementKind]) -> Self {
         Self { sets, size, scale: size.0.max(size.1) as f32 / side as f32, way: way(side, kinds) }
     }
 
@@ -260,7 +260,7 @@ impl Elements {
                 return None;
             }
             sets.push(match kind.source {
-                Source::Orb(_) => {
+                ElementSource::Orb(_) => {
                     let features = take(n.checked_mul(32)?)?;
                     ElementSet::binary(&positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes))
                 }
@@ -291,7 +291,7 @@ impl Elements {
 }
 
 /// A number that differs where elements are cut differently: another working size or other kinds. Kernels play no part.
-pub(super) fn way(side: u32, kinds: &[Kind]) -> u64 {
+pub(super) fn way(side: u32, kinds: &[ElementKind]) -> u64 {
     let sources: Vec<_> = kinds.iter().map(|kind| &kind.source).collect();
     hash64(format!("{side} {sources:?}").as_bytes())
 }
@@ -300,7 +300,7 @@ pub(super) fn way(side: u32, kinds: &[Kind]) -> u64 {
 ///
 /// # Errors
 /// [`Error::Option`] for the first that is out of range.
-pub(super) fn check(side: u32, kinds: &[Kind]) -> Result<()> {
+pub(super) fn check(side: u32, kinds: &[ElementKind]) -> Result<()> {
     if !(16..=SIDE).contains(&side) {
         return Err(Error::Option { name: "side", found: side.to_string(), expected: "16 to 1024" });
     }
@@ -309,9 +309,9 @@ pub(super) fn check(side: u32, kinds: &[Kind]) -> Result<()> {
     }
     for kind in kinds {
         match &kind.source {
-            Source::Orb(options) => options.check()?,
-            Source::Hog(options) => options.check()?,
-            Source::Colour(options) => options.check()?,
+            ElementSource::Orb(options) => options.check()?,
+            ElementSource::Hog(options) => options.check()?,
+            ElementSource::Colour(options) => options.check()?,
         }
         kind.kernel.check()?;
     }

@@ -28,7 +28,7 @@ use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
 use crate::picture::Picture;
-use element::{Elements, Kind};
+use element::{ElementKind, Elements};
 use kernel::Queries;
 use spf::{Architecture, Evidence};
 
@@ -39,7 +39,7 @@ pub struct CkmOptions {
     /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
     pub side: u32,
     /// The kinds of elements and their kernels, 1 to 16.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ElementKind>,
     /// Decompositions a query is scored by (the paper's P), `1..=1024`.
     pub decompositions: usize,
     /// Spatial neighbours of an element that it may pair with (the paper's k), `0..=64`.

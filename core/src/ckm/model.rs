@@ -8,7 +8,7 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
 use super::confidence::Calibration;
-use super::element::{ElementSet, Elements, Source, Values};
+use super::element::{ElementSet, ElementSource, Elements, Values};
 use super::{Ckm, CkmOptions, Example};
 use crate::descriptor::Descriptor;
 use crate::envelope;
@@ -21,7 +21,7 @@ pub const KIND: &str = "ckm";
 
 /// A trained machine with what is known about its answers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recognizer {
+pub struct RecogniserModel {
     /// The machine.
     pub ckm: Arc<Ckm>,
     /// From margins to confidence.
@@ -57,7 +57,7 @@ struct Head {
     metrics: Metrics,
 }
 
-impl Recognizer {
+impl RecogniserModel {
     /// Writes the model to `folder`, in place of an older one. Returns the bytes written.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
         let counts = reader.u32s(&name("count"), n)?;
         let total: usize = counts.iter().map(|&c| c as usize).sum();
         let width = match kind.source {
-            Source::Orb(_) => 32,
+            ElementSource::Orb(_) => 32,
             _ => kind.source.dimension(),
         };
         let positions: Vec<f32> =
@@ -266,7 +266,7 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
             let positions = &positions.as_chunks::<2>().0[range.clone()];
             let features = &features[range.start * width..range.end * width];
             sets.push(match kind.source {
-                Source::Orb(_) => ElementSet::binary(positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes)),
+                ElementSource::Orb(_) => ElementSet::binary(positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes)),
                 _ => ElementSet::dense(positions, features, width),
             });
         }

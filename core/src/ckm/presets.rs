@@ -1,7 +1,7 @@
 //! The settings that are used unless others are given.
 
 use super::CkmOptions;
-use super::element::{Kind, Source};
+use super::element::{ElementKind, ElementSource};
 use super::kernel::LeafKernel;
 use crate::features::OrbOptions;
 use crate::picture::colour::ColourOptions;
@@ -34,17 +34,20 @@ impl Preset {
     }
 }
 
-fn orb(weight: f32) -> Kind {
+fn orb(weight: f32) -> ElementKind {
     let features = OrbOptions { count: 100, area: 0.0, levels: 8, scale: 1.2, edge: 4, threshold: 20, patch: 51, spread: 0, upright: true };
-    Kind { source: Source::Orb(features), kernel: LeafKernel { rho: 56.0, cost: 0.5, reach: 32.0, pair_bonus: 0.2, weight } }
+    ElementKind { source: ElementSource::Orb(features), kernel: LeafKernel { rho: 56.0, cost: 0.5, reach: 32.0, pair_bonus: 0.2, weight } }
 }
 
-fn hog(weight: f32) -> Kind {
+fn hog(weight: f32) -> ElementKind {
     let features = HogOptions { cell: 9, noise: 0.01, clip: 0.4 };
-    Kind { source: Source::Hog(features), kernel: LeafKernel { rho: 2.0, cost: 0.05, reach: 32.0, pair_bonus: 0.2, weight } }
+    ElementKind { source: ElementSource::Hog(features), kernel: LeafKernel { rho: 2.0, cost: 0.05, reach: 32.0, pair_bonus: 0.2, weight } }
 }
 
-fn colour(weight: f32) -> Kind {
+fn colour(weight: f32) -> ElementKind {
     let features = ColourOptions { grid: 6 };
-    Kind { source: Source::Colour(features), kernel: LeafKernel { rho: 4.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight } }
+    ElementKind {
+        source: ElementSource::Colour(features),
+        kernel: LeafKernel { rho: 4.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight },
+    }
 }

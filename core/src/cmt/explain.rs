@@ -11,7 +11,7 @@ pub struct Path {
     /// Which tree.
     pub tree: usize,
     /// The nodes on the way and the sides taken, root first.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<RouterStep>,
     /// The leaf's number.
     pub leaf: u32,
     /// The memories in that leaf.
@@ -20,7 +20,7 @@ pub struct Path {
 
 /// A node on a way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
+pub struct RouterStep {
     /// The node's number.
     pub node: u32,
     /// What its router says of the vector, -1 (left) to 1 (right).
@@ -36,7 +36,7 @@ pub struct Turn {
     pub features: Vec<(u32, f64)>,
 }
 
-impl Turn {
+impl RouterStep {
     /// Whether the way goes where the router sends the vector.
     pub fn follows(&self) -> bool {
         self.right == (self.margin > 0.0)
@@ -45,7 +45,7 @@ impl Turn {
 
 /// Why a memory scored as it did as an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explanation {
+pub struct QueryExplanation {
     /// Its score.
     pub score: f64,
     /// What each feature added to the score, most first by size; they sum up to it.
@@ -71,14 +71,14 @@ impl<V, R: Router> Cmt<V, R> {
 
     /// Why a memory scores as it does as an answer to `x`, and the way to it, with the at most `features` most telling features of
     /// each node; `None` if there is no such memory. O(depth * features) a tree.
-    pub fn explain(&self, x: &SparseVec, id: ItemId, features: usize) -> Option<Explanation> {
+    pub fn explain(&self, x: &SparseVec, id: ItemId, features: usize) -> Option<QueryExplanation> {
         let slot = self.memories.slot(id)?;
         let z = self.memories.vector(slot);
         let mut terms = self.scorer.terms(x, z);
         sort(&mut terms);
         let way = |(number, tree): (usize, &Tree<R>)| path_to(tree, number, tree.places[slot as usize].leaf, x, features);
         let paths = self.trees.iter().enumerate().map(way).collect();
-        Some(Explanation { score: self.scorer.prepare(x).score(z), terms, paths })
+        Some(QueryExplanation { score: self.scorer.prepare(x).score(z), terms, paths })
     }
 }
 
@@ -95,7 +95,7 @@ fn path_to<R: Router>(tree: &Tree<R>, number: usize, leaf: u32, x: &SparseVec, f
         sort(&mut reasons);
         reasons.truncate(features);
         let margin = inner.router.predict(x);
-        turns.push(Turn { node, margin, right: inner.sides[1] == below, counts: inner.counts, constant, features: reasons });
+        turns.push(RouterStep { node, margin, right: inner.sides[1] == below, counts: inner.counts, constant, features: reasons });
         below = node;
     }
     turns.reverse();

@@ -7,7 +7,7 @@ use super::memories::Memories;
 use super::query::Best;
 use super::scorer::Scorer;
 use super::tree::{Tree, balance};
-use super::{Cmt, CmtOptions, Hit, Operations, Router, Slot};
+use super::{Cmt, CmtOptions, MemoryHit, Operations, Router, Slot};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::sparse::SparseVec;
@@ -16,7 +16,7 @@ use crate::sparse::SparseVec;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exploration {
     /// The memories found.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<MemoryHit>,
     /// What it cost to find them.
     pub operations: Operations,
     tree: usize,

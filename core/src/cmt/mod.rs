@@ -11,7 +11,7 @@
 //! Beyond the paper: [`Cmt::query_budget`] looks at several leaves, and a forest of [`CmtOptions::trees`] shares memories and scorer.
 //! Where the paper leaves something open or we part from it, the place says so:
 //! - Routers' predictions are clipped to -1..1: the proof of Theorem 3.3 needs it.
-//! - A leaf's router comes into being when the leaf is split ([`Split`]).
+//! - A leaf's router comes into being when the leaf is split ([`SplitRule`]).
 //! - Counts start at 1 and logarithms are natural, as in the proof.
 //!
 //! ```
@@ -44,9 +44,9 @@ mod split;
 mod tree;
 
 pub use check::Shape;
-pub use explain::{Explanation, Path, Turn};
+pub use explain::{Path, QueryExplanation, RouterStep};
 pub use explore::Exploration;
-pub use options::{CmtOptions, LeafCap, Similarity, Split};
+pub use options::{CmtOptions, LeafCap, Similarity, SplitRule};
 pub use router::Router;
 
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ pub struct Memory<V> {
 
 /// A memory found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub struct MemoryHit {
     /// The memory.
     pub id: ItemId,
     /// How well it answers; the higher, the better.
@@ -82,9 +82,9 @@ pub struct Hit {
 
 /// Memories found, and what it cost.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct QueryResult {
     /// Best first; of equals, the lower identifier.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<MemoryHit>,
     /// What it cost.
     pub operations: Operations,
 }
@@ -173,7 +173,7 @@ impl<V, R: Router> Cmt<V, R> {
     }
 
     /// Puts every memory in again where the routers lead it now, teaching none: afterwards each is in the leaf that its own vector is
-    /// led to, unless [`Split::FreshRouter`] split a leaf meanwhile. What any number of rerouted memories tends to, reached
+    /// led to, unless [`SplitRule::FreshRouter`] split a leaf meanwhile. What any number of rerouted memories tends to, reached
     /// at once. O(memories * depth * features) a tree, besides splits.
     pub fn settle(&mut self) {
         for tree in &mut self.trees {

@@ -18,7 +18,7 @@ pub struct CmtOptions {
     /// How many memories a leaf holds before it is split.
     pub leaf_cap: LeafCap,
     /// How a leaf is split.
-    pub split: Split,
+    pub split: SplitRule,
     /// The paper's d: how many memories, drawn at random, are taken out and put in again after each insertion and each
     /// update of a tree.
     pub reroutes: u32,
@@ -68,7 +68,7 @@ impl LeafCap {
 /// How a leaf is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Split {
+pub enum SplitRule {
     /// A new router learns all memories of the leaf, and then says where each belongs.
     TrainedRouter,
     /// The memories are inserted one by one below a new router, each where the router sends it at that moment (the paper's).
@@ -90,7 +90,7 @@ impl Default for CmtOptions {
         Self {
             alpha: 0.9,
             leaf_cap: LeafCap::Log { c: 4.0 },
-            split: Split::TrainedRouter,
+            split: SplitRule::TrainedRouter,
             reroutes: 5,
             update_reroutes_train: false,
             router_rate: 0.5,
@@ -153,7 +153,7 @@ impl Stored for CmtOptions {
                 out.put(&cap);
             }
         }
-        out.put(&(self.split == Split::FreshRouter));
+        out.put(&(self.split == SplitRule::FreshRouter));
         out.put(&self.reroutes);
         out.put(&self.update_reroutes_train);
         out.put(&self.router_rate);
@@ -173,7 +173,7 @@ impl Stored for CmtOptions {
                 1 => LeafCap::Fixed(from.get()?),
                 other => return Err(from.wrong("a kind of leaf cap, 0 or 1", other.to_string())),
             },
-            split: if from.get()? { Split::FreshRouter } else { Split::TrainedRouter },
+            split: if from.get()? { SplitRule::FreshRouter } else { SplitRule::TrainedRouter },
             reroutes: from.get()?,
             update_reroutes_train: from.get()?,
             router_rate: from.get()?,

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::memories::Memories;
 use super::scorer::Prepared;
 use super::tree::Tree;
-use super::{Answer, Cmt, Hit, Memory, Operations, Router, Slot};
+use super::{Cmt, Memory, MemoryHit, Operations, QueryResult, Router, Slot};
 use crate::ids::ItemId;
 use crate::sparse::SparseVec;
 
@@ -14,7 +14,7 @@ impl<V, R: Router> Cmt<V, R> {
     /// The at most `k` best memories in the leaf that `x` is led to, in each tree: the paper's query, with ε = 0.
     ///
     /// O((depth + cap) features) a tree.
-    pub fn query(&self, x: &SparseVec, k: usize) -> Answer {
+    pub fn query(&self, x: &SparseVec, k: usize) -> QueryResult {
         self.query_budget(x, k, 1)
     }
 
@@ -24,7 +24,7 @@ impl<V, R: Router> Cmt<V, R> {
     /// A leaf costs the sum of |g| over the nodes at which the way to it leaves the way that routers show. First each tree's own
     /// leaf is looked at, which costs nothing; then the others of all trees, cheapest first. A memory in several trees is
     /// scored once. O((depth + cap) features) a leaf, plus O(log leaves).
-    pub fn query_budget(&self, x: &SparseVec, k: usize, leaves: usize) -> Answer {
+    pub fn query_budget(&self, x: &SparseVec, k: usize, leaves: usize) -> QueryResult {
         let mut operations = Operations::default();
         let prepared = self.scorer.prepare(x);
         let mut best = Best::new(k.min(self.len()));
@@ -36,16 +36,16 @@ impl<V, R: Router> Cmt<V, R> {
             let candidates = self.candidates(x, leaves, &mut operations);
             best.scan(&self.memories, &prepared, &candidates, &mut operations);
         }
-        Answer { hits: best.finish(), operations }
+        QueryResult { hits: best.finish(), operations }
     }
 
     /// The scores of some memories, best first; one that is not there is passed over. O(features) a memory.
-    pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> Answer {
+    pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> QueryResult {
         let mut operations = Operations::default();
         let slots: Vec<Slot> = ids.filter_map(|id| self.memories.slot(id)).collect();
         let mut best = Best::new(slots.len());
         best.scan(&self.memories, &self.scorer.prepare(x), &slots, &mut operations);
-        Answer { hits: best.finish(), operations }
+        QueryResult { hits: best.finish(), operations }
     }
 
     /// The memories that [`Cmt::query_budget`] chooses from, in no particular order.
@@ -121,13 +121,13 @@ pub(super) fn visit<R: Router>(
 /// The best hits so far, in no order.
 pub(super) struct Best {
     k: usize,
-    kept: Vec<Hit>,
+    kept: Vec<MemoryHit>,
     /// What a hit must beat, once there are k.
-    bar: Option<Hit>,
+    bar: Option<MemoryHit>,
 }
 
 /// Best first; of equals, the lower identifier.
-fn order(a: &Hit, b: &Hit) -> Ordering {
+fn order(a: &MemoryHit, b: &MemoryHit) -> Ordering {
     b.score.total_cmp(&a.score).then(a.id.cmp(&b.id))
 }
 
@@ -146,11 +146,11 @@ impl Best {
         operations.memories += found.len() as u64;
         for memory in found {
             operations.features += memory.x.len() as u64;
-            self.offer(Hit { id: memory.id, score: prepared.score(&memory.x) });
+            self.offer(MemoryHit { id: memory.id, score: prepared.score(&memory.x) });
         }
     }
 
-    fn offer(&mut self, hit: Hit) {
+    fn offer(&mut self, hit: MemoryHit) {
         if self.k == 0 || self.bar.as_ref().is_some_and(|bar| order(&hit, bar).is_gt()) {
             return;
         }
@@ -166,7 +166,7 @@ impl Best {
         }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Hit> {
+    pub(super) fn finish(mut self) -> Vec<MemoryHit> {
         if self.k == 1 {
             return self.bar.into_iter().collect();
         }

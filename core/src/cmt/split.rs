@@ -3,7 +3,7 @@
 use super::insert::label;
 use super::memories::Memories;
 use super::tree::{Inner, Kind, Leaf, Tree, balance};
-use super::{CmtOptions, Router, Slot, Split};
+use super::{CmtOptions, Router, Slot, SplitRule};
 use crate::sparse::SparseVec;
 
 impl<R: Router> Tree<R> {
@@ -30,7 +30,7 @@ impl<R: Router> Tree<R> {
 
     /// Splits a leaf whose members are not all equal. Returns the two new leaves, of which none is empty.
     ///
-    /// With [`Split::TrainedRouter`] each memory is counted where the router sends it while it learns, as the paper has it, but ends
+    /// With [`SplitRule::TrainedRouter`] each memory is counted where the router sends it while it learns, as the paper has it, but ends
     /// up where the router sends it at the end: what routers learn is then where memories are. When a router leaves one side empty,
     /// as it may with few members, it makes way for one that looks at a single feature.
     fn split<V>(&mut self, memories: &Memories<V>, leaf: u32, options: &CmtOptions) -> [u32; 2] {
@@ -45,7 +45,7 @@ impl<R: Router> Tree<R> {
             counts[side] += 1;
             sides.push(side);
         }
-        if options.split == Split::TrainedRouter {
+        if options.split == SplitRule::TrainedRouter {
             sides = sides_of(&router, memories, &members);
         }
         if sides.iter().all(|side| *side == sides[0])

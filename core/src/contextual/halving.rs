@@ -9,7 +9,7 @@ use super::simplex::maximise;
 use super::vector::{dot, norm};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::{Answer, Online, check_class, check_classes, check_query};
+use crate::learn::{Online, Prediction, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// The most numbers that centres may consist of.
@@ -73,7 +73,7 @@ impl Halving {
 }
 
 impl Online for Halving {
-    type Round = Answer;
+    type Round = Prediction;
 
     fn announce(&mut self, classes: usize) -> Result<()> {
         check_classes(classes)?;
@@ -88,14 +88,14 @@ impl Online for Halving {
         Ok(())
     }
 
-    fn predict(&mut self, q: &[f64], _: &mut Rng) -> Result<Answer> {
+    fn predict(&mut self, q: &[f64], _: &mut Rng) -> Result<Prediction> {
         check_query(q, self.dimension)?;
         let scores: Vec<f64> = self.centres.chunks_exact(self.dimension).map(|centre| dot(centre, q)).collect();
         let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)));
-        Ok(Answer::certain(best))
+        Ok(Prediction::certain(best))
     }
 
-    fn learn(&mut self, q: &[f64], round: &Answer, truth: ClassId, _: &mut Rng) -> Result<()> {
+    fn learn(&mut self, q: &[f64], round: &Prediction, truth: ClassId, _: &mut Rng) -> Result<()> {
         check_query(q, self.dimension)?;
         let truth = check_class(truth)?;
         self.announce(truth + 1)?;

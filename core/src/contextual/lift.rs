@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 
 /// How near a query is to a centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Metric {
+pub enum Geometry {
     /// The inner product: the larger, the nearer.
     Inner,
     /// The Euclidean distance.
@@ -32,7 +32,7 @@ pub enum Metric {
 /// A map of queries of one dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lift {
-    metric: Metric,
+    metric: Geometry,
     dimension: usize,
     /// What |h_i - h_j| is at most.
     radius: f64,
@@ -62,21 +62,21 @@ impl Lift {
     ///
     /// # Errors
     /// [`Error::Option`].
-    pub fn new(metric: Metric, dimension: usize) -> Result<Self> {
+    pub fn new(metric: Geometry, dimension: usize) -> Result<Self> {
         let wrong = |found: String| Err(Error::Option { name: "metric", found, expected: "inner, l2, or lp:P with P from 2 to 16" });
         match metric {
-            Metric::Even(p) if !(2..=16).contains(&p) || p % 2 == 1 => return wrong(format!("lp:{p}")),
-            Metric::Chebyshev(p, degree) if !((2.0..=16.0).contains(&p) && (2..=32).contains(&degree)) => {
+            Geometry::Even(p) if !(2..=16).contains(&p) || p % 2 == 1 => return wrong(format!("lp:{p}")),
+            Geometry::Chebyshev(p, degree) if !((2.0..=16.0).contains(&p) && (2..=32).contains(&degree)) => {
                 return wrong(format!("lp:{p} of degree {degree}"));
             }
             _ => {}
         }
         let mut lift = Self { metric, dimension, radius: 0.0, degrees: Vec::new() };
         lift.radius = match metric {
-            Metric::Inner => 2.0,
-            Metric::L2 => 32f64.sqrt(),
-            Metric::Even(p) => 2.0 * (2f64.powi(p as i32) - 1.0),
-            Metric::Chebyshev(p, last) => {
+            Geometry::Inner => 2.0,
+            Geometry::L2 => 32f64.sqrt(),
+            Geometry::Even(p) => 2.0 * (2f64.powi(p as i32) - 1.0),
+            Geometry::Chebyshev(p, last) => {
                 lift.degrees = lift.degrees_of(p, last);
                 lift.degrees.last().map_or(0.0, |last| last.radius)
             }
@@ -124,10 +124,10 @@ impl Lift {
     /// Components of a mapped query.
     pub fn dimension(&self) -> usize {
         match self.metric {
-            Metric::Inner => self.dimension,
-            Metric::L2 => self.dimension + 1,
-            Metric::Even(p) => self.dimension * (p as usize - 1) + 1,
-            Metric::Chebyshev(_, degree) => self.dimension * degree as usize + 1,
+            Geometry::Inner => self.dimension,
+            Geometry::L2 => self.dimension + 1,
+            Geometry::Even(p) => self.dimension * (p as usize - 1) + 1,
+            Geometry::Chebyshev(_, degree) => self.dimension * degree as usize + 1,
         }
     }
 
@@ -139,24 +139,24 @@ impl Lift {
     /// The power of the mapped loss that bounds the loss to the power `power`.
     pub fn power(&self, power: f64) -> f64 {
         match self.metric {
-            Metric::Inner => power,
-            Metric::L2 => power / 2.0,
-            Metric::Even(p) => power / f64::from(p),
-            Metric::Chebyshev(p, _) => power / p,
+            Geometry::Inner => power,
+            Geometry::L2 => power / 2.0,
+            Geometry::Even(p) => power / f64::from(p),
+            Geometry::Chebyshev(p, _) => power / p,
         }
     }
 
     /// φ(q), of length 1 at most for a q of length 1 at most. O(d), times p or the degree.
     pub fn map(&self, q: &[f64]) -> Vec<f64> {
         match self.metric {
-            Metric::Inner => q.to_vec(),
-            Metric::L2 => q.iter().chain(&[1.0]).map(|x| x / std::f64::consts::SQRT_2).collect(),
-            Metric::Even(p) => {
+            Geometry::Inner => q.to_vec(),
+            Geometry::L2 => q.iter().chain(&[1.0]).map(|x| x / std::f64::consts::SQRT_2).collect(),
+            Geometry::Even(p) => {
                 let length = (2f64.powi(p as i32) - 1.0).sqrt();
                 let powers = q.iter().flat_map(|x| (1..p).map(move |m| binomial(p, m).sqrt() * x.powi(m as i32)));
                 powers.chain([1.0]).map(|x| x / length).collect()
             }
-            Metric::Chebyshev(_, degree) => {
+            Geometry::Chebyshev(_, degree) => {
                 let length = ((self.dimension * degree as usize + 1) as f64).sqrt();
                 let values = q.iter().flat_map(|x| {
                     let angle = x.clamp(-1.0, 1.0).acos();
@@ -177,28 +177,28 @@ impl Lift {
     pub fn nearness(&self, q: &[f64], centre: &[f64]) -> f64 {
         let pairs = || q.iter().zip(centre);
         match self.metric {
-            Metric::Inner => pairs().map(|(q, x)| q * x).sum(),
-            Metric::L2 => -pairs().map(|(q, x)| (q - x) * (q - x)).sum::<f64>().sqrt(),
-            Metric::Even(p) => -pairs().map(|(q, x)| (q - x).powi(p as i32)).sum::<f64>().powf(1.0 / f64::from(p)),
-            Metric::Chebyshev(p, _) => -pairs().map(|(q, x)| (q - x).abs().powf(p)).sum::<f64>().powf(1.0 / p),
+            Geometry::Inner => pairs().map(|(q, x)| q * x).sum(),
+            Geometry::L2 => -pairs().map(|(q, x)| (q - x) * (q - x)).sum::<f64>().sqrt(),
+            Geometry::Even(p) => -pairs().map(|(q, x)| (q - x).powi(p as i32)).sum::<f64>().powf(1.0 / f64::from(p)),
+            Geometry::Chebyshev(p, _) => -pairs().map(|(q, x)| (q - x).abs().powf(p)).sum::<f64>().powf(1.0 / p),
         }
     }
 
     /// The hidden image h of a centre, for tests; of an approximation that of its series.
     pub fn image(&self, centre: &[f64]) -> Option<Vec<f64>> {
         match self.metric {
-            Metric::Inner => Some(centre.to_vec()),
-            Metric::L2 => {
+            Geometry::Inner => Some(centre.to_vec()),
+            Geometry::L2 => {
                 let square: f64 = centre.iter().map(|x| x * x).sum();
                 Some(centre.iter().map(|x| 2.0 * x).chain([-square]).map(|x| x * std::f64::consts::SQRT_2).collect())
             }
-            Metric::Even(p) => {
+            Geometry::Even(p) => {
                 let length = (2f64.powi(p as i32) - 1.0).sqrt();
                 let powers = centre.iter().flat_map(|a| (1..p).map(move |m| binomial(p, m).sqrt() * (-a).powi((p - m) as i32)));
                 let norm: f64 = centre.iter().map(|a| a.powi(p as i32)).sum();
                 Some(powers.chain([norm]).map(|x| -x * length).collect())
             }
-            Metric::Chebyshev(p, degree) => {
+            Geometry::Chebyshev(p, degree) => {
                 let length = ((self.dimension * degree as usize + 1) as f64).sqrt();
                 let series: Vec<Vec<f64>> = centre.iter().map(|a| coefficients(p, degree, *a)).collect();
                 let constant: f64 = series.iter().map(|c| c[0] / 2.0).sum();

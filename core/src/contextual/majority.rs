@@ -7,7 +7,7 @@ use super::multiclass::{ContextualOptions, Update, pair_index};
 use super::pair::PairLearner;
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Answer, Online, check_class, check_classes, check_query};
+use crate::learn::{Online, Prediction, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// The majority of pairs.
@@ -30,7 +30,7 @@ impl<P: PairLearner> MajorityVote<P> {
 }
 
 impl<P: PairLearner> Online for MajorityVote<P> {
-    type Round = Answer;
+    type Round = Prediction;
 
     fn announce(&mut self, classes: usize) -> Result<()> {
         check_classes(classes)?;
@@ -41,7 +41,7 @@ impl<P: PairLearner> Online for MajorityVote<P> {
         Ok(())
     }
 
-    fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<Answer> {
+    fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<Prediction> {
         check_query(q, self.options.space.dimension)?;
         let mut votes = vec![0usize; self.classes];
         for a in 0..self.classes {
@@ -51,10 +51,10 @@ impl<P: PairLearner> Online for MajorityVote<P> {
                 }
             }
         }
-        Ok(Answer::certain((0..self.classes).max_by_key(|&class| (votes[class], std::cmp::Reverse(class)))))
+        Ok(Prediction::certain((0..self.classes).max_by_key(|&class| (votes[class], std::cmp::Reverse(class)))))
     }
 
-    fn learn(&mut self, q: &[f64], round: &Answer, truth: ClassId, rng: &mut Rng) -> Result<()> {
+    fn learn(&mut self, q: &[f64], round: &Prediction, truth: ClassId, rng: &mut Rng) -> Result<()> {
         check_query(q, self.options.space.dimension)?;
         let truth = check_class(truth)?;
         self.announce(truth + 1)?;

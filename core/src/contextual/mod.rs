@@ -74,7 +74,7 @@ pub use approximate::ApproximateLadder;
 pub use ellipsoid::{Ellipsoid, EllipsoidLadder, cut_drop};
 pub use game::{Game, Mixed};
 pub use halving::Halving;
-pub use lift::{Degree, Lift, Metric};
+pub use lift::{Degree, Geometry, Lift};
 pub use majority::MajorityVote;
 pub use multiclass::{Contextual, ContextualOptions, Round, Update, pair_index};
 pub use pair::{Look, PairLearner, Space};

@@ -7,7 +7,7 @@ use super::pair::{Look, PairLearner, Space};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::{Answer, MOST_CLASSES, Online, check_class, check_classes, check_query};
+use crate::learn::{MOST_CLASSES, Online, Prediction, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// Which pairs a label teaches.
@@ -57,7 +57,7 @@ impl ContextualOptions {
 #[derive(Clone, Debug)]
 pub struct Round {
     /// The answer.
-    pub answer: Answer,
+    pub answer: Prediction,
     /// What the guess pays at least, less what it may cost, whatever the truth. At least 0 but for rounding and what is closed.
     pub value: f64,
     /// Where the whole game was solved: the least of M + M', and the largest size of an entry.
@@ -66,8 +66,8 @@ pub struct Round {
     looks: Vec<Option<Look>>,
 }
 
-impl AsRef<Answer> for Round {
-    fn as_ref(&self) -> &Answer {
+impl AsRef<Prediction> for Round {
+    fn as_ref(&self) -> &Prediction {
         &self.answer
     }
 }
@@ -283,11 +283,11 @@ impl<P: PairLearner> Online for Contextual<P> {
         check_query(q, self.options.space.dimension)?;
         let mut looks = vec![None; self.pairs.len()];
         if self.classes == 0 {
-            return Ok(Round { answer: Answer::default(), value: 0.0, game: None, looks });
+            return Ok(Round { answer: Prediction::default(), value: 0.0, game: None, looks });
         }
         let (mixed, game) = self.play(&mut looks, q, rng);
         let guess = draw(&mixed.chances, rng);
-        let answer = Answer { guess: Some(ClassId(guess as u32)), chances: mixed.chances };
+        let answer = Prediction { guess: Some(ClassId(guess as u32)), chances: mixed.chances };
         Ok(Round { answer, value: mixed.value, game, looks })
     }
 

@@ -8,7 +8,7 @@ use super::pair::PairLearner;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Answer, Online};
+use crate::learn::{Online, Prediction};
 use crate::online_linear::{Multiclass, Rule};
 use crate::random::Rng;
 
@@ -27,13 +27,13 @@ pub struct Served<P> {
 /// What both said; the answer is that of the better so far.
 #[derive(Clone, Debug)]
 pub struct ServedRound {
-    answer: Answer,
+    answer: Prediction,
     contextual: Round,
-    averaged: Answer,
+    averaged: Prediction,
 }
 
-impl AsRef<Answer> for ServedRound {
-    fn as_ref(&self) -> &Answer {
+impl AsRef<Prediction> for ServedRound {
+    fn as_ref(&self) -> &Prediction {
         &self.answer
     }
 }

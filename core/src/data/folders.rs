@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use super::names::{self, Choice, Name, Pattern};
+use super::names::{self, Choice, Name, NamePattern};
 use super::walk::{Walk, walk};
-use super::{Camera, ClassesFrom, Dataset, Item, Labels, Layout, Meta, OpenOptions, Skipped, Source, UNLABELLED};
+use super::{Camera, ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Meta, OpenOptions, Skipped, UNLABELLED};
 use super::{count, group_name, preview};
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
@@ -50,7 +50,7 @@ struct Found {
 
 impl Found {
     /// What the name tells; a word that cameras write is a category where the folder bears the same name.
-    fn name(&self, pattern: &Pattern) -> Option<Name> {
+    fn name(&self, pattern: &NamePattern) -> Option<Name> {
         let is_folder = |category: &str| self.folders.last().is_some_and(|folder| folder.name.to_lowercase() == category);
         pattern.read(&self.stem, is_folder)
     }
@@ -119,7 +119,7 @@ pub(super) fn read(root: &Path, options: &OpenOptions, progress: &Progress) -> R
         .into_iter()
         .map(|Labelled { path, class, group, meta }| {
             let class = ClassId(classes.partition_point(|name| *name < class) as u32);
-            Item { source: Source::File(path), class, group, meta }
+            Item { source: ImageSource::File(path), class, group, meta }
         })
         .collect();
     let layout = Layout {

@@ -47,7 +47,7 @@ pub struct Dataset {
 #[derive(Clone, Debug)]
 pub struct Item {
     /// Where its pixels are.
-    pub source: Source,
+    pub source: ImageSource,
     /// Its class.
     pub class: ClassId,
     /// The object it shows, such as `truck/07`: all views of one object share it. `None` when that is not known.
@@ -58,7 +58,7 @@ pub struct Item {
 
 /// Where pixels are.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum ImageSource {
     /// In an image file.
     File(PathBuf),
     /// In a NORB set.
@@ -258,8 +258,8 @@ impl Dataset {
     /// When there is no such item.
     pub fn picture(&self, item: usize, decoder: &dyn Decoder, side: u32, progress: &Progress) -> Result<Picture> {
         match &self.items[item].source {
-            Source::File(path) => decoder.decode(path, side, progress),
-            Source::Frame { set, index } => Ok(Picture::shrunk(set.rgb(*index), side)),
+            ImageSource::File(path) => decoder.decode(path, side, progress),
+            ImageSource::Frame { set, index } => Ok(Picture::shrunk(set.rgb(*index), side)),
         }
     }
 
@@ -296,16 +296,16 @@ impl Item {
     /// The file that holds the pixels: an image, or a NORB `-dat.mat` file.
     pub fn path(&self) -> &Path {
         match &self.source {
-            Source::File(path) => path,
-            Source::Frame { set, .. } => set.path(),
+            ImageSource::File(path) => path,
+            ImageSource::Frame { set, .. } => set.path(),
         }
     }
 
     /// A name for people: the file's, or for a NORB frame the one of [`NorbSet::name`].
     pub fn name(&self) -> String {
         match &self.source {
-            Source::File(path) => error::display(Path::new(path.file_name().unwrap_or_default())),
-            Source::Frame { set, index } => set.name(*index),
+            ImageSource::File(path) => error::display(Path::new(path.file_name().unwrap_or_default())),
+            ImageSource::Frame { set, index } => set.name(*index),
         }
     }
 }

@@ -6,18 +6,18 @@ use super::{Camera, Meta};
 
 /// A way of naming files. Parts stand between `_`, `-` or blanks; a category may have several words.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct NamePattern {
     /// The order of the parts, for people.
     pub name: &'static str,
     /// A name of this form.
     pub example: &'static str,
     /// The parts, in order; exactly one of them is a category.
-    pub fields: &'static [Field],
+    pub fields: &'static [NameField],
 }
 
 /// A part of a name. Numbers may carry their word or its first letters: `3`, `e3`, `elev3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum NameField {
     /// A running number, which tells nothing.
     Number,
     /// One or more words.
@@ -37,40 +37,40 @@ pub enum Field {
 }
 
 /// Every pattern that is tried, the more specific first.
-pub static PATTERNS: [Pattern; 7] = {
-    use Field::*;
+pub static PATTERNS: [NamePattern; 7] = {
+    use NameField::*;
     [
-        Pattern {
+        NamePattern {
             name: "number_category_instance_elevation_azimuth_lighting_camera",
             example: "000123_truck_07_3_12_4_lt.png",
             fields: &[Number, Category, Instance, Elevation, Azimuth, Lighting, Camera],
         },
-        Pattern {
+        NamePattern {
             name: "category_instance_elevation_azimuth_lighting_camera",
             example: "truck_07_3_12_4_lt.png",
             fields: &[Category, Instance, Elevation, Azimuth, Lighting, Camera],
         },
-        Pattern {
+        NamePattern {
             name: "category_instance_elevation_azimuth_lighting",
             example: "truck_07_3_12_4.png",
             fields: &[Category, Instance, Elevation, Azimuth, Lighting],
         },
-        Pattern {
+        NamePattern {
             name: "category_instance_elevation_azimuth_camera",
             example: "truck_07_3_12_lt.png",
             fields: &[Category, Instance, Elevation, Azimuth, Camera],
         },
-        Pattern {
+        NamePattern {
             name: "number_category_instance_camera",
             example: "000123_truck_07_lt.jpg",
             fields: &[Number, Category, Instance, Camera],
         },
-        Pattern {
+        NamePattern {
             name: "category_instance_elevation_azimuth",
             example: "truck_07_066_117.jpg",
             fields: &[Category, Instance, Elevation, Azimuth],
         },
-        Pattern {
+        NamePattern {
             name: "categoryinstance-elevation-azimuth",
             example: "car3-066-117.png",
             fields: &[CategoryInstance, Elevation, Azimuth],
@@ -130,7 +130,7 @@ pub struct Name {
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The pattern.
-    pub pattern: &'static Pattern,
+    pub pattern: &'static NamePattern,
     /// How many names it fits.
     pub fits: usize,
     /// How many names there are.
@@ -139,7 +139,7 @@ pub struct Choice {
     pub n_categories: usize,
 }
 
-impl Pattern {
+impl NamePattern {
     /// The parts of `stem`, a file name without its ending; `None` when the name is of another form.
     ///
     /// # Complexity
@@ -148,7 +148,7 @@ impl Pattern {
         self.read(stem, |_| false)
     }
 
-    /// As [`Pattern::parse`], but a category of which `is_class` is true may begin with a word that cameras write.
+    /// As [`NamePattern::parse`], but a category of which `is_class` is true may begin with a word that cameras write.
     pub(super) fn read(&self, stem: &str, is_class: impl Fn(&str) -> bool) -> Option<Name> {
         let mut tokens = Vec::new();
         let mut at = 0;
@@ -158,7 +158,7 @@ impl Pattern {
             }
             at += token.len() + 1;
         }
-        let pivot = self.fields.iter().position(|field| matches!(field, Field::Category | Field::CategoryInstance))?;
+        let pivot = self.fields.iter().position(|field| matches!(field, NameField::Category | NameField::CategoryInstance))?;
         let after = self.fields.len() - pivot - 1;
         if tokens.len() < self.fields.len() {
             return None;
@@ -170,9 +170,9 @@ impl Pattern {
             field.read(token, &mut meta)?;
         }
         let ((start, first), (last_at, mut last)) = (*words.first()?, *words.last()?);
-        if self.fields[pivot] == Field::CategoryInstance {
+        if self.fields[pivot] == NameField::CategoryInstance {
             let word = last.trim_end_matches(|c: char| c.is_ascii_digit());
-            Field::Instance.read(&last[word.len()..], &mut meta)?;
+            NameField::Instance.read(&last[word.len()..], &mut meta)?;
             last = word;
         }
         if !first.chars().next()?.is_alphabetic() || !last.contains(char::is_alphabetic) {
@@ -185,7 +185,7 @@ impl Pattern {
 
     /// Whether chance cannot write such names: they end in a camera.
     fn is_distinctive(&self) -> bool {
-        self.fields.contains(&Field::Camera)
+        self.fields.contains(&NameField::Camera)
     }
 }
 
@@ -194,7 +194,7 @@ fn first_word(token: &str) -> String {
     token.chars().take_while(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()
 }
 
-impl Field {
+impl NameField {
     fn read(self, token: &str, meta: &mut Meta) -> Option<()> {
         match self {
             Self::Number => (token.len() <= 9 && token.bytes().all(|b| b.is_ascii_digit())).then_some(()),
@@ -245,7 +245,7 @@ pub fn choose(stems: &[&str]) -> Option<Choice> {
 }
 
 /// As [`choose`], for whatever has a name.
-pub(super) fn choose_by<T>(named: &[T], parse: impl Fn(&T, &Pattern) -> Option<Name>) -> Option<Choice> {
+pub(super) fn choose_by<T>(named: &[T], parse: impl Fn(&T, &NamePattern) -> Option<Name>) -> Option<Choice> {
     let mut best: Option<Choice> = None;
     for pattern in &PATTERNS {
         let names: Vec<Name> = named.iter().filter_map(|one| parse(one, pattern)).collect();

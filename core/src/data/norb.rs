@@ -16,7 +16,7 @@ use std::sync::Arc;
 use image::{GrayImage, RgbImage};
 
 use super::mat::{Element, Header, MAX_BYTES, Matrix, broken};
-use super::{Camera, ClassesFrom, Dataset, Item, Labels, Layout, Meta, OpenOptions, Source, UNLABELLED, count, group_name, preview};
+use super::{Camera, ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Meta, OpenOptions, UNLABELLED, count, group_name, preview};
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
 use crate::progress::Progress;
@@ -218,7 +218,7 @@ pub(super) fn dataset(set: &Arc<NorbSet>, options: &OpenOptions) -> Dataset {
             let meta = set.meta(index);
             let category = set.category_name(pair);
             let group = meta.instance.map(|instance| group_name(category, &instance.to_string()));
-            Item { source: Source::Frame { set: set.clone(), index }, class: ClassId(class as u32), group, meta }
+            Item { source: ImageSource::Frame { set: set.clone(), index }, class: ClassId(class as u32), group, meta }
         })
         .collect();
     let (pairs, side) = (items.len(), if options.camera == Camera::Left { "left" } else { "right" });

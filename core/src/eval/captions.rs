@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::random;
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
-use crate::text::{Query, TextIndex, TextKey, words};
+use crate::text::{TextIndex, TextKey, TextQuery, words};
 
 /// Pixels of the sides that photos are brought to.
 const SIDE: u32 = 128;
@@ -101,7 +101,7 @@ fn vector(photo: &Photo) -> SparseVec {
 
 /// How a way of finding photos did: one photo found for each query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct RetrievalScore {
     /// How alike the photo found and the right one are, on average; 0 where none was found.
     pub reward: f64,
     /// Time of an answer.
@@ -114,19 +114,19 @@ pub struct Found {
 #[derive(Clone, Debug, Default)]
 pub struct Retrieval {
     /// The memory when all photos are inserted.
-    pub unsupervised: Found,
+    pub unsupervised: RetrievalScore,
     /// The memory after passes with rewards.
-    pub supervised: Found,
+    pub supervised: RetrievalScore,
     /// The scan for the nearest by Euclidean distance.
-    pub nearest: Found,
+    pub nearest: RetrievalScore,
     /// The scan for the nearest by cosine.
-    pub nearest_cosine: Found,
+    pub nearest_cosine: RetrievalScore,
     /// The kd-tree over principal components; its time has the projection in it.
-    pub kd: Found,
+    pub kd: RetrievalScore,
     /// Principal components.
     pub components: usize,
     /// The inverted index, by cosine of tf-idf.
-    pub index: Found,
+    pub index: RetrievalScore,
     /// Time of an insertion, and of a rewarded query.
     pub train: [Duration; 2],
     /// The trees.
@@ -135,7 +135,7 @@ pub struct Retrieval {
 
 /// How the memory is trained and asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Setting {
+pub struct RetrievalSetting {
     /// How trees are grown and taught.
     pub options: CmtOptions,
     /// Passes with rewards.
@@ -155,7 +155,7 @@ pub struct Setting {
 ///
 /// # Errors
 /// [`Error::Option`], [`Error::Cancelled`].
-pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &Progress) -> Result<Retrieval> {
+pub fn retrieve(train: &[Photo], test: &[Photo], setting: &RetrievalSetting, progress: &Progress) -> Result<Retrieval> {
     let vectors: Vec<SparseVec> = train.iter().map(vector).collect();
     let queries: Vec<SparseVec> = test.iter().map(vector).collect();
     let mut done = Retrieval::default();
@@ -198,7 +198,7 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &P
     for (photo, i) in train.iter().zip(0..) {
         index.insert(TextKey { item: ItemId(i), part: 0 }, &photo.captions.join(" "));
     }
-    let asked: Vec<Query> = test.iter().map(|photo| query(&photo.captions.join(" "))).collect();
+    let asked: Vec<TextQuery> = test.iter().map(|photo| query(&photo.captions.join(" "))).collect();
 
     let (queries, vectors) = (&queries, &vectors);
     let ask = |memory: Cmt<u32>| -> Way<'_> {
@@ -226,8 +226,8 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &Setting, progress: &P
 type Way<'a> = Box<dyn FnMut(usize) -> (Option<usize>, u64) + 'a>;
 
 /// All words of a text as wanted ones.
-fn query(text: &str) -> Query {
-    Query { words: words(text).collect(), ..Query::default() }
+fn query(text: &str) -> TextQuery {
+    TextQuery { words: words(text).collect(), ..TextQuery::default() }
 }
 
 /// Seconds after which no further round begins.
@@ -236,7 +236,7 @@ const PATIENCE: f64 = 20.0;
 /// Asks each way for each photo of `test` by its position. The ways take turns, round by round, so that all of them meet the machine
 /// in the same states: in a round that warms it up, and in seven more or as many as there is patience for, of which the median
 /// time counts.
-fn measure<const N: usize>(train: &[Photo], test: &[Photo], progress: &Progress, mut ways: [Way<'_>; N]) -> Result<[Found; N]> {
+fn measure<const N: usize>(train: &[Photo], test: &[Photo], progress: &Progress, mut ways: [Way<'_>; N]) -> Result<[RetrievalScore; N]> {
     let n = test.len().max(1);
     let begin = Instant::now();
     let mut times = vec![Vec::new(); N];
@@ -260,7 +260,7 @@ fn measure<const N: usize>(train: &[Photo], test: &[Photo], progress: &Progress,
         let timed = &mut times[way][1..];
         timed.sort_unstable();
         let rewards = answers[way].iter().zip(test).map(|(answer, photo)| answer.0.map_or(0.0, |i| f64::from(likeness(&train[i], photo))));
-        Found {
+        RetrievalScore {
             reward: rewards.sum::<f64>() / n as f64,
             time: timed[timed.len() / 2],
             memories: answers[way].iter().map(|answer| answer.1 as f64).sum::<f64>() / n as f64,
@@ -270,7 +270,7 @@ fn measure<const N: usize>(train: &[Photo], test: &[Photo], progress: &Progress,
 
 /// How often the photo asked for is found: as shares of the queries, and the time of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Recall {
+pub struct RecallScore {
     /// It is the first.
     pub at_1: f64,
     /// It is among the first ten photos.
@@ -285,16 +285,16 @@ pub struct Recall {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recalls {
     /// The memory.
-    pub memory: Recall,
+    pub memory: RecallScore,
     /// The scan of the same vectors.
-    pub nearest: Recall,
+    pub nearest: RecallScore,
     /// The inverted index; its features are the postings of the query's words.
-    pub index: Recall,
+    pub index: RecallScore,
 }
 
 /// What a memory of the recall experiment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remembered {
+pub enum MemoryUnit {
     /// Each caption by itself.
     Captions,
     /// All captions of a photo together.
@@ -306,13 +306,13 @@ pub enum Remembered {
 ///
 /// # Errors
 /// [`Error::Option`], [`Error::Cancelled`].
-pub fn recall(train: &[Photo], test: &[Photo], what: Remembered, setting: &Setting, progress: &Progress) -> Result<Recalls> {
+pub fn recall(train: &[Photo], test: &[Photo], what: MemoryUnit, setting: &RetrievalSetting, progress: &Progress) -> Result<Recalls> {
     let mut texts: Vec<(u32, String)> = Vec::new();
     for (photo, i) in train.iter().chain(test).zip(0..) {
         let kept = &photo.captions[..photo.captions.len().min(4)];
         match what {
-            Remembered::Captions => texts.extend(kept.iter().map(|caption| (i, caption.clone()))),
-            Remembered::Photos => texts.push((i, kept.join(" "))),
+            MemoryUnit::Captions => texts.extend(kept.iter().map(|caption| (i, caption.clone()))),
+            MemoryUnit::Photos => texts.push((i, kept.join(" "))),
         }
     }
     let asked = (train.len() as u32..).zip(test).filter_map(|(i, photo)| Some((i, photo.captions.get(4)?.clone())));
@@ -331,7 +331,7 @@ pub fn recall(train: &[Photo], test: &[Photo], what: Remembered, setting: &Setti
         memory.insert(ItemId(i), x.clone(), *photo)?;
     }
     // A photo has at most four memories, so that ten photos are among forty.
-    let k = if what == Remembered::Captions { 40 } else { 10 };
+    let k = if what == MemoryUnit::Captions { 40 } else { 10 };
     let truth: Vec<u32> = asked.iter().map(|(photo, _)| *photo).collect();
     let remembered = judge(&truth, progress, |i| {
         let answer = memory.query_budget(&queries[i], k, setting.leaves);
@@ -354,7 +354,7 @@ pub fn recall(train: &[Photo], test: &[Photo], what: Remembered, setting: &Setti
         }
     }
     let postings = |text: &str| words(text).collect::<BTreeSet<String>>().iter().filter_map(|word| having.get(word)).sum();
-    let wanted: Vec<(Query, u64)> = asked.iter().map(|(_, text)| (query(text), postings(text))).collect();
+    let wanted: Vec<(TextQuery, u64)> = asked.iter().map(|(_, text)| (query(text), postings(text))).collect();
     let index = judge(&truth, progress, |i| {
         let hits = texts_index.search(&wanted[i].0, k);
         (hits.iter().map(|hit| hit.key.item.0).collect(), wanted[i].1)
@@ -363,8 +363,8 @@ pub fn recall(train: &[Photo], test: &[Photo], what: Remembered, setting: &Setti
 }
 
 /// `ask` gives photos, best first, each perhaps several times.
-fn judge(truth: &[u32], progress: &Progress, mut ask: impl FnMut(usize) -> (Vec<u32>, u64)) -> Result<Recall> {
-    let mut recall = Recall::default();
+fn judge(truth: &[u32], progress: &Progress, mut ask: impl FnMut(usize) -> (Vec<u32>, u64)) -> Result<RecallScore> {
+    let mut recall = RecallScore::default();
     for i in 0..truth.len().min(50) {
         ask(i);
     }
@@ -381,7 +381,7 @@ fn judge(truth: &[u32], progress: &Progress, mut ask: impl FnMut(usize) -> (Vec<
         recall.features += work as f64;
     }
     let n = truth.len().max(1);
-    Ok(Recall {
+    Ok(RecallScore {
         at_1: recall.at_1 / n as f64,
         at_10: recall.at_10 / n as f64,
         time: recall.time / n as u32,

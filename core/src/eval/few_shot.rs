@@ -11,7 +11,7 @@ use crate::sparse::SparseVec;
 
 /// How a memory is trained.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Training {
+pub struct FewShotTraining {
     /// How trees are grown and taught.
     pub options: CmtOptions,
     /// Passes in which examples are inserted (the first) and put in again (the others).
@@ -24,7 +24,7 @@ pub struct Training {
 
 /// A memory of examples.
 #[derive(Debug)]
-pub struct Trained {
+pub struct FewShotMemory {
     /// The memory; a value is a class, an identifier the position of an example.
     pub memory: Cmt<ClassId>,
     /// Examples answered wrongly when they were new, as a share.
@@ -40,7 +40,7 @@ pub struct Trained {
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
-pub fn train(examples: &[(ClassId, SparseVec)], training: &Training, progress: &Progress) -> Result<Trained> {
+pub fn train(examples: &[(ClassId, SparseVec)], training: &FewShotTraining, progress: &Progress) -> Result<FewShotMemory> {
     let mut memory: Cmt<ClassId> = Cmt::new(&training.options)?;
     let passes = if training.online { 1 } else { training.unsupervised_passes.max(1) + training.supervised_passes };
     progress.begin("Training", examples.len() as u64 * u64::from(passes));
@@ -79,7 +79,7 @@ pub fn train(examples: &[(ClassId, SparseVec)], training: &Training, progress: &
     }
     time += start.elapsed();
     let n = examples.len().max(1);
-    Ok(Trained { memory, progressive_error: wrong as f64 / n as f64, time: time / n as u32 / passes })
+    Ok(FewShotMemory { memory, progressive_error: wrong as f64 / n as f64, time: time / n as u32 / passes })
 }
 
 fn reward(found: ClassId, truth: ClassId) -> f32 {
@@ -94,7 +94,7 @@ fn answer(memory: &Cmt<ClassId>, x: &SparseVec, leaves: usize, operations: &mut 
 
 /// How a memory did on examples whose classes are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tested {
+pub struct FewShotScores {
     /// Examples answered wrongly, as a share.
     pub error: f64,
     /// Time of an answer.
@@ -107,7 +107,7 @@ pub struct Tested {
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
-pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: usize, progress: &Progress) -> Result<Tested> {
+pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: usize, progress: &Progress) -> Result<FewShotScores> {
     progress.begin("Testing", examples.len() as u64);
     let mut work = Operations::default();
     measure(examples, progress, &mut work, |x, work| answer(memory, x, leaves, work))
@@ -117,7 +117,7 @@ pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: us
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
-pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)], progress: &Progress) -> Result<Tested> {
+pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)], progress: &Progress) -> Result<FewShotScores> {
     progress.begin("Testing nearest neighbours", examples.len() as u64);
     let mut work = Operations::default();
     measure(examples, progress, &mut work, |x, work| {
@@ -149,7 +149,7 @@ fn measure(
     progress: &Progress,
     work: &mut Operations,
     mut answer: impl FnMut(&SparseVec, &mut Operations) -> Option<ClassId>,
-) -> Result<Tested> {
+) -> Result<FewShotScores> {
     // The first answer warms the machine and is not timed.
     if let Some((_, x)) = examples.first() {
         answer(x, &mut Operations::default());
@@ -162,7 +162,7 @@ fn measure(
     }
     let n = examples.len().max(1);
     let each = |total: u64| total as f64 / n as f64;
-    Ok(Tested {
+    Ok(FewShotScores {
         error: wrong as f64 / n as f64,
         time: start.elapsed() / n as u32,
         work: [each(work.nodes), each(work.memories), each(work.features)],

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use super::few_shot::{self, Training};
+use super::few_shot::{self, FewShotTraining};
 use crate::cmt::{Cmt, CmtOptions, LeafCap, Operations};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
@@ -73,7 +73,7 @@ impl Curve {
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
 pub fn few_shot(train: &[Example], test: &[Example], options: &CmtOptions, runs: u32, progress: &Progress) -> Result<Vec<Curve>> {
     let grow = |examples: &[Example], options: CmtOptions, supervised_passes: u32| -> Result<Cmt<ClassId>> {
-        let training = Training { options, unsupervised_passes: 1, supervised_passes, online: false };
+        let training = FewShotTraining { options, unsupervised_passes: 1, supervised_passes, online: false };
         Ok(few_shot::train(examples, &training, progress)?.memory)
     };
     let tested = |memory: &Cmt<ClassId>, leaves: usize| few_shot::test(memory, test, leaves, progress);

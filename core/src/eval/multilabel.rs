@@ -16,7 +16,7 @@ type Example = (SparseVec, Vec<ClassId>);
 
 /// How memories and functions of labels are trained.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Training {
+pub struct MultiLabelTraining {
     /// How trees are grown and taught.
     pub options: CmtOptions,
     /// The rate at which functions of labels learn: above 0, at most 100.
@@ -31,9 +31,9 @@ pub struct Training {
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
-pub fn train_some(examples: &[Example], training: &Training, progress: &Progress) -> Result<(OneAgainstSome, Duration)> {
+pub fn train_some(examples: &[Example], training: &MultiLabelTraining, progress: &Progress) -> Result<(OneAgainstSome, Duration)> {
     let passes = 1 + training.supervised_passes;
-    progress.begin("Training one against some", examples.len() as u64 * u64::from(passes));
+    progress.begin("MultiLabelTraining one against some", examples.len() as u64 * u64::from(passes));
     let mut some = OneAgainstSome::new(&training.options, training.label_rate)?;
     let start = Instant::now();
     for ((x, labels), i) in examples.iter().zip(0..) {
@@ -55,9 +55,9 @@ pub fn train_some(examples: &[Example], training: &Training, progress: &Progress
 ///
 /// # Errors
 /// As [`train_some`]; [`crate::Error::Value`] when there are too many labels and features.
-pub fn train_all(data: &MultiLabel, training: &Training, progress: &Progress) -> Result<(OneAgainstAll, Duration)> {
+pub fn train_all(data: &MultiLabel, training: &MultiLabelTraining, progress: &Progress) -> Result<(OneAgainstAll, Duration)> {
     let passes = 1 + training.supervised_passes;
-    progress.begin("Training one against all", data.examples.len() as u64 * u64::from(passes));
+    progress.begin("MultiLabelTraining one against all", data.examples.len() as u64 * u64::from(passes));
     let mut all = OneAgainstAll::new(data.n_labels, training.label_rate)?;
     let start = Instant::now();
     for _ in 0..passes {
@@ -71,7 +71,7 @@ pub fn train_all(data: &MultiLabel, training: &Training, progress: &Progress) ->
 
 /// How labels were predicted for examples whose labels are known; means over the examples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tested {
+pub struct LabellingScores {
     /// Labels that were predicted and do not hold, or hold and were not predicted: the paper's Hamming loss.
     pub hamming: f64,
     /// Twice the labels rightly predicted over the labels predicted and those that hold; 1 where both are none.
@@ -83,14 +83,14 @@ pub struct Tested {
 }
 
 /// A way to predict labels, which must ascend.
-pub type Way<'a> = &'a dyn Fn(&SparseVec) -> Vec<ClassId>;
+pub type LabelRule<'a> = &'a dyn Fn(&SparseVec) -> Vec<ClassId>;
 
 /// Predicts labels for each example in each way. The ways take turns, round by round: in a round that warms the machine up, and in nine
 /// more, of which the median time counts.
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
-pub fn test<const N: usize>(examples: &[Example], progress: &Progress, ways: [Way<'_>; N]) -> Result<[Tested; N]> {
+pub fn test<const N: usize>(examples: &[Example], progress: &Progress, ways: [LabelRule<'_>; N]) -> Result<[LabellingScores; N]> {
     let (mut times, mut answers) = (vec![Vec::new(); N], vec![Vec::with_capacity(examples.len()); N]);
     for _ in 0..10 {
         progress.begin("Testing", (examples.len() * N) as u64);
@@ -106,12 +106,12 @@ pub fn test<const N: usize>(examples: &[Example], progress: &Progress, ways: [Wa
     }
     Ok(std::array::from_fn(|way| {
         times[way][1..].sort_unstable();
-        Tested { time: times[way][5], ..judge(&answers[way], examples) }
+        LabellingScores { time: times[way][5], ..judge(&answers[way], examples) }
     }))
 }
 
-fn judge(answers: &[Vec<ClassId>], examples: &[Example]) -> Tested {
-    let mut tested = Tested::default();
+fn judge(answers: &[Vec<ClassId>], examples: &[Example]) -> LabellingScores {
+    let mut tested = LabellingScores::default();
     for (answer, (_, truth)) in answers.iter().zip(examples) {
         let right = answer.iter().filter(|label| truth.binary_search(label).is_ok()).count();
         let both = answer.len() + truth.len();
@@ -120,5 +120,5 @@ fn judge(answers: &[Vec<ClassId>], examples: &[Example]) -> Tested {
         tested.predicted += answer.len() as f64;
     }
     let n = examples.len().max(1) as f64;
-    Tested { hamming: tested.hamming / n, f1: tested.f1 / n, predicted: tested.predicted / n, ..tested }
+    LabellingScores { hamming: tested.hamming / n, f1: tested.f1 / n, predicted: tested.predicted / n, ..tested }
 }

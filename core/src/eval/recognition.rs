@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::Failed;
 use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, CkmOptions, Example, Without};
-use crate::data::{Dataset, Item, Source};
+use crate::data::{Dataset, ImageSource, Item};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::picture::Decoder;
@@ -82,14 +82,14 @@ pub fn learn(
 /// What an example is known by: its path from the folder that was opened, or its name in a NORB set.
 fn name_in(data: &Dataset, item: &Item) -> String {
     match &item.source {
-        Source::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
-        Source::Frame { .. } => item.name(),
+        ImageSource::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
+        ImageSource::Frame { .. } => item.name(),
     }
 }
 
 /// How a machine did on images whose classes are known.
 #[derive(Debug)]
-pub struct Tested {
+pub struct RecognitionScores {
     /// Names of all classes of machine and test data, in order; rows and columns of `confusion`.
     pub classes: Vec<String>,
     /// `confusion[true][predicted]`, in images.
@@ -100,7 +100,7 @@ pub struct Tested {
     pub time: Duration,
 }
 
-impl Tested {
+impl RecognitionScores {
     /// Nothing tested yet, on these classes.
     pub fn new(mut classes: Vec<String>) -> Self {
         classes.sort();
@@ -138,9 +138,15 @@ impl Tested {
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Data`] when no image could be classified.
-pub fn test(ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool, decoder: &dyn Decoder, progress: &Progress) -> Result<Tested> {
+pub fn test(
+    ckm: &Ckm,
+    data: &Dataset,
+    keep: impl Fn(usize) -> bool,
+    decoder: &dyn Decoder,
+    progress: &Progress,
+) -> Result<RecognitionScores> {
     let names = ckm.classes().iter().map(|class| class.name.clone()).chain(data.classes.iter().cloned());
-    let mut tested = Tested::new(names.collect());
+    let mut tested = RecognitionScores::new(names.collect());
     let chosen: Vec<usize> = (0..data.items.len()).filter(|&i| keep(i)).collect();
     progress.begin("Testing", chosen.len() as u64);
     in_turns(data, &chosen, ckm.options(), decoder, progress, |turn, time| {

@@ -22,15 +22,15 @@ const POINTS: usize = 512;
 /// The points are drawn from a Gaussian with a deviation of a fifth of the patch, and kept inside the patch's inscribed
 /// disc, so that no turn takes them outside. The Gaussian is a sum of uniform integers: the same on every machine.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct BriefPattern {
     xs: [f32; POINTS],
     ys: [f32; POINTS],
 }
 
 /// The points for patches one pixel wide.
-static UNIT: LazyLock<Pattern> = LazyLock::new(|| {
+static UNIT: LazyLock<BriefPattern> = LazyLock::new(|| {
     let mut rng = random::seeded(PATTERN_SEED);
-    let mut pattern = Pattern { xs: [0.0; POINTS], ys: [0.0; POINTS] };
+    let mut pattern = BriefPattern { xs: [0.0; POINTS], ys: [0.0; POINTS] };
     for (x, y) in pattern.xs.iter_mut().zip(&mut pattern.ys) {
         loop {
             let mut normal = || (0..12).map(|_| rng.random_range(0..=4096i32)).sum::<i32>() as f32 / 4096.0 - 6.0;
@@ -43,7 +43,7 @@ static UNIT: LazyLock<Pattern> = LazyLock::new(|| {
     pattern
 });
 
-impl Pattern {
+impl BriefPattern {
     /// The pattern for patches of `patch` pixels.
     pub fn new(patch: u32) -> Self {
         let scale = |values: &[f32; POINTS]| values.map(|v| v * (patch - 1) as f32);

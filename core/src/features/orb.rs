@@ -3,7 +3,7 @@
 use image::GrayImage;
 use serde::{Deserialize, Serialize};
 
-use super::brief::Pattern;
+use super::brief::BriefPattern;
 use super::fast::{self, Corner};
 use super::harris;
 use super::orientation::Disc;
@@ -125,7 +125,7 @@ pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
     }
 
     let disc = Disc::new(radius as usize);
-    let pattern = Pattern::new(options.patch);
+    let pattern = BriefPattern::new(options.patch);
     let mut features = Features::default();
     for (level, corners) in levels.iter().zip(&found) {
         if corners.is_empty() {

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Library;
-use super::event::{Caption, Change, ClassLook, ContentHash, EventId, Field, Kind, Reward, Swap, UserLabel, inverse};
+use super::event::{Caption, Change, ClassLook, ContentHash, EventId, EventKind, Field, Reward, Swap, UserLabel, inverse};
 use super::models::recall::words_of;
 use super::state::{Act, Image, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::text::Query;
+use crate::text::TextQuery;
 
 /// The least that a reward may say, either way.
 pub const LEAST_REWARD: f64 = 0.001;
@@ -46,7 +46,7 @@ impl Library {
             UserLabel::NoClass => format!("Take the label off {which}"),
             UserLabel::Unsaid => format!("Leave the label of {which} to its folder"),
         };
-        self.commit(None, Kind::Act, &words, changes)
+        self.commit(None, EventKind::Act, &words, changes)
     }
 
     /// Says that images are not of a class (`rejected`), so that it is suggested for them no more, or takes that back. Their labels stay.
@@ -61,7 +61,7 @@ impl Library {
         let changes = changes.map(change).collect();
         let which = which(&self.state, images);
         let words = if rejected { format!("{which}: not {class}") } else { format!("{which}: perhaps {class} after all") };
-        self.commit(None, Kind::Act, &words, changes)
+        self.commit(None, EventKind::Act, &words, changes)
     }
 
     /// Says that the label of an image is right and that it is of none of the classes `not`, in one act: its label is the user's from now on.
@@ -83,7 +83,7 @@ impl Library {
         }
         let fresh = not.iter().filter(|class| !image.rejected.contains(*class));
         changes.extend(fresh.map(|class| Change::Image(image.id, Field::Rejection(class.clone(), Swap(false, true)))));
-        self.commit(None, Kind::Act, &format!("Confirm {label} for {}", image.file_name()), changes)
+        self.commit(None, EventKind::Act, &format!("Confirm {label} for {}", image.file_name()), changes)
     }
 
     /// Replaces the captions of an image. Returns the event; none when they are the same.
@@ -99,7 +99,7 @@ impl Library {
         let name = image.file_name();
         let words = if captions.is_empty() { format!("Take the captions off {name}") } else { format!("Caption {name}") };
         let change = Change::Image(image.id, Field::Captions(Swap(image.captions.clone(), captions)));
-        self.commit(None, Kind::Act, &words, vec![change])
+        self.commit(None, EventKind::Act, &words, vec![change])
     }
 
     /// Says how well an image answers a query, -1..=1; `None` takes back what was said. The query counts by its words. Returns the
@@ -108,7 +108,7 @@ impl Library {
     /// # Errors
     /// As [`Library::label`]; [`Error::Option`] for a query without words or a reward out of range.
     pub fn reward(&mut self, query: &str, image: ItemId, reward: Option<f64>) -> Result<Option<EventId>> {
-        let query = words_of(&Query::parse(query));
+        let query = words_of(&TextQuery::parse(query));
         let (n, expected) = (query.chars().count(), "1 to 1000 letters of words");
         if !(1..=1000).contains(&n) {
             return Err(Error::Option { name: "query", found: format!("{n} letters of words"), expected });
@@ -129,7 +129,7 @@ impl Library {
             Some(Reward(1..)) => format!("{name} answers \u{201c}{query}\u{201d}"),
             Some(_) => format!("{name} does not answer \u{201c}{query}\u{201d}"),
         };
-        self.commit(None, Kind::Act, &words, vec![Change::Image(image.id, Field::Reward(query, Swap(before, reward)))])
+        self.commit(None, EventKind::Act, &words, vec![Change::Image(image.id, Field::Reward(query, Swap(before, reward)))])
     }
 
     /// Hides images and their influence (`removed`), or brings them back. Returns the event; none when nothing changed.
@@ -145,7 +145,7 @@ impl Library {
             .collect();
         let which = which(&self.state, images);
         let words = if removed { format!("Remove {which}") } else { format!("Restore {which}") };
-        self.commit(None, Kind::Act, &words, changes)
+        self.commit(None, EventKind::Act, &words, changes)
     }
 
     /// Makes a class without images.
@@ -158,7 +158,7 @@ impl Library {
             return Err(Error::Option { name: "class", found: format!("`{name}`, which exists"), expected: "a new name" });
         }
         let changes = self.state.new_classes([name.as_str()]);
-        self.commit(None, Kind::Act, &format!("New class {name}"), changes)
+        self.commit(None, EventKind::Act, &format!("New class {name}"), changes)
     }
 
     /// Gives a class another name; a name that exists already joins the two. Images whose folder says the old name
@@ -182,7 +182,7 @@ impl Library {
         changes.extend(self.realias(from, Some(to)));
         changes.push(Change::Class(from.to_owned(), Swap(Some(look), None)));
         let words = if joins { format!("Merge class {from} into {to}") } else { format!("Rename class {from} to {to}") };
-        self.commit(None, Kind::Act, &words, changes)
+        self.commit(None, EventKind::Act, &words, changes)
     }
 
     /// Gives a class a colour of the user's, or the usual one.
@@ -195,7 +195,7 @@ impl Library {
             return Ok(None);
         }
         let change = Change::Class(class.to_owned(), Swap(Some(look), Some(ClassLook { colour, ..look })));
-        self.commit(None, Kind::Act, &format!("Colour class {class}"), vec![change])
+        self.commit(None, EventKind::Act, &format!("Colour class {class}"), vec![change])
     }
 
     /// Takes a class away: its images are of no class then.
@@ -208,7 +208,7 @@ impl Library {
         changes.extend(self.reject_anew(class, None));
         changes.extend(self.realias(class, None));
         changes.push(Change::Class(class.to_owned(), Swap(Some(look), None)));
-        self.commit(None, Kind::Act, &format!("Delete class {class}"), changes)
+        self.commit(None, EventKind::Act, &format!("Delete class {class}"), changes)
     }
 
     /// Takes back the last act. Returns it with the event; none when there is nothing left to take back.
@@ -217,9 +217,9 @@ impl Library {
     /// [`Error::Io`]; [`Error::Data`] when the log is damaged.
     pub fn undo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
         let Some(act) = self.state.history().last().cloned() else { return Ok(None) };
-        let events = self.store.events_of(act.id)?.into_iter().filter(|event| event.kind == Kind::Act);
+        let events = self.store.events_of(act.id)?.into_iter().filter(|event| event.kind == EventKind::Act);
         let changes = inverse(events.flat_map(|event| event.changes).collect());
-        self.history_step(act.clone(), Kind::Undo(act.id), &format!("Undo: {}", act.words), changes)
+        self.history_step(act.clone(), EventKind::Undo(act.id), &format!("Undo: {}", act.words), changes)
     }
 
     /// Does again what was last taken back. Returns it with the event; none when there is nothing.
@@ -229,11 +229,11 @@ impl Library {
     pub fn redo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
         let Some(act) = self.state.future().last().cloned() else { return Ok(None) };
         let changes = self.store.last_undo_of(act.id)?.map(|event| inverse(event.changes)).unwrap_or_default();
-        self.history_step(act.clone(), Kind::Redo(act.id), &format!("Redo: {}", act.words), changes)
+        self.history_step(act.clone(), EventKind::Redo(act.id), &format!("Redo: {}", act.words), changes)
     }
 
     /// A step in the history is entered even when forgetting has left nothing of its act.
-    fn history_step(&mut self, act: Arc<Act>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<(Arc<Act>, EventId)>> {
+    fn history_step(&mut self, act: Arc<Act>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Option<(Arc<Act>, EventId)>> {
         let changes = self.state.fitting(changes);
         let event = self.append_and_teach(None, kind, words, changes)?;
         Ok(Some((act, event)))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::event::{Event, EventId};
-use super::features::Features;
+use super::features::FeatureStore;
 use super::state::State;
 use super::store::Store;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub trait Model: Send {
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] when the cache cannot be used.
-    fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()>;
+    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()>;
 
     /// Everything it learned, as bytes, for comparing. Images are named by their hashes: identifiers differ between libraries.
     fn everything(&self, state: &State) -> Vec<u8>;
@@ -39,11 +39,11 @@ pub trait Model: Send {
     ///
     /// # Errors
     /// As [`Model::learn`].
-    fn restore(&mut self, bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool>;
+    fn restore(&mut self, bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool>;
 }
 
 /// A step from one state of a library to the next.
-pub struct Lesson<'a> {
+pub struct ModelUpdate<'a> {
     /// What was there of these images.
     pub before: &'a State,
     /// What is there now.
@@ -51,7 +51,7 @@ pub struct Lesson<'a> {
     /// The images that changed, in order.
     pub images: &'a [ItemId],
     /// Where the elements of images come from.
-    pub features: &'a Features<'a>,
+    pub features: &'a FeatureStore<'a>,
     /// Counts and asks.
     pub progress: &'a Progress,
 }
@@ -76,7 +76,7 @@ pub(super) fn catch_up(
     checkpoint: Option<(EventId, Vec<u8>)>,
     store: &Store,
     state: &State,
-    features: &Features<'_>,
+    features: &FeatureStore<'_>,
     progress: &Progress,
 ) -> Result<()> {
     if let Some((at, bytes)) = checkpoint.filter(|(at, _)| state.last_event() >= Some(*at)) {
@@ -89,7 +89,7 @@ pub(super) fn catch_up(
             }
         }
         model.clear();
-        let lesson = Lesson { before: &State::default(), after: &then, images: &[], features, progress };
+        let lesson = ModelUpdate { before: &State::default(), after: &then, images: &[], features, progress };
         if model.restore(&bytes, &lesson)? {
             return teach(model, then, &events, features, progress);
         }
@@ -99,14 +99,14 @@ pub(super) fn catch_up(
     teach(model, places, &store.events_after(0)?, features, progress)
 }
 
-fn teach(model: &mut dyn Model, mut state: State, events: &[Event], features: &Features<'_>, progress: &Progress) -> Result<()> {
+fn teach(model: &mut dyn Model, mut state: State, events: &[Event], features: &FeatureStore<'_>, progress: &Progress) -> Result<()> {
     progress.begin("Learning what was done before", events.len() as u64);
     for event in events {
         progress.step()?;
         let images = touched(event);
         let before = state.part(&images);
         step(&mut state, event);
-        model.learn(&Lesson { before: &before, after: &state, images: &images, features, progress })?;
+        model.learn(&ModelUpdate { before: &before, after: &state, images: &images, features, progress })?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Checking: the files of a library against themselves.
 
-use super::event::Kind;
+use super::event::EventKind;
 use super::snapshot::snapshots;
 use super::state::State;
 use super::store::Store;
@@ -29,7 +29,7 @@ impl Library {
         let events = self.store.events_after(0)?;
         for event in &events {
             apply::step(&mut replayed, event);
-            if let Kind::Undo(act) | Kind::Redo(act) = event.kind
+            if let EventKind::Undo(act) | EventKind::Redo(act) = event.kind
                 && act >= event.id
             {
                 problems.push(format!("event {} takes back one that came after it", event.id.0));

@@ -196,7 +196,7 @@ pub fn inverse(changes: Vec<Change>) -> Vec<Change> {
 
 /// What an event does to the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// The user did something new: what had been undone can no longer be redone.
     Act,
     /// The act is taken back.
@@ -217,7 +217,7 @@ pub struct Event {
     /// The first event of the act it belongs to; long work writes several.
     pub act: EventId,
     /// Its part in the history.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// What happened, in words for the history.
     pub words: String,
     /// What it changed.

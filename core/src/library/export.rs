@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::{ContentHash, Event};
-use super::features::Features;
+use super::features::FeatureStore;
 use super::state::Image;
 use crate::ckm::confidence::Calibration;
 use crate::ckm::element::Elements;
-use crate::ckm::model::{Metrics, Recognizer};
+use crate::ckm::model::{Metrics, RecogniserModel};
 use crate::ckm::{Ckm, Example};
-use crate::data::tables::Row;
+use crate::data::tables::TableRow;
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
@@ -20,13 +20,13 @@ use crate::progress::Progress;
 impl Library {
     /// A row for each image that is there: its full path, with its label and captions where they are asked for. Images
     /// without any of what is asked for are left out. Paths that are not text are given with replacement characters.
-    pub fn rows(&self, labels: bool, captions: bool) -> Vec<Row> {
+    pub fn rows(&self, labels: bool, captions: bool) -> Vec<TableRow> {
         let row = |image: &Arc<Image>| {
             let path = self.state.path_of(image)?.to_string_lossy().into_owned();
             let label = image.label().filter(|_| labels).map(str::to_owned);
             let captions: Vec<String> =
                 if captions { image.captions.iter().map(|caption| caption.text.clone()).collect() } else { Vec::new() };
-            (label.is_some() || !captions.is_empty()).then_some(Row { path, label, captions })
+            (label.is_some() || !captions.is_empty()).then_some(TableRow { path, label, captions })
         };
         self.state.images().filter_map(row).collect()
     }
@@ -53,7 +53,7 @@ impl Library {
     ///
     /// # Errors
     /// As [`Ckm::new`].
-    pub fn model(&self, calibration: Calibration, metrics: Metrics) -> Result<Recognizer> {
+    pub fn model(&self, calibration: Calibration, metrics: Metrics) -> Result<RecogniserModel> {
         let roots: Vec<_> = self.state.roots().collect();
         let only = match roots.as_slice() {
             [(_, root)] => Some(root.path.clone()),
@@ -72,7 +72,7 @@ impl Library {
             named.add(&ckm.classes()[class.index()].name, Example { id: ItemId(number), name, ..Example::clone(example) })?;
         }
         let root = only.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Recognizer { ckm: Arc::new(named), calibration, metrics, root })
+        Ok(RecogniserModel { ckm: Arc::new(named), calibration, metrics, root })
     }
 
     /// The elements of images, of those that have any kept or a file; the recogniser's own need not be asked for here.
@@ -82,7 +82,7 @@ impl Library {
     pub fn elements_of(&self, images: &[ItemId]) -> Result<Vec<(ItemId, Elements)>> {
         let records: Vec<&Image> = images.iter().filter_map(|id| self.state.image(*id)).map(Arc::as_ref).collect();
         let options = self.recogniser.ckm().options();
-        let features = Features { cache: &self.cache, decoder: &*self.decoder, options, version: &self.version };
+        let features = FeatureStore { cache: &self.cache, decoder: &*self.decoder, options, version: &self.version };
         let found = features.of(&self.state, &records, &Progress::default())?;
         Ok(records.iter().zip(found).filter_map(|(image, elements)| Some((image.id, elements?))).collect())
     }

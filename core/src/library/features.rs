@@ -20,7 +20,7 @@ use crate::picture::{Decoder, Picture, thumbnail};
 use crate::progress::Progress;
 
 /// Where the elements of images come from.
-pub struct Features<'a> {
+pub struct FeatureStore<'a> {
     pub(super) cache: &'a Cache,
     pub(super) decoder: &'a dyn Decoder,
     pub(super) options: &'a CkmOptions,
@@ -37,7 +37,7 @@ pub(super) fn version(options: &CkmOptions) -> String {
 /// Images whose elements are cut at one time.
 const TURN: usize = 64;
 
-impl Features<'_> {
+impl FeatureStore<'_> {
     /// The elements of each of `images`; `None` where there is neither a kept copy nor a file that still has the bytes.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Library;
-use super::event::{Change, ContentHash, Event, EventId, Field, Kind, Swap, UserLabel};
+use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, Swap, UserLabel};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -36,7 +36,7 @@ impl Library {
         // Identifiers of events are never used twice, also where the last events are purged.
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
         let words = if gone.len() == 1 { "Forget an image".to_owned() } else { format!("Forget {} images", gone.len()) };
-        let event = Event { id, at: super::now(), act: id, kind: Kind::Final, words, changes: Vec::new() };
+        let event = Event { id, at: super::now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
         let (classes, left) = without(log, &gone);
         self.forget_saved_models()?;
         self.forget_damaged_files()?;
@@ -158,12 +158,12 @@ fn classes_in(change: &Change) -> Vec<&str> {
     }
 }
 
-fn words_of(kind: Kind, classes: impl Iterator<Item = String>) -> String {
+fn words_of(kind: EventKind, classes: impl Iterator<Item = String>) -> String {
     let unique: BTreeSet<String> = classes.collect();
     let names = unique.into_iter().collect::<Vec<_>>().join(", ");
     match kind {
-        Kind::Undo(_) => format!("Undo: Classes {names}"),
-        Kind::Redo(_) => format!("Redo: Classes {names}"),
+        EventKind::Undo(_) => format!("Undo: Classes {names}"),
+        EventKind::Redo(_) => format!("Redo: Classes {names}"),
         _ => format!("Classes {names}"),
     }
 }

@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use super::Library;
 use super::acts::tidy_name;
 use super::cache::Cut;
-use super::event::{Caption, Change, Content, ContentHash, EventId, Field, FolderWord, Kind, RootId, Swap, UserLabel};
+use super::event::{Caption, Change, Content, ContentHash, EventId, EventKind, Field, FolderWord, RootId, Swap, UserLabel};
 use super::features::{self, hash_file, hash_while};
 use super::state::{Image, Place, Root, State};
 use crate::ckm::CkmOptions;
-use crate::data::tables::{Found, Matcher, Table, sidecar};
-use crate::data::{Dataset, Labels, Meta, OpenOptions, Source, UNLABELLED};
+use crate::data::tables::{Matcher, PathMatch, Table, sidecar};
+use crate::data::{Dataset, ImageSource, Labels, Meta, OpenOptions, UNLABELLED};
 use crate::error::{self, Error, Result};
 use crate::ids::ItemId;
 use crate::picture::decode::SIDE;
@@ -166,7 +166,7 @@ pub(super) fn take_in(
     progress.begin("Looking for new files", data.items.len() as u64);
     for item in &data.items {
         progress.step()?;
-        let Source::File(path) = &item.source else {
+        let ImageSource::File(path) = &item.source else {
             report.failed.push(FailedFile {
                 path: item.path().to_owned(),
                 reason: "norb",
@@ -375,7 +375,7 @@ impl Library {
         }
         let new = self.state.new_classes(classes.iter().map(String::as_str));
         let words = format!("Read the folders of {} again", error::display(folder));
-        self.commit(None, Kind::Act, &words, new.into_iter().chain(changes).collect())
+        self.commit(None, EventKind::Act, &words, new.into_iter().chain(changes).collect())
     }
 
     /// Notes which files below `folder` are gone, and which are back. Returns how many are gone.
@@ -454,10 +454,10 @@ impl Library {
             1 => format!("Import 1 image from {folder}"),
             n => format!("Import {n} images from {folder}"),
         };
-        if let Some(event) = self.commit(run.act, Kind::Act, &words, changes)? {
+        if let Some(event) = self.commit(run.act, EventKind::Act, &words, changes)? {
             run.act.get_or_insert(event);
         }
-        self.commit(None, Kind::Final, &format!("Files with new contents in {folder}"), draft.replaced)?;
+        self.commit(None, EventKind::Final, &format!("Files with new contents in {folder}"), draft.replaced)?;
         Ok(())
     }
 
@@ -636,12 +636,12 @@ impl Library {
         let mut labels: BTreeMap<ItemId, String> = BTreeMap::new();
         for row in &table.rows {
             let id = match matcher.find(&row.path) {
-                Found::One(id) => id,
-                Found::None => {
+                PathMatch::One(id) => id,
+                PathMatch::None => {
                     read.unmatched.push(row.path.clone());
                     continue;
                 }
-                Found::Several(_) => {
+                PathMatch::Several(_) => {
                     read.ambiguous.push(row.path.clone());
                     continue;
                 }
@@ -683,7 +683,7 @@ impl Library {
                 changes.push(Change::Image(id, Field::Label(Swap(image.user.clone(), UserLabel::Class(label)))));
             }
         }
-        self.commit(None, Kind::Act, &format!("Read {name}"), changes)?;
+        self.commit(None, EventKind::Act, &format!("Read {name}"), changes)?;
         Ok(read)
     }
 }

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::{Change, ContentHash, Event, EventId, Kind, RootId};
+use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
 use super::state::{Place, Root};
 use crate::envelope::{hash64, replace_on};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::raw_path::RawPath;
-use crate::storage::{Entry, Storage};
+use crate::storage::{PathKind, Storage};
 
 /// The journal's file.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -103,10 +103,10 @@ pub enum LineKind {
 impl Line {
     pub(super) fn event(event: &Event) -> Self {
         let kind = match event.kind {
-            Kind::Act => LineKind::Act,
-            Kind::Undo(act) => LineKind::Undo(act),
-            Kind::Redo(act) => LineKind::Redo(act),
-            Kind::Final => LineKind::Final,
+            EventKind::Act => LineKind::Act,
+            EventKind::Undo(act) => LineKind::Undo(act),
+            EventKind::Redo(act) => LineKind::Redo(act),
+            EventKind::Final => LineKind::Final,
         };
         let Event { id, at, act, words, changes, .. } = event.clone();
         Self::Event { id, at, act, kind, words, changes }
@@ -130,10 +130,10 @@ impl Line {
     pub(super) fn into_event(self) -> Option<Event> {
         let Self::Event { id, at, act, kind, words, changes } = self else { return None };
         let kind = match kind {
-            LineKind::Act => Kind::Act,
-            LineKind::Undo(act) => Kind::Undo(act),
-            LineKind::Redo(act) => Kind::Redo(act),
-            LineKind::Final => Kind::Final,
+            LineKind::Act => EventKind::Act,
+            LineKind::Undo(act) => EventKind::Undo(act),
+            LineKind::Redo(act) => EventKind::Redo(act),
+            LineKind::Final => EventKind::Final,
         };
         Some(Event { id, at, act, kind, words, changes })
     }
@@ -239,7 +239,7 @@ impl Journal {
     pub(super) fn text(&self) -> Result<Option<Vec<u8>>> {
         let is_there = match self.storage.entry(&self.path) {
             None => false,
-            Some(Entry::File(_)) => true,
+            Some(PathKind::File(_)) => true,
             Some(_) => return Err(Error::data(&self.path, "a file", "something else", "move it out of the library's folder")),
         };
         is_there.then(|| self.storage.read(&self.path)).transpose().map_err(Error::io("read", &self.path))

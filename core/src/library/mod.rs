@@ -46,11 +46,11 @@ use crate::picture::Decoder;
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
 use appearance::Appearances;
-use apply::{Lesson, Model};
+use apply::{Model, ModelUpdate};
 use cache::Cache;
-use event::{Change, EventId, Kind};
-use features::Features;
-use models::recall::Recall;
+use event::{Change, EventId, EventKind};
+use features::FeatureStore;
+use models::recall::CaptionMemory;
 use models::recogniser::Recogniser;
 use models::words::Words;
 use repair::remove;
@@ -76,7 +76,7 @@ pub struct Library {
     state: State,
     recogniser: Recogniser,
     words: Words,
-    recall: Recall,
+    recall: CaptionMemory,
     appearances: Appearances,
     decoder: Arc<dyn Decoder>,
     version: String,
@@ -214,7 +214,7 @@ impl Library {
             state,
             recogniser: Recogniser::new(opening.options.clone())?,
             words: Words::default(),
-            recall: Recall::new()?,
+            recall: CaptionMemory::new()?,
             appearances: Appearances::default(),
             decoder: Arc::clone(&opening.decoder),
             version: features::version(&opening.options),
@@ -246,7 +246,7 @@ impl Library {
         self.behind = true;
         let Self { store, cache, state, recogniser, words, recall, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
-        let features = Features { cache, decoder: &**decoder, options: &options, version };
+        let features = FeatureStore { cache, decoder: &**decoder, options: &options, version };
         let mut kept_at = state.last_event();
         for model in [recogniser as &mut dyn Model, words, recall] {
             let checkpoint = cache.checkpoint(&model.name())?;
@@ -291,7 +291,7 @@ impl Library {
     }
 
     /// The caption memory as it stands.
-    pub fn recall(&self) -> &Recall {
+    pub fn recall(&self) -> &CaptionMemory {
         &self.recall
     }
 
@@ -340,11 +340,11 @@ impl Library {
     }
 
     /// Writes what happened, on disk when this returns, and teaches the models. Nothing is written when nothing changed.
-    fn commit(&mut self, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Option<EventId>> {
+    fn commit(&mut self, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Option<EventId>> {
         if changes.is_empty() { Ok(None) } else { self.append_and_teach(act, kind, words, changes).map(Some) }
     }
 
-    fn append_and_teach(&mut self, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<EventId> {
+    fn append_and_teach(&mut self, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<EventId> {
         let event = self.store.append(now(), act, kind, words, changes)?;
         let images = apply::touched(&event);
         let before = self.state.part(&images);
@@ -390,9 +390,9 @@ impl Library {
     fn follow(&mut self, before: &State, images: &[ItemId]) -> Result<()> {
         let Self { cache, state, recogniser, words, recall, decoder, version, .. } = self;
         let options = recogniser.ckm().options().clone();
-        let features = Features { cache, decoder: &**decoder, options: &options, version };
+        let features = FeatureStore { cache, decoder: &**decoder, options: &options, version };
         let progress = Progress::default();
-        let lesson = Lesson { before, after: state, images, features: &features, progress: &progress };
+        let lesson = ModelUpdate { before, after: state, images, features: &features, progress: &progress };
         for model in [recogniser as &mut dyn Model, words, recall] {
             model.learn(&lesson)?;
         }

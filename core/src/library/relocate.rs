@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use globset::GlobBuilder;
 
 use super::Library;
-use super::event::{Change, EventId, Kind, RootId, Swap};
+use super::event::{Change, EventId, EventKind, RootId, Swap};
 use super::import::{FailedFile, ImportOptions, hold};
 use super::state::State;
 use crate::data::Labels;
@@ -125,7 +125,7 @@ impl Library {
         }
         let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
         let words = format!("Relocate {} to {}", error::display(old), error::display(new));
-        let event = self.commit(None, Kind::Act, &words, changes)?;
+        let event = self.commit(None, EventKind::Act, &words, changes)?;
         let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
         let (found, missing) = self.look_for_files(|root| ids.contains(&root))?;
         Ok(Relocated { event, found, missing, failed: Vec::new() })

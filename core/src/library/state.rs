@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::event::{
-    Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, Swap, UserLabel,
+    Caption, Change, ClassLook, Content, ContentHash, Event, EventId, EventKind, Field, FolderWord, Reward, RootId, Swap, UserLabel,
 };
 use crate::error;
 use crate::ids::ItemId;
@@ -323,7 +323,7 @@ impl State {
         self.last = Some(event.id);
         let (done, undone) = (Arc::make_mut(&mut self.done), Arc::make_mut(&mut self.undone));
         match event.kind {
-            Kind::Act => {
+            EventKind::Act => {
                 // Only long work has more than one event.
                 let known = if event.act == event.id { None } else { done.iter().rposition(|act| act.id == event.act) };
                 let act = Act { id: event.act, at: known.map_or(event.at, |at| done[at].at), words: event.words.clone() };
@@ -333,9 +333,9 @@ impl State {
                 }
                 undone.clear();
             }
-            Kind::Undo(act) => move_act(done, undone, act),
-            Kind::Redo(act) => move_act(undone, done, act),
-            Kind::Final => {}
+            EventKind::Undo(act) => move_act(done, undone, act),
+            EventKind::Redo(act) => move_act(undone, done, act),
+            EventKind::Final => {}
         }
     }
 }

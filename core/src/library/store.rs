@@ -11,7 +11,9 @@ use std::sync::Arc;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params};
 
-use super::event::{Caption, Change, ClassLook, Content, ContentHash, Event, EventId, Field, FolderWord, Kind, Reward, RootId, UserLabel};
+use super::event::{
+    Caption, Change, ClassLook, Content, ContentHash, Event, EventId, EventKind, Field, FolderWord, Reward, RootId, UserLabel,
+};
 use super::journal::{Journal, Line};
 use super::schema::{self, APPLICATION, SCHEMA};
 use super::seal;
@@ -210,7 +212,7 @@ impl Store {
     }
 
     /// Writes an event and the state it leads to, and gives the event its place. On disk when this returns.
-    pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: Kind, words: &str, changes: Vec<Change>) -> Result<Event> {
+    pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Event> {
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let last: i64 = tx.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get(0)).map_err(&refused)?;
@@ -547,22 +549,22 @@ fn hash_bytes(hash: ContentHash) -> [u8; 16] {
     hash.0.to_be_bytes()
 }
 
-fn kind_name(kind: Kind) -> (&'static str, i64) {
+fn kind_name(kind: EventKind) -> (&'static str, i64) {
     match kind {
-        Kind::Act => ("act", 0),
-        Kind::Undo(act) => ("undo", act.0 as i64),
-        Kind::Redo(act) => ("redo", act.0 as i64),
-        Kind::Final => ("final", 0),
+        EventKind::Act => ("act", 0),
+        EventKind::Undo(act) => ("undo", act.0 as i64),
+        EventKind::Redo(act) => ("redo", act.0 as i64),
+        EventKind::Final => ("final", 0),
     }
 }
 
-fn kind_of(name: &str, target: i64) -> Option<Kind> {
+fn kind_of(name: &str, target: i64) -> Option<EventKind> {
     let target = EventId(target as u64);
     match name {
-        "act" => Some(Kind::Act),
-        "undo" => Some(Kind::Undo(target)),
-        "redo" => Some(Kind::Redo(target)),
-        "final" => Some(Kind::Final),
+        "act" => Some(EventKind::Act),
+        "undo" => Some(EventKind::Undo(target)),
+        "redo" => Some(EventKind::Redo(target)),
+        "final" => Some(EventKind::Final),
         _ => None,
     }
 }

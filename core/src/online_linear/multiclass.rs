@@ -10,7 +10,7 @@
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Answer, MOST_CLASSES, Online, check_class, check_classes, check_query};
+use crate::learn::{MOST_CLASSES, Online, Prediction, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// How a function for each class is learned.
@@ -109,7 +109,7 @@ fn largest(scores: &[f64], among: impl Fn(usize) -> bool) -> Option<usize> {
 }
 
 impl Online for Multiclass {
-    type Round = Answer;
+    type Round = Prediction;
 
     fn announce(&mut self, classes: usize) -> Result<()> {
         check_classes(classes)?;
@@ -122,12 +122,12 @@ impl Online for Multiclass {
         Ok(())
     }
 
-    fn predict(&mut self, q: &[f64], _: &mut Rng) -> Result<Answer> {
+    fn predict(&mut self, q: &[f64], _: &mut Rng) -> Result<Prediction> {
         check_query(q, self.dimension)?;
-        Ok(Answer::certain(largest(&self.scores(q), |_| true)))
+        Ok(Prediction::certain(largest(&self.scores(q), |_| true)))
     }
 
-    fn learn(&mut self, q: &[f64], _: &Answer, truth: ClassId, _: &mut Rng) -> Result<()> {
+    fn learn(&mut self, q: &[f64], _: &Prediction, truth: ClassId, _: &mut Rng) -> Result<()> {
         check_query(q, self.dimension)?;
         let truth = check_class(truth)?;
         self.announce(truth + 1)?;

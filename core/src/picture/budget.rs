@@ -11,7 +11,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Memory for pictures that are being decoded, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryBudget {
     /// What those in work may need.
     pub reserved: u64,
     /// What all together may need; one picture alone is let in whatever it needs.
@@ -21,16 +21,16 @@ pub struct Memory {
 /// Bytes to be shared.
 #[derive(Debug)]
 pub(super) struct Budget {
-    memory: Mutex<Memory>,
+    memory: Mutex<MemoryBudget>,
     freed: Condvar,
 }
 
 impl Budget {
     pub(super) fn new(limit: u64) -> Self {
-        Self { memory: Mutex::new(Memory { reserved: 0, limit }), freed: Condvar::new() }
+        Self { memory: Mutex::new(MemoryBudget { reserved: 0, limit }), freed: Condvar::new() }
     }
 
-    pub(super) fn memory(&self) -> Memory {
+    pub(super) fn memory(&self) -> MemoryBudget {
         *self.hold()
     }
 
@@ -40,7 +40,7 @@ impl Budget {
         self.freed.notify_all();
     }
 
-    fn hold(&self) -> MutexGuard<'_, Memory> {
+    fn hold(&self) -> MutexGuard<'_, MemoryBudget> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, RgbImage};
 
-use super::budget::{Budget, Memory, Share};
+use super::budget::{Budget, MemoryBudget, Share};
 use super::resize;
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
@@ -79,8 +79,8 @@ pub trait Decoder: Send + Sync {
     }
 
     /// The memory for pictures in work; nothing where nobody counts it.
-    fn memory(&self) -> Memory {
-        Memory::default()
+    fn memory(&self) -> MemoryBudget {
+        MemoryBudget::default()
     }
 
     /// Sets how much memory pictures in work may need from now on, in bytes.
@@ -270,7 +270,7 @@ impl Decoder for InProcess {
         self.decode_in(path, side, &mut self.budget.share(progress))
     }
 
-    fn memory(&self) -> Memory {
+    fn memory(&self) -> MemoryBudget {
         self.budget.memory()
     }
 

@@ -14,7 +14,7 @@ pub mod workers;
 
 use image::{GrayImage, Luma, RgbImage};
 
-pub use budget::Memory;
+pub use budget::MemoryBudget;
 pub use decode::{Decoder, InProcess, Limits, Picture};
 pub use workers::Workers;
 

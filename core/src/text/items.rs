@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::index::{Text, TextIndex, TextKey, WordId};
-use super::query::Query;
+use super::query::TextQuery;
 use super::search::Asked;
 use crate::ids::ItemId;
 
@@ -63,20 +63,20 @@ impl Weigher<'_> {
 
 impl TextIndex {
     /// Makes a query ready to weigh items; `None` if it has a phrase with a word that no text has.
-    pub fn weigher(&self, query: &Query) -> Option<Weigher<'_>> {
+    pub fn weigher(&self, query: &TextQuery) -> Option<Weigher<'_>> {
         Some(Weigher { index: self, asked: self.ask(query)? })
     }
 
     /// Whether an item has, in any of its texts, every phrase that a query wants, and in none of them one that it does not want.
     /// O(w log(index)) for the w words of its texts.
-    pub fn allows(&self, item: ItemId, query: &Query) -> bool {
+    pub fn allows(&self, item: ItemId, query: &TextQuery) -> bool {
         let has = |phrase: &Vec<String>| self.texts_of(item).into_iter().any(|part| self.has_phrase(TextKey { item, part }, phrase));
         query.phrases.iter().all(has) && !query.unwanted.iter().any(has)
     }
 
     /// The items that `query` allows and that have a text with one of its words, best first and of equals the lower one. Cost as
     /// [`TextIndex::search`], with all texts of those items.
-    pub fn search_items(&self, query: &Query) -> Vec<ItemHit> {
+    pub fn search_items(&self, query: &TextQuery) -> Vec<ItemHit> {
         let Some(weigher) = self.weigher(query) else { return Vec::new() };
         let mut items: Vec<ItemId> = self.candidates(&weigher.asked).into_iter().map(|key| key.item).collect();
         // Texts are in the order of their items.

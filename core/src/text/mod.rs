@@ -2,12 +2,12 @@
 //!
 //! ```
 //! use tessera_core::ids::ItemId;
-//! use tessera_core::text::{Query, TextIndex, TextKey};
+//! use tessera_core::text::{TextQuery, TextIndex, TextKey};
 //!
 //! let mut index = TextIndex::default();
 //! index.insert(TextKey { item: ItemId(0), part: 0 }, "red_truck-07.jpg");
 //! index.insert(TextKey { item: ItemId(1), part: 0 }, "A red boat");
-//! let hits = index.search(&Query::parse("red -boat"), 10);
+//! let hits = index.search(&TextQuery::parse("red -boat"), 10);
 //! assert_eq!(hits.len(), 1);
 //! assert_eq!(hits[0].words, ["red"]);
 //! ```
@@ -21,6 +21,6 @@ mod tokens;
 
 pub use index::{TextIndex, TextKey};
 pub use items::{ItemHit, Weigher};
-pub use query::Query;
-pub use search::Hit;
+pub use query::TextQuery;
+pub use search::TextHit;
 pub use tokens::words;

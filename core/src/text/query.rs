@@ -6,7 +6,7 @@ const QUOTES: [char; 4] = ['"', '“', '”', '„'];
 
 /// What a text should have and must not have; all words as [`words`] gives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct TextQuery {
     /// Words wanted: the more of them a text has, the better.
     pub words: Vec<String>,
     /// Phrases, each of which a text must have: these words next to each other, in this order. They count as wanted too.
@@ -17,7 +17,7 @@ pub struct Query {
     pub prefix: Option<String>,
 }
 
-impl Query {
+impl TextQuery {
     /// Reads `red truck -boat "left side"`: words wanted, words not wanted, words in a row.
     ///
     /// `-"left side"` and `-left_side` do not want these words in a row. A quote that is never closed quotes nothing,
@@ -26,7 +26,7 @@ impl Query {
         read(text, false)
     }
 
-    /// As [`Query::parse`], for a text that is still being typed: a wanted word at its very end may be unfinished.
+    /// As [`TextQuery::parse`], for a text that is still being typed: a wanted word at its very end may be unfinished.
     pub fn typing(text: &str) -> Self {
         read(text, true)
     }
@@ -37,8 +37,8 @@ impl Query {
     }
 }
 
-fn read(text: &str, typing: bool) -> Query {
-    let mut query = Query::default();
+fn read(text: &str, typing: bool) -> TextQuery {
+    let mut query = TextQuery::default();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let bare = rest.trim_start_matches('-');

@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use super::index::{Text, TextIndex, TextKey, WordId};
-use super::query::Query;
+use super::query::TextQuery;
 
 /// A text that fits a query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
+pub struct TextHit {
     /// The text.
     pub key: TextKey,
     /// How well it fits: above 0, at most 1.
@@ -53,7 +53,7 @@ impl TextIndex {
     ///
     /// O(p log p + c w log(index)): p is how many texts have each word, summed over the query's words and completions, or the
     /// number of texts that have the rarest word of a phrase; c is how many different texts these are, w their words.
-    pub fn search(&self, query: &Query, k: usize) -> Vec<Hit> {
+    pub fn search(&self, query: &TextQuery, k: usize) -> Vec<TextHit> {
         let Some(asked) = self.ask(query) else { return Vec::new() };
         let fitting = self.candidates(&asked).into_iter().filter_map(|key| {
             let text = self.texts.get(&key)?;
@@ -67,11 +67,11 @@ impl TextIndex {
             fitting.truncate(k);
         }
         fitting.sort_unstable_by(order);
-        fitting.into_iter().map(|(score, key, text)| Hit { key, score, words: self.matched(&asked, text) }).collect()
+        fitting.into_iter().map(|(score, key, text)| TextHit { key, score, words: self.matched(&asked, text) }).collect()
     }
 
     /// `None` if a phrase has a word that no text has.
-    pub(super) fn ask(&self, query: &Query) -> Option<Asked> {
+    pub(super) fn ask(&self, query: &TextQuery) -> Option<Asked> {
         let mut counts = BTreeMap::<&str, u32>::new();
         for word in query.words.iter().chain(query.phrases.iter().flatten()) {
             *counts.entry(word).or_default() += 1;

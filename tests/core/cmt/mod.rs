@@ -9,7 +9,7 @@ mod theory;
 
 use proptest::prelude::*;
 use rand::RngExt;
-use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, Similarity, Split};
+use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, Similarity, SplitRule};
 use tessera_core::ids::ItemId;
 use tessera_core::random;
 use tessera_core::sparse::SparseVec;
@@ -44,7 +44,7 @@ pub(super) fn options() -> impl Strategy<Value = CmtOptions> {
     parts.prop_map(|(leaf_cap, [fresh, euclid, learn_scorer, train, opposed], reroutes, trees, seed, alpha)| CmtOptions {
         alpha,
         leaf_cap,
-        split: if fresh { Split::FreshRouter } else { Split::TrainedRouter },
+        split: if fresh { SplitRule::FreshRouter } else { SplitRule::TrainedRouter },
         reroutes,
         update_reroutes_train: train,
         similarity: if euclid { Similarity::NegEuclid } else { Similarity::Cosine },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, Split};
+use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, SplitRule};
 use tessera_core::ids::ItemId;
 use tessera_core::sparse::SparseVec;
 
@@ -127,7 +127,7 @@ fn removing_all_leaves_nothing_behind() {
 
 #[test]
 fn equal_vectors_share_a_leaf_of_any_size() {
-    for split in [Split::TrainedRouter, Split::FreshRouter] {
+    for split in [SplitRule::TrainedRouter, SplitRule::FreshRouter] {
         let mut cmt: Cmt<u32> = Cmt::new(&CmtOptions { leaf_cap: LeafCap::Fixed(2), split, ..CmtOptions::default() }).unwrap();
         let (x, y) = (SparseVec::new(&[1, 2], &[1.0, 1.0]).unwrap(), SparseVec::new(&[2], &[1.0]).unwrap());
         for i in 0..200 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tessera_core::bytes::{Reader, Stored, Writer};
-use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, Router, Similarity, Split, Turn};
+use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, Router, RouterStep, Similarity, SplitRule};
 use tessera_core::ids::ItemId;
 use tessera_core::online_linear::{AdaptiveLinear, Learner};
 use tessera_core::sparse::SparseVec;
@@ -84,7 +84,7 @@ fn share(alpha: f64) -> f64 {
 
 /// Inserts all, nothing else, as the theorems have it.
 fn grown(alpha: f64, rate: f32, leaf_cap: LeafCap, xs: &[SparseVec]) -> Cmt<u32, Watched> {
-    let options = CmtOptions { alpha, router_rate: rate, leaf_cap, split: Split::FreshRouter, reroutes: 0, ..CmtOptions::default() };
+    let options = CmtOptions { alpha, router_rate: rate, leaf_cap, split: SplitRule::FreshRouter, reroutes: 0, ..CmtOptions::default() };
     let mut cmt = Cmt::new(&options).unwrap();
     for (x, i) in xs.iter().zip(0..) {
         cmt.insert(ItemId(i), x.clone(), i).unwrap();
@@ -93,7 +93,7 @@ fn grown(alpha: f64, rate: f32, leaf_cap: LeafCap, xs: &[SparseVec]) -> Cmt<u32,
 }
 
 /// All inner nodes, by number.
-fn nodes(cmt: &Cmt<u32, Watched>) -> BTreeMap<u32, Turn> {
+fn nodes(cmt: &Cmt<u32, Watched>) -> BTreeMap<u32, RouterStep> {
     let ways = cmt.iter().map(|memory| cmt.explain(&memory.x, memory.id, 0).unwrap().paths.remove(0));
     ways.flat_map(|path| path.turns).map(|turn| (turn.node, turn)).collect()
 }
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn lemma_a_4_what_was_just_remembered_is_found(seed: u64, split in any::<bool>(), euclid: bool, leaf_cap in prop::sample::select(vec![LeafCap::Fixed(1), LeafCap::Fixed(5), LeafCap::Log { c: 2.0 }]), rate in prop::sample::select(vec![0.05f32, 0.5, 5.0])) {
         let options = CmtOptions {
-            split: if split { Split::FreshRouter } else { Split::TrainedRouter },
+            split: if split { SplitRule::FreshRouter } else { SplitRule::TrainedRouter },
             similarity: if euclid { Similarity::NegEuclid } else { Similarity::Cosine },
             leaf_cap,
             router_rate: rate,

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use rand::RngExt;
 use tessera_core::bytes::{Reader, Stored, Writer};
-use tessera_core::contextual::{ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Lift, Metric, PairLearner, Space};
+use tessera_core::contextual::{ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Geometry, Lift, PairLearner, Space};
 use tessera_core::ids::ClassId;
 use tessera_core::learn::Online;
 use tessera_core::random::{self, Rng};
 
 use super::{centres, dot, unit};
 
-const METRICS: [Metric; 5] = [Metric::Inner, Metric::L2, Metric::Even(2), Metric::Even(4), Metric::Even(8)];
+const METRICS: [Geometry; 5] = [Geometry::Inner, Geometry::L2, Geometry::Even(2), Geometry::Even(4), Geometry::Even(8)];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
@@ -27,8 +27,8 @@ proptest! {
         let (h, g) = (lift.image(&centres[0]).unwrap(), lift.image(&centres[1]).unwrap());
         let w: Vec<f64> = h.iter().zip(&g).map(|(a, b)| a - b).collect();
         prop_assert!(dot(&w, &w).sqrt() <= lift.radius() * (1.0 + 1e-12));
-        let power = match metric { Metric::Inner => 1.0, Metric::Even(p) => f64::from(p), _ => 2.0 };
-        let near = |i: usize| { let value = lift.nearness(&q, &centres[i]); if metric == Metric::Inner { value } else { -(-value).powf(power) } };
+        let power = match metric { Geometry::Inner => 1.0, Geometry::Even(p) => f64::from(p), _ => 2.0 };
+        let near = |i: usize| { let value = lift.nearness(&q, &centres[i]); if metric == Geometry::Inner { value } else { -(-value).powf(power) } };
         prop_assert!((dot(&phi, &w) - (near(0) - near(1))).abs() < 1e-10 * lift.radius(), "{} and {}", dot(&phi, &w), near(0) - near(1));
         let (truth, guess) = if dot(&phi, &w) >= 0.0 { (0, 1) } else { (1, 0) };
         let loss = lift.loss(&q, &centres[guess], &centres[truth]);
@@ -39,7 +39,7 @@ proptest! {
 /// The total loss in the metric itself is within the bound of the mapped one, for plain and squared losses.
 #[test]
 fn the_bound_is_that_of_the_metric() {
-    for metric in [Metric::L2, Metric::Even(4)] {
+    for metric in [Geometry::L2, Geometry::Even(4)] {
         for wanted in [1.0, 2.0] {
             let mut rng = random::seeded(9);
             let (k, d) = (3, 2);
@@ -71,7 +71,7 @@ fn the_bound_is_that_of_the_metric() {
 fn errors_of_degrees_hold() {
     let mut rng = random::seeded(3);
     for (p, d) in [(2.5, 3), (3.0, 2), (7.3, 4)] {
-        let lift = Lift::new(Metric::Chebyshev(p, 16), d).unwrap();
+        let lift = Lift::new(Geometry::Chebyshev(p, 16), d).unwrap();
         let degrees = lift.degrees();
         assert_eq!(degrees.iter().map(|own| own.degree).collect::<Vec<_>>(), [2, 4, 8, 16]);
         assert!(degrees.windows(2).all(|two| two[1].error < two[0].error / 1.5), "{degrees:?}");
@@ -100,7 +100,7 @@ fn any_power_is_approximated() {
     for p in [2.5, 3.0] {
         let mut rng = random::seeded(2);
         let (k, d) = (3, 2);
-        let lift = Lift::new(Metric::Chebyshev(p, 16), d).unwrap();
+        let lift = Lift::new(Geometry::Chebyshev(p, 16), d).unwrap();
         let centres = centres(k, d, &mut rng);
         let images: Vec<Vec<f64>> = centres.iter().map(|centre| lift.image(centre).unwrap()).collect();
         let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: 1.0 / p, margin: None };
@@ -132,12 +132,12 @@ fn any_power_is_approximated() {
 #[test]
 fn other_metrics_are_refused() {
     for metric in [
-        Metric::Even(3),
-        Metric::Even(0),
-        Metric::Even(18),
-        Metric::Chebyshev(1.5, 8),
-        Metric::Chebyshev(f64::NAN, 8),
-        Metric::Chebyshev(3.0, 99),
+        Geometry::Even(3),
+        Geometry::Even(0),
+        Geometry::Even(18),
+        Geometry::Chebyshev(1.5, 8),
+        Geometry::Chebyshev(f64::NAN, 8),
+        Geometry::Chebyshev(3.0, 99),
     ] {
         assert!(Lift::new(metric, 2).unwrap_err().to_string().contains("from 2 to 16"), "{metric:?}");
     }

@@ -1,10 +1,10 @@
 //! Naming patterns: each is found, and none is found where there is none.
 
 use proptest::prelude::*;
-use tessera_core::data::names::{Field, PATTERNS, Pattern, choose};
+use tessera_core::data::names::{NameField, NamePattern, PATTERNS, choose};
 use tessera_core::data::{Camera, Meta};
 
-fn pattern(name: &str) -> &'static Pattern {
+fn pattern(name: &str) -> &'static NamePattern {
     PATTERNS.iter().find(|pattern| pattern.name == name).expect("a known pattern")
 }
 
@@ -137,14 +137,14 @@ proptest! {
         let (number, instance, elevation, azimuth, lighting) = numbers;
         let mut expected = Meta { instance: Some(instance), ..Meta::default() };
         let parts: Vec<String> = pattern.fields.iter().map(|field| match field {
-            Field::Number => format!("{number:06}"),
-            Field::Category => category.clone(),
-            Field::CategoryInstance => format!("{category}{instance:0width$}"),
-            Field::Instance => format!("{instance:0width$}"),
-            Field::Elevation => { expected.elevation = Some(elevation); format!("{elevation:0width$}") }
-            Field::Azimuth => { expected.azimuth = Some(azimuth); format!("{azimuth:0width$}") }
-            Field::Lighting => { expected.lighting = Some(lighting); format!("{lighting:0width$}") }
-            Field::Camera => { expected.camera = Some(CAMERAS[camera].1); CAMERAS[camera].0.to_owned() }
+            NameField::Number => format!("{number:06}"),
+            NameField::Category => category.clone(),
+            NameField::CategoryInstance => format!("{category}{instance:0width$}"),
+            NameField::Instance => format!("{instance:0width$}"),
+            NameField::Elevation => { expected.elevation = Some(elevation); format!("{elevation:0width$}") }
+            NameField::Azimuth => { expected.azimuth = Some(azimuth); format!("{azimuth:0width$}") }
+            NameField::Lighting => { expected.lighting = Some(lighting); format!("{lighting:0width$}") }
+            NameField::Camera => { expected.camera = Some(CAMERAS[camera].1); CAMERAS[camera].0.to_owned() }
         }).collect();
         let stem = parts.join(separator);
         let stem = if upper { stem.to_uppercase() } else { stem };

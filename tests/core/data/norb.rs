@@ -7,7 +7,7 @@ use image::GrayImage;
 use proptest::prelude::*;
 use tessera_core::data::mat::{Element, Header};
 use tessera_core::data::norb::{CATEGORIES, NorbSet, NorbWriter};
-use tessera_core::data::{Camera, ClassesFrom, Source, names};
+use tessera_core::data::{Camera, ClassesFrom, ImageSource, names};
 use tessera_core::picture::InProcess;
 use tessera_core::picture::decode::WHOLE;
 use tessera_core::progress::Progress;
@@ -81,7 +81,7 @@ fn each_camera_gives_its_own_frames_of_one_set_in_memory() {
     for (camera, side) in [(Camera::Left, 0), (Camera::Right, 1)] {
         let set = Dataset::from_norb(&norb, &OpenOptions { camera, ..OpenOptions::default() });
         assert_eq!(set.items[4].meta.camera, Some(camera));
-        assert!(matches!(&set.items[4].source, Source::Frame { set, index } if Arc::ptr_eq(set, &norb) && *index == 8 + side));
+        assert!(matches!(&set.items[4].source, ImageSource::Frame { set, index } if Arc::ptr_eq(set, &norb) && *index == 8 + side));
         let picture = set.picture(4, &InProcess::default(), WHOLE, &Progress::default()).unwrap().pixels;
         let grey = frame(5, 3, 8 + side);
         assert!(picture.enumerate_pixels().all(|(x, y, p)| p.0 == [grey.get_pixel(x, y).0[0]; 3]));
@@ -93,7 +93,7 @@ fn jittered_sets_have_ten_numbers_and_a_sixth_class() {
     let dir = folder(&[]);
     let set = open(&write(&dir.path().join("mini"), 12, 10), Labels::Auto);
     assert_eq!(set.classes, ["airplane", "animal", "car", "human", "none", "truck"]);
-    let Source::Frame { set: norb, .. } = &set.items[0].source else { panic!("a frame") };
+    let ImageSource::Frame { set: norb, .. } = &set.items[0].source else { panic!("a frame") };
     assert_eq!(norb.info(7), [1, 3, 12, 4, -6, -6, -6, -6, -6, -6]);
 }
 
@@ -357,7 +357,7 @@ fn genuine_norb_files_are_read() {
     for (part, first) in [("training", [8, 6, 4, 4]), ("testing", [0, 0, 0, 0])] {
         let set = open(&root.join(format!("smallnorb-mini-{part}")), Labels::Auto);
         assert_eq!(set.items.len(), 6);
-        let Source::Frame { set: norb, .. } = &set.items[0].source else { panic!("a frame") };
+        let ImageSource::Frame { set: norb, .. } = &set.items[0].source else { panic!("a frame") };
         assert_eq!((norb.width(), norb.height(), norb.info(0)), (96, 96, first.as_slice()));
         let picture = set.picture(0, &InProcess::default(), WHOLE, &Progress::default()).unwrap().pixels;
         assert_eq!(picture.dimensions(), (96, 96));

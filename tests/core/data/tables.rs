@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 use tessera_core::Result;
-use tessera_core::data::tables::{self, Format, Found, MAX_PROBLEMS, MAX_SIDECAR, Matcher, Row, Table, sidecar};
+use tessera_core::data::tables::{self, MAX_PROBLEMS, MAX_SIDECAR, Matcher, PathMatch, Table, TableFormat, TableRow, sidecar};
 use tessera_core::progress::Progress;
 
 use super::{big_data, folder, touch};
 
-fn row(path: &str, label: Option<&str>, captions: &[&str]) -> Row {
-    Row { path: path.into(), label: label.map(String::from), captions: captions.iter().map(|text| text.to_string()).collect() }
+fn row(path: &str, label: Option<&str>, captions: &[&str]) -> TableRow {
+    TableRow { path: path.into(), label: label.map(String::from), captions: captions.iter().map(|text| text.to_string()).collect() }
 }
 
 fn read(path: &Path) -> Result<Table> {
@@ -43,11 +43,11 @@ fn problem_lines(table: &Table) -> Vec<usize> {
 }
 
 /// What a format can hold of these rows.
-fn held(format: Format, rows: &[Row]) -> Vec<Row> {
+fn held(format: TableFormat, rows: &[TableRow]) -> Vec<TableRow> {
     match format {
-        Format::Flickr8k | Format::Sidecar => {
+        TableFormat::Flickr8k | TableFormat::Sidecar => {
             let flat = |text: &String| text.replace("\r\n", " ").replace(['\r', '\n'], " ");
-            let flat = |row: &Row| Row { label: None, captions: row.captions.iter().map(flat).collect(), ..row.clone() };
+            let flat = |row: &TableRow| TableRow { label: None, captions: row.captions.iter().map(flat).collect(), ..row.clone() };
             rows.iter().filter(|row| !row.captions.is_empty()).map(flat).collect()
         }
         _ => rows.to_vec(),
@@ -55,20 +55,20 @@ fn held(format: Format, rows: &[Row]) -> Vec<Row> {
 }
 
 /// Writes rows in a new folder and reads them again. For sidecars their images lie there too.
-fn there_and_back(format: Format, rows: &[Row]) -> (usize, Table) {
+fn there_and_back(format: TableFormat, rows: &[TableRow]) -> (usize, Table) {
     let dir = folder(&[]);
     let to = match format {
-        Format::Sidecar => dir.path().to_owned(),
+        TableFormat::Sidecar => dir.path().to_owned(),
         _ => dir.path().join("table"),
     };
-    if format == Format::Sidecar {
+    if format == TableFormat::Sidecar {
         rows.iter().for_each(|row| touch(&to.join(&row.path)));
     }
     let n_rows = tables::write(format, rows, &to).expect("written rows");
     (n_rows, read(&to).expect("a table"))
 }
 
-fn samples() -> Vec<Row> {
+fn samples() -> Vec<TableRow> {
     vec![
         row("a/b.jpg", Some("dog"), &["A dog, running.", "\"Good\" dog", "say \"x\"", "two\nlines", "a\ttab; here"]),
         row("a/c d.png", Some("cat, small"), &["Ein Kätzchen 🐈", "#1 cat", "=1+1", "{\"x\": [1]}", "a\r\nb\rc"]),
@@ -79,14 +79,14 @@ fn samples() -> Vec<Row> {
 
 #[test]
 fn every_format_gives_back_what_was_written() {
-    for format in Format::ALL {
+    for format in TableFormat::ALL {
         let expected = held(format, &samples());
         let (n_rows, table) = there_and_back(format, &samples());
         assert_eq!((n_rows, table.format), (expected.len(), format));
         assert_eq!((table.rows, table.problems), (expected, vec![]), "{format}");
-        assert_eq!(format.name().parse::<Format>().unwrap(), format);
+        assert_eq!(format.name().parse::<TableFormat>().unwrap(), format);
     }
-    assert_eq!("xls".parse::<Format>().unwrap_err().reason(), "option");
+    assert_eq!("xls".parse::<TableFormat>().unwrap_err().reason(), "option");
 }
 
 /// Text without blanks around it, made of what is special somewhere.
@@ -103,25 +103,25 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// Rows of different images.
-fn some_rows() -> impl Strategy<Value = Vec<Row>> {
+fn some_rows() -> impl Strategy<Value = Vec<TableRow>> {
     let path = ("[a-c ,;\"#é{]{0,3}", "[a-c][a-c ,;\"'#é.=]{0,4}")
         .prop_map(|(folder, name)| format!("{folder}/{name}").trim_matches('/').to_owned());
     let one = (path, prop::option::of(text()), prop::collection::vec(text(), 0..4));
     prop::collection::vec(one, 1..6).prop_map(|rows| {
         // The numbers keep the images apart.
         let numbered =
-            rows.into_iter().enumerate().map(|(i, (path, label, captions))| Row { path: format!("{path}{i}.jpg"), label, captions });
+            rows.into_iter().enumerate().map(|(i, (path, label, captions))| TableRow { path: format!("{path}{i}.jpg"), label, captions });
         numbered.collect::<Vec<_>>()
     })
 }
 
-fn survives(format: Format, rows: Vec<Row>) -> std::result::Result<(), TestCaseError> {
+fn survives(format: TableFormat, rows: Vec<TableRow>) -> std::result::Result<(), TestCaseError> {
     let mut expected = held(format, &rows);
     if expected.is_empty() {
         return Ok(());
     }
     let (n_rows, mut table) = there_and_back(format, &rows);
-    if format == Format::Sidecar {
+    if format == TableFormat::Sidecar {
         expected.sort_by(|a, b| a.path.cmp(&b.path));
         table.rows.sort_by(|a, b| a.path.cmp(&b.path));
     }
@@ -136,39 +136,39 @@ proptest! {
 
     #[test]
     fn flickr8k_survives(rows in some_rows()) {
-        survives(Format::Flickr8k, rows)?;
+        survives(TableFormat::Flickr8k, rows)?;
     }
 
     #[test]
     fn coco_survives(rows in some_rows()) {
-        survives(Format::Coco, rows)?;
+        survives(TableFormat::Coco, rows)?;
     }
 
     #[test]
     fn csv_survives(rows in some_rows()) {
-        survives(Format::Csv, rows)?;
+        survives(TableFormat::Csv, rows)?;
     }
 
     #[test]
     fn tsv_survives(rows in some_rows()) {
-        survives(Format::Tsv, rows)?;
+        survives(TableFormat::Tsv, rows)?;
     }
 
     #[test]
     fn json_lines_survive(rows in some_rows()) {
-        survives(Format::JsonLines, rows)?;
+        survives(TableFormat::JsonLines, rows)?;
     }
 
     #[test]
     fn sidecars_survive(rows in some_rows()) {
-        survives(Format::Sidecar, rows)?;
+        survives(TableFormat::Sidecar, rows)?;
     }
 
     #[test]
     fn damaged_files_never_panic(rows in some_rows(), which in 0..5usize, at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
         let dir = folder(&[]);
         let path = dir.path().join("table");
-        tables::write(Format::ALL[which], &rows, &path).unwrap();
+        tables::write(TableFormat::ALL[which], &rows, &path).unwrap();
         let mut bytes = fs::read(&path).unwrap();
         if !bytes.is_empty() {
             let at = at.index(bytes.len());
@@ -218,12 +218,12 @@ fn problems_are_counted_beyond_those_kept() {
 #[test]
 fn marks_and_line_ends_of_other_systems_do_no_harm() {
     let rows = [row("a.jpg", None, &["one", "two"]), row("b.jpg", None, &["three"])];
-    for format in Format::ALL {
+    for format in TableFormat::ALL {
         for with_mark in [false, true] {
             let dir = folder(&["a.jpg", "b.jpg"]);
-            let to = if format == Format::Sidecar { dir.path().to_owned() } else { dir.path().join("table") };
+            let to = if format == TableFormat::Sidecar { dir.path().to_owned() } else { dir.path().join("table") };
             tables::write(format, &rows, &to).unwrap();
-            let files = if format == Format::Sidecar { vec![to.join("a.txt"), to.join("b.txt")] } else { vec![to.clone()] };
+            let files = if format == TableFormat::Sidecar { vec![to.join("a.txt"), to.join("b.txt")] } else { vec![to.clone()] };
             for file in files {
                 let text = fs::read_to_string(&file).unwrap().replace('\n', "\r\n");
                 fs::write(&file, if with_mark { format!("\u{FEFF}{text}") } else { text }).unwrap();
@@ -266,8 +266,8 @@ fn what_is_no_table_is_refused_with_the_way_out() {
 #[test]
 fn work_can_be_cancelled() {
     let dir = folder(&["a.jpg"]);
-    for format in Format::ALL {
-        let to = if format == Format::Sidecar { dir.path().to_owned() } else { dir.path().join("table") };
+    for format in TableFormat::ALL {
+        let to = if format == TableFormat::Sidecar { dir.path().to_owned() } else { dir.path().join("table") };
         tables::write(format, &[row("a.jpg", None, &["one"])], &to).unwrap();
         let progress = Progress::default();
         progress.cancel();
@@ -312,20 +312,20 @@ fn rows_of_one_image_are_joined() {
 fn formats_refuse_what_they_cannot_hold() {
     let dir = folder(&[]);
     let to = dir.path().join("out");
-    for format in Format::ALL {
+    for format in TableFormat::ALL {
         assert!(tables::write(format, &[row(" ", None, &["x"])], &to).unwrap_err().to_string().contains("none in row 1"));
     }
     for path in ["a\tb.jpg", "a\nb.jpg", "a\rb.jpg"] {
-        assert_eq!(tables::write(Format::Flickr8k, &[row(path, None, &["x"])], &to).unwrap_err().reason(), "data");
+        assert_eq!(tables::write(TableFormat::Flickr8k, &[row(path, None, &["x"])], &to).unwrap_err().reason(), "data");
     }
     for path in
         ["../a.jpg", "a/../../b.jpg", "a\\..\\..\\b.jpg", "/etc/a.jpg", "\\\\host\\a.jpg", "C:\\a.jpg", ".git/a.jpg", "..", "a/", "./"]
     {
-        let error = tables::write(Format::Sidecar, &[row("good.jpg", None, &["x"]), row(path, None, &["x"])], &to).unwrap_err();
+        let error = tables::write(TableFormat::Sidecar, &[row("good.jpg", None, &["x"]), row(path, None, &["x"])], &to).unwrap_err();
         assert_eq!(error.reason(), "data", "{path}");
     }
     let long = "x".repeat(MAX_SIDECAR as usize);
-    assert!(tables::write(Format::Sidecar, &[row("a.jpg", None, &[&long])], &to).unwrap_err().to_string().contains("another format"));
+    assert!(tables::write(TableFormat::Sidecar, &[row("a.jpg", None, &[&long])], &to).unwrap_err().to_string().contains("another format"));
     assert!(!to.exists(), "nothing is written when something is refused");
 }
 
@@ -353,16 +353,16 @@ fn sidecars_lie_beside_their_images() {
 fn sidecars_never_replace_other_text() {
     let dir = folder(&[]);
     let rows = [row("x\\a.jpg", Some("dog"), &["one"]), row("b.v2", None, &["two"]), row("c.png", Some("cat"), &[])];
-    assert_eq!(tables::write(Format::Sidecar, &rows, dir.path()).unwrap(), 2);
-    assert_eq!(tables::write(Format::Sidecar, &rows, dir.path()).unwrap(), 2, "the same again does no harm");
+    assert_eq!(tables::write(TableFormat::Sidecar, &rows, dir.path()).unwrap(), 2);
+    assert_eq!(tables::write(TableFormat::Sidecar, &rows, dir.path()).unwrap(), 2, "the same again does no harm");
     assert_eq!(fs::read_to_string(dir.path().join("x/a.txt")).unwrap(), "one\n");
     assert_eq!(read(dir.path()).unwrap().rows, [row("b.v2", None, &["two"]), row("x/a", None, &["one"])], "a folder without images");
 
     let other = [row("new.jpg", None, &["x"]), row("x/a.png", None, &["other"])];
-    assert!(tables::write(Format::Sidecar, &other, dir.path()).unwrap_err().to_string().contains("move it away"));
+    assert!(tables::write(TableFormat::Sidecar, &other, dir.path()).unwrap_err().to_string().contains("move it away"));
     assert!(!dir.path().join("new.txt").exists(), "all is checked before anything is written");
     let clash = [row("n.jpg", None, &["x"]), row("n.png", None, &["y"])];
-    assert_eq!(tables::write(Format::Sidecar, &clash, dir.path()).unwrap_err().reason(), "data");
+    assert_eq!(tables::write(TableFormat::Sidecar, &clash, dir.path()).unwrap_err().reason(), "data");
 }
 
 #[cfg(unix)]
@@ -370,12 +370,12 @@ fn sidecars_never_replace_other_text() {
 fn sidecars_do_not_follow_links_out_of_their_folder() {
     let (dir, outside) = (folder(&[]), folder(&[]));
     std::os::unix::fs::symlink(outside.path(), dir.path().join("link")).unwrap();
-    assert_eq!(tables::write(Format::Sidecar, &[row("link/a.jpg", None, &["x"])], dir.path()).unwrap_err().reason(), "data");
+    assert_eq!(tables::write(TableFormat::Sidecar, &[row("link/a.jpg", None, &["x"])], dir.path()).unwrap_err().reason(), "data");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
 /// The obvious version of [`Matcher::find`]: looks at every path for every way of comparing.
-fn slow_find(library: &[(u32, String)], row_path: &str) -> Found<u32> {
+fn slow_find(library: &[(u32, String)], row_path: &str) -> PathMatch<u32> {
     let split = |path: &str| -> Vec<String> {
         let parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");
         parts.rev().map(String::from).collect()
@@ -403,11 +403,15 @@ fn slow_find(library: &[(u32, String)], row_path: &str) -> Found<u32> {
             let best = library.iter().map(|(_, path)| score(path)).max().unwrap_or_default();
             if best.0 > 0 {
                 let fitting: Vec<u32> = library.iter().filter(|(_, path)| score(path) == best).map(|(id, _)| *id).collect();
-                return if fitting.iter().all(|id| *id == fitting[0]) { Found::One(fitting[0]) } else { Found::Several(fitting.len()) };
+                return if fitting.iter().all(|id| *id == fitting[0]) {
+                    PathMatch::One(fitting[0])
+                } else {
+                    PathMatch::Several(fitting.len())
+                };
             }
         }
     }
-    Found::None
+    PathMatch::None
 }
 
 fn some_path() -> impl Strategy<Value = String> {
@@ -438,34 +442,34 @@ fn paths_find_the_images_that_people_mean() {
         ["/x/a/b.jpg", "/x/c/b.jpg", "/y/a/b.jpg", "/x/c/Only.JPG", "/x/c/d.png", "/x/c/d.tif", "/x/v1.2.jpg", "z/b.jpg", "/w/z/b.jpg"];
     let matcher = Matcher::new(library.iter().enumerate().map(|(i, path)| (i, Path::new(path))));
     for (path, expected) in [
-        ("/x/a/b.jpg", Found::One(0)),
-        ("x\\c\\b.jpg", Found::One(1)),
-        ("old/c/b.jpg", Found::One(1)),
-        ("a/b.jpg", Found::Several(2)),
-        ("b.jpg", Found::Several(5)),
-        ("z/b.jpg", Found::One(7)),
-        ("C:\\photos\\only.jpg", Found::One(3)),
-        (" Only.JPG ", Found::One(3)),
-        ("only", Found::One(3)),
-        ("only.heic", Found::One(3)),
-        ("c/d", Found::Several(2)),
-        ("d.png", Found::One(4)),
-        ("D.TIF", Found::One(5)),
-        ("v1.2", Found::One(6)),
-        ("e.jpg", Found::None),
-        ("", Found::None),
-        ("/", Found::None),
+        ("/x/a/b.jpg", PathMatch::One(0)),
+        ("x\\c\\b.jpg", PathMatch::One(1)),
+        ("old/c/b.jpg", PathMatch::One(1)),
+        ("a/b.jpg", PathMatch::Several(2)),
+        ("b.jpg", PathMatch::Several(5)),
+        ("z/b.jpg", PathMatch::One(7)),
+        ("C:\\photos\\only.jpg", PathMatch::One(3)),
+        (" Only.JPG ", PathMatch::One(3)),
+        ("only", PathMatch::One(3)),
+        ("only.heic", PathMatch::One(3)),
+        ("c/d", PathMatch::Several(2)),
+        ("d.png", PathMatch::One(4)),
+        ("D.TIF", PathMatch::One(5)),
+        ("v1.2", PathMatch::One(6)),
+        ("e.jpg", PathMatch::None),
+        ("", PathMatch::None),
+        ("/", PathMatch::None),
     ] {
         assert_eq!(matcher.find(path), expected, "{path}");
     }
     let twice = Matcher::new(["/x/a.jpg", "/y/a.jpg"].map(|path| (7, Path::new(path))));
-    assert_eq!(twice.find("a.jpg"), Found::One(7), "two places of one image");
+    assert_eq!(twice.find("a.jpg"), PathMatch::One(7), "two places of one image");
 }
 
 #[test]
 fn the_captions_of_the_toys_are_read() {
     let table = table("captions.tsv", "train/car/1.png\ta red car\ntrain/car/1.png\ta car in red, plain\ntrain/cow/2.png\ta cow\n");
-    assert_eq!(table.format, Format::Tsv);
+    assert_eq!(table.format, TableFormat::Tsv);
     assert_eq!(table.rows, [row("train/car/1.png", None, &["a red car", "a car in red, plain"]), row("train/cow/2.png", None, &["a cow"])]);
 }
 
@@ -476,16 +480,16 @@ fn genuine_flickr8k_captions_are_read() {
         return;
     };
     let table = read(&root.join("Flickr8k.token.txt")).unwrap();
-    assert_eq!((table.format, table.rows.len(), table.n_problems), (Format::Flickr8k, 7000, 0));
+    assert_eq!((table.format, table.rows.len(), table.n_problems), (TableFormat::Flickr8k, 7000, 0));
     assert!(table.rows.iter().all(|row| row.captions.len() == 5));
     assert_eq!(table.rows[0].captions[1], "A girl going into a wooden building .");
     let images: Vec<PathBuf> = fs::read_dir(root.join("images")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let matcher = Matcher::new(images.iter().enumerate().map(|(i, path)| (i, path.as_path())));
     let n_found =
-        table.rows.iter().filter(|row| matches!(matcher.find(&row.path), Found::One(i) if images[i].ends_with(&row.path))).count();
+        table.rows.iter().filter(|row| matches!(matcher.find(&row.path), PathMatch::One(i) if images[i].ends_with(&row.path))).count();
     assert_eq!(n_found, 7000);
     let dir = TempDir::new().unwrap();
-    for format in Format::ALL.into_iter().filter(|format| *format != Format::Sidecar) {
+    for format in TableFormat::ALL.into_iter().filter(|format| *format != TableFormat::Sidecar) {
         let to = dir.path().join(format.name());
         tables::write(format, &table.rows, &to).unwrap();
         assert_eq!(read(&to).unwrap().rows, table.rows, "{format}");

@@ -86,7 +86,7 @@ fn tables_are_one_act_and_never_overrule() {
 
     let rows = hold(&library).rows(true, true);
     let out = place.dir.path().join("out.jsonl");
-    tables::write(tables::Format::JsonLines, &rows, &out).unwrap();
+    tables::write(tables::TableFormat::JsonLines, &rows, &out).unwrap();
     let other = Mutex::new(open(&place.dir.path().join("other.tessera"), Arc::new(InProcess::default())).unwrap());
     imported_with(&other, &place.images(), &ImportOptions { labels: tessera_core::data::Labels::None, ..ImportOptions::default() });
     let table = tables::read(&out, &Progress::default()).unwrap();

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::recall::{CANDIDATES, Remembered, words_of};
-use tessera_core::text::Query;
+use tessera_core::library::models::recall::{CANDIDATES, RecallHit, words_of};
+use tessera_core::text::TextQuery;
 
 use super::*;
 
-fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<Remembered> {
-    let query = Query::parse(text);
+fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<RecallHit> {
+    let query = TextQuery::parse(text);
     let library = hold(library);
     let question = library.recall().ask(library.words(), &query);
     let (mut found, _) = question.search(1, CANDIDATES, |_| true);
@@ -81,11 +81,11 @@ fn a_lesson_counts_at_once_is_durable_and_can_be_taken_back() {
     hold(&library).undo().unwrap();
     hold(&library).reward("red truck", barn, None).unwrap().unwrap();
     assert_eq!(search(&library, "red truck", 6), before);
-    assert_eq!(words_of(&Query::parse("Red  truck")), "red truck");
+    assert_eq!(words_of(&TextQuery::parse("Red  truck")), "red truck");
     // However it is written, what was said of a question is found with it.
     for text in ["red truck -blue", "\"red truck\" wet", "\"a red\" truck"] {
         hold(&library).reward(text, truck, Some(1.0)).unwrap().unwrap();
-        for query in [Query::parse(text), Query::typing(text)] {
+        for query in [TextQuery::parse(text), TextQuery::typing(text)] {
             assert!(hold(&library).state().image(truck).unwrap().rewards.contains_key(&words_of(&query)), "{query:?}");
         }
         hold(&library).undo().unwrap();
@@ -136,7 +136,7 @@ fn what_must_not_be_there_is_in_no_text_of_an_answer() {
     let (_place, library) = drawn(3, 40);
     let library = hold(&library);
     for (wanted, unwanted) in THINGS.iter().flat_map(|a| THINGS.iter().map(move |b| (*a, *b))) {
-        let query = Query::parse(&format!("{wanted} -{unwanted}"));
+        let query = TextQuery::parse(&format!("{wanted} -{unwanted}"));
         let right = |image: &&Arc<Image>| {
             let words = all_words(image);
             words.iter().any(|word| word == wanted) && !words.iter().any(|word| word == unwanted)
@@ -158,7 +158,7 @@ fn an_image_has_one_score_and_each_word_counts_from_where_it_counts_most() {
     hold(&library).reward("elm fir", first, Some(0.5)).unwrap();
     let library = hold(&library);
     for text in ["ash birch", "elm fir 7", "cedar", "date elm ash birch"] {
-        let (query, words) = (Query::parse(text), tessera_core::text::words(text).collect::<Vec<_>>());
+        let (query, words) = (TextQuery::parse(text), tessera_core::text::words(text).collect::<Vec<_>>());
         let question = library.recall().ask(library.words(), &query);
         let mut fewer = BTreeMap::new();
         for leaves in [1, 2, 5, 64] {
@@ -197,7 +197,7 @@ fn what_is_good_stands_before_its_equals_and_says_so() {
     assert!(after[0].image == second && after[0].score > before[0].score && after[1].score == after[2].score, "{after:?}");
     // So it does where the question is only like the one that was taught.
     for text in ["dog", "a dog"] {
-        let query = Query::parse(text);
+        let query = TextQuery::parse(text);
         let held = hold(&library);
         let weighed = held.recall().ask(held.words(), &query).weigh(second);
         assert!(weighed.lessons.len() == 1 && weighed.lessons[0].0 == "dog" && weighed.lessons[0].1 > 0.0, "{weighed:?}");
@@ -213,12 +213,12 @@ fn a_question_is_answered_alike_while_it_is_typed_and_when_it_is_done() {
     let barn = at(&library, "thing/5.png").id;
     hold(&library).reward("brown zebra", barn, Some(1.0)).unwrap();
     let library = hold(&library);
-    let answer = |query: Query| library.recall().ask(library.words(), &query).search(64, CANDIDATES, |_| true).0;
+    let answer = |query: TextQuery| library.recall().ask(library.words(), &query).search(64, CANDIDATES, |_| true).0;
     for text in ["zebra", "brown zebra", "red zebra", "dog", "red truck", "zebras", "walrus", "red walrus", "a"] {
-        assert_eq!(answer(Query::typing(text)), answer(Query::parse(text)), "{text}");
+        assert_eq!(answer(TextQuery::typing(text)), answer(TextQuery::parse(text)), "{text}");
     }
-    assert!(answer(Query::typing("zebra")).iter().any(|found| found.image == barn));
-    assert_eq!(answer(Query::typing("brown zeb"))[0].score, answer(Query::parse("brown zebra"))[0].score);
+    assert!(answer(TextQuery::typing("zebra")).iter().any(|found| found.image == barn));
+    assert_eq!(answer(TextQuery::typing("brown zeb"))[0].score, answer(TextQuery::parse("brown zebra"))[0].score);
 }
 
 /// The mean reward of the first hits by a user who means the colour and nothing else.
@@ -298,7 +298,7 @@ fn a_short_list_has_everything_that_answers() {
     let held = hold(&library);
     let rare: Vec<ItemId> = having_at(held.state(), "zelkova");
     let only = |id: ItemId| rare.contains(&id);
-    let query = Query::parse("ash birch cedar date elm fir");
+    let query = TextQuery::parse("ash birch cedar date elm fir");
     let (among, _) = held.recall().ask(held.words(), &query).search(1, CANDIDATES, only);
     assert_eq!(among.len(), rare.len());
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_core::data::toys::{Category, ToyOptions, render};
-use tessera_core::library::suggest::{ADVISERS, Doubt, LEARNED, Order, Review, Suggester, Suggestion};
+use tessera_core::library::suggest::{ADVISERS, Doubt, LEARNED, LabelOrder, Review, Suggester, Suggestion};
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn what_is_labelled_next_is_unsure_and_unlike() {
     let (_place, library, truths) = toys();
     let ids: Vec<ItemId> = truths.keys().copied().collect();
     let mut suggester = Suggester::new(5, LEARNED).unwrap();
-    let mut ask = |order: Order, images: &[ItemId]| {
+    let mut ask = |order: LabelOrder, images: &[ItemId]| {
         let (moment, seen) = {
             let library = hold(&library);
             (suggester.follow(&library, &Progress::default()).unwrap(), suggester.glance(&library, images))
@@ -133,7 +133,7 @@ fn what_is_labelled_next_is_unsure_and_unlike() {
         suggester.order(&moment, &seen, order, &Progress::default()).unwrap()
     };
     // Before the first label no two views of one object come first: they are alike.
-    let first: Vec<ItemId> = ask(Order::Useful, &ids).into_iter().map(|(id, _)| id).collect();
+    let first: Vec<ItemId> = ask(LabelOrder::Useful, &ids).into_iter().map(|(id, _)| id).collect();
     let mut sorted = first.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, ids, "each image once");
@@ -148,17 +148,17 @@ fn what_is_labelled_next_is_unsure_and_unlike() {
         hold(&library).label(&[*id], &class(truths[id])).unwrap();
     }
     let rest: Vec<ItemId> = first[15..].to_vec();
-    let useful = ask(Order::Useful, &rest);
+    let useful = ask(LabelOrder::Useful, &rest);
     let most = useful.iter().map(|(_, suggestion)| suggestion.as_ref().unwrap().uncertainty()).fold(0.0, f64::max);
     assert_eq!(useful[0].1.as_ref().unwrap().uncertainty(), most);
-    let disagreed = ask(Order::Disagreement, &rest);
+    let disagreed = ask(LabelOrder::Disagreement, &rest);
     let bits: Vec<f64> = disagreed.iter().map(|(_, suggestion)| suggestion.as_ref().unwrap().disagreement()).collect();
     assert!(bits.is_sorted_by(|a, b| a >= b) && bits[0] <= (CLASSES.len() as f64).log2() + 1e-9, "{bits:?}");
     let mut by_path = rest.clone();
-    Order::Folder.arrange(hold(&library).state(), &mut by_path, 0);
+    LabelOrder::Folder.arrange(hold(&library).state(), &mut by_path, 0);
     let names: Vec<String> = by_path.iter().map(&name).collect();
     assert!(names.is_sorted(), "{names:?}");
-    let unasked: Vec<ItemId> = ask(Order::Folder, &by_path).into_iter().map(|(id, _)| id).collect();
+    let unasked: Vec<ItemId> = ask(LabelOrder::Folder, &by_path).into_iter().map(|(id, _)| id).collect();
     assert_eq!(unasked, by_path);
 }
 

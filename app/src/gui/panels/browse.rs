@@ -11,7 +11,7 @@ use super::super::view::{Modal, Panel, Viewer};
 use super::super::widgets::grid::{Cell, Done, SIDES, grid_ui};
 use super::super::widgets::{chip_ui, main_button, nothing_ui};
 use super::tree::{key_of, label_keys};
-use crate::command::{Command, Query};
+use crate::command::{Command, ImageQuery};
 
 pub(super) fn browse_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     head_ui(ui, panel);
@@ -88,7 +88,7 @@ fn sample_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
     ui.horizontal_wrapped(|ui| {
         if main_button(ui, "Recognise a toy it has never seen").clicked() {
-            panel.ask(Command::Recognise(Query::File(tried.path)));
+            panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
         }
         ui.label(RichText::new("These toys are learned already. Some are labelled wrongly, on purpose.").weak());
     });
@@ -182,7 +182,7 @@ pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
         ui.close();
     }
     if ui.button("Recognise").clicked() {
-        panel.ask(Command::Recognise(Query::Item(id)));
+        panel.ask(Command::Recognise(ImageQuery::Item(id)));
         ui.close();
     }
     ui.separator();

@@ -15,7 +15,7 @@ use super::browse::{cell, count, filters_ui, image_menu_ui};
 use super::tree::label_keys;
 use crate::command::Command;
 use crate::session::desk::view::Hits;
-use crate::session::search::{Engine, Hit};
+use crate::session::search::{Engine, SearchHit};
 
 /// The least width of a tile.
 const WIDTH: f32 = 224.0;
@@ -39,7 +39,7 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         return;
     }
     let list: Vec<ItemId> = hits.hits.iter().map(|hit| hit.image).collect();
-    let by_image: HashMap<ItemId, &Hit> = hits.hits.iter().map(|hit| (hit.image, hit)).collect();
+    let by_image: HashMap<ItemId, &SearchHit> = hits.hits.iter().map(|hit| (hit.image, hit)).collect();
     let side = panel.settings.thumbnail_side;
     let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
     let mut selection = std::mem::take(&mut panel.view.selection);
@@ -138,7 +138,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     }
 }
 
-fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &Hit, shown: &Cell, selection: &Selection) {
+fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown: &Cell, selection: &Selection) {
     if !ui.is_rect_visible(rect) {
         return;
     }
@@ -192,7 +192,7 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &Hit, shown: &Cell
 }
 
 /// Whether a hit is a good answer, as the user said and may say now.
-fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &Hit, at: egui::Pos2) {
+fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &SearchHit, at: egui::Pos2) {
     let said = hit.taught.unwrap_or(0.0);
     let sides = [(Action::Good, "Good", said > 0.0, theme::good(ui)), (Action::Bad, "Bad", said < 0.0, ui.visuals().error_fg_color)];
     for (i, (action, words, is_said, colour)) in sides.into_iter().enumerate() {

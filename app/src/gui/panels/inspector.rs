@@ -13,7 +13,7 @@ use super::super::view::{CaptionDrafts, Modal, Panel, Viewer};
 use super::super::widgets::{WHOLE, chip_ui, fitted, nothing_ui};
 use super::browse::count;
 use super::tree::key_of;
-use crate::command::{Command, Query};
+use crate::command::{Command, ImageQuery};
 
 pub(super) fn inspector_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let selected = panel.view.selection.ids();
@@ -121,7 +121,7 @@ fn prediction_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
     }
     ui.horizontal(|ui| {
         if ui.button("Recognise and explain").on_hover_text("Key E").clicked() {
-            panel.ask(Command::Recognise(Query::Item(image.id)));
+            panel.ask(Command::Recognise(ImageQuery::Item(image.id)));
         }
     });
 }

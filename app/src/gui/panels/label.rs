@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use egui::{Align2, CornerRadius, Key, Rect, RichText, ScrollArea, Sense, TextStyle, Ui};
 use egui::{Role, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
-use tessera_core::library::suggest::{Order, Vote};
+use tessera_core::library::suggest::{LabelOrder, Vote};
 
 use super::super::actions::Action;
 use super::super::theme;
@@ -77,15 +77,15 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
     ui.horizontal_wrapped(|ui| {
         mode_ui(ui, panel);
         ui.separator();
-        let words = |order: Order| match order {
-            Order::Useful => "Most useful first",
-            Order::Disagreement => "Disputed first",
-            Order::Folder => "By folder",
-            Order::Random => "By chance",
+        let words = |order: LabelOrder| match order {
+            LabelOrder::Useful => "Most useful first",
+            LabelOrder::Disagreement => "Disputed first",
+            LabelOrder::Folder => "By folder",
+            LabelOrder::Random => "By chance",
         };
         let mut order = labelling.order;
         let combo = egui::ComboBox::from_id_salt("order").selected_text(words(order)).width(150.0);
-        combo.show_ui(ui, |ui| Order::ALL.iter().for_each(|each| drop(ui.selectable_value(&mut order, *each, words(*each)))));
+        combo.show_ui(ui, |ui| LabelOrder::ALL.iter().for_each(|each| drop(ui.selectable_value(&mut order, *each, words(*each)))));
         if order != labelling.order {
             panel.ask(Command::LabelFrom(labelling.only.clone(), order));
         }

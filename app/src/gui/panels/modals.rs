@@ -12,7 +12,7 @@ use super::super::view::{Modal, Panel};
 use super::super::widgets::main_button;
 use super::Request;
 use super::browse::count;
-use crate::command::{Command, Export, Format};
+use crate::command::{Command, Export, ExportFormat};
 use crate::session::desk::view::Tone;
 use crate::settings::Theme;
 
@@ -128,11 +128,11 @@ fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
             let enter =
                 ui.is_enabled() && ui.memory(|memory| memory.focused().is_none()) && ui.input(|input| input.key_pressed(Key::Enter));
             if main_button(ui, "Copy the images").clicked() || enter {
-                chosen = Some(Format::ClassFolders);
+                chosen = Some(ExportFormat::ClassFolders);
             }
             let hover = "Links take no room, and lead nowhere once the images are moved";
             if ui.button("Link to the images").on_hover_text(hover).clicked() {
-                chosen = Some(Format::ClassLinks);
+                chosen = Some(ExportFormat::ClassLinks);
             }
         });
         if let Some(format) = chosen {

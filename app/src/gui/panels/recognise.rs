@@ -10,7 +10,7 @@ use super::super::view::{Panel, Viewer};
 use super::super::widgets::bars::{Bar, bars_ui, confidence_ui};
 use super::super::widgets::pieces::{contributions_ui, pieces_ui};
 use super::super::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
-use crate::command::{Command, Query};
+use crate::command::{Command, ImageQuery};
 use crate::session::desk::view::{LeftOut, Recognition};
 
 pub(super) fn recognise_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -51,9 +51,9 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             && ui.button("Find alike").on_hover_text("Images of the library that look like it").clicked()
         {
             let query = match (recognition.item, &recognition.path) {
-                (Some(id), _) => Query::Item(id),
-                (None, Some(path)) => Query::File(path.clone()),
-                (None, None) => Query::Pixels(std::sync::Arc::clone(&recognition.picture)),
+                (Some(id), _) => ImageQuery::Item(id),
+                (None, Some(path)) => ImageQuery::File(path.clone()),
+                (None, None) => ImageQuery::Pixels(std::sync::Arc::clone(&recognition.picture)),
             };
             panel.ask(Command::Like(Some((query, None))));
         }
@@ -79,7 +79,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                     let name = tried.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_here, format!("Try {name}")));
                     if response.on_hover_text(name).clicked() {
-                        panel.ask(Command::Recognise(Query::File(tried.path)));
+                        panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
                     }
                 }
             });
@@ -98,7 +98,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if let Some(tried) = panel.desk.tray().first().cloned()
             && main_button(ui, "Recognise a toy it has never seen").clicked()
         {
-            panel.ask(Command::Recognise(Query::File(tried.path)));
+            panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
         }
     });
 }

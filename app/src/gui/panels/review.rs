@@ -165,7 +165,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             });
         });
         if ui.button("Why does the recogniser say so?").on_hover_text("Its pieces, and those that they were matched with").clicked() {
-            panel.ask(Command::Recognise(crate::command::Query::Item(doubt.image)));
+            panel.ask(Command::Recognise(crate::command::ImageQuery::Item(doubt.image)));
         }
     });
 }

@@ -8,7 +8,7 @@ use super::super::theme;
 use super::super::view::Panel;
 use super::super::widgets::{WHOLE, fitted};
 use super::tree::label_keys;
-use crate::command::{Command, Crop, Query};
+use crate::command::{Command, Crop, ImageQuery};
 use crate::session::like::LEAST;
 
 pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -145,7 +145,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         painter.rect_stroke(part, egui::CornerRadius::ZERO, theme::focus(ui), egui::StrokeKind::Inside);
     }
     if let Some(crop) = marked.and_then(|[from, to]| part(from, to)) {
-        panel.ask(Command::Like(Some((Query::Item(id), Some(crop)))));
+        panel.ask(Command::Like(Some((ImageQuery::Item(id), Some(crop)))));
     }
     let words = format!("{:.0} %   {} × {}", 100.0 * zoom, size.0, size.1);
     let at = pos2(rect.right() - 10.0, rect.bottom() - 8.0);

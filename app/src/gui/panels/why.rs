@@ -8,7 +8,7 @@ use super::super::view::Panel;
 use super::super::widgets::grid::one_line;
 use super::browse::count;
 use super::inspector::heading;
-use crate::session::why::{Turn, Why, memories};
+use crate::session::why::{RouterReason, Why, memories};
 
 pub(super) fn why_ui(ui: &mut Ui, panel: &Panel<'_>, id: ItemId) {
     let Some(why) = panel.desk.why().filter(|why| why.image == id) else { return };
@@ -65,7 +65,7 @@ fn ways_ui(ui: &mut Ui, why: &Why) {
 }
 
 /// A router's margin on a line from -1 to 1, the side taken, and the words that told.
-fn turn_ui(ui: &mut Ui, turn: &Turn) {
+fn turn_ui(ui: &mut Ui, turn: &RouterReason) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 16.0), Sense::hover());
     let side = if turn.right { "right" } else { "left" };
     let words = format!("{:+.2}, {side}", turn.margin);

@@ -7,7 +7,7 @@ use tessera_core::ids::ItemId;
 use super::super::theme;
 use super::grid::one_line;
 use super::{WHOLE, fitted};
-use crate::session::desk::view::{Reasons, Recognition};
+use crate::session::desk::view::{ClassReasons, Recognition};
 
 /// What was done with the pictures.
 #[derive(Default)]
@@ -136,7 +136,7 @@ fn number(ui: &Ui, at: Pos2, number: usize, colour: Color32, is_hovered: bool, o
 }
 
 /// The table of everything that a score is the sum of, with the sum beneath. Returns the training image that was pressed.
-pub fn contributions_ui(ui: &mut Ui, reasons: &Reasons, id: &str) -> Option<ItemId> {
+pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option<ItemId> {
     let mut pressed = None;
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let height = 18.0;

@@ -7,13 +7,13 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
-use tessera_core::text::Query as Words;
+use tessera_core::text::TextQuery as Words;
 
 use super::super::Session;
-use super::super::search::Wanted;
+use super::super::search::SearchRequest;
 use super::view::{Hits, Notice, SavedModel, Tone};
 use super::{Desk, Message, WAIT, done, health, note, problem};
-use crate::command::{Command, Crop, Query};
+use crate::command::{Command, Crop, ImageQuery};
 
 /// The name of the job that finds out what is to be looked like.
 pub(super) const LOOKING: &str = "Looking for alike";
@@ -161,7 +161,7 @@ impl Desk {
             let unseen = if wanted.like.is_some() { library.bring_appearances(NEW).unwrap_or(0) } else { 0 };
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
-            let Wanted { like, engine, .. } = wanted;
+            let SearchRequest { like, engine, .. } = wanted;
             Message::Hits(
                 number,
                 Hits {
@@ -185,10 +185,10 @@ impl Desk {
     }
 
     /// What a search for these words is to find now, to be made by the thread that searches.
-    fn asked_for(&self, text: &str) -> impl FnOnce() -> Wanted + Send + use<> {
+    fn asked_for(&self, text: &str) -> impl FnOnce() -> SearchRequest + Send + use<> {
         let (query, like, only) = (Words::typing(text), self.like.clone(), self.only.clone());
         let (k, engine, leaves) = (self.hit_limit, self.engine, self.search_leaves);
-        move || Wanted {
+        move || SearchRequest {
             query,
             like,
             only: only.map(|only| Arc::new(only.iter().copied().collect())),
@@ -206,7 +206,7 @@ impl Desk {
         self.with_library(move |session, library| Message::Why(hits.number, session.why(library, &asked(), &hit)));
     }
 
-    fn look_for_alike(&mut self, query: Query, crop: Option<Crop>) {
+    fn look_for_alike(&mut self, query: ImageQuery, crop: Option<Crop>) {
         let Some(open) = &self.open else {
             return self.tell(note("Open a folder or a library first"));
         };
@@ -221,7 +221,7 @@ impl Desk {
         });
     }
 
-    pub(super) fn recognise(&mut self, query: Query) {
+    pub(super) fn recognise(&mut self, query: ImageQuery) {
         let answerer = match (&self.loaded, &self.open) {
             (Some((name, model)), _) => super::recognition::Answerer::Model(Arc::clone(model), name.clone()),
             (None, Some(open)) => super::recognition::Answerer::Library(Arc::clone(&open.library)),

@@ -17,7 +17,7 @@ use super::super::library::{Target, what_is};
 use super::act::{models, saved_models};
 use super::view::{Notice, Tone, Tried};
 use super::{Desk, Message, Opened, WAIT, done, note, problem};
-use crate::command::{Command, Query};
+use crate::command::{Command, ImageQuery};
 
 /// How often a library that is in use is tried again.
 const TRIES: usize = 60;
@@ -154,7 +154,7 @@ impl Desk {
             Target::File if is_table(&path) => self.run_long(Command::ReadTable(path)),
             Target::File => {
                 self.turns = true;
-                self.run(Command::Recognise(Query::File(path)));
+                self.run(Command::Recognise(ImageQuery::File(path)));
             }
             Target::Folder if joins && self.jobs.values().any(|job| job.name() == OPENING) => {
                 // It joins the one that is being opened.

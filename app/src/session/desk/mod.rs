@@ -21,15 +21,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use image::RgbImage;
-use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
 use tessera_core::library::health::Health;
 use tessera_core::library::state::State;
-use tessera_core::library::suggest::{Order, Reviewed};
+use tessera_core::library::suggest::{LabelOrder, Reviewed};
 use tessera_core::library::{CACHE, Library};
-use tessera_core::picture::Memory;
+use tessera_core::picture::MemoryBudget;
 use tessera_core::progress::Progress;
 
 use super::Session;
@@ -38,15 +38,15 @@ use super::library::Target;
 use super::like::Like;
 use super::search::Engine;
 use super::why::Why;
-use crate::command::{Command, JobId, Query};
+use crate::command::{Command, ImageQuery, JobId};
 use crate::job::Job;
 use crate::settings::{SEARCH_LEAVES, Settings};
 use labelling::{Given, Labeller, Labelling, Thought};
 use pictures::Pictures;
 use recognition::Drawn;
 use thumbnails::Thumbnails;
-pub use thumbnails::{Fetched, Wanted};
-use view::{Entry, Hits, JobView, Notice, Recognition, SavedModel, Tone, Tried};
+pub use thumbnails::{Fetched, WantedThumbnail};
+use view::{FolderEntry, Hits, JobView, Notice, Recognition, SavedModel, Tone, Tried};
 use worker::Worker;
 
 /// What wakes whoever shows the desk.
@@ -83,10 +83,10 @@ pub struct Desk {
     /// What hits are to look like, and the images among which they are.
     like: Option<Arc<Like>>,
     only: Option<Arc<Vec<ItemId>>>,
-    loaded: Option<(String, Arc<Recognizer>)>,
+    loaded: Option<(String, Arc<RecogniserModel>)>,
     recognition: Option<Arc<Recognition>>,
     drawn: Option<Drawn>,
-    asked: Option<Query>,
+    asked: Option<ImageQuery>,
     /// Whether an answer is looked at, and whether it is of an earlier state of the library.
     is_watched: bool,
     is_stale: bool,
@@ -98,9 +98,9 @@ pub struct Desk {
     refreshed: Instant,
     hit_limit: usize,
     search_leaves: usize,
-    label_order: Order,
+    label_order: LabelOrder,
     there: HashMap<PathBuf, bool>,
-    listing: Option<(PathBuf, Vec<Entry>)>,
+    listing: Option<(PathBuf, Vec<FolderEntry>)>,
     health: Option<Health>,
     damaged: Option<(PathBuf, String)>,
     /// Folders that join the library that is being opened.
@@ -132,7 +132,7 @@ enum Message {
     Logged(Notice),
     Found(PathBuf, Target, bool),
     There(Vec<(PathBuf, bool)>),
-    Listing(PathBuf, Vec<Entry>),
+    Listing(PathBuf, Vec<FolderEntry>),
     Notice(Notice),
     Opened(Box<Opened>),
     State(State),
@@ -145,7 +145,7 @@ enum Message {
     Health(Box<Health>),
     /// A library whose database is damaged, with what was found.
     Damaged(PathBuf, String),
-    Loaded(String, Arc<Recognizer>),
+    Loaded(String, Arc<RecogniserModel>),
     Models(Vec<SavedModel>),
     Judged(Option<EventId>, Arc<Report>),
     /// To which question of the labelling desk.
@@ -230,7 +230,7 @@ impl Desk {
             refreshed: Instant::now(),
             hit_limit: 100,
             search_leaves: SEARCH_LEAVES,
-            label_order: Order::default(),
+            label_order: LabelOrder::default(),
             there: HashMap::new(),
             listing: None,
             health: None,
@@ -271,13 +271,13 @@ impl Desk {
     /// Asks what is in a folder; an answer replaces the one before.
     pub fn list_folder(&self, folder: PathBuf) {
         self.short(move || {
-            let mut entries: Vec<Entry> = std::fs::read_dir(&folder)
+            let mut entries: Vec<FolderEntry> = std::fs::read_dir(&folder)
                 .into_iter()
                 .flatten()
                 .flatten()
                 .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
                 .take(LISTED)
-                .map(|entry| Entry { is_folder: entry.path().is_dir(), path: entry.path() })
+                .map(|entry| FolderEntry { is_folder: entry.path().is_dir(), path: entry.path() })
                 .collect();
             entries.sort_by(|a, b| b.is_folder.cmp(&a.is_folder).then_with(|| a.path.cmp(&b.path)));
             Message::Listing(folder, entries)
@@ -285,7 +285,7 @@ impl Desk {
     }
 
     /// What is in the folder asked for last, once it is known.
-    pub fn listing(&self) -> Option<(&Path, &[Entry])> {
+    pub fn listing(&self) -> Option<(&Path, &[FolderEntry])> {
         self.listing.as_ref().map(|(folder, entries)| (folder.as_path(), entries.as_slice()))
     }
 
@@ -397,7 +397,7 @@ impl Desk {
     }
 
     /// The memory for pictures that are being decoded.
-    pub fn picture_memory(&self) -> Memory {
+    pub fn picture_memory(&self) -> MemoryBudget {
         self.session.picture_memory()
     }
 
@@ -436,7 +436,7 @@ impl Desk {
     }
 
     /// Says which thumbnails are wanted now, the most wanted last.
-    pub fn want_thumbnails(&self, wanted: Vec<Wanted>) {
+    pub fn want_thumbnails(&self, wanted: Vec<WantedThumbnail>) {
         if let Some(open) = &self.open {
             open.thumbnails.want(wanted);
         }
@@ -448,7 +448,7 @@ impl Desk {
     }
 
     /// Sets the order in which images are labelled where none is asked for.
-    pub fn set_label_order(&mut self, order: Order) {
+    pub fn set_label_order(&mut self, order: LabelOrder) {
         self.label_order = order;
     }
 

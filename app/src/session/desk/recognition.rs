@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tessera_core::ckm::Without;
 use tessera_core::ckm::explain::{Contribution, Explanation};
-use tessera_core::ckm::model::Recognizer;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
@@ -16,9 +16,9 @@ use tessera_core::{Error, Result};
 use super::super::Session;
 use super::super::draw::winners;
 use super::super::pixels::Pixels;
-use super::super::recognise::Answer;
-use super::view::{LeftOut, Piece, Reasons, Recognition, Row, Tile};
-use crate::command::Query;
+use super::super::recognise::RecognisedImage;
+use super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
+use crate::command::ImageQuery;
 
 /// Pieces that are numbered on the pictures, in all.
 const PIECES: usize = 20;
@@ -28,14 +28,14 @@ pub(super) enum Answerer {
     /// The library that is open.
     Library(Arc<Mutex<Library>>),
     /// A model that was loaded, and its name.
-    Model(Arc<Recognizer>, String),
+    Model(Arc<RecogniserModel>, String),
 }
 
 /// What is kept of an answer to draw it again.
 #[derive(Clone)]
 pub(super) struct Drawn {
-    pub(super) model: Recognizer,
-    pub(super) answer: Arc<Answer>,
+    pub(super) model: RecogniserModel,
+    pub(super) answer: Arc<RecognisedImage>,
     pub(super) explanations: Arc<Vec<Explanation>>,
     pub(super) state: Option<State>,
 }
@@ -61,13 +61,13 @@ pub(super) fn kind_name(source: &str) -> &'static str {
 ///
 /// # Errors
 /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare it with.
-pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &Query) -> Result<(Recognition, Drawn)> {
+pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &ImageQuery) -> Result<(Recognition, Drawn)> {
     let (model, state, by) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
             (session.live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
         }
-        Answerer::Model(model, name) => (Recognizer::clone(model), None, name.clone()),
+        Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone()),
     };
     // A model from elsewhere is asked about images of the library that is open, too.
     let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open), SIDE)?;
@@ -102,7 +102,7 @@ fn view(
 ) -> Recognition {
     let (model, answer) = (&drawn.model, &drawn.answer);
     let class = |id: tessera_core::ids::ClassId| model.ckm.classes()[id.index()].name.clone();
-    let mut reasons = drawn.explanations.iter().map(|explanation| Reasons {
+    let mut reasons = drawn.explanations.iter().map(|explanation| ClassReasons {
         class: class(explanation.class),
         score: explanation.score,
         contributions: explanation.contributions.iter().map(|c| row(model, c)).collect(),
@@ -142,8 +142,8 @@ fn view(
     }
 }
 
-fn row(model: &Recognizer, c: &Contribution) -> Row {
-    Row {
+fn row(model: &RecogniserModel, c: &Contribution) -> ContributionRow {
+    ContributionRow {
         kind: kind_name(model.ckm.options().kinds[c.kind].source.name()),
         query: c.position,
         matched: c.matched.as_ref().map(|m| (m.image, m.name.clone(), m.position)),

@@ -15,7 +15,7 @@ use super::super::Session;
 
 /// A thumbnail that is wanted: by the hash of its file, and where the file lies in case none is kept.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct WantedThumbnail {
     /// The hash of the file's bytes.
     pub hash: ContentHash,
     /// The file.
@@ -33,7 +33,7 @@ pub(super) struct Thumbnails {
 
 #[derive(Default)]
 struct Queue {
-    list: Mutex<(Vec<Wanted>, bool)>,
+    list: Mutex<(Vec<WantedThumbnail>, bool)>,
     woken: Condvar,
 }
 
@@ -53,7 +53,7 @@ impl Thumbnails {
     }
 
     /// Says which thumbnails are wanted now, the most wanted last; what was wanted before and is not any more is dropped.
-    pub(super) fn want(&self, wanted: Vec<Wanted>) {
+    pub(super) fn want(&self, wanted: Vec<WantedThumbnail>) {
         self.wanted.list.lock().unwrap_or_else(PoisonError::into_inner).0 = wanted;
         self.wanted.woken.notify_all();
     }

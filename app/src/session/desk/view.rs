@@ -7,11 +7,11 @@ use std::time::Duration;
 use image::RgbImage;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
-use tessera_core::progress::Snapshot;
+use tessera_core::progress::ProgressSnapshot;
 
 use crate::command::JobId;
 use crate::session::like::Like;
-use crate::session::search::{Engine, Hit};
+use crate::session::search::{Engine, SearchHit};
 
 /// A sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct JobView {
     /// What it does.
     pub name: String,
     /// How far it is.
-    pub snapshot: Snapshot,
+    pub snapshot: ProgressSnapshot,
     /// How long it has been running.
     pub elapsed: Duration,
     /// Whether it was asked to stop.
@@ -62,7 +62,7 @@ pub struct Hits {
     /// Images of which it is not known yet what they look like.
     pub unseen: usize,
     /// The best images.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// Captions remembered in all.
     pub memories: usize,
     /// Words of the query that nothing has.
@@ -99,9 +99,9 @@ pub struct Recognition {
     /// Whether confidence could be learned at all.
     pub calibrated: bool,
     /// Why the best class has its score, every contribution.
-    pub best: Option<Reasons>,
+    pub best: Option<ClassReasons>,
     /// Why the runner-up has its.
-    pub second: Option<Reasons>,
+    pub second: Option<ClassReasons>,
     /// The training images that decided most, at most six.
     pub tiles: Vec<Tile>,
     /// The most decisive pieces, numbered from 1 in this order.
@@ -121,18 +121,18 @@ pub enum LeftOut {
 
 /// Why a class got its score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reasons {
+pub struct ClassReasons {
     /// The class.
     pub class: String,
     /// Its score.
     pub score: f64,
     /// Everything it is the sum of, the largest first.
-    pub contributions: Vec<Row>,
+    pub contributions: Vec<ContributionRow>,
 }
 
 /// One query element's part of a score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ContributionRow {
     /// `corner`, `gradient block` or `colour square`.
     pub kind: &'static str,
     /// Its position in the query, in pixels.
@@ -201,7 +201,7 @@ pub struct Tried {
 
 /// Something in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     /// Where it is.
     pub path: PathBuf,
     /// Whether it is a folder.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Row;
+use super::TableRow;
 use super::json_lines::reason;
 use super::rows::{self, Draft, Lines};
 use crate::error::Result;
@@ -100,7 +100,7 @@ pub(super) fn read(text: &str, coco: &Coco, draft: &mut Draft) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn write(rows: &[Row]) -> String {
+pub(super) fn write(rows: &[TableRow]) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut ids = HashMap::new();
     let (mut images, mut annotations) = (Vec::new(), Vec::new());

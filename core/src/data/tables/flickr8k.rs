@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Row;
+use super::TableRow;
 use super::rows::{self, Draft, shown};
 use crate::error::{Error, Result};
 
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str, draft: &mut Draft) -> Result<()> {
 }
 
 /// The text, and the number of rows in it.
-pub(super) fn write(rows: &[Row], to: &Path) -> Result<(String, usize)> {
+pub(super) fn write(rows: &[TableRow], to: &Path) -> Result<(String, usize)> {
     let (mut text, mut n_rows) = (String::new(), 0);
     for row in rows {
         if row.path.contains(['\t', '\r', '\n']) {

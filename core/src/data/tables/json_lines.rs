@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize as Read, Serialize};
 
-use super::Row;
+use super::TableRow;
 use super::rows::{self, Draft, Role, role};
 use crate::error::Result;
 
@@ -106,7 +106,7 @@ struct Line<'a> {
     captions: Vec<&'a str>,
 }
 
-pub(super) fn write(rows: &[Row]) -> String {
+pub(super) fn write(rows: &[TableRow]) -> String {
     let mut text = String::new();
     for row in rows {
         let line = Line { path: &row.path, label: rows::label(row), captions: rows::captions(row).collect() };

@@ -16,14 +16,14 @@ use std::path::Path;
 ///
 /// ```
 /// use std::path::Path;
-/// use tessera_core::data::tables::{Found, Matcher};
+/// use tessera_core::data::tables::{PathMatch, Matcher};
 ///
 /// let library = ["/x/a/b.jpg", "/x/c/b.jpg", "/x/c/d.jpg"].map(Path::new);
 /// let matcher = Matcher::new(library.into_iter().enumerate());
-/// assert_eq!(matcher.find("a/b.jpg"), Found::One(0));
-/// assert_eq!(matcher.find("b.jpg"), Found::Several(2));
-/// assert_eq!(matcher.find("elsewhere\\D.png"), Found::One(2));
-/// assert_eq!(matcher.find("e.jpg"), Found::None);
+/// assert_eq!(matcher.find("a/b.jpg"), PathMatch::One(0));
+/// assert_eq!(matcher.find("b.jpg"), PathMatch::Several(2));
+/// assert_eq!(matcher.find("elsewhere\\D.png"), PathMatch::One(2));
+/// assert_eq!(matcher.find("e.jpg"), PathMatch::None);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Matcher<T> {
@@ -34,7 +34,7 @@ pub struct Matcher<T> {
 
 /// What a path was found to mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found<T> {
+pub enum PathMatch<T> {
     /// This image.
     One(T),
     /// No image of the library.
@@ -100,14 +100,14 @@ impl<T: Copy + Eq> Matcher<T> {
     }
 
     /// The image that `row_path` means. Blanks around it are dropped when it means none with them.
-    pub fn find(&self, row_path: &str) -> Found<T> {
+    pub fn find(&self, row_path: &str) -> PathMatch<T> {
         match self.find_exactly(row_path) {
-            Found::None if row_path.trim() != row_path => self.find_exactly(row_path.trim()),
+            PathMatch::None if row_path.trim() != row_path => self.find_exactly(row_path.trim()),
             found => found,
         }
     }
 
-    fn find_exactly(&self, row_path: &str) -> Found<T> {
+    fn find_exactly(&self, row_path: &str) -> PathMatch<T> {
         let path = normal(row_path);
         let folded = path.to_lowercase();
         // Each way of looking at the library, and whether the row's name loses its ending too.
@@ -121,7 +121,7 @@ impl<T: Copy + Eq> Matcher<T> {
                 return self.verdict(&self.orders[i][found]);
             }
         }
-        Found::None
+        PathMatch::None
     }
 
     /// The part of an order that shares the most components with a path, at least one.
@@ -148,12 +148,12 @@ impl<T: Copy + Eq> Matcher<T> {
         start..start + length
     }
 
-    fn verdict(&self, fitting: &[u32]) -> Found<T> {
+    fn verdict(&self, fitting: &[u32]) -> PathMatch<T> {
         let mut ids = fitting.iter().map(|entry| self.entries[*entry as usize].id);
         match ids.next() {
-            None => Found::None,
-            Some(first) if ids.all(|id| id == first) => Found::One(first),
-            Some(_) => Found::Several(fitting.len()),
+            None => PathMatch::None,
+            Some(first) if ids.all(|id| id == first) => PathMatch::One(first),
+            Some(_) => PathMatch::Several(fitting.len()),
         }
     }
 }

@@ -33,7 +33,7 @@ use crate::envelope;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-pub use matcher::{Found, Matcher};
+pub use matcher::{Matcher, PathMatch};
 pub use sidecar::sidecar;
 
 /// Most bytes of a file that is read or written.
@@ -47,7 +47,7 @@ const SHORTEN: &str = "cut it into several files";
 
 /// A way to write captions and labels down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum TableFormat {
     /// The form of `Flickr8k.token.txt`.
     Flickr8k,
     /// The form of COCO's captions and instances.
@@ -64,7 +64,7 @@ pub enum Format {
 
 /// What is said about one image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct TableRow {
     /// The image as the file names it; see [`Matcher`] for what it may mean.
     pub path: String,
     /// Its label.
@@ -77,9 +77,9 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// How the file is written.
-    pub format: Format,
+    pub format: TableFormat,
     /// One row for each path, in the order of first appearance; at least one.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// What could not be used, the first [`MAX_PROBLEMS`] of them.
     pub problems: Vec<Problem>,
     /// How many problems there were in all.
@@ -95,7 +95,7 @@ pub struct Problem {
     pub detail: String,
 }
 
-impl Format {
+impl TableFormat {
     /// Every format.
     pub const ALL: [Self; 6] = [Self::Flickr8k, Self::Coco, Self::Csv, Self::Tsv, Self::JsonLines, Self::Sidecar];
 
@@ -112,13 +112,13 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for TableFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Format {
+impl FromStr for TableFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
@@ -153,44 +153,44 @@ pub fn read(path: &Path, progress: &Progress) -> Result<Table> {
     let mut draft = rows::Draft::new(path, progress);
     let format = if flickr8k::fits(first) {
         flickr8k::read(&text, &mut draft)?;
-        Format::Flickr8k
+        TableFormat::Flickr8k
     } else if let Some(shape) = separated::recognise(&text) {
         separated::read(&text, shape, &mut draft)?;
         shape.format
     } else if let Some(image) = sidecar::image_of(path).filter(|_| text.len() as u64 <= MAX_SIDECAR) {
         let row = draft.row(&image, 0);
         sidecar::lines(&text).for_each(|caption| draft.caption(row, 0, caption));
-        Format::Sidecar
+        TableFormat::Sidecar
     } else if first.trim_start().starts_with('{') {
         read_json(path, &text, &mut draft)?
     } else if text.lines().any(flickr8k::fits) {
         flickr8k::read(&text, &mut draft)?;
-        Format::Flickr8k
+        TableFormat::Flickr8k
     } else if json_lines::fits(&text) {
         json_lines::read(&text, &mut draft)?;
-        Format::JsonLines
+        TableFormat::JsonLines
     } else {
         return Err(unknown(path, format!("a first line of `{}`", rows::shown(first))));
     };
     draft.finish(format)
 }
 
-fn read_json(path: &Path, text: &str, draft: &mut rows::Draft) -> Result<Format> {
+fn read_json(path: &Path, text: &str, draft: &mut rows::Draft) -> Result<TableFormat> {
     let is_lines = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl") || ending.eq_ignore_ascii_case("ndjson"));
     let why = match coco::parse(text) {
-        Ok(Some(coco)) => return coco::read(text, &coco, draft).map(|()| Format::Coco),
+        Ok(Some(coco)) => return coco::read(text, &coco, draft).map(|()| TableFormat::Coco),
         Ok(None) => "JSON without `images`, or lines without a path".into(),
         Err(error) => format!("JSON that breaks off or is none: {error}"),
     };
     if is_lines || json_lines::fits(text) {
-        return json_lines::read(text, draft).map(|()| Format::JsonLines);
+        return json_lines::read(text, draft).map(|()| TableFormat::JsonLines);
     }
     Err(unknown(path, why))
 }
 
 /// Writes rows so that [`read`] gives them back, trimmed, and returns how many were written.
 ///
-/// `to` is a file, which is replaced; for [`Format::Sidecar`] it is a folder, in which a text file of the image's relative
+/// `to` is a file, which is replaced; for [`TableFormat::Sidecar`] it is a folder, in which a text file of the image's relative
 /// name is made for each row, never over a different one. Sidecars find the ending of their image again only where the image
 /// lies beside them.
 ///
@@ -200,7 +200,7 @@ fn read_json(path: &Path, text: &str, draft: &mut rows::Draft) -> Result<Format>
 /// # Errors
 /// [`Error::Data`] when a row has no path or one that the format cannot hold, when the file would be larger than it may be,
 /// and for sidecars when a path leads out of the folder or to a different file that is there already; [`Error::Io`].
-pub fn write(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
+pub fn write(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
     match text_in(format, rows, to)? {
         Some((text, n_rows)) => {
             envelope::replace(to, text.as_bytes())?;
@@ -214,7 +214,7 @@ pub fn write(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
 ///
 /// # Errors
 /// As [`write()`], but for what the system says when it writes.
-pub fn count(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
+pub fn count(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
     match text_in(format, rows, to)? {
         Some((_, n_rows)) => Ok(n_rows),
         None => sidecar::count(rows, to),
@@ -222,17 +222,17 @@ pub fn count(format: Format, rows: &[Row], to: &Path) -> Result<usize> {
 }
 
 /// Rows as the text of one file, and how many they are; `None` for sidecars.
-fn text_in(format: Format, rows: &[Row], to: &Path) -> Result<Option<(String, usize)>> {
+fn text_in(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<Option<(String, usize)>> {
     if let Some(at) = rows.iter().position(|row| row.path.trim().is_empty()) {
         return Err(Error::data(to, "a path in every row", format!("none in row {}", at + 1), "name the image, or leave the row out"));
     }
     let (text, n_rows) = match format {
-        Format::Sidecar => return Ok(None),
-        Format::Flickr8k => flickr8k::write(rows, to)?,
-        Format::Coco => (coco::write(rows), rows.len()),
-        Format::Csv => (separated::write(rows, b','), rows.len()),
-        Format::Tsv => (separated::write(rows, b'\t'), rows.len()),
-        Format::JsonLines => (json_lines::write(rows), rows.len()),
+        TableFormat::Sidecar => return Ok(None),
+        TableFormat::Flickr8k => flickr8k::write(rows, to)?,
+        TableFormat::Coco => (coco::write(rows), rows.len()),
+        TableFormat::Csv => (separated::write(rows, b','), rows.len()),
+        TableFormat::Tsv => (separated::write(rows, b'\t'), rows.len()),
+        TableFormat::JsonLines => (json_lines::write(rows), rows.len()),
     };
     let text = shielded(text);
     if text.len() as u64 > MAX_BYTES {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Format, MAX_PROBLEMS, Problem, Row, SHORTEN, Table, unknown};
+use super::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, unknown};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
@@ -89,12 +89,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(super) fn finish(self, format: Format) -> Result<Table> {
+    pub(super) fn finish(self, format: TableFormat) -> Result<Table> {
         let row = |mut entry: Entry| {
             entry.captions.sort_by_key(|(number, _)| *number);
-            Row { path: entry.path, label: entry.label, captions: entry.captions.into_iter().map(|(_, text)| text).collect() }
+            TableRow { path: entry.path, label: entry.label, captions: entry.captions.into_iter().map(|(_, text)| text).collect() }
         };
-        let rows: Vec<Row> = self.entries.into_iter().map(row).collect();
+        let rows: Vec<TableRow> = self.entries.into_iter().map(row).collect();
         if rows.is_empty() {
             let found = match self.problems.first() {
                 Some(Problem { line: 0, detail }) => format!("none ({detail})"),
@@ -116,12 +116,12 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// The captions of a row as they are written.
-pub(super) fn captions(row: &Row) -> impl Iterator<Item = &str> {
+pub(super) fn captions(row: &TableRow) -> impl Iterator<Item = &str> {
     row.captions.iter().map(|text| text.trim()).filter(|text| !text.is_empty())
 }
 
 /// The label of a row as it is written.
-pub(super) fn label(row: &Row) -> Option<&str> {
+pub(super) fn label(row: &TableRow) -> Option<&str> {
     row.label.as_deref().map(str::trim).filter(|text| !text.is_empty())
 }
 

@@ -3,14 +3,14 @@
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 
 use super::rows::{self, Draft, Lines, Role, role, shown};
-use super::{Format, Row};
+use super::{TableFormat, TableRow};
 use crate::error::Result;
 use crate::picture::decode;
 
 /// How a file is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    pub(super) format: Format,
+    pub(super) format: TableFormat,
     delimiter: u8,
     has_header: bool,
     n_columns: usize,
@@ -21,7 +21,7 @@ pub(super) struct Shape {
 
 /// The layout that the first record tells, if it tells one.
 pub(super) fn recognise(text: &str) -> Option<Shape> {
-    let kinds = [(Format::Csv, b','), (Format::Tsv, b'\t'), (Format::Csv, b';')];
+    let kinds = [(TableFormat::Csv, b','), (TableFormat::Tsv, b'\t'), (TableFormat::Csv, b';')];
     kinds.into_iter().find_map(|(format, delimiter)| {
         let mut record = StringRecord::new();
         reader(text, delimiter).read_record(&mut record).ok()?;
@@ -34,7 +34,7 @@ pub(super) fn recognise(text: &str) -> Option<Shape> {
         let shape = |has_header, path, caption| Shape { format, delimiter, has_header, n_columns: record.len(), path, label, caption };
         match column(Role::Path) {
             Some(path) if label.is_some() || caption.is_some() => Some(shape(true, path, caption)),
-            None if format == Format::Tsv && record.len() == 2 && is_picture(&record[0]) => Some(shape(false, 0, Some(1))),
+            None if format == TableFormat::Tsv && record.len() == 2 && is_picture(&record[0]) => Some(shape(false, 0, Some(1))),
             _ => None,
         }
     })
@@ -67,7 +67,7 @@ pub(super) fn read(text: &str, shape: Shape, draft: &mut Draft) -> Result<()> {
                 // The quote may have swallowed good lines: only the line it stands on is given up.
                 at = start + raw.find(['\r', '\n']).unwrap_or(raw.len());
                 let first = &text[start..at];
-                if shape.format == Format::Tsv {
+                if shape.format == TableFormat::Tsv {
                     take(&first.split('\t').collect::<Vec<_>>(), shape, line, draft);
                 } else {
                     draft.problem(line, format!("a quotation mark without its partner in `{}`", shown(first)));
@@ -123,7 +123,7 @@ fn is_torn(raw: &[u8], delimiter: u8) -> bool {
 }
 
 /// A header with the columns in use, and one record for each caption.
-pub(super) fn write(rows: &[Row], delimiter: u8) -> String {
+pub(super) fn write(rows: &[TableRow], delimiter: u8) -> String {
     let has_labels = rows.iter().any(|row| rows::label(row).is_some());
     let has_captions = !has_labels || rows.iter().any(|row| rows::captions(row).next().is_some());
     let mut out = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use super::rows::{self, Draft, shown};
-use super::{Format, MAX_SIDECAR, Row, Table, shielded, text_of};
+use super::{MAX_SIDECAR, Table, TableFormat, TableRow, shielded, text_of};
 use crate::envelope;
 use crate::error::{Error, Result, display};
 use crate::picture::decode;
@@ -124,11 +124,11 @@ pub(super) fn read_folder(root: &Path, progress: &Progress) -> Result<Table> {
             lines(&text).for_each(|caption| draft.caption(row, 0, caption));
         }
     }
-    draft.finish(Format::Sidecar)
+    draft.finish(TableFormat::Sidecar)
 }
 
 /// Where the sidecar of a row belongs, as a path inside the folder.
-fn place(row: &Row, to: &Path) -> Result<PathBuf> {
+fn place(row: &TableRow, to: &Path) -> Result<PathBuf> {
     let path = row.path.replace('\\', "/");
     let refuse = |expected: &str| Err(Error::data(to, expected, format!("`{}`", shown(&row.path)), RENAME));
     let has_drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
@@ -167,7 +167,7 @@ fn check_links(to: &Path, place: &Path) -> Result<()> {
 }
 
 /// The files that rows become, by their places in the folder, and how many rows those are. All of them may be written.
-fn plan(rows: &[Row], to: &Path) -> Result<(BTreeMap<PathBuf, String>, usize)> {
+fn plan(rows: &[TableRow], to: &Path) -> Result<(BTreeMap<PathBuf, String>, usize)> {
     let (mut files, mut n_rows) = (BTreeMap::new(), 0);
     for row in rows {
         let place = place(row, to)?;
@@ -195,12 +195,12 @@ fn plan(rows: &[Row], to: &Path) -> Result<(BTreeMap<PathBuf, String>, usize)> {
 }
 
 /// How many rows would be written, if they may be.
-pub(super) fn count(rows: &[Row], to: &Path) -> Result<usize> {
+pub(super) fn count(rows: &[TableRow], to: &Path) -> Result<usize> {
     Ok(plan(rows, to)?.1)
 }
 
 /// Everything is checked before the first file is written.
-pub(super) fn write(rows: &[Row], to: &Path) -> Result<usize> {
+pub(super) fn write(rows: &[TableRow], to: &Path) -> Result<usize> {
     let (files, n_rows) = plan(rows, to)?;
     fs::create_dir_all(to).map_err(Error::io("create", to))?;
     for (place, text) in &files {

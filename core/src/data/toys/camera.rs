@@ -4,7 +4,7 @@ use image::{Rgb, RgbImage};
 
 use super::math::{Dice, PI, V3, cos, sin, v3};
 use super::scene::{Light, Scene, TABLE};
-use super::view::View;
+use super::view::CameraView;
 
 /// From the eye to the middle of the toy, in toy units.
 const DISTANCE: f32 = 7.0;
@@ -29,7 +29,7 @@ pub(super) struct Camera {
 
 impl Camera {
     /// The camera of a view. `eye` is -1 for the left one, 1 for the right one.
-    pub(super) fn new(scene: &Scene, view: &View, eye: f32, dice: &mut Dice) -> Self {
+    pub(super) fn new(scene: &Scene, view: &CameraView, eye: f32, dice: &mut Dice) -> Self {
         let outline = scene.outline();
         let reach = |pick: fn(V3) -> f32, from: f32, by: fn(f32, f32) -> f32| outline.iter().map(|&c| pick(c)).fold(from, by);
         let height = reach(|c| c.y, 0.0, f32::max);

@@ -27,7 +27,7 @@ use math::{Dice, Purpose};
 
 pub use paint::PATTERNS;
 pub use style::COLOURS;
-pub use view::{VIEWS, View};
+pub use view::{CameraView, VIEWS};
 pub use write::{Planted, ToyReport, generate};
 
 /// What a toy is.
@@ -83,7 +83,7 @@ pub struct Toy {
     /// Which one of its category.
     pub instance: u32,
     /// Where it is seen from, and the light.
-    pub view: View,
+    pub view: CameraView,
     /// The word for its main colour, one of [`COLOURS`].
     pub colour: &'static str,
     /// The word for its pattern, one of [`PATTERNS`].
@@ -93,7 +93,7 @@ pub struct Toy {
 /// How the pictures lie on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToyFormat {
-    /// `truck/truck_07_3_12_4_lt.jpg`: category, instance, elevation, azimuth, lighting, camera as in [`View`].
+    /// `truck/truck_07_3_12_4_lt.jpg`: category, instance, elevation, azimuth, lighting, camera as in [`CameraView`].
     #[default]
     Folders,
     /// `train/000123_truck_07_lt.jpg`: the first half of the instances in `train`, the others in `test`.
@@ -208,7 +208,7 @@ pub fn render(category: Category, instance: u32, number: u32, options: &ToyOptio
     let seed = options.seed;
     let dice = |purpose, view| Dice::new(seed, purpose, category.index(), instance, view);
     let style = style::Style::of(seed, category, instance);
-    let view = View::of(seed, category, instance, number);
+    let view = CameraView::of(seed, category, instance, number);
     let parts = shapes::build(category, &style, &mut dice(Purpose::Shape, 0));
     let scene = scene::Scene::new(parts, &style, &view, &mut dice(Purpose::Scene, number));
     // Both eyes throw the same dice, so that the framing agrees.

@@ -4,7 +4,7 @@ use super::math::{Dice, PI, V3, cos, sin, smooth, v3};
 use super::paint::{Colour, rgb, table_texture};
 use super::solid::Part;
 use super::style::{Style, luma};
-use super::view::View;
+use super::view::CameraView;
 
 const BACKDROPS: [u32; 14] = [
     0xF0_CFC2, 0xF4_DDB8, 0xF2_EACB, 0xD6_E5C4, 0xC2_E0D0, 0xBF_DDE5, 0xC3_D3EC, 0xD3_CBEA, 0xEA_CCDF, 0xE8_E2D8, 0xD5_DBDF, 0xE2_C7A8,
@@ -55,7 +55,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn new(parts: Vec<Part>, style: &Style, view: &View, dice: &mut Dice) -> Self {
+    pub(super) fn new(parts: Vec<Part>, style: &Style, view: &CameraView, dice: &mut Dice) -> Self {
         let balls: Vec<(V3, f32)> = parts.iter().map(Part::ball).collect();
         let whole = around(&parts);
         let mut tables = BACKDROPS.map(rgb);

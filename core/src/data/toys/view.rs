@@ -17,7 +17,7 @@ pub const VIEWS: u32 = ELEVATIONS * AZIMUTHS * LIGHTINGS;
 
 /// Where the camera stands and which light is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct View {
+pub struct CameraView {
     /// 0..=8: the camera stands 30 + 5 x `elevation` degrees above the table.
     pub elevation: u32,
     /// 0, 2, ..=34: the camera stands 10 x `azimuth` degrees from the toy's front, counted towards its right side.
@@ -26,7 +26,7 @@ pub struct View {
     pub lighting: u32,
 }
 
-impl View {
+impl CameraView {
     /// View `number`, counted from 0, of an instance. The first [`VIEWS`] are all different, and each run of 18 goes
     /// once around the toy; later ones repeat.
     pub fn of(seed: u64, category: Category, instance: u32, number: u32) -> Self {

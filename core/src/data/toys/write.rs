@@ -11,7 +11,7 @@ use image::{ExtendedColorType, RgbImage, imageops};
 use rayon::prelude::*;
 
 use super::math::{Dice, Purpose};
-use super::{Category, Faults, Toy, ToyFormat, ToyOptions, View, mat, render};
+use super::{CameraView, Category, Faults, Toy, ToyFormat, ToyOptions, mat, render};
 use crate::error::{Error, Result};
 use crate::picture::resize::resize_rgb;
 use crate::progress::Progress;
@@ -179,7 +179,7 @@ pub(super) fn n_train(options: &ToyOptions) -> u32 {
     options.instances.div_ceil(2)
 }
 
-fn named(label: Category, instance: u32, view: &View) -> String {
+fn named(label: Category, instance: u32, view: &CameraView) -> String {
     format!("{}_{instance:02}_{}_{:02}_{}", label.name(), view.elevation, view.azimuth, view.lighting)
 }
 
@@ -199,7 +199,7 @@ pub(super) fn plan(options: &ToyOptions) -> Vec<Job> {
         };
         for number in numbers {
             for category in Category::ALL {
-                let view = View::of(options.seed, category, instance, number);
+                let view = CameraView::of(options.seed, category, instance, number);
                 let name = named(category, instance, &view);
                 let stem = match options.format {
                     ToyFormat::NorbNames => {
@@ -229,7 +229,7 @@ fn plant(options: &ToyOptions, root: &str, jobs: &mut Vec<Job>) {
         for i in order.by_ref() {
             let job = &mut jobs[i];
             let label = Category::ALL[(job.category.index() + 1 + dice.below(Category::ALL.len() - 1)) % Category::ALL.len()];
-            let view = View::of(options.seed, job.category, job.instance, job.number);
+            let view = CameraView::of(options.seed, job.category, job.instance, job.number);
             let stem = format!("{root}{}/{}", label.name(), named(label, job.instance, &view));
             // Another toy may have this view, and then its picture has this name.
             if taken.insert(stem.clone()) {

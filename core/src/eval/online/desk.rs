@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::orders::Order;
+use super::orders::StreamOrder;
 use super::things::{Thing, Things};
 use crate::advise::{Adviser, Contextually, Linearly, LocalMeans, Mixture, Nearest, Neighbours, Opinion, Remembering, recognised};
 use crate::ckm::Scores;
@@ -143,8 +143,8 @@ fn advisers(things: &Things, only: Option<&[&str]>) -> Result<Advisers> {
 /// Orders of all things: the same for the same seed, whoever asks.
 ///
 /// # Errors
-/// As [`Order::draw`].
-pub fn draw(things: &Things, order: Order, orders: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
+/// As [`StreamOrder::draw`].
+pub fn draw(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
     let classes: Vec<usize> = things.all.iter().map(|thing| thing.class.index()).collect();
     let objects: Option<Vec<usize>> = things.all.iter().map(|thing| thing.object).collect();
     (0..orders as u64).map(|number| order.draw(&classes, objects.as_deref(), &mut random::stream(seed, number))).collect()
@@ -168,7 +168,14 @@ struct Sitting {
 ///
 /// # Errors
 /// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be had, or none; [`Error::Cancelled`].
-pub fn desks(things: &Things, only: Option<&[&str]>, kinds: &[Order], orders: usize, seed: u64, progress: &Progress) -> Result<Vec<Desks>> {
+pub fn desks(
+    things: &Things,
+    only: Option<&[&str]>,
+    kinds: &[StreamOrder],
+    orders: usize,
+    seed: u64,
+    progress: &Progress,
+) -> Result<Vec<Desks>> {
     if orders == 0 {
         return Err(Error::Option { name: "orders", found: "0".into(), expected: "1 or more" });
     }

@@ -1,8 +1,8 @@
 //! Curves of long streams: loss against rounds of contextual search beside the classical rules, and mistakes against the margin.
 
-use super::streams::Source;
-use super::{Played, Setting, Who, play};
-use crate::contextual::{Metric, Update};
+use super::streams::StreamSource;
+use super::{OnlineSetting, Played, Who, play};
+use crate::contextual::{Geometry, Update};
 use crate::error::Result;
 use crate::eval::figures::Curve;
 use crate::online_linear::Rule;
@@ -32,11 +32,11 @@ pub struct Long {
 }
 
 impl Long {
-    fn setting(&self, who: Who, source: Source, dimension: usize, margin: Option<f64>, run: u32) -> Setting {
-        Setting {
+    fn setting(&self, who: Who, source: StreamSource, dimension: usize, margin: Option<f64>, run: u32) -> OnlineSetting {
+        OnlineSetting {
             who,
             source,
-            metric: Metric::Inner,
+            metric: Geometry::Inner,
             power: 1.0,
             margin,
             update: Update::AllPairs,
@@ -50,7 +50,7 @@ impl Long {
         }
     }
 
-    fn runs(&self, who: Who, source: &Source, dimension: usize, margin: Option<f64>, progress: &Progress) -> Result<Vec<Played>> {
+    fn runs(&self, who: Who, source: &StreamSource, dimension: usize, margin: Option<f64>, progress: &Progress) -> Result<Vec<Played>> {
         (0..self.runs.max(1)).map(|run| play(&self.setting(who, source.clone(), dimension, margin, run), progress)).collect()
     }
 }
@@ -70,9 +70,11 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 /// As [`play`].
 pub fn figures(long: &Long, progress: &Progress) -> Result<Vec<Curve>> {
     let mut curves = Vec::new();
-    for (name, source) in
-        [("online_killer", Source::PerceptronKiller), ("online_sphere", Source::Sphere), ("online_adversary", Source::Adversary)]
-    {
+    for (name, source) in [
+        ("online_killer", StreamSource::PerceptronKiller),
+        ("online_sphere", StreamSource::Sphere),
+        ("online_adversary", StreamSource::Adversary),
+    ] {
         let mut curve = Curve::new(name, &["rounds", "ellipsoid", "perceptron", "pa", "crammer_singer", "ellipsoid_most"]);
         let played = LEARNERS.iter().map(|who| long.runs(*who, &source, long.dimension, None, progress)).collect::<Result<Vec<_>>>()?;
         let points = played.iter().flatten().map(|played| played.curve.len()).min().unwrap_or(0);
@@ -90,7 +92,7 @@ pub fn figures(long: &Long, progress: &Progress) -> Result<Vec<Curve>> {
         let margin = 0.5f64.powi(exponent);
         let mut row = vec![margin];
         for d in DIMENSIONS {
-            let played = long.runs(Who::Ellipsoid, &Source::PerceptronKiller, d, Some(margin), progress)?;
+            let played = long.runs(Who::Ellipsoid, &StreamSource::PerceptronKiller, d, Some(margin), progress)?;
             row.extend([mean(played.iter().map(|played| played.mistakes as f64)), d as f64 * (d as f64 / margin).log2()]);
         }
         curve.rows.push(row);
@@ -100,8 +102,8 @@ pub fn figures(long: &Long, progress: &Progress) -> Result<Vec<Curve>> {
     for exponent in (2..=12).step_by(2) {
         let margin = 0.5f64.powi(exponent);
         let mistakes = |played: &Played| played.mistakes as f64;
-        let told = long.runs(Who::Ellipsoid, &Source::Sphere, long.dimension, Some(margin), progress)?;
-        let perceptron = long.runs(Who::Linear(Rule::Perceptron), &Source::Sphere, long.dimension, Some(margin), progress)?;
+        let told = long.runs(Who::Ellipsoid, &StreamSource::Sphere, long.dimension, Some(margin), progress)?;
+        let perceptron = long.runs(Who::Linear(Rule::Perceptron), &StreamSource::Sphere, long.dimension, Some(margin), progress)?;
         curve.rows.push(vec![
             margin,
             mean(told.iter().map(mistakes)),

@@ -11,7 +11,7 @@ mod verify;
 use std::time::{Duration, Instant};
 
 use crate::contextual::{
-    ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Halving, Lift, MajorityVote, Metric, PairLearner, PolytopeLadder,
+    ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Geometry, Halving, Lift, MajorityVote, PairLearner, PolytopeLadder,
     Served, Space, Update,
 };
 use crate::error::{Error, Result};
@@ -23,8 +23,8 @@ use crate::random::{self, Rng};
 pub use desk::{Corrections, Desks, desks, draw};
 pub use examples::dense;
 pub use figures::{Long, figures};
-pub use orders::Order;
-pub use streams::Source;
+pub use orders::StreamOrder;
+pub use streams::StreamSource;
 use streams::{Adversary, ConvexLowerBound, Examples, PerceptronKiller, Sphere, Stream};
 pub use things::{Thing, Things};
 use verify::{Unchecked, Verified, Verify};
@@ -48,13 +48,13 @@ pub enum Who {
 
 /// An experiment.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct OnlineSetting {
     /// Who learns.
     pub who: Who,
     /// What from.
-    pub source: Source,
+    pub source: StreamSource,
     /// How near a query is to a centre, on streams with centres of any number.
-    pub metric: Metric,
+    pub metric: Geometry,
     /// The power of the loss.
     pub power: f64,
     /// The least margin of a query: those below are left out, and contextual search knows it. For the Perceptron's stream, that of all queries,
@@ -125,25 +125,26 @@ fn wrong(name: &'static str, found: impl Into<String>, expected: &'static str) -
 ///
 /// # Errors
 /// [`Error::Option`] when the setting is none; [`Error::Value`] when a check fails, saying which, in what round; [`Error::Cancelled`].
-pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
+pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
     let d = setting.dimension;
-    let two = matches!(setting.source, Source::PerceptronKiller | Source::Adversary | Source::ConvexLowerBound);
-    if two && (setting.classes != 2 || setting.metric != Metric::Inner) {
+    let two = matches!(setting.source, StreamSource::PerceptronKiller | StreamSource::Adversary | StreamSource::ConvexLowerBound);
+    if two && (setting.classes != 2 || setting.metric != Geometry::Inner) {
         return Err(wrong("stream", "one of two classes by inner products", "used with --k 2 and --metric inner"));
     }
     if setting.classes == 0 || setting.classes > crate::learn::MOST_CLASSES {
         return Err(wrong("k", setting.classes.to_string(), "from 1 to 1024"));
     }
     let least = match setting.source {
-        Source::PerceptronKiller | Source::ConvexLowerBound => 3,
-        Source::Adversary => 2,
+        StreamSource::PerceptronKiller | StreamSource::ConvexLowerBound => 3,
+        StreamSource::Adversary => 2,
         _ => 1,
     };
     if d < least {
         return Err(wrong("d", d.to_string(), "3 or more for this stream, 2 for the adversary"));
     }
     if setting.margin.is_some()
-        && (setting.metric != Metric::Inner || !matches!(setting.source, Source::Sphere | Source::Collinear | Source::PerceptronKiller))
+        && (setting.metric != Geometry::Inner
+            || !matches!(setting.source, StreamSource::Sphere | StreamSource::Collinear | StreamSource::PerceptronKiller))
     {
         return Err(wrong(
             "margin",
@@ -155,23 +156,23 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
     let mut rng = random::stream(setting.seed, 0);
     let rounds = setting.rounds;
     let mut stream: Box<dyn Stream> = match &setting.source {
-        Source::Sphere | Source::Collinear => {
-            let collinear = matches!(setting.source, Source::Collinear);
+        StreamSource::Sphere | StreamSource::Collinear => {
+            let collinear = matches!(setting.source, StreamSource::Collinear);
             let margin = setting.margin.unwrap_or(0.0);
             Box::new(Sphere::new(&lift, d, setting.classes, collinear, margin, setting.power, &mut rng))
         }
-        Source::PerceptronKiller => {
+        StreamSource::PerceptronKiller => {
             let gamma = setting.margin.unwrap_or(1.0 / (rounds.max(1) as f64).sqrt());
             if !(gamma > 0.0 && gamma <= 0.5) {
                 return Err(wrong("margin", gamma.to_string(), "above 0 and at most 0.5 for the Perceptron's stream"));
             }
             Box::new(PerceptronKiller::new(d, gamma, setting.power, &mut rng))
         }
-        Source::Adversary => Box::new(Adversary::new(d, setting.power, &mut rng)),
-        Source::ConvexLowerBound => Box::new(ConvexLowerBound::new(d, rounds, setting.power, &mut rng)),
-        Source::Examples(examples) => Box::new(Examples::new(examples.clone())),
+        StreamSource::Adversary => Box::new(Adversary::new(d, setting.power, &mut rng)),
+        StreamSource::ConvexLowerBound => Box::new(ConvexLowerBound::new(d, rounds, setting.power, &mut rng)),
+        StreamSource::Examples(examples) => Box::new(Examples::new(examples.clone())),
     };
-    let told = setting.margin.filter(|_| !matches!(setting.source, Source::PerceptronKiller));
+    let told = setting.margin.filter(|_| !matches!(setting.source, StreamSource::PerceptronKiller));
     let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(setting.power), margin: told };
     let options = ContextualOptions { space, update: setting.update, guard: setting.guard };
     if space.radius > 1e6 {
@@ -179,8 +180,8 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
         return Err(wrong("metric", found, "a smaller p, a smaller --degree or fewer --d, for less than a million"));
     }
     options.check()?;
-    let realisable =
-        !matches!(setting.source, Source::ConvexLowerBound | Source::Examples(_)) && !matches!(setting.metric, Metric::Chebyshev(..));
+    let realisable = !matches!(setting.source, StreamSource::ConvexLowerBound | StreamSource::Examples(_))
+        && !matches!(setting.metric, Geometry::Chebyshev(..));
     let is_proven = realisable && setting.guard.is_none() && matches!(setting.who, Who::Ellipsoid | Who::Polytope);
     if setting.verify && !is_proven {
         return Err(wrong(
@@ -191,7 +192,7 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
     }
     let stage = Stage { setting, lift: &lift, is_proven, progress };
     match setting.who {
-        Who::Ellipsoid if matches!(setting.metric, Metric::Chebyshev(..)) => {
+        Who::Ellipsoid if matches!(setting.metric, Geometry::Chebyshev(..)) => {
             stage.contextual(&options, ApproximateLadder::of(&lift, &space), &mut *stream, rng)
         }
         Who::Ellipsoid => stage.contextual(&options, EllipsoidLadder::new(&space), &mut *stream, rng),
@@ -206,7 +207,7 @@ pub fn play(setting: &Setting, progress: &Progress) -> Result<Played> {
 
 /// What all learners play in.
 struct Stage<'a> {
-    setting: &'a Setting,
+    setting: &'a OnlineSetting,
     lift: &'a Lift,
     is_proven: bool,
     progress: &'a Progress,
@@ -230,7 +231,7 @@ impl Stage<'_> {
     fn run<L: Online>(&self, learner: &mut L, stream: &mut dyn Stream, mut rng: Rng, verify: &mut impl Verify<L>) -> Result<Played> {
         let mut own = random::stream(self.setting.seed, 1);
         let mut played = Played::default();
-        if !matches!(self.setting.source, Source::Examples(_)) {
+        if !matches!(self.setting.source, StreamSource::Examples(_)) {
             learner.announce(self.setting.classes)?;
         }
         let mut robust = [0.0; 20];

@@ -8,7 +8,7 @@ use crate::random::Rng;
 
 /// An order in which everything is labelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum StreamOrder {
     /// As drawn.
     Random,
     /// Class after class, classes as drawn; within a class as the files are.
@@ -23,7 +23,7 @@ pub enum Order {
 /// The chance that a run ends.
 const END: f64 = 1.0 / 8.0;
 
-impl Order {
+impl StreamOrder {
     /// An order of examples of these classes, and objects if they are known, both numbered from 0. O(examples).
     ///
     /// # Errors

@@ -8,12 +8,12 @@ use rand::seq::SliceRandom;
 
 use crate::contextual::Lift;
 use crate::ids::ClassId;
-use crate::learn::Answer;
+use crate::learn::Prediction;
 use crate::random::Rng;
 
 /// Where queries come from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum StreamSource {
     /// Queries drawn evenly from the unit sphere, centres from the unit ball.
     Sphere,
     /// The same queries; centres within a thousandth of one line, so that many classes compete at every border.
@@ -34,7 +34,7 @@ pub(super) trait Stream {
     fn query(&mut self, rng: &mut Rng) -> Option<Vec<f64>>;
 
     /// What is right, after an answer.
-    fn reveal(&mut self, q: &[f64], answer: &Answer) -> ClassId;
+    fn reveal(&mut self, q: &[f64], answer: &Prediction) -> ClassId;
 
     /// What a guess costs. Only final where `settled`.
     fn loss(&self, q: &[f64], guess: Option<ClassId>, truth: ClassId) -> f64;
@@ -129,7 +129,7 @@ impl Stream for Sphere {
         (0..100_000).map(|_| unit(self.d, rng)).find(|q| self.margin <= 0.0 || self.best(q).1 >= self.margin)
     }
 
-    fn reveal(&mut self, q: &[f64], _: &Answer) -> ClassId {
+    fn reveal(&mut self, q: &[f64], _: &Prediction) -> ClassId {
         ClassId(self.best(q).0 as u32)
     }
 
@@ -192,7 +192,7 @@ impl Stream for PerceptronKiller {
         Some(query)
     }
 
-    fn reveal(&mut self, q: &[f64], _: &Answer) -> ClassId {
+    fn reveal(&mut self, q: &[f64], _: &Prediction) -> ClassId {
         ClassId(u32::from(dot(q, &self.w) < 0.0))
     }
 
@@ -278,7 +278,7 @@ impl Stream for Adversary {
         Some(across(&w, rng).iter().zip(&w).map(|(z, w)| rest * z + margin * w).collect())
     }
 
-    fn reveal(&mut self, q: &[f64], answer: &Answer) -> ClassId {
+    fn reveal(&mut self, q: &[f64], answer: &Prediction) -> ClassId {
         if self.over {
             return ClassId(u32::from(dot(q, &self.centre) < 0.0));
         }
@@ -355,7 +355,7 @@ impl Stream for ConvexLowerBound {
         self.points.get(self.next - 1).cloned()
     }
 
-    fn reveal(&mut self, _: &[f64], _: &Answer) -> ClassId {
+    fn reveal(&mut self, _: &[f64], _: &Prediction) -> ClassId {
         self.truth
     }
 
@@ -382,7 +382,7 @@ impl Stream for Examples {
         self.examples.get(self.next - 1).map(|(_, x)| x.clone())
     }
 
-    fn reveal(&mut self, _: &[f64], _: &Answer) -> ClassId {
+    fn reveal(&mut self, _: &[f64], _: &Prediction) -> ClassId {
         self.next.checked_sub(1).and_then(|at| self.examples.get(at)).map_or(ClassId(0), |example| example.0)
     }
 

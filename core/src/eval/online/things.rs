@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::examples::dense;
 use crate::ckm::{Ckm, Scores};
 use crate::data::tables::Table;
-use crate::data::{Dataset, Source};
+use crate::data::{Dataset, ImageSource};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
 use crate::picture::appearance::Appearance;
@@ -117,8 +117,8 @@ impl Things {
             whole.iter_mut().for_each(|x| *x /= length * (1.0 + 1e-12));
             sparse.push((item.class, SparseVec::from_pairs(whole.iter().zip(0..).map(|(x, at)| (at, *x as f32)))?));
             let path = match &item.source {
-                Source::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
-                Source::Frame { .. } => item.name(),
+                ImageSource::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
+                ImageSource::Frame { .. } => item.name(),
             };
             let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
             let text = said.get(path.as_str()).or_else(|| said.get(name)).map(|captions| captions.join(" ")).unwrap_or_default();

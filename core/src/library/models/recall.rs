@@ -14,32 +14,32 @@ use crate::bytes::{Reader, Writer};
 use crate::cmt::{Cmt, CmtOptions};
 use crate::error::Result;
 use crate::ids::ItemId;
-use crate::library::apply::{Lesson, Model};
+use crate::library::apply::{Model, ModelUpdate};
 use crate::library::event::Reward;
 use crate::library::state::{Image, State};
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
-use crate::text::{Query, words};
+use crate::text::{TextQuery, words};
 
-pub use question::{CANDIDATES, Question, Reasons, Remembered, Weighed};
+pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed};
 
 /// What one memory is of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum MemorySource {
     /// Its class.
     Class,
     /// One of its captions.
     Caption(u32),
     /// A query that it answers.
-    Lesson(String),
+    ModelUpdate(String),
 }
 
 /// A memory tree that follows a library.
-pub struct Recall {
+pub struct CaptionMemory {
     forest: Cmt<()>,
     /// What each memory is, by its number in the tree, and the other way round.
-    sources: BTreeMap<ItemId, (ItemId, Source)>,
-    memories: BTreeMap<(ItemId, Source), ItemId>,
+    sources: BTreeMap<ItemId, (ItemId, MemorySource)>,
+    memories: BTreeMap<(ItemId, MemorySource), ItemId>,
     next: u32,
     /// How much words tell among the texts there are, and among those there were when the trees were grown.
     idf: Idf,
@@ -55,12 +55,12 @@ pub fn options() -> CmtOptions {
 }
 
 /// The texts of an image that are remembered.
-fn texts(image: &Image) -> Vec<(Source, &str)> {
+fn texts(image: &Image) -> Vec<(MemorySource, &str)> {
     if !image.is_live() {
         return Vec::new();
     }
-    let class = image.label().map(|class| (Source::Class, class));
-    let captions = image.captions.iter().zip(0..).map(|(caption, n)| (Source::Caption(n), caption.text.as_str()));
+    let class = image.label().map(|class| (MemorySource::Class, class));
+    let captions = image.captions.iter().zip(0..).map(|(caption, n)| (MemorySource::Caption(n), caption.text.as_str()));
     class.into_iter().chain(captions).collect()
 }
 
@@ -68,7 +68,7 @@ fn rewards(image: Option<&Image>) -> BTreeMap<String, Reward> {
     image.filter(|image| image.is_live()).map(|image| image.rewards.clone()).unwrap_or_default()
 }
 
-impl Recall {
+impl CaptionMemory {
     /// An empty memory.
     ///
     /// # Errors
@@ -105,11 +105,11 @@ impl Recall {
     }
 
     /// The memories of an image.
-    fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, Source), &ItemId)> {
-        self.memories.range((image, Source::Class)..).take_while(move |((of, _), _)| *of == image)
+    fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, MemorySource), &ItemId)> {
+        self.memories.range((image, MemorySource::Class)..).take_while(move |((of, _), _)| *of == image)
     }
 
-    fn remember(&mut self, image: ItemId, source: Source, text: &str) {
+    fn remember(&mut self, image: ItemId, source: MemorySource, text: &str) {
         let x = self.key(text);
         let id = ItemId(self.next);
         // Numbers are never used twice before the trees are grown anew.
@@ -120,7 +120,7 @@ impl Recall {
         }
     }
 
-    fn drop_memory(&mut self, image: ItemId, source: &Source) {
+    fn drop_memory(&mut self, image: ItemId, source: &MemorySource) {
         if let Some(id) = self.memories.remove(&(image, source.clone())) {
             self.sources.remove(&id);
             self.forest.remove(id);
@@ -144,7 +144,7 @@ impl Recall {
         }
         let lessons: Vec<(ItemId, String)> = self.rewards.iter().filter(|(_, reward)| reward.0 > 0).map(|(key, _)| key.clone()).collect();
         for (image, query) in lessons {
-            self.remember(image, Source::Lesson(query.clone()), &query);
+            self.remember(image, MemorySource::ModelUpdate(query.clone()), &query);
         }
     }
 
@@ -153,7 +153,8 @@ impl Recall {
         self.forest.forget_rewards();
         for ((image, query), reward) in &self.rewards {
             let x = self.key(query);
-            let of_texts = self.of_image(*image).filter(|((_, source), _)| !matches!(source, Source::Lesson(_))).map(|(_, id)| *id);
+            let of_texts =
+                self.of_image(*image).filter(|((_, source), _)| !matches!(source, MemorySource::ModelUpdate(_))).map(|(_, id)| *id);
             let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.cosine(&x));
             if let Some(best) = of_texts.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))) {
                 // A reward within -1 and 1 is finite.
@@ -164,11 +165,11 @@ impl Recall {
 }
 
 /// The words that lessons of a query are kept under: the same while it is typed and when it is done.
-pub fn words_of(query: &Query) -> String {
+pub fn words_of(query: &TextQuery) -> String {
     query.words.iter().chain(&query.prefix).chain(query.phrases.iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
 }
 
-impl Model for Recall {
+impl Model for CaptionMemory {
     fn name(&self) -> String {
         "recall-2".into()
     }
@@ -179,11 +180,11 @@ impl Model for Recall {
         }
     }
 
-    fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
+    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()> {
         let mut is_taught_anew = false;
         for &id in lesson.images {
             let (before, after) = (lesson.before.image(id), lesson.after.image(id));
-            let of = |image: Option<&std::sync::Arc<Image>>| -> BTreeMap<Source, String> {
+            let of = |image: Option<&std::sync::Arc<Image>>| -> BTreeMap<MemorySource, String> {
                 image.map(|image| texts(image).into_iter().map(|(source, text)| (source, text.to_owned())).collect()).unwrap_or_default()
             };
             let (old, new) = (of(before), of(after));
@@ -199,12 +200,12 @@ impl Model for Recall {
             is_taught_anew |= said != says || (old != new && !says.is_empty());
             let queries: BTreeSet<&String> = said.keys().chain(says.keys()).collect();
             for query in queries.into_iter().filter(|query| said.get(*query) != says.get(*query)) {
-                self.drop_memory(id, &Source::Lesson(query.clone()));
+                self.drop_memory(id, &MemorySource::ModelUpdate(query.clone()));
                 match says.get(query) {
                     Some(reward) => {
                         self.rewards.insert((id, query.clone()), *reward);
                         if reward.0 > 0 {
-                            self.remember(id, Source::Lesson(query.clone()), query);
+                            self.remember(id, MemorySource::ModelUpdate(query.clone()), query);
                         }
                     }
                     None => {
@@ -252,12 +253,12 @@ impl Model for Recall {
             out.put(&id.0);
             out.put(&image.0);
             match source {
-                Source::Class => out.put(&0u8),
-                Source::Caption(n) => {
+                MemorySource::Class => out.put(&0u8),
+                MemorySource::Caption(n) => {
                     out.put(&1u8);
                     out.put(n);
                 }
-                Source::Lesson(query) => {
+                MemorySource::ModelUpdate(query) => {
                     out.put(&2u8);
                     out.put(query);
                 }
@@ -266,7 +267,7 @@ impl Model for Recall {
         out.finish()
     }
 
-    fn restore(&mut self, bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool> {
+    fn restore(&mut self, bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool> {
         let Ok(mut kept) = read(bytes) else { return Ok(false) };
         for image in lesson.after.images() {
             for (source, text) in texts(image) {
@@ -282,15 +283,16 @@ impl Model for Recall {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Recall> {
+fn read(bytes: &[u8]) -> Result<CaptionMemory> {
     let mut from = Reader::new("caption memory", bytes);
-    let mut kept = Recall { forest: from.get()?, idf: from.get()?, grown_at: from.get()?, next: from.get()?, ..Recall::new()? };
+    let mut kept =
+        CaptionMemory { forest: from.get()?, idf: from.get()?, grown_at: from.get()?, next: from.get()?, ..CaptionMemory::new()? };
     for _ in 0..from.count()? {
         let (id, image) = (ItemId(from.get()?), ItemId(from.get()?));
         let source = match from.get::<u8>()? {
-            0 => Source::Class,
-            1 => Source::Caption(from.get()?),
-            _ => Source::Lesson(from.get()?),
+            0 => MemorySource::Class,
+            1 => MemorySource::Caption(from.get()?),
+            _ => MemorySource::ModelUpdate(from.get()?),
         };
         kept.memories.insert((image, source.clone()), id);
         kept.sources.insert(id, (image, source));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::ckm::{Ckm, CkmOptions, Example};
 use crate::error::Result;
 use crate::ids::ItemId;
-use crate::library::apply::{Lesson, Model};
+use crate::library::apply::{Model, ModelUpdate};
 use crate::library::event::ContentHash;
 use crate::library::features;
 use crate::library::state::{Image, State};
@@ -59,7 +59,7 @@ impl Recogniser {
         &self.missing
     }
 
-    fn learn_images(&mut self, images: &[ItemId], lesson: &Lesson<'_>) -> Result<()> {
+    fn learn_images(&mut self, images: &[ItemId], lesson: &ModelUpdate<'_>) -> Result<()> {
         let wanted: Vec<&Image> = images.iter().filter_map(|id| lesson.after.image(*id)).map(Arc::as_ref).collect();
         let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
         let found = lesson.features.of(lesson.after, &wanted, lesson.progress)?;
@@ -97,7 +97,7 @@ impl Model for Recogniser {
         self.missing.clear();
     }
 
-    fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
+    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()> {
         let view = |state: &State, id: &ItemId| state.image(*id).cloned();
         let changed: Vec<ItemId> = lesson
             .images
@@ -118,7 +118,7 @@ impl Model for Recogniser {
         serde_json::to_vec(&Kept { images }).unwrap_or_default()
     }
 
-    fn restore(&mut self, bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool> {
+    fn restore(&mut self, bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool> {
         let Ok(kept) = serde_json::from_slice::<Kept>(bytes) else { return Ok(false) };
         let here: Vec<(ItemId, Held<'_>)> = lesson.after.images().filter_map(|image| held(image).map(|held| (image.id, held))).collect();
         // Whatever the checkpoint lacks could not be had when it was made, and is looked for again.

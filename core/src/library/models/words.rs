@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::ids::ItemId;
-use crate::library::apply::{Lesson, Model};
+use crate::library::apply::{Model, ModelUpdate};
 use crate::library::event::ContentHash;
 use crate::library::state::{Image, State};
-use crate::text::{ItemHit, Query, TextIndex, TextKey, Weigher};
+use crate::text::{ItemHit, TextIndex, TextKey, TextQuery, Weigher};
 
 /// An index of words that follows a library.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub struct Words {
 
 /// An image that was found, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct WordMatch {
     /// The image.
     pub image: ItemId,
     /// How well its texts fit: the sum of `terms`. That of one text alone is the cosine of tf-idf vectors, 0..=1.
@@ -68,7 +68,7 @@ impl Words {
     }
 
     /// Whether an image has, in any of its texts, every phrase that a query wants, and in none of them one that it does not want.
-    pub fn allows(&self, image: ItemId, query: &Query) -> bool {
+    pub fn allows(&self, image: ItemId, query: &TextQuery) -> bool {
         self.index.allows(image, query)
     }
 
@@ -80,18 +80,18 @@ impl Words {
 
     /// Weighs images by the names of their files alone, for these words.
     pub(super) fn names_weigher(&self, words: &[String]) -> Option<Weigher<'_>> {
-        self.names.weigher(&Query { words: words.to_vec(), ..Query::default() })
+        self.names.weigher(&TextQuery { words: words.to_vec(), ..TextQuery::default() })
     }
 
     /// How well an image fits a query by all its texts.
-    pub fn weigh(&self, query: &Query, image: ItemId) -> Option<Found> {
+    pub fn weigh(&self, query: &TextQuery, image: ItemId) -> Option<WordMatch> {
         Some(self.found(self.index.weigher(query)?.weigh(image)?))
     }
 
-    fn found(&self, hit: ItemHit) -> Found {
+    fn found(&self, hit: ItemHit) -> WordMatch {
         // A name that fits best still has a caption worth showing.
         let caption = hit.texts.iter().find(|key| key.part > 0).and_then(|key| self.index.text(*key)).map(str::to_owned);
-        Found { image: hit.item, score: hit.score, caption, terms: hit.terms }
+        WordMatch { image: hit.item, score: hit.score, caption, terms: hit.terms }
     }
 
     fn put(&mut self, image: &Image, part: usize, text: &str) {
@@ -104,7 +104,7 @@ impl Words {
 
     /// The images whose texts fit, best first: each word counts from whichever text of an image gives it most. What some text of an
     /// image has that is not wanted leaves it out. Cost as [`TextIndex::search_items`].
-    pub fn search(&self, query: &Query) -> Vec<Found> {
+    pub fn search(&self, query: &TextQuery) -> Vec<WordMatch> {
         self.index.search_items(query).into_iter().map(|hit| self.found(hit)).collect()
     }
 }
@@ -118,7 +118,7 @@ impl Model for Words {
         *self = Self::default();
     }
 
-    fn learn(&mut self, lesson: &Lesson<'_>) -> Result<()> {
+    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()> {
         for &id in lesson.images {
             let of = |state: &State| state.image(id).map(|image| texts(image)).unwrap_or_default();
             let (before, after) = (of(lesson.before), of(lesson.after));
@@ -154,7 +154,7 @@ impl Model for Words {
         serde_json::to_vec(&Kept { texts: self.index.texts().filter_map(kept).collect() }).unwrap_or_default()
     }
 
-    fn restore(&mut self, _bytes: &[u8], lesson: &Lesson<'_>) -> Result<bool> {
+    fn restore(&mut self, _bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool> {
         // Files may have moved since, without an event.
         for image in lesson.after.images() {
             for (part, text) in texts(image).into_iter().enumerate() {

@@ -14,7 +14,7 @@ use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 
 use super::Library;
-use super::features::Features;
+use super::features::FeatureStore;
 use super::state::{Image, State};
 use crate::advise::{Advice, Adviser, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering, recognised};
 use crate::ckm::element::Elements;
@@ -29,7 +29,7 @@ use crate::random::{self, Rng};
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Stemming, counts};
 
-pub use order::{Order, POOL};
+pub use order::{LabelOrder, POOL};
 pub use review::{Doubt, Review, Reviewed};
 
 /// Values of an appearance that contextual search sees: its cost grows with their square.
@@ -278,7 +278,7 @@ impl Suggester {
     pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<Seen>> {
         let mut seen = self.glance(library, images);
         let options = library.recogniser().ckm().options();
-        let features = Features { cache: &library.cache, decoder: &*library.decoder, options, version: &library.version };
+        let features = FeatureStore { cache: &library.cache, decoder: &*library.decoder, options, version: &library.version };
         let known: Vec<&Image> = seen.iter().filter_map(|seen| library.state().image(seen.id)).map(|image| &**image).collect();
         for (seen, elements) in seen.iter_mut().zip(features.of(library.state(), &known, progress)?) {
             seen.elements = elements;

@@ -12,7 +12,7 @@ use crate::random;
 
 /// An order of images to be labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Order {
+pub enum LabelOrder {
     /// Those first that teach most: of which the advisers together are unsure (margin sampling: Scheffer, Decomain and Wrobel 2001), and that
     /// look unlike each other (farthest-first traversal: Gonzalez 1985).
     #[default]
@@ -31,7 +31,7 @@ pub const POOL: usize = 400;
 /// Of these so many are chosen to be unlike each other; the others follow by how unsure they are.
 const UNLIKE: usize = 16;
 
-impl Order {
+impl LabelOrder {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Useful, Self::Disagreement, Self::Folder, Self::Random];
 
@@ -70,7 +70,7 @@ impl Suggester {
         &mut self,
         moment: &Moment,
         seen: &[Seen],
-        order: Order,
+        order: LabelOrder,
         progress: &Progress,
     ) -> Result<Vec<(ItemId, Option<Suggestion>)>> {
         let mut asked = Vec::with_capacity(seen.len());
@@ -79,7 +79,7 @@ impl Suggester {
             asked.push((place, self.suggest(moment, seen)?));
         }
         let worth = |(_, suggestion): &(usize, Option<Suggestion>)| match (suggestion, order) {
-            (Some(suggestion), Order::Disagreement) => (suggestion.disagreement(), suggestion.uncertainty()),
+            (Some(suggestion), LabelOrder::Disagreement) => (suggestion.disagreement(), suggestion.uncertainty()),
             // Who knows one class is sure of it.
             (Some(suggestion), _) if suggestion.ranking.len() > 1 => (suggestion.uncertainty(), 0.0),
             _ => (1.0, 1.0),
@@ -90,7 +90,7 @@ impl Suggester {
                 b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
             });
         }
-        if order == Order::Useful {
+        if order == LabelOrder::Useful {
             for at in 0..UNLIKE.min(asked.len()) {
                 let (first, rest) = asked.split_at(at);
                 let values = |place: usize| &seen[place].view.whole;

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use self::protocol::{GRANTED, GREETING, Reply, read_reply};
-use super::budget::{Budget, Memory};
+use super::budget::{Budget, MemoryBudget};
 use super::decode::{Decoder, InProcess, Limits, Picture, Room};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -295,7 +295,7 @@ impl Decoder for Workers {
         Err(Error::Fatal { path: path.to_owned(), found })
     }
 
-    fn memory(&self) -> Memory {
+    fn memory(&self) -> MemoryBudget {
         self.budget.memory()
     }
 

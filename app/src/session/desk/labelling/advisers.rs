@@ -11,7 +11,7 @@ use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
-use tessera_core::library::suggest::{LEARNED, Moment, Order, POOL, Suggester, Suggestion};
+use tessera_core::library::suggest::{LEARNED, LabelOrder, Moment, POOL, Suggester, Suggestion};
 use tessera_core::progress::Progress;
 
 use super::super::super::Session;
@@ -62,7 +62,7 @@ pub(super) struct Question {
     pub(super) queue: Vec<ItemId>,
     /// The images of the queue among which the next are chosen.
     pub(super) pool: Vec<ItemId>,
-    pub(super) order: Order,
+    pub(super) order: LabelOrder,
     pub(super) send: Sender<(u64, Message)>,
     pub(super) wake: Wake,
 }

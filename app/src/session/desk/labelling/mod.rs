@@ -10,8 +10,8 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::{EventId, UserLabel};
 use tessera_core::library::state::{Image, State};
-use tessera_core::library::suggest::{Doubt, Order, POOL, Reviewed, Suggestion};
-use tessera_core::progress::Snapshot;
+use tessera_core::library::suggest::{Doubt, LabelOrder, POOL, Reviewed, Suggestion};
+use tessera_core::progress::ProgressSnapshot;
 use tessera_core::{Error, Result};
 
 use super::view::{Notice, Tone};
@@ -31,7 +31,7 @@ pub const REVIEWING: &str = "Reviewing labels";
 #[derive(Clone, Debug, Default)]
 pub struct Labelling {
     /// The order of the queue.
-    pub order: Order,
+    pub order: LabelOrder,
     /// The images to be labelled, if not all that have no class.
     pub only: Option<Arc<Vec<ItemId>>>,
     /// Images to be labelled, the next one first.
@@ -195,7 +195,7 @@ impl Labelling {
             if !fresh.is_empty() {
                 queue.extend(fresh);
                 let kept = if self.is_arranged { KEPT.min(queue.len()) } else { 0 };
-                if self.order == Order::Folder {
+                if self.order == LabelOrder::Folder {
                     self.order.arrange(state, &mut queue[kept..], 0);
                 }
             }
@@ -244,7 +244,7 @@ impl Desk {
     }
 
     /// How far the advisers are, while they think.
-    pub fn thinking(&self) -> Option<Snapshot> {
+    pub fn thinking(&self) -> Option<ProgressSnapshot> {
         self.labelling.as_ref().filter(|labelling| labelling.is_thinking).map(|_| self.labeller.progress.snapshot())
     }
 
@@ -260,7 +260,7 @@ impl Desk {
     }
 
     /// Begins with some images, or with all that have no class.
-    pub(super) fn start_labelling(&mut self, only: Option<Arc<Vec<ItemId>>>, order: Order) {
+    pub(super) fn start_labelling(&mut self, only: Option<Arc<Vec<ItemId>>>, order: LabelOrder) {
         let Some(open) = &self.open else { return };
         let before = self.labelling.take();
         // Another order brings back neither what was labelled nor what was put off.

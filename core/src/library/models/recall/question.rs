@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::{Recall, Source, words_of};
+use super::{CaptionMemory, MemorySource, words_of};
 use crate::cmt::{Operations, Path};
 use crate::ids::ItemId;
 use crate::library::event::Reward;
 use crate::library::models::words::Words;
 use crate::sparse::SparseVec;
 use crate::text::hashing::feature;
-use crate::text::{Query, Weigher, words};
+use crate::text::{TextQuery, Weigher, words};
 
 /// A query made ready to be answered.
 pub struct Question<'a> {
-    recall: &'a Recall,
+    recall: &'a CaptionMemory,
     index: &'a Words,
-    query: &'a Query,
+    query: &'a TextQuery,
     /// The words that it asks for, with those that its unfinished one may become.
     asked: Vec<String>,
     /// The same by their features, each once.
@@ -32,13 +32,13 @@ struct Tally<'a> {
     /// What each word adds, in the order of features, and whether the name of a file gives it.
     words: Vec<(f64, bool)>,
     lessons: Vec<(&'a str, f64)>,
-    by: Option<(ItemId, Source)>,
+    by: Option<(ItemId, MemorySource)>,
     caption: Option<u32>,
 }
 
 /// An image that was remembered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Remembered {
+pub struct RecallHit {
     /// The image.
     pub image: ItemId,
     /// How well it answers, the same however many are asked for.
@@ -59,14 +59,14 @@ pub struct Weighed {
     /// What lessons add or take away, by their queries: the most like one of those that it answers well, and all that it does not answer.
     pub lessons: Vec<(String, f64)>,
     /// What of it gives most, and the number of that memory; none where the name of its file does.
-    pub by: Option<(ItemId, Source)>,
+    pub by: Option<(ItemId, MemorySource)>,
     /// Its caption that gives most, if one gives anything.
     pub caption: Option<u32>,
 }
 
 /// Why an image answers a query as well as it does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reasons {
+pub struct RecallExplanation {
     /// How well, and what that is the sum of.
     pub weighed: Weighed,
     /// The way in each tree to the memory that gives most, with each router's margin and its most telling features.
@@ -82,9 +82,9 @@ pub const CANDIDATES: usize = 250;
 /// Features of a router that are told.
 const TOLD: usize = 3;
 
-impl Recall {
+impl CaptionMemory {
     /// Makes a query ready to be answered, with `index` for the words that begin so and for the names of files.
-    pub fn ask<'a>(&'a self, index: &'a Words, query: &'a Query) -> Question<'a> {
+    pub fn ask<'a>(&'a self, index: &'a Words, query: &'a TextQuery) -> Question<'a> {
         let asked = self.asked(query, index);
         let x = self.key(&asked.join(" "));
         let names = if asked.is_empty() { None } else { index.names_weigher(&asked) };
@@ -93,7 +93,7 @@ impl Recall {
     }
 
     /// The words that a query asks for, with those that its unfinished one may become.
-    fn asked(&self, query: &Query, index: &Words) -> Vec<String> {
+    fn asked(&self, query: &TextQuery, index: &Words) -> Vec<String> {
         let mut asked: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
         if let Some(prefix) = &query.prefix {
             let taught: BTreeSet<String> =
@@ -125,8 +125,8 @@ impl Question<'_> {
     /// find more and change no score. A query that wants nothing finds nothing.
     ///
     /// O((depth + cap) words) a leaf, O(words) a lesson, and O(words of all texts) a candidate.
-    pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<Remembered>, Operations) {
-        let Recall { forest, sources, rewards, .. } = self.recall;
+    pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<RecallHit>, Operations) {
+        let CaptionMemory { forest, sources, rewards, .. } = self.recall;
         if self.x.is_empty() {
             return (Vec::new(), Operations::default());
         }
@@ -146,11 +146,11 @@ impl Question<'_> {
         images.sort_unstable();
         images.dedup();
         let taught = |image: ItemId| self.recall.said_of(image).find(|(query, _)| *query == very).map(|(_, reward)| reward);
-        let weigh = |image: ItemId| Remembered { image, score: self.tally(image).score, taught: taught(image) };
-        let mut found: Vec<Remembered> =
+        let weigh = |image: ItemId| RecallHit { image, score: self.tally(image).score, taught: taught(image) };
+        let mut found: Vec<RecallHit> =
             images.into_par_iter().filter(|image| fits(*image) && self.index.allows(*image, self.query)).map(weigh).collect();
         found.retain(|one| one.score > 0.0 || one.taught.is_some());
-        let good = |one: &Remembered| one.taught.map_or(0, |reward| reward.0.max(0));
+        let good = |one: &RecallHit| one.taught.map_or(0, |reward| reward.0.max(0));
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(good(b).cmp(&good(a))).then(a.image.cmp(&b.image)));
         (found, answer.operations)
     }
@@ -174,14 +174,14 @@ impl Question<'_> {
         let mut tally = Tally { score: 0.0, words, lessons: Vec::new(), by: None, caption: None };
         let at = |feature: u32| self.by_feature.binary_search_by_key(&feature, |(other, _)| *other).ok();
         let (mut most, mut most_of_captions) = (0.0, 0.0);
-        for ((_, source), id) in self.recall.of_image(image).filter(|((_, source), _)| !matches!(source, Source::Lesson(_))) {
+        for ((_, source), id) in self.recall.of_image(image).filter(|((_, source), _)| !matches!(source, MemorySource::ModelUpdate(_))) {
             let terms = self.recall.forest.terms(&self.x, *id).unwrap_or_default();
             let sum: f64 = terms.iter().map(|(_, value)| value).sum();
             if sum > most {
                 most = sum;
                 tally.by = Some((*id, source.clone()));
             }
-            if let Source::Caption(n) = source
+            if let MemorySource::Caption(n) = source
                 && sum > most_of_captions
             {
                 most_of_captions = sum;
@@ -222,7 +222,7 @@ impl Question<'_> {
         }
         if let Some((query, value)) = good {
             tally.lessons.insert(0, (query, value));
-            let source = Source::Lesson(query.to_owned());
+            let source = MemorySource::ModelUpdate(query.to_owned());
             if value > most
                 && let Some(id) = self.recall.memories.get(&(image, source.clone()))
             {
@@ -238,10 +238,10 @@ impl Question<'_> {
     }
 
     /// Why an image answers as well as it does.
-    pub fn explain(&self, image: ItemId) -> Reasons {
+    pub fn explain(&self, image: ItemId) -> RecallExplanation {
         let weighed = self.weigh(image);
         let explained = weighed.by.as_ref().and_then(|(id, _)| self.recall.forest.explain(&self.x, *id, TOLD));
         let names = self.asked.iter().map(|word| (feature(word), word.clone())).collect();
-        Reasons { weighed, paths: explained.map(|explained| explained.paths).unwrap_or_default(), names }
+        RecallExplanation { weighed, paths: explained.map(|explained| explained.paths).unwrap_or_default(), names }
     }
 }
