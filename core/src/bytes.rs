@@ -1,4 +1,8 @@
-//! Numbers as little-endian bytes and back, for models that go on after saving exactly as they would have without it.
+//! Numbers as little-endian bytes and back, for models that go on after saving exactly as they
+//! would have without it.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
 
@@ -14,6 +18,31 @@ pub trait Stored: Sized {
     fn read(from: &mut Reader<'_>) -> Result<Self>;
 }
 
+/// A value as bytes.
+pub fn stored<T: Stored>(value: &T) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.put(value);
+    out.finish()
+}
+
+/// The value that [`stored`] wrote. `name` is what errors call it.
+///
+/// # Errors
+/// [`Error::Value`] when the bytes are no such value, or more than one.
+pub fn restored<T: Stored>(name: &'static str, bytes: &[u8]) -> Result<T> {
+    let mut from = Reader::new(name, bytes);
+    let value = from.get()?;
+    from.end()?;
+    Ok(value)
+}
+
+/// Options as text that is the same for the same values in every version of the program: what is
+/// kept beside them, and what the keys of caches are hashed from. Empty for a type that has no form
+/// in RON, which [`Reader::options`] refuses.
+pub fn options_text<T: Serialize>(options: &T) -> String {
+    ron::to_string(options).unwrap_or_default()
+}
+
 /// Bytes that grow.
 #[derive(Clone, Debug, Default)]
 pub struct Writer(Vec<u8>);
@@ -27,6 +56,11 @@ impl Writer {
     /// Appends bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends options, as [`options_text`].
+    pub fn options<T: Serialize>(&mut self, options: &T) {
+        self.put(&options_text(options));
     }
 
     /// Appends a number of things to come; [`Reader::count`] reads it.
@@ -76,8 +110,18 @@ impl<'a> Reader<'a> {
         T::read(self)
     }
 
-    /// A number of things to come. As each takes a byte or more, it is never more than the bytes left: memory for
-    /// so many can be asked for safely.
+    /// The options that [`Writer::options`] wrote. Whether they are in range is for the caller to
+    /// check.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the text is not of such options.
+    pub fn options<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let text: String = self.get()?;
+        ron::from_str(&text).map_err(|error| self.wrong("options", error.to_string()))
+    }
+
+    /// A number of things to come. As each takes a byte or more, it is never more than the bytes
+    /// left: memory for so many can be asked for safely.
     ///
     /// # Errors
     /// [`Error::Value`].
@@ -124,7 +168,7 @@ macro_rules! stored_number {
     )*};
 }
 
-stored_number!(u8, u32, u64, f32, f64);
+stored_number!(u8, u32, u64, u128, i16, f32, f64);
 
 impl Stored for bool {
     fn write(&self, out: &mut Writer) {
@@ -148,6 +192,16 @@ impl Stored for () {
             0 => Ok(()),
             other => Err(from.wrong("0", other.to_string())),
         }
+    }
+}
+
+impl<A: Stored, B: Stored> Stored for (A, B) {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.0);
+        out.put(&self.1);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok((from.get()?, from.get()?))
     }
 }
 

@@ -1,8 +1,10 @@
-//! What a file must be wrapped in to be trusted: hashes, writing all or nothing, and the model folder.
+//! What a file must be wrapped in to be trusted: hashes, writing all or nothing, and the model
+//! folder.
 //!
-//! A model is a folder. `manifest.ron` says what it is, lists the files that belong to it with their lengths and
-//! xxh3-128, and ends in a line with the xxh3-128 of everything above that line. The weights file is named after its
-//! hash and never changes: putting the manifest in place is the moment at which a new model replaces an old one.
+//! A model is a folder. `manifest.ron` says what it is, lists the files that belong to it with
+//! their lengths and xxh3-128, and ends in a line with the xxh3-128 of everything above that line.
+//! The weights file is named after its hash and never changes: putting the manifest in place is the
+//! moment at which a new model replaces an old one.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -115,7 +117,8 @@ pub fn is_model(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
 
-/// Whether a model can be written to `folder`, found out by trying; nothing is left behind. Worth asking before long work.
+/// Whether a model can be written to `folder`, found out by trying; nothing is left behind. Worth
+/// asking before long work.
 ///
 /// # Errors
 /// As [`write_model`].
@@ -192,8 +195,8 @@ fn is_left_over(path: &Path) -> bool {
     modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT_OVER))
 }
 
-/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model there is replaced,
-/// and what interrupted writes have left is removed. Returns the bytes written.
+/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model
+/// there is replaced, and what interrupted writes have left is removed. Returns the bytes written.
 ///
 /// # Errors
 /// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
@@ -244,7 +247,8 @@ pub fn write_model_on<H: Serialize>(storage: &dyn Storage, folder: &Path, kind: 
     Ok((text.len() + weights.len()) as u64)
 }
 
-/// Deletes the model in a folder, and the folder with it. Refuses a folder that holds anything else.
+/// Deletes the model in a folder, and the folder with it. Refuses a folder that holds anything
+/// else.
 ///
 /// # Errors
 /// [`Error::Data`], [`Error::Io`].
@@ -262,7 +266,8 @@ pub fn remove_model(folder: &Path) -> Result<()> {
     fs::remove_dir(folder).map_err(Error::io("delete", folder))
 }
 
-/// Reads the model of `kind` in `folder`: its head and its weights, both checked against their hashes.
+/// Reads the model of `kind` in `folder`: its head and its weights, both checked against their
+/// hashes.
 ///
 /// # Errors
 /// [`Error::Data`] naming the file for anything that is not as it was written, [`Error::Io`].

@@ -31,6 +31,41 @@ pub enum Error {
         /// What it was.
         found: String,
     },
+    /// Something that an act on a library names is not in it.
+    #[error("{}: expected {expected} as {name}, found {found}; name another", display(library))]
+    NotFound {
+        /// The library's folder.
+        library: PathBuf,
+        /// What kind of thing it is, in a word.
+        name: &'static str,
+        /// What was named.
+        found: String,
+        /// What may be named.
+        expected: &'static str,
+    },
+    /// An image that an act on a library names was removed from it.
+    #[error(
+        "{}: expected an image that is there; restore it first as image, found #{image}, which was removed; name another",
+        display(library)
+    )]
+    Removed {
+        /// The library's folder.
+        library: PathBuf,
+        /// The image's number.
+        image: u32,
+    },
+    /// What an act says does not fit what the library holds.
+    #[error("{}: expected {expected} as {name}, found {found}; name another", display(library))]
+    Unfit {
+        /// The library's folder.
+        library: PathBuf,
+        /// What is said, in a word.
+        name: &'static str,
+        /// What was said.
+        found: String,
+        /// What may be said.
+        expected: &'static str,
+    },
     /// A file or folder does not hold what it should.
     #[error("{}: expected {expected}, found {found}; {advice}", display(path))]
     Data {
@@ -109,10 +144,16 @@ impl Error {
         Self::Value { name, expected: expected.into(), found: found.into() }
     }
 
-    /// One word for programs that read reports.
+    /// Something that an act on a library names and that is not in it.
+    pub fn not_found(library: &Path, name: &'static str, found: String, expected: &'static str) -> Self {
+        Self::NotFound { library: library.to_owned(), name, found, expected }
+    }
+
+    /// One word for programs that read reports. All that an act on a library is refused for is
+    /// `option`.
     pub fn reason(&self) -> &'static str {
         match self {
-            Self::Option { .. } => "option",
+            Self::Option { .. } | Self::NotFound { .. } | Self::Removed { .. } | Self::Unfit { .. } => "option",
             Self::Value { .. } => "value",
             Self::Data { .. } => "data",
             Self::TooLarge { .. } => "too_large",
@@ -136,7 +177,8 @@ fn way_out(cause: &io::Error) -> &'static str {
     }
 }
 
-/// A path for people: control characters are escaped, bytes that are not text become replacement characters.
+/// A path for people: control characters are escaped, bytes that are not text become replacement
+/// characters.
 pub fn display(path: &Path) -> String {
     path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
 }

@@ -1,4 +1,4 @@
-//! Progress and cancelling in one handle: work counts and asks at the same place.
+//! One handle that reports progress and carries cancellation.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

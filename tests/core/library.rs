@@ -6,6 +6,7 @@ mod files;
 mod forget;
 mod import;
 mod looks;
+mod models;
 mod recall;
 mod shared;
 mod suggest;

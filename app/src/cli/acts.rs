@@ -8,9 +8,8 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
-use tessera_core::library::import::hold;
 
-use super::librarian::{Librarian, count, find_all, of};
+use super::librarian::{Librarian, count, find_all};
 use super::library_args::{Forget, Images, OfLibrary, Relocate};
 use super::output::Failures;
 use super::{Done, Told, Usage};
@@ -66,7 +65,7 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, way: Way) -
 pub(super) fn set_removed(librarian: &Librarian<'_>, arguments: &Images, removed: bool) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
         let images = find_all(library, &arguments.images)?;
-        let event = library.set_removed(&images, removed).map_err(of(library))?;
+        let event = library.set_removed(&images, removed)?;
         tell(librarian, library, event);
         Ok(Done::Whole)
     })
@@ -88,7 +87,7 @@ pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Do
             return Err(Error::Cancelled.into());
         }
         let progress = librarian.session.progress();
-        let event = librarian.out.watched(progress, || library.forget(&images, progress)).map_err(of(library))?;
+        let event = librarian.out.watched(progress, || library.forget(&images, progress))?;
         answer(librarian, Some(event), &format!("Forgot {which}; this cannot be taken back"), Map::new());
         librarian.out.note("Saved models of this library were deleted with it. Models and exports saved elsewhere are as they were.");
         Ok(Done::Whole)
@@ -110,7 +109,7 @@ pub(super) fn relocate(librarian: &Librarian<'_>, arguments: &Relocate) -> Resul
     let library = librarian.open(&arguments.library)?;
     let moved = librarian.with_shared(library, |library| {
         let moved = out.watched(session.progress(), || session.relocate(library, &arguments.old, &arguments.new));
-        Ok(moved.map_err(|error| of(&hold(library))(error))?)
+        Ok(moved?)
     })?;
     for failed in &moved.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;

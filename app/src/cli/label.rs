@@ -8,7 +8,7 @@ use tessera_core::library::event::{Caption, EventId, UserLabel};
 
 use super::Done;
 use super::acts::{tell, tell_with};
-use super::librarian::{Finder, Librarian, find_all, of};
+use super::librarian::{Finder, Librarian, find_all};
 use super::library_args as args;
 use super::stream::answer_each;
 
@@ -60,7 +60,7 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                         Some(Value::Bool(rejected)) => *rejected,
                         Some(other) => return Err(format!("`rejected` is {other}, but it must be true or false")),
                     };
-                    let event = library.reject(&[id], class, rejected).map_err(|error| of(library)(error).to_string())?;
+                    let event = library.reject(&[id], class, rejected).map_err(|error| error.to_string())?;
                     let mut answer = json!({"not": class, "event": number(event)});
                     if !rejected {
                         answer["rejected"] = json!(false);
@@ -77,7 +77,7 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                     None => return Err("expected `label`, a class's name or null, or `not`, a class's name; found neither".into()),
                 };
                 let new = New::of(library, &label);
-                let event = library.label(&[id], &label).map_err(|error| of(library)(error).to_string())?;
+                let event = library.label(&[id], &label).map_err(|error| error.to_string())?;
                 let mut answer = json!({"label": request["label"], "event": number(event)});
                 new.in_json().into_iter().for_each(|(key, value)| answer[key] = value);
                 Ok(answer)
@@ -85,13 +85,13 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
         }
         let images = find_all(library, &arguments.images)?;
         if let Some(class) = &arguments.not {
-            let event = library.reject(&images, class, true).map_err(of(library))?;
+            let event = library.reject(&images, class, true)?;
             tell(librarian, library, event);
             return Ok(Done::Whole);
         }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
         let new = New::of(library, &label);
-        let event = library.label(&images, &label).map_err(of(library))?;
+        let event = library.label(&images, &label)?;
         tell_with(librarian, library, event, &new.in_words(), new.in_json());
         Ok(Done::Whole)
     })
@@ -110,14 +110,14 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
                     Some(other) => return Err(format!("`caption` is {other}, but it must be a text, a list of texts or null")),
                     None => return Err("expected `caption`, found none".into()),
                 };
-                let event = library.caption(id, by_user(&texts)).map_err(|error| of(library)(error).to_string())?;
+                let event = library.caption(id, by_user(&texts)).map_err(|error| error.to_string())?;
                 Ok(json!({"caption": request["caption"], "event": number(event)}))
             });
         }
         // Without --stdin there is an image: the parser sees to it.
         let image = arguments.image.clone().unwrap_or_default();
         let id = Finder::default().find(library, &image)?;
-        let event = library.caption(id, by_user(&arguments.captions)).map_err(of(library))?;
+        let event = library.caption(id, by_user(&arguments.captions))?;
         tell(librarian, library, event);
         Ok(Done::Whole)
     })

@@ -140,15 +140,6 @@ pub(super) fn find_all(library: &Library, images: &[PathBuf]) -> Result<Vec<Item
     Ok(found)
 }
 
-/// An error of an act as one about the library: what was asked for does not fit what it holds.
-pub(super) fn of(library: &Library) -> impl Fn(Error) -> Error {
-    let folder = library.folder().to_owned();
-    move |error| match error {
-        Error::Option { name, found, expected } => Error::data(&folder, format!("{expected} as {name}"), found, "name another"),
-        other => other,
-    }
-}
-
 /// So many of something, in words.
 pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })

@@ -186,6 +186,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     let error = error.downcast_ref::<Told>().map(|told| &told.0).or_else(|| error.downcast_ref::<Error>());
     match error {
         Some(Error::Option { .. }) => 2,
+        Some(Error::NotFound { .. } | Error::Removed { .. } | Error::Unfit { .. }) => 65,
         Some(Error::Value { .. } | Error::Data { .. } | Error::TooLarge { .. } | Error::Crashed { .. } | Error::Fatal { .. }) => 65,
         Some(Error::Busy { .. }) => 75,
         Some(Error::Cancelled) => 130,

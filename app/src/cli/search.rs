@@ -18,7 +18,7 @@ use tessera_core::text::TextQuery;
 
 use super::acts::tell_with;
 use super::args::Arguments;
-use super::librarian::{Finder, Librarian, count, number, of};
+use super::librarian::{Finder, Librarian, count, number};
 use super::library_args::{By, Feedback, OfLibrary, Search};
 use super::stream::answer_each;
 use super::{Done, Usage};
@@ -176,7 +176,7 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
                     Some(other) => return Err(format!("`reward` is {other}, but it must be a number from -1 to 1, or null")),
                     None => return Err("expected `reward`, found none".into()),
                 };
-                let event = library.reward(query, id, reward).map_err(|error| of(library)(error).to_string())?;
+                let event = library.reward(query, id, reward).map_err(|error| error.to_string())?;
                 let lesson = words_of(&TextQuery::parse(query));
                 Ok(json!({"query": query, "lesson": lesson, "reward": request["reward"], "event": event.map(|event| event.0)}))
             });
@@ -194,7 +194,7 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
         }
         let image = Finder::default().find(library, &image)?;
         let reward = if arguments.unteach { None } else { arguments.reward };
-        let event = library.reward(&query, image, reward).map_err(of(library))?;
+        let event = library.reward(&query, image, reward)?;
         let aside = if parsed.unwanted.is_empty() { "" } else { ". Words that must not be there are no part of it" };
         tell_with(librarian, library, event, aside, Map::from_iter([("lesson".to_owned(), json!(lesson))]));
         Ok(Done::Whole)

@@ -101,7 +101,7 @@ impl Session {
             why.matched = Some(match reasons.weighed.by.as_ref().map(|(_, source)| source) {
                 Some(MemorySource::Class) => "its class".to_owned(),
                 Some(MemorySource::Caption(_)) => "its caption".to_owned(),
-                Some(MemorySource::ModelUpdate(query)) => format!("what you said of it: a good answer to “{query}”"),
+                Some(MemorySource::Lesson(query)) => format!("what you said of it: a good answer to “{query}”"),
                 None => "the name of its file".to_owned(),
             });
             explain(&mut why, reasons, share);

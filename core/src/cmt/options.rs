@@ -10,8 +10,9 @@ use crate::online_linear::{LinearOptions, check_rate};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CmtOptions {
-    /// The paper's α: how much the balance of a node's two sides weighs against what its router would do anyway, above 0 and
-    /// at most 1. With α = 0.9 and a router that follows its labels, the smaller side keeps 47 % of the memories.
+    /// The paper's α: how much the balance of a node's two sides weighs against what its router
+    /// would do anyway, above 0 and at most 1. With α = 0.9 and a router that follows its labels,
+    /// the smaller side keeps 47 % of the memories.
     ///
     /// Vowpal Wabbit's `--alpha` is 1 minus this one.
     pub alpha: f64,
@@ -19,11 +20,11 @@ pub struct CmtOptions {
     pub leaf_cap: LeafCap,
     /// How a leaf is split.
     pub split: SplitRule,
-    /// The paper's d: how many memories, drawn at random, are taken out and put in again after each insertion and each
-    /// update of a tree.
+    /// The paper's d: how many memories, drawn at random, are taken out and put in again after each
+    /// insertion and each update of a tree.
     pub reroutes: u32,
-    /// Whether memories that are put in again after an update train the routers on their way, as those after an
-    /// insertion always do.
+    /// Whether memories that are put in again after an update train the routers on their way, as
+    /// those after an insertion always do.
     pub update_reroutes_train: bool,
     /// The rate at which routers learn: above 0, at most 100.
     pub router_rate: f32,
@@ -33,8 +34,8 @@ pub struct CmtOptions {
     pub similarity: Similarity,
     /// Whether the scorer learns from rewards.
     pub learn_scorer: bool,
-    /// Has the scorer learn with the similarity taken away twice instead of kept, as Vowpal Wabbit does: its scores then tend to
-    /// the reward plus twice the similarity. For comparisons only.
+    /// Has the scorer learn with the similarity taken away twice instead of kept, as Vowpal Wabbit
+    /// does: its scores then tend to the reward plus twice the similarity. For comparisons only.
     pub opposed_offset: bool,
     /// Trees that all hold the same memories, 1 to 64. The paper has one.
     pub trees: u32,
@@ -71,7 +72,8 @@ impl LeafCap {
 pub enum SplitRule {
     /// A new router learns all memories of the leaf, and then says where each belongs.
     TrainedRouter,
-    /// The memories are inserted one by one below a new router, each where the router sends it at that moment (the paper's).
+    /// The memories are inserted one by one below a new router, each where the router sends it at
+    /// that moment (the paper's).
     FreshRouter,
 }
 
@@ -142,48 +144,11 @@ impl CmtOptions {
 
 impl Stored for CmtOptions {
     fn write(&self, out: &mut Writer) {
-        out.put(&self.alpha);
-        match self.leaf_cap {
-            LeafCap::Log { c } => {
-                out.put(&0u8);
-                out.put(&c);
-            }
-            LeafCap::Fixed(cap) => {
-                out.put(&1u8);
-                out.put(&cap);
-            }
-        }
-        out.put(&(self.split == SplitRule::FreshRouter));
-        out.put(&self.reroutes);
-        out.put(&self.update_reroutes_train);
-        out.put(&self.router_rate);
-        out.put(&self.scorer_rate);
-        out.put(&(self.similarity == Similarity::NegEuclid));
-        out.put(&self.learn_scorer);
-        out.put(&self.opposed_offset);
-        out.put(&self.trees);
-        out.put(&self.seed);
+        out.options(self);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let options = Self {
-            alpha: from.get()?,
-            leaf_cap: match from.get::<u8>()? {
-                0 => LeafCap::Log { c: from.get()? },
-                1 => LeafCap::Fixed(from.get()?),
-                other => return Err(from.wrong("a kind of leaf cap, 0 or 1", other.to_string())),
-            },
-            split: if from.get()? { SplitRule::FreshRouter } else { SplitRule::TrainedRouter },
-            reroutes: from.get()?,
-            update_reroutes_train: from.get()?,
-            router_rate: from.get()?,
-            scorer_rate: from.get()?,
-            similarity: if from.get()? { Similarity::NegEuclid } else { Similarity::Cosine },
-            learn_scorer: from.get()?,
-            opposed_offset: from.get()?,
-            trees: from.get()?,
-            seed: from.get()?,
-        };
+        let options: Self = from.options()?;
         options.check()?;
         Ok(options)
     }

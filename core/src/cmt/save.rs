@@ -1,8 +1,10 @@
-//! Memory trees as bytes: read back, they answer and go on learning exactly as if they had never been written.
+//! Memory trees as bytes: read back, they answer and go on learning exactly as if they had never
+//! been written.
 //!
-//! Numbers are little-endian; lists begin with their length as u64. A file is: the eight bytes `tess.cmt`, the version as u32, the
-//! options; the memories by slot, the vacant slots, those in use and the most there ever were; the scorer's weights; for each
-//! tree its generator, its root, its nodes and the vacant ones. Whoever keeps the bytes guards them against damage; anything that
+//! Numbers are little-endian; lists begin with their length as u64. A file is: the eight bytes
+//! `tess.cmt`, the version as u32, the options; the memories by slot, the vacant slots, those in
+//! use and the most there ever were; the scorer's weights; for each tree its generator, its root,
+//! its nodes and the vacant ones. Whoever keeps the bytes guards them against damage; anything that
 //! would not be a tree is refused here.
 
 use super::check::check_tree;
@@ -31,7 +33,8 @@ impl<V: Stored, R: Router> Cmt<V, R> {
     /// What [`Cmt::to_bytes`] wrote. Any bytes are safe to pass.
     ///
     /// # Errors
-    /// [`crate::Error::Value`] or [`crate::Error::Option`] when they are not a memory tree of this version.
+    /// [`crate::Error::Value`] or [`crate::Error::Option`] when they are not a memory tree of this
+    /// version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut from = Reader::new("memory tree", bytes);
         let (magic, version) = (from.bytes::<8>()?, from.get::<u32>()?);

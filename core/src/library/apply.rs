@@ -1,112 +1,96 @@
-//! The one place where what happens to a library reaches the models that learn from it.
+//! What events do to the state of a library.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::event::{Event, EventId};
-use super::features::FeatureStore;
-use super::state::State;
-use super::store::Store;
-use crate::error::Result;
+use super::event::{Change, Event, EventId, EventKind, Field, Swap};
+use super::state::{Act, Place, State};
 use crate::ids::ItemId;
-use crate::progress::Progress;
 
-/// A model that learns from a library.
-///
-/// Every model upholds: taught the same lessons from its beginning, it is the same, byte for byte. Lessons taken back
-/// are lessons whose `after` is the earlier state.
-pub trait Model: Send {
-    /// The name its checkpoints are kept under; it changes with their form.
-    fn name(&self) -> String;
-
-    /// Forgets everything.
-    fn clear(&mut self);
-
-    /// Learns the step from one state of the library to the next.
-    ///
-    /// # Errors
-    /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] when the cache cannot be used.
-    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()>;
-
-    /// Everything it learned, as bytes, for comparing. Images are named by their hashes: identifiers differ between libraries.
-    fn everything(&self, state: &State) -> Vec<u8>;
-
-    /// What it needs to be taken up where it stands. O(images).
-    fn checkpoint(&self, state: &State) -> Vec<u8> {
-        self.everything(state)
+impl State {
+    /// Applies every change of an event and enters it in the history.
+    pub(super) fn step(&mut self, event: &Event) {
+        event.changes.iter().for_each(|change| self.apply(change));
+        self.record(event);
     }
 
-    /// Takes up a checkpoint of the library in this state. Returns whether it could: if not, it is taught from the beginning.
-    ///
-    /// # Errors
-    /// As [`Model::learn`].
-    fn restore(&mut self, bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool>;
-}
-
-/// A step from one state of a library to the next.
-pub struct ModelUpdate<'a> {
-    /// What was there of these images.
-    pub before: &'a State,
-    /// What is there now.
-    pub after: &'a State,
-    /// The images that changed, in order.
-    pub images: &'a [ItemId],
-    /// Where the elements of images come from.
-    pub features: &'a FeatureStore<'a>,
-    /// Counts and asks.
-    pub progress: &'a Progress,
-}
-
-/// Brings a state to what it is after an event, which is entered in the history.
-pub(super) fn step(state: &mut State, event: &Event) {
-    for change in &event.changes {
-        state.apply(change);
-    }
-    state.record(event);
-}
-
-/// The images that an event touches, in order.
-pub(super) fn touched(event: &Event) -> Vec<ItemId> {
-    event.changes.iter().filter_map(super::event::Change::image).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// Brings a model up to date: from its checkpoint if it has one that can be used, otherwise from the first event on.
-/// `state` is what all events lead to. O(events after the checkpoint).
-pub(super) fn catch_up(
-    model: &mut dyn Model,
-    checkpoint: Option<(EventId, Vec<u8>)>,
-    store: &Store,
-    state: &State,
-    features: &FeatureStore<'_>,
-    progress: &Progress,
-) -> Result<()> {
-    if let Some((at, bytes)) = checkpoint.filter(|(at, _)| state.last_event() >= Some(*at)) {
-        let events = store.events_after(at.0)?;
-        // The state at the checkpoint is today's, with everything since taken back.
-        let mut then = state.clone();
-        for event in events.iter().rev() {
-            for change in event.changes.iter().rev() {
-                then.apply(&change.clone().inverse());
+    /// The state after a change.
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Image(id, field) => {
+                let image = self.edit(*id);
+                match field {
+                    Field::Content(swap) => image.content = swap.1,
+                    Field::Folder(swap) => image.folder.clone_from(&swap.1),
+                    Field::Label(swap) => image.user.clone_from(&swap.1),
+                    Field::Captions(swap) => image.captions.clone_from(&swap.1),
+                    Field::Removed(swap) => image.removed = swap.1,
+                    Field::Reward(query, swap) => put(&mut image.rewards, query, swap.1),
+                    Field::Rejection(class, Swap(_, true)) => {
+                        image.rejected.insert(class.clone());
+                    }
+                    Field::Rejection(class, Swap(_, false)) => {
+                        image.rejected.remove(class);
+                    }
+                }
+            }
+            Change::Class(name, swap) => put(Arc::make_mut(&mut self.classes), name, swap.1),
+            Change::Alias(word, swap) => put(Arc::make_mut(&mut self.aliases), word, swap.1.clone()),
+            Change::Root(id, swap) => {
+                if let Some(root) = Arc::make_mut(&mut self.roots).get_mut(id) {
+                    root.path.clone_from(&swap.1.0);
+                }
             }
         }
-        model.clear();
-        let lesson = ModelUpdate { before: &State::default(), after: &then, images: &[], features, progress };
-        if model.restore(&bytes, &lesson)? {
-            return teach(model, then, &events, features, progress);
+    }
+
+    /// Enters an event in the history.
+    pub(super) fn record(&mut self, event: &Event) {
+        self.last = Some(event.id);
+        let (done, undone) = (Arc::make_mut(&mut self.done), Arc::make_mut(&mut self.undone));
+        match event.kind {
+            EventKind::Act => {
+                // Only long work, such as an import, has more than one event.
+                let known = if event.act == event.id { None } else { done.iter().rposition(|act| act.id == event.act) };
+                let act = Act { id: event.act, at: known.map_or(event.at, |at| done[at].at), words: event.words.clone() };
+                match known {
+                    Some(at) => done[at] = Arc::new(act),
+                    None => done.push(Arc::new(act)),
+                }
+                undone.clear();
+            }
+            EventKind::Undo(act) => move_act(done, undone, act),
+            EventKind::Redo(act) => move_act(undone, done, act),
+            EventKind::Final => {}
         }
     }
-    model.clear();
-    let places = state.without_words();
-    teach(model, places, &store.events_after(0)?, features, progress)
+
+    /// Enters a place with an image, and takes it from the one that had it.
+    pub(super) fn move_place(&mut self, id: ItemId, place: Place, before: Option<ItemId>) {
+        let is_it = |other: &Place| other.root == place.root && other.path == place.path;
+        if let Some(before) = before.filter(|before| *before != id && self.image(*before).is_some()) {
+            self.edit(before).places.retain(|other| !is_it(other));
+        }
+        let places = &mut self.edit(id).places;
+        places.retain(|other| !is_it(other));
+        let at = places.partition_point(|other| (other.root, &other.path) < (place.root, &place.path));
+        places.insert(at, place);
+    }
 }
 
-fn teach(model: &mut dyn Model, mut state: State, events: &[Event], features: &FeatureStore<'_>, progress: &Progress) -> Result<()> {
-    progress.begin("Learning what was done before", events.len() as u64);
-    for event in events {
-        progress.step()?;
-        let images = touched(event);
-        let before = state.part(&images);
-        step(&mut state, event);
-        model.learn(&ModelUpdate { before: &before, after: &state, images: &images, features, progress })?;
+fn move_act(from: &mut Vec<Arc<Act>>, to: &mut Vec<Arc<Act>>, act: EventId) {
+    if let Some(at) = from.iter().rposition(|other| other.id == act) {
+        to.push(from.remove(at));
     }
-    Ok(())
+}
+
+fn put<V>(map: &mut BTreeMap<String, V>, key: &str, value: Option<V>) {
+    match value {
+        Some(value) => {
+            map.insert(key.to_owned(), value);
+        }
+        None => {
+            map.remove(key);
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images and events.
+//! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images
+//! and events.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::event::{ContentHash, EventId};
-use super::import::FailedFile;
+use super::files::with_ending;
 use crate::descriptor::Descriptor;
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ CREATE TABLE IF NOT EXISTS quarantine (hash BLOB PRIMARY KEY, found TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS skipped (path BLOB PRIMARY KEY, folder BLOB NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
 ";
 
-/// What is kept of a file.
+/// What the cache keeps of an image file.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub(super) hash: ContentHash,
@@ -30,7 +31,8 @@ pub(super) struct Cut {
     pub(super) jpeg: Vec<u8>,
 }
 
-/// A connection to `cache.db`. A file that cannot be used is put aside and begun anew: nothing in it is precious.
+/// A connection to `cache.db`. A file that cannot be used is put aside and begun anew: nothing in
+/// it is precious.
 pub struct Cache {
     db: Connection,
     path: PathBuf,
@@ -53,7 +55,7 @@ impl Cache {
         }
     }
 
-    /// A cache in memory, which stands for another one for a moment.
+    /// A cache in memory, used while the file is replaced.
     pub(super) fn passing() -> Result<Self> {
         let path = PathBuf::from(":memory:");
         let db = Self::connect(&path).map_err(refused("open", &path))?;
@@ -75,15 +77,10 @@ impl Cache {
 
     /// Gives a damaged file another name; nothing in it is precious.
     pub(super) fn put_aside(path: &Path) -> Result<()> {
-        let with = |ending: &str| {
-            let mut file = path.as_os_str().to_owned();
-            file.push(ending);
-            PathBuf::from(file)
-        };
         for ending in ["-wal", "-shm"] {
-            let _ = std::fs::remove_file(with(ending));
+            let _ = std::fs::remove_file(with_ending(path, ending));
         }
-        std::fs::rename(path, with(".damaged")).map_err(Error::io("rename", path))
+        std::fs::rename(path, with_ending(path, ".damaged")).map_err(Error::io("rename", path))
     }
 
     fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -159,7 +156,7 @@ impl Cache {
         read().map_err(refused("read", &self.path))
     }
 
-    /// The looks of all files.
+    /// The perceptual hashes of all files.
     pub(super) fn looks(&self) -> Result<HashMap<ContentHash, Descriptor>> {
         let read = || -> rusqlite::Result<HashMap<ContentHash, Descriptor>> {
             let mut query = self.db.prepare("SELECT hash, look FROM thumbnail")?;
@@ -208,29 +205,32 @@ impl Cache {
         })
     }
 
-    /// Lets all files be decoded again.
+    /// Lets files be decoded again that no decoder survived.
     pub(super) fn clear_quarantine(&self) -> Result<()> {
         self.db.execute("DELETE FROM quarantine", []).map(|_| ()).map_err(refused("write", &self.path))
     }
 
-    /// Keeps the list of files below a folder that could not be taken in, in place of the one before.
-    pub(super) fn put_skipped(&mut self, folder: &Path, files: &[FailedFile]) -> Result<()> {
-        let write = |db: &mut Connection| {
-            let tx = db.transaction()?;
-            let known: Vec<Vec<u8>> = tx.prepare("SELECT path FROM skipped")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    /// Keeps the list of files below a folder that could not be taken in, in place of the one
+    /// before: of each its path, the reason in one word, and the reason in words.
+    pub(super) fn put_skipped<'a>(&self, folder: &Path, files: impl Iterator<Item = (&'a Path, &'a str, &'a str)>) -> Result<()> {
+        let write = || {
+            let tx = self.db.unchecked_transaction()?;
+            let known: Vec<Vec<u8>> =
+                tx.prepare("SELECT path FROM skipped")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             for path in known.into_iter().map(from_bytes).filter(|path| path.starts_with(folder)) {
                 tx.execute("DELETE FROM skipped WHERE path = ?1", [to_bytes(&path)])?;
             }
-            for file in files {
+            for (path, reason, detail) in files {
                 let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO skipped VALUES (?1, ?2, ?3, ?4)")?;
-                insert.execute(params![to_bytes(&file.path), to_bytes(folder), file.reason, file.detail])?;
+                insert.execute(params![to_bytes(path), to_bytes(folder), reason, detail])?;
             }
             tx.commit()
         };
-        write(&mut self.db).map_err(refused("write", &self.path))
+        write().map_err(refused("write", &self.path))
     }
 
-    /// Files that could not be taken in when their folders were last imported: path, reason, and the reason in words.
+    /// Files that could not be taken in when their folders were last imported: path, reason, and
+    /// the reason in words.
     pub(super) fn skipped(&self) -> Result<Vec<(PathBuf, String, String)>> {
         let read = || -> rusqlite::Result<Vec<_>> {
             let mut query = self.db.prepare("SELECT path, reason, detail FROM skipped ORDER BY path")?;
@@ -251,8 +251,8 @@ impl Cache {
         found.map_err(refused("read", &self.path))
     }
 
-    /// Purges what was computed from files with these bytes or at these paths, and every checkpoint and result, which may have
-    /// seen them.
+    /// Purges what was computed from files with these bytes or at these paths, and every checkpoint
+    /// and result, which may have seen them.
     pub(super) fn purge(&mut self, hashes: &BTreeSet<ContentHash>, paths: &[PathBuf]) -> Result<()> {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
@@ -274,12 +274,12 @@ impl Cache {
     }
 }
 
-/// Bytes with their xxh3-64 behind them.
+/// Bytes followed by their xxh3-64.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     [bytes, &hash64(bytes).to_le_bytes()].concat()
 }
 
-/// The bytes that were sealed; none when they are others now.
+/// The bytes that were sealed; none when they have changed since.
 fn unsealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     let (body, seal) = bytes.split_last_chunk::<8>()?;
     let is_whole = hash64(body).to_le_bytes() == *seal;

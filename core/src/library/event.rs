@@ -1,11 +1,15 @@
-//! What can happen to a library, as changes that can be taken back.
+//! Events: what can happen to a library, as changes that can be taken back.
 //!
-//! An event is a list of changes, each of which names what was there before and what is there after. Applying the
-//! changes of all events in order gives the library's state; applying an event's inverse gives the state before it. An
-//! undo is an event of its own, whose changes are the inverse of those it takes back, so the log only ever grows.
+//! An event is a list of changes, each of which names what was there before and what is there
+//! after. Applying the changes of all events in order gives the library's state; applying an
+//! event's inverse gives the state before it. An undo is an event of its own, whose changes are the
+//! inverse of those it takes back, so the log only ever grows.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::{Reader, Stored, Writer};
 use crate::data::Meta;
 use crate::ids::ItemId;
 use crate::raw_path::RawPath;
@@ -38,6 +42,16 @@ impl<'de> Deserialize<'de> for ContentHash {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         u128::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Stored for ContentHash {
+    fn write(&self, out: &mut Writer) {
+        out.put(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> crate::Result<Self> {
+        from.get().map(Self)
     }
 }
 
@@ -115,7 +129,7 @@ impl<T> Swap<T> {
     }
 }
 
-/// One thing about one image.
+/// A change of one property of an image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Field {
     /// Its bytes; none before it was imported.
@@ -134,7 +148,8 @@ pub enum Field {
     Rejection(String, Swap<bool>),
 }
 
-/// How well an image answers a query, as the user says: in thousandths, from -1000 (not at all) to 1000 (just so).
+/// How well an image answers a query, as the user says: in thousandths, from -1000 (not at all) to
+/// 1000 (just so).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Reward(pub i16);
 
@@ -222,4 +237,11 @@ pub struct Event {
     pub words: String,
     /// What it changed.
     pub changes: Vec<Change>,
+}
+
+impl Event {
+    /// The images that it touches, in order.
+    pub fn images(&self) -> Vec<ItemId> {
+        self.changes.iter().filter_map(Change::image).collect::<BTreeSet<_>>().into_iter().collect()
+    }
 }

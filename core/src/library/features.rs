@@ -1,4 +1,5 @@
-//! The elements of a library's images: from the cache, or cut from the files where the cache has none.
+//! The elements of a library's images: from the cache, or computed from the files where the cache
+//! has none.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,6 +10,7 @@ use rayon::prelude::*;
 use super::cache::{Cache, Cut};
 use super::event::ContentHash;
 use super::state::{Image, State};
+use crate::bytes::options_text;
 use crate::ckm::CkmOptions;
 use crate::ckm::element::Elements;
 use crate::envelope::hash64;
@@ -29,16 +31,22 @@ pub struct FeatureStore<'a> {
 
 /// The name under which elements of a machine with these options are kept.
 pub(super) fn version(options: &CkmOptions) -> String {
-    // What kernels make of elements does not change the elements.
+    // Kernels are left out: they do not change the elements.
     let sources: Vec<_> = options.kinds.iter().map(|kind| &kind.source).collect();
-    format!("{:016x}-{PATTERN_VERSION}", hash64(format!("{} {sources:?}", options.side).as_bytes()))
+    format!("{:016x}-{PATTERN_VERSION}", hash64(options_text(&(options.side, sources)).as_bytes()))
 }
 
-/// Images whose elements are cut at one time.
+/// Images whose elements are computed at one time.
 const TURN: usize = 64;
 
 impl FeatureStore<'_> {
-    /// The elements of each of `images`; `None` where there is neither a kept copy nor a file that still has the bytes.
+    /// Keeps what was computed from some files.
+    pub(super) fn keep(&self, cuts: &[Cut]) -> Result<()> {
+        self.cache.put(self.version, cuts)
+    }
+
+    /// The elements of each of `images`; `None` where there is neither a kept copy nor a file that
+    /// still has the bytes.
     ///
     /// # Errors
     /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
@@ -53,7 +61,7 @@ impl FeatureStore<'_> {
                 None => Ok(None),
             };
             let kept: Vec<Option<Vec<u8>>> = turn.iter().map(kept).collect::<Result<_>>()?;
-            // The connection stays on this thread; cutting and reading bytes is for all.
+            // The database is used by this thread alone; all threads decode and compute.
             let (decoder, options) = (self.decoder, self.options);
             let found: Vec<(Option<Elements>, Option<Cut>)> = turn
                 .par_iter()
@@ -70,7 +78,7 @@ impl FeatureStore<'_> {
                 .collect();
             let fresh: Vec<Cut> = found.iter().filter_map(|(_, cut)| cut.clone()).collect();
             if !fresh.is_empty() {
-                self.cache.put(self.version, &fresh)?;
+                self.keep(&fresh)?;
             }
             all.extend(found.into_iter().map(|(elements, _)| elements));
         }
@@ -90,7 +98,7 @@ pub(super) fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, pro
     })
 }
 
-/// Cuts a picture into what is kept of it.
+/// Computes what the cache keeps of a picture.
 pub(super) fn cut(hash: ContentHash, picture: &Picture, options: &CkmOptions) -> Result<Cut> {
     let elements = Elements::of(picture, options.side, &options.kinds)?;
     let small = thumbnail::shrink(&picture.pixels);
@@ -110,7 +118,7 @@ pub fn hash_file(path: &Path) -> Result<ContentHash> {
 /// # Errors
 /// [`Error::Cancelled`] too.
 pub(super) fn hash_while(path: &Path, progress: &Progress) -> Result<ContentHash> {
-    // Opening a pipe or a device could wait for ever, so the kind is asked first.
+    // Opening a pipe or a device could wait for ever, so the kind of file is looked up first.
     let meta = std::fs::metadata(path).map_err(Error::io("read", path))?;
     if !meta.is_file() {
         return Err(Error::data(path, "a file", "something else", "leave it out"));

@@ -1,113 +1,78 @@
-//! Forgetting: an image's words, features and thumbnails are purged, and every model is taught anew without them.
+//! Forgetting: what of a log and of a library's files goes with some images, so that nothing of
+//! them is left.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use super::Library;
 use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, Swap, UserLabel};
+use super::files::{MODELS, now, remove_folder, remove_left_overs};
+use super::state::State;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::progress::Progress;
 
-impl Library {
-    /// Forgets images: their rows, their part in every event, their features and thumbnails are purged from the files of
-    /// the library, and the models learn everything else from the first event on. Afterwards each model is equal, byte
-    /// for byte, to one that never saw them. The image files themselves stay where they are; a fingerprint keeps later
-    /// imports from taking them in again. Cannot be taken back.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for an image that is not there; [`Error::Io`]; [`Error::Cancelled`] before anything was purged.
-    ///
-    /// # Complexity
-    /// O(events): the log is rewritten and replayed.
-    pub fn forget(&mut self, images: &[ItemId], progress: &Progress) -> Result<EventId> {
-        let gone: BTreeSet<ItemId> = images.iter().copied().collect();
-        if let Some(id) = gone.iter().find(|id| self.state.image(**id).is_none()) {
-            let found = format!("#{}, which is not there", id.0);
-            return Err(Error::Option { name: "image", found, expected: "an image of this library" });
-        }
-        // A damaged index could hide rows that must go.
-        if let Some(found) = self.store.integrity()?.first() {
-            return Err(self.store.damaged(found));
-        }
-        let log = self.store.events_after(0)?;
-        progress.step()?;
-        let hashes = self.hashes_of(&gone, &log);
+/// Everything that goes, and what is entered in its place.
+pub(super) struct Purge {
+    /// The images.
+    pub(super) images: BTreeSet<ItemId>,
+    /// The classes that only they had brought.
+    pub(super) classes: BTreeSet<String>,
+    /// The events that lose something, with what is left of each, if anything is.
+    pub(super) left: Vec<(EventId, Option<Event>)>,
+    /// All bytes that these images have and had, but those that other images have.
+    pub(super) hashes: BTreeSet<ContentHash>,
+    /// Where their files lie.
+    pub(super) paths: Vec<PathBuf>,
+    /// The event that says that something was forgotten, and not what.
+    pub(super) event: Event,
+}
+
+impl Purge {
+    /// What goes with these images of a library that holds `state` and has done `log`. O(log).
+    pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>) -> Self {
+        let hashes = hashes_of(&images, state, &log);
+        let records = images.iter().filter_map(|id| state.image(*id));
+        let paths = records.flat_map(|image| &image.places).map(|place| state.full_path(place)).collect();
         // Identifiers of events are never used twice, also where the last events are purged.
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
-        let words = if gone.len() == 1 { "Forget an image".to_owned() } else { format!("Forget {} images", gone.len()) };
-        let event = Event { id, at: super::now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
-        let (classes, left) = without(log, &gone);
-        self.forget_saved_models()?;
-        self.forget_damaged_files()?;
-        super::remove_left_overs(&self.folder)?;
-        self.drop_all_snapshots()?;
-        // The cache first: it can be made again, should this end in the middle.
-        let image = |id: &ItemId| self.state.image(*id);
-        let paths: Vec<PathBuf> =
-            gone.iter().filter_map(image).flat_map(|image| &image.places).map(|place| self.state.full_path(place)).collect();
-        self.cache.purge(&hashes, &paths)?;
-        let purged = self.store.purge((&gone, &classes), &left, &hashes, &event, self.state.next_image);
-        // It may have failed after the database had taken it in.
-        self.state = self.store.load()?;
-        self.appearances = super::appearance::Appearances::default();
-        self.behind = true;
-        purged?;
-        self.kept_at = None;
-        // The purge is done; models that saw half of the rest would be wrong.
-        self.catch_up(&Progress::default())?;
-        self.keep_models()?;
-        Ok(id)
-    }
-
-    /// The hashes of all bytes that these images have and had, but those that other images have.
-    fn hashes_of(&self, gone: &BTreeSet<ItemId>, log: &[Event]) -> BTreeSet<ContentHash> {
-        let content = |change: &Change| match change {
-            Change::Image(id, Field::Content(swap)) if gone.contains(id) => vec![swap.0, swap.1],
-            _ => Vec::new(),
-        };
-        let mut hashes: BTreeSet<ContentHash> =
-            log.iter().flat_map(|event| &event.changes).flat_map(content).flatten().map(|content| content.hash).collect();
-        let (lost, kept): (Vec<_>, Vec<_>) = self.state.records().iter().partition(|image| gone.contains(&image.id));
-        hashes.extend(lost.iter().flat_map(|image| &image.places).map(|place| place.hash));
-        for content in kept.iter().filter_map(|image| image.content) {
-            hashes.remove(&content.hash);
-        }
-        hashes
-    }
-
-    /// Lets later imports take in again what was forgotten, whatever it was.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn allow_forgotten(&mut self, hash: ContentHash) -> Result<()> {
-        self.store.unforget(hash)
-    }
-
-    /// Damaged files that were kept may hold anything.
-    fn forget_damaged_files(&self) -> Result<()> {
-        let entries = std::fs::read_dir(&self.folder).map_err(Error::io("list", &self.folder))?;
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let is_damaged = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".damaged"));
-            if is_damaged {
-                std::fs::remove_file(&path).map_err(Error::io("delete", &path))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Saved models hold pieces of images.
-    fn forget_saved_models(&self) -> Result<()> {
-        let folder = self.folder.join(super::MODELS);
-        match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("delete", &folder)(error)),
-            _ => Ok(()),
-        }
+        let words = if images.len() == 1 { "Forget an image".to_owned() } else { format!("Forget {} images", images.len()) };
+        let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
+        let (classes, left) = without(log, &images);
+        Self { images, classes, left, hashes, paths, event }
     }
 }
 
-/// A log without some images: the classes that only they had brought, and of each event that loses something what is
-/// left of it, if anything is.
+fn hashes_of(gone: &BTreeSet<ItemId>, state: &State, log: &[Event]) -> BTreeSet<ContentHash> {
+    let content = |change: &Change| match change {
+        Change::Image(id, Field::Content(swap)) if gone.contains(id) => vec![swap.0, swap.1],
+        _ => Vec::new(),
+    };
+    let mut hashes: BTreeSet<ContentHash> =
+        log.iter().flat_map(|event| &event.changes).flat_map(content).flatten().map(|content| content.hash).collect();
+    let (lost, kept): (Vec<_>, Vec<_>) = state.records().iter().partition(|image| gone.contains(&image.id));
+    hashes.extend(lost.iter().flat_map(|image| &image.places).map(|place| place.hash));
+    for content in kept.iter().filter_map(|image| image.content) {
+        hashes.remove(&content.hash);
+    }
+    hashes
+}
+
+/// Deletes the files of a library that hold pieces of images or may hold anything: saved models,
+/// damaged files that were kept, and what was about to be put in place.
+pub(super) fn delete_copies(folder: &Path) -> Result<()> {
+    remove_folder(&folder.join(MODELS))?;
+    let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let is_damaged = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".damaged"));
+        if is_damaged {
+            fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+        }
+    }
+    remove_left_overs(folder)
+}
+
+/// A log without some images: the classes that only they had brought, and of each event that loses
+/// something what is left of it, if anything is.
 fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(EventId, Option<Event>)>) {
     let is_gone = |change: &Change| change.image().is_some_and(|image| gone.contains(&image));
     let (losing, whole): (Vec<Event>, Vec<Event>) = log.into_iter().partition(|event| event.changes.iter().any(is_gone));
@@ -127,7 +92,7 @@ fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(
         let changes: Vec<Change> = event.changes.into_iter().filter(is_left).collect();
         let words = match changes.iter().any(|change| change.image().is_some()) {
             true => event.words,
-            // The words of an event of one image may name it.
+            // The words of an event about one image may contain its name.
             false => words_of(event.kind, changes.iter().filter_map(made)),
         };
         (event.id, (!changes.is_empty()).then_some(Event { changes, words, ..event }))

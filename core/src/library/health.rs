@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::cache::Cache;
 use super::event::RootId;
 use super::snapshot::{Snapshot, snapshots};
-use super::{Library, now};
+use super::state::{Root, State};
+use super::store::Store;
 use crate::error::Result;
 
 /// How a library is at one moment.
@@ -49,42 +51,33 @@ pub struct SkippedFile {
     pub detail: String,
 }
 
-impl Library {
-    /// How it is. O(images + files of the library).
-    ///
-    /// # Errors
-    /// [`crate::Error::Io`] when its files cannot be read.
-    pub fn health(&self) -> Result<Health> {
-        let root = |(id, root): (RootId, &super::state::Root)| {
-            let below = self.state.images().filter(|image| image.places.iter().any(|place| place.root == id));
-            let (mut images, mut missing) = (0, 0);
-            for image in below {
-                images += 1;
-                missing += usize::from(!image.places.iter().any(|place| place.root == id && place.here));
-            }
-            RootHealth { id, path: root.path.clone(), is_here: root.path.is_dir(), images, missing }
-        };
-        let skipped = self.cache.skipped()?.into_iter().map(|(path, reason, detail)| SkippedFile { path, reason, detail });
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut stored: Vec<(String, u64)> =
-            entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), size_of(&entry.path()))).collect();
-        stored.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Ok(Health {
-            roots: self.state.roots().map(root).collect(),
-            skipped: skipped.collect(),
-            snapshots: snapshots(&self.folder),
-            checked_at: self.store.fact(CHECKED)?,
-            stored,
-        })
-    }
+/// When the library was last checked and found sound, as a fact of its store.
+pub(super) const CHECKED: &str = "checked at";
 
-    /// Notes that the library was checked and found sound.
-    pub(super) fn note_check(&self) -> Result<()> {
-        self.store.set_fact(CHECKED, now())
-    }
+/// How the library in `folder` is. O(images + files of the library).
+pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache) -> Result<Health> {
+    let root = |(id, root): (RootId, &Root)| {
+        let below = state.images().filter(|image| image.places.iter().any(|place| place.root == id));
+        let (mut images, mut missing) = (0, 0);
+        for image in below {
+            images += 1;
+            missing += usize::from(!image.places.iter().any(|place| place.root == id && place.here));
+        }
+        RootHealth { id, path: root.path.clone(), is_here: root.path.is_dir(), images, missing }
+    };
+    let skipped = cache.skipped()?.into_iter().map(|(path, reason, detail)| SkippedFile { path, reason, detail });
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut stored: Vec<(String, u64)> =
+        entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), size_of(&entry.path()))).collect();
+    stored.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Ok(Health {
+        roots: state.roots().map(root).collect(),
+        skipped: skipped.collect(),
+        snapshots: snapshots(folder),
+        checked_at: store.fact(CHECKED)?,
+        stored,
+    })
 }
-
-const CHECKED: &str = "checked at";
 
 /// Bytes of a file, or of everything in a folder.
 fn size_of(path: &Path) -> u64 {

@@ -1,8 +1,10 @@
-//! `journal.jsonl`: everything that happened to a library once more, as text, a line each, so that it can be made again.
+//! `journal.jsonl`: everything that happened to a library once more, as text, a line each, so that
+//! it can be made again.
 //!
-//! A line is written after the database has it. Each carries its number and the xxh3-64 of both; the last one of a library that was
-//! closed says so. When the file is read, a last line without an end was being written when the program ended, and is dropped; any
-//! other line that is not as it was written is told and skipped, and so is a gap in the numbers.
+//! A line is written after the database has it. Each carries its number and the xxh3-64 of both;
+//! the last one of a library that was closed says so. When the file is read, a last line without an
+//! end was being written when the program ended, and is dropped; any other line that is not as it
+//! was written is told and skipped, and so is a gap in the numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -208,7 +210,8 @@ pub(super) fn tells_events(text: &[u8]) -> bool {
     whole_lines(text).any(|line| matches!(read_line(line), Ok((_, Line::Event { .. }))))
 }
 
-/// The number of the last line and the event after which the library was closed, if the journal ends in that way.
+/// The number of the last line and the event after which the library was closed, if the journal
+/// ends in that way.
 fn end(text: &[u8]) -> Option<(u64, EventId)> {
     match read_line(text.strip_suffix(b"\n").and_then(|_| whole_lines(text).next_back())?) {
         Ok((n, Line::End(event))) => Some((n, event)),
@@ -245,7 +248,8 @@ impl Journal {
         is_there.then(|| self.storage.read(&self.path)).transpose().map_err(Error::io("read", &self.path))
     }
 
-    /// Goes on with a text that ends as that of a library that was closed after `last`. Whether it does.
+    /// Goes on with a text that ends as that of a library that was closed after `last`. Whether it
+    /// does.
     pub(super) fn go_on(&mut self, text: &[u8], last: EventId) -> bool {
         let Some((n, _)) = end(text).filter(|(_, event)| *event == last) else { return false };
         (self.behind, self.next) = (None, n + 1);
@@ -263,8 +267,8 @@ impl Journal {
         self.sync();
     }
 
-    /// Adds lines about what is in the database already. A failure is kept, not told: nothing is lost by it, and the file is
-    /// written anew when the library is next opened.
+    /// Adds lines about what is in the database already. A failure is kept, not told: nothing is
+    /// lost by it, and the file is written anew when the library is next opened.
     pub(super) fn append(&mut self, lines: impl IntoIterator<Item = Line>) {
         if self.behind.is_some() {
             return;

@@ -7,12 +7,13 @@ use std::sync::Mutex;
 use globset::GlobBuilder;
 
 use super::Library;
+use super::draft::{Acts, Draft};
 use super::event::{Change, EventId, EventKind, RootId, Swap};
-use super::import::{FailedFile, ImportOptions, hold};
-use super::state::State;
+use super::hold;
+use super::import::{FailedFile, ImportOptions, take_in};
+use super::state::{Place, State};
 use crate::data::Labels;
 use crate::error::{self, Error, Result};
-use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
 
@@ -29,38 +30,37 @@ pub struct Relocated {
     pub failed: Vec<FailedFile>,
 }
 
-/// Tells a library that what lay at `old` lies at `new` now. Roots at or below `old` move as they are. Where `old` is a
-/// folder inside a root, the files below `new` are imported as those of the root are, which knows them by their bytes, and
-/// the places below `old` that are gone are dropped.
+/// Tells a library that what lay at `old` lies at `new` now. Roots at or below `old` move as they
+/// are. Where `old` is a folder inside a root, the files below `new` are imported as those of the
+/// root are, which knows them by their bytes, and the places below `old` that are gone are dropped.
 ///
 /// # Errors
-/// [`Error::Option`] when the library has nothing at `old`; [`Error::Io`] when there is nothing at `new`;
-/// [`Error::Cancelled`], and then what was found till then stays found.
+/// [`Error::NotFound`] when the library has nothing at `old`; [`Error::Unfit`] when what was there
+/// is not at `new`; [`Error::Io`] when there is nothing at `new`; [`Error::Cancelled`], and then
+/// what was found till then stays found.
 pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Progress) -> Result<Relocated> {
     let new = fs::canonicalize(new).map_err(Error::io("read", new))?;
     let old = std::path::absolute(old).map_err(Error::io("read", old))?;
-    if hold(library).state.roots().any(|(_, root)| root.path.starts_with(&old)) {
-        return hold(library).move_roots(&old, &new);
+    if hold(library).state().roots().any(|(_, root)| root.path.starts_with(&old)) {
+        return move_roots(&mut hold(library), &old, &new);
     }
     let folder = if new.is_dir() { &new } else { new.parent().unwrap_or(&new) };
-    let Some(options) = hold(library).state.options_of(&old, folder) else {
-        return Err(Error::Option {
-            name: "OLD",
-            found: format!("{}, where this library has no images", error::display(&old)),
-            expected: "a folder that images were imported from, or one inside it",
-        });
+    let Some(options) = hold(library).state().options_of(&old, folder) else {
+        let found = format!("{}, where this library has no images", error::display(&old));
+        let expected = "a folder that images were imported from, or one inside it";
+        return Err(Error::not_found(hold(library).folder(), "OLD", found, expected));
     };
-    let report = super::import::take_in(library, folder, &options, false, progress)?;
+    let report = take_in(library, folder, &options, false, progress)?;
     if report.cancelled {
         return Err(Error::Cancelled);
     }
-    let moved = hold(library).drop_gone(&old)?;
+    let moved = drop_gone(&mut hold(library), &old)?;
     Ok(Relocated { failed: report.failed, ..moved })
 }
 
 impl State {
-    /// How files that lay at `old`, inside a root, are imported from the folder `new`: as the root was, or where `new` is a
-    /// root itself, as that was. None when no file lay there.
+    /// How files that lay at `old`, inside a root, are imported from the folder `new`: as the root
+    /// was, or where `new` is a root itself, as that was. None when no file lay there.
     fn options_of(&self, old: &Path, new: &Path) -> Option<ImportOptions> {
         let mut places = self.records().iter().flat_map(|image| &image.places);
         let (place, full) = places.find_map(|place| Some((place, self.full_path(place))).filter(|(_, path)| path.starts_with(old)))?;
@@ -79,7 +79,8 @@ impl State {
     }
 }
 
-/// A pattern of paths from a root as one of paths from a folder inside it; none when it reaches nothing there.
+/// A pattern of paths from a root as one of paths from a folder inside it; none when it reaches
+/// nothing there.
 fn from_inside(pattern: &str, folder: &Path) -> Option<String> {
     if !pattern.trim_end_matches('/').contains('/') {
         return Some(pattern.to_owned());
@@ -96,81 +97,71 @@ fn from_inside(pattern: &str, folder: &Path) -> Option<String> {
         }
         rest = behind;
     }
-    // Without a `/` it would be a pattern of names in all folders.
+    // A pattern without `/` would match names in all folders.
     Some(if rest.contains('/') { rest.to_owned() } else { format!("{{{rest},/}}") })
 }
 
-impl Library {
-    fn move_roots(&mut self, old: &Path, new: &Path) -> Result<Relocated> {
-        let moved: Vec<(RootId, PathBuf, PathBuf)> = self
-            .state
-            .roots()
-            .filter_map(|(id, root)| {
-                let rest = root.path.strip_prefix(old).ok()?;
-                let to = if rest.as_os_str().is_empty() { new.to_owned() } else { new.join(rest) };
-                Some((id, root.path.clone(), to))
-            })
-            .collect();
-        if let Some((other, root)) = self.state.roots().find(|(id, root)| moved.iter().any(|(from, _, to)| from != id && *to == root.path))
-        {
-            let found = format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0);
-            return Err(Error::Option { name: "NEW", found, expected: "the place that OLD was moved to" });
-        }
-        let lies_there = |place: &super::state::Place| moved.iter().any(|(id, _, to)| *id == place.root && to.join(&place.path).is_file());
-        let mut places =
-            self.state.records().iter().flat_map(|image| &image.places).filter(|place| moved.iter().any(|m| m.0 == place.root)).peekable();
-        if places.peek().is_some() && !places.any(lies_there) {
-            let found = format!("{}, which has none of the files of {}", error::display(new), error::display(old));
-            return Err(Error::Option { name: "NEW", found, expected: "the place that OLD was moved to" });
-        }
-        let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
-        let words = format!("Relocate {} to {}", error::display(old), error::display(new));
-        let event = self.commit(None, EventKind::Act, &words, changes)?;
-        let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
-        let (found, missing) = self.look_for_files(|root| ids.contains(&root))?;
-        Ok(Relocated { event, found, missing, failed: Vec::new() })
+/// Moves the roots at or below `old` to where they are below `new`.
+fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated> {
+    let state = library.state();
+    let to_new =
+        |path: &Path| path.strip_prefix(old).ok().map(|rest| if rest.as_os_str().is_empty() { new.to_owned() } else { new.join(rest) });
+    let moved: Vec<(RootId, PathBuf, PathBuf)> =
+        state.roots().filter_map(|(id, root)| Some((id, root.path.clone(), to_new(&root.path)?))).collect();
+    let unfit = |found: String| Err(Acts { library: library.folder(), state }.unfit("NEW", found, "the place that OLD was moved to"));
+    if let Some((other, root)) = state.roots().find(|(id, root)| moved.iter().any(|(from, _, to)| from != id && *to == root.path)) {
+        return unfit(format!("{}, which is a folder of this library already (#{})", error::display(&root.path), other.0));
     }
+    let lies_there = |place: &Place| moved.iter().any(|(id, _, to)| *id == place.root && to.join(&place.path).is_file());
+    let mut places =
+        state.records().iter().flat_map(|image| &image.places).filter(|place| moved.iter().any(|m| m.0 == place.root)).peekable();
+    if places.peek().is_some() && !places.any(lies_there) {
+        return unfit(format!("{}, which has none of the files of {}", error::display(new), error::display(old)));
+    }
+    let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
+    let words = format!("Relocate {} to {}", error::display(old), error::display(new));
+    let event = library.commit(None, EventKind::Act, Draft::new(words, changes))?;
+    let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
+    let (found, missing) = look_for_files(library, &ids)?;
+    Ok(Relocated { event, found, missing, failed: Vec::new() })
+}
 
-    /// Notes of every place in some roots whether its file is there. Returns how many are and how many are not.
-    pub(super) fn look_for_files(&mut self, is_meant: impl Fn(RootId) -> bool) -> Result<(usize, usize)> {
-        let mut counts = (0, 0);
-        let mut changed = Vec::new();
-        for image in self.state.records() {
-            for place in image.places.iter().filter(|place| is_meant(place.root)) {
-                let here = self.state.full_path(place).is_file();
-                *(if here { &mut counts.0 } else { &mut counts.1 }) += 1;
-                if here != place.here {
-                    changed.push((image.id, super::state::Place { here, ..place.clone() }, Some(image.id)));
+/// Notes of every place in some roots whether its file is there. Returns how many are and how many
+/// are not.
+fn look_for_files(library: &mut Library, roots: &[RootId]) -> Result<(usize, usize)> {
+    let state = library.state();
+    let mut counts = (0, 0);
+    let mut changed = Vec::new();
+    for image in state.records() {
+        for place in image.places.iter().filter(|place| roots.contains(&place.root)) {
+            let here = state.full_path(place).is_file();
+            *(if here { &mut counts.0 } else { &mut counts.1 }) += 1;
+            if here != place.here {
+                changed.push((image.id, Place { here, ..place.clone() }, Some(image.id)));
+            }
+        }
+    }
+    library.put_places(&changed)?;
+    Ok(counts)
+}
+
+/// Drops places below a folder whose files are gone, of images that are found elsewhere.
+fn drop_gone(library: &mut Library, folder: &Path) -> Result<Relocated> {
+    let state = library.state();
+    let mut result = Relocated::default();
+    let mut gone = Vec::new();
+    for image in state.records() {
+        for place in &image.places {
+            let path = state.full_path(place);
+            if path.starts_with(folder) && !path.exists() {
+                let found = image.places.iter().any(|other| other != place && state.full_path(other).is_file());
+                *(if found { &mut result.found } else { &mut result.missing }) += 1;
+                if found {
+                    gone.push((image.id, place.root, place.path.clone()));
                 }
             }
         }
-        self.put_places(&changed)?;
-        Ok(counts)
     }
-
-    /// Drops places below a folder whose files are gone, of images that are found elsewhere.
-    fn drop_gone(&mut self, folder: &Path) -> Result<Relocated> {
-        let mut result = Relocated::default();
-        let mut gone = Vec::new();
-        for image in self.state.records() {
-            for place in &image.places {
-                let path = self.state.full_path(place);
-                if path.starts_with(folder) && !path.exists() {
-                    let found = image.places.iter().any(|other| other != place && self.state.full_path(other).is_file());
-                    *(if found { &mut result.found } else { &mut result.missing }) += 1;
-                    if found {
-                        gone.push((image.id, place.root, place.path.clone()));
-                    }
-                }
-            }
-        }
-        self.store.drop_places(&gone.iter().map(|(_, root, path)| (*root, path.clone())).collect::<Vec<_>>())?;
-        let before = self.state.clone();
-        let images: Vec<ItemId> = gone.iter().map(|(id, ..)| *id).collect();
-        for (id, root, path) in gone {
-            self.state.edit(id).places.retain(|place| place.root != root || place.path != path);
-        }
-        self.teach(&before, &images);
-        Ok(result)
-    }
+    library.drop_places(&gone)?;
+    Ok(result)
 }

@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::event::EventId;
+use super::files::{CACHE, DATABASE, Scratch, keep_damaged, now, put_in_place, with_ending};
 use super::journal::JOURNAL;
-use super::repair::{SCRATCH, keep_damaged, remove};
+use super::lock;
+use super::store::inspect::verify;
 use super::store::{FORGOT, RESTORED, Store};
-use super::{CACHE, DATABASE, Library, lock, now};
 use crate::error::{Error, Result};
 use crate::storage::{Disk, Storage};
 
-/// The folder of snapshots.
-pub const SNAPSHOTS: &str = "snapshots";
+pub use super::files::SNAPSHOTS;
+
 /// Snapshots that are kept.
 pub const KEPT: usize = 10;
 /// Milliseconds after which a library that has changed gets a new snapshot when it is closed.
@@ -49,113 +50,104 @@ pub fn snapshots(folder: &Path) -> Vec<Snapshot> {
     found
 }
 
-impl Library {
-    /// Makes a snapshot now.
+/// The snapshots of an open library.
+pub(super) struct Snapshots<'a> {
+    /// The library's folder.
+    pub(super) library: &'a Path,
+    /// Where they are kept.
+    pub(super) storage: &'a dyn Storage,
+}
+
+impl Snapshots<'_> {
+    /// Makes one now, of a store whose last event is `event`, and drops the oldest.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Data`] when what was written is not sound; the older ones stay then.
-    pub fn take_snapshot(&mut self) -> Result<Snapshot> {
-        let folder = self.folder.join(SNAPSHOTS);
-        let (at, event) = (now(), self.state.last_event().unwrap_or(EventId(0)));
+    pub(super) fn take(&self, store: &Store, event: Option<EventId>) -> Result<Snapshot> {
+        let folder = self.library.join(SNAPSHOTS);
+        let (at, event) = (now(), event.unwrap_or(EventId(0)));
         let path = folder.join(format!("{at}-{}.db", event.0));
         self.storage.create_folder(&folder).map_err(Error::io("create", &folder))?;
         let part = path.with_extension("part");
-        let written = self.store.copy_to(&part).and_then(|()| Store::verify(&part));
-        let bytes = match written.and_then(|()| put(&*self.storage, &part, &path, &folder)) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                let _ = fs::remove_file(&part);
-                return Err(error);
-            }
-        };
-        for old in snapshots(&self.folder).into_iter().skip(KEPT) {
-            // One too many does no harm.
+        let written = store.copy_to(&part).and_then(|()| verify(&part)).and_then(|()| {
+            put_in_place(self.storage, &part, &path).map_err(Error::io("write", &path))?;
+            Ok(fs::metadata(&path).map_err(Error::io("write", &path))?.len())
+        });
+        let bytes = written.inspect_err(|_| {
+            let _ = fs::remove_file(&part);
+        })?;
+        for old in snapshots(self.library).into_iter().skip(KEPT) {
+            // A snapshot too many does no harm.
             let _ = self.storage.remove(&old.path);
         }
         Ok(Snapshot { path, at, event, bytes })
     }
 
-    /// Makes a snapshot when the last one is a day old and something has happened since, or it is from before one was put back.
-    pub(super) fn take_snapshot_if_due(&mut self) -> Result<()> {
-        let restored = self.store.fact(RESTORED)?.unwrap_or(0);
-        let is_due = |last: Snapshot| last.at <= restored || (Some(last.event) < self.state.last_event() && now() - last.at > DAY);
-        let is_due = snapshots(&self.folder).into_iter().next().is_none_or(is_due);
-        if is_due && self.state.last_event().is_some() { self.take_snapshot().map(|_| ()) } else { Ok(()) }
+    /// Makes one when the last one is a day old and something has happened since, or it is from
+    /// before one was put back.
+    pub(super) fn take_if_due(&self, store: &Store, event: Option<EventId>) -> Result<()> {
+        let restored = store.fact(RESTORED)?.unwrap_or(0);
+        let is_due = |last: Snapshot| last.at <= restored || (Some(last.event) < event && now() - last.at > DAY);
+        let is_due = snapshots(self.library).into_iter().next().is_none_or(is_due);
+        if is_due && event.is_some() { self.take(store, event).map(|_| ()) } else { Ok(()) }
     }
 
-    /// Drops every snapshot, before something is forgotten that they hold.
-    pub(super) fn drop_all_snapshots(&self) -> Result<()> {
-        let folder = self.folder.join(SNAPSHOTS);
+    /// Drops every one, before something is forgotten that they hold.
+    pub(super) fn drop_all(&self) -> Result<()> {
+        let folder = self.library.join(SNAPSHOTS);
         match fs::read_dir(&folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(Error::io("list", &folder)(error)),
-            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Error::io("list", &folder)(error)),
+            Ok(_) => self.drop_those(|_| true),
         }
-        for old in snapshots(&self.folder) {
-            self.storage.remove(&old.path).map_err(Error::io("delete", &old.path))?;
-        }
-        Ok(())
     }
 
-    /// Drops snapshots from before something was forgotten.
-    pub(super) fn drop_snapshots(&self) -> Result<()> {
-        let Some(event) = self.store.fact("forgot at")? else { return Ok(()) };
-        let time = self.store.fact(FORGOT)?.unwrap_or(0);
-        for old in snapshots(&self.folder).into_iter().filter(|old| (old.event.0 as i64) < event || old.at <= time) {
+    /// Drops those from before something was forgotten.
+    pub(super) fn drop_outdated(&self, store: &Store) -> Result<()> {
+        let Some(event) = store.fact("forgot at")? else { return Ok(()) };
+        let time = store.fact(FORGOT)?.unwrap_or(0);
+        self.drop_those(|old| (old.event.0 as i64) < event || old.at <= time)
+    }
+
+    fn drop_those(&self, are_meant: impl Fn(&Snapshot) -> bool) -> Result<()> {
+        for old in snapshots(self.library).into_iter().filter(are_meant) {
             self.storage.remove(&old.path).map_err(Error::io("delete", &old.path))?;
         }
         Ok(())
     }
 }
 
-/// Puts a snapshot in the place of the library's database. That and its journal are kept under other names, and newer snapshots
-/// are no longer what a repair goes back to. Returns where the old database is.
+/// Puts a snapshot in the place of the library's database. That and its journal are kept under
+/// other names, and newer snapshots are no longer what a repair goes back to. Returns where the old
+/// database is.
 ///
 /// # Errors
-/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the snapshot is not sound; [`Error::Io`].
+/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the snapshot is not sound;
+/// [`Error::Io`].
 pub fn restore(folder: &Path, snapshot: &Path) -> Result<PathBuf> {
-    let _lock = lock(folder)?;
-    Store::verify(snapshot)?;
-    let database = folder.join(DATABASE);
-    let scratch = folder.join(SCRATCH);
-    let draft = scratch.join(DATABASE);
-    let _ = fs::remove_dir_all(&scratch);
-    fs::create_dir_all(&scratch).map_err(Error::io("create", &scratch))?;
+    let _lock = lock::take(folder)?;
+    verify(snapshot)?;
+    let scratch = Scratch::new(folder)?;
+    let draft = scratch.database();
     fs::copy(snapshot, &draft).map_err(Error::io("copy", snapshot))?;
     {
         let mut store = Store::open(&draft, false, Arc::new(Disk))?;
         store.set_fact(RESTORED, now())?;
         store.settle();
     }
+    // The new database is on the disk before the old one is touched.
     Disk.sync(&draft).map_err(Error::io("write", &draft))?;
-    let kept = keep_damaged(folder, &database)?.unwrap_or_else(|| database.clone());
-    // Without a journal the next opening writes one; the old one would bring back what was taken away.
+    let kept = keep_damaged(folder)?.unwrap_or_else(|| folder.join(DATABASE));
+    // Without a journal the next opening writes one; the old one would bring back what was taken
+    // away.
     let journal = folder.join(JOURNAL);
     if journal.is_file() {
-        let mut aside = journal.clone().into_os_string();
-        aside.push(format!(".damaged-{}", now()));
-        fs::rename(&journal, &aside).map_err(Error::io("rename", &journal))?;
+        fs::rename(&journal, with_ending(&journal, &format!(".damaged-{}", now()))).map_err(Error::io("rename", &journal))?;
     }
-    for ending in ["-wal", "-shm"] {
-        remove(&folder.join(format!("{DATABASE}{ending}")))?;
-    }
-    Disk.rename(&draft, &database).map_err(Error::io("rename", &draft))?;
-    Disk.sync_folder(folder).map_err(Error::io("write", folder))?;
-    let _ = fs::remove_dir_all(&scratch);
-    // Checkpoints know of events that are gone.
+    scratch.put_in_place()?;
+    // The checkpoints of models hold what events taught that are gone now.
     if let Ok(mut cache) = Cache::open(&folder.join(CACHE)) {
         cache.purge(&BTreeSet::new(), &[])?;
     }
     Ok(kept)
-}
-
-/// Brings a written file to the disk and gives it its name. Returns its size.
-fn put(storage: &dyn Storage, part: &Path, path: &Path, folder: &Path) -> Result<u64> {
-    let put = || {
-        storage.sync(part)?;
-        storage.rename(part, path)?;
-        storage.sync_folder(folder)?;
-        Ok(fs::metadata(path)?.len())
-    };
-    put().map_err(Error::io("write", path))
 }

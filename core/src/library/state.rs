@@ -1,12 +1,11 @@
-//! What a library holds at one moment: images, classes, roots and history. Clones are cheap and never change.
+//! What a library holds at one moment: images, classes, roots and history. Clones are cheap and
+//! never change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::event::{
-    Caption, Change, ClassLook, Content, ContentHash, Event, EventId, EventKind, Field, FolderWord, Reward, RootId, Swap, UserLabel,
-};
+use super::event::{Caption, ClassLook, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
 use crate::error;
 use crate::ids::ItemId;
 
@@ -153,7 +152,8 @@ impl Default for State {
 }
 
 impl State {
-    /// Whether this is that very state, so that nothing worked out for the one need be worked out for the other. O(1).
+    /// Whether this is that very state, so that nothing worked out for the one need be worked out
+    /// for the other. O(1).
     pub fn is_same(&self, other: &Self) -> bool {
         self.last == other.last && Arc::ptr_eq(&self.images, &other.images) && Arc::ptr_eq(&self.roots, &other.roots)
     }
@@ -191,7 +191,8 @@ impl State {
         self.classes.keys().find(|other| *other != name && other.to_lowercase() == folded).map(String::as_str)
     }
 
-    /// The class that was probably meant by a name that none has: one that differs in capitals alone, begins so, or is written nearly so.
+    /// The class that was probably meant by a name that none has: one that differs in capitals
+    /// alone, begins so, or is written nearly so.
     pub fn class_near(&self, name: &str) -> Option<&str> {
         let folded = name.to_lowercase();
         let length = folded.chars().count();
@@ -263,7 +264,8 @@ impl State {
         Arc::make_mut(&mut images[at])
     }
 
-    /// What was said of answers: the query, the image and how good an answer, by query, best first. O(images).
+    /// What was said of answers: the query, the image and how good an answer, by query, best first.
+    /// O(images).
     pub fn lessons(&self) -> Vec<(String, ItemId, Reward)> {
         let of = |image: &Arc<Image>| image.rewards.iter().map(|(query, reward)| (query.clone(), image.id, *reward)).collect::<Vec<_>>();
         let mut lessons: Vec<_> = self.images().flat_map(of).collect();
@@ -286,73 +288,5 @@ impl State {
     pub(super) fn part(&self, images: &[ItemId]) -> Self {
         let images = images.iter().filter_map(|id| self.image(*id).cloned()).collect();
         Self { images: Arc::new(images), roots: Arc::clone(&self.roots), ..Self::default() }
-    }
-
-    /// The state after a change.
-    pub(super) fn apply(&mut self, change: &Change) {
-        match change {
-            Change::Image(id, field) => {
-                let image = self.edit(*id);
-                match field {
-                    Field::Content(swap) => image.content = swap.1,
-                    Field::Folder(swap) => image.folder.clone_from(&swap.1),
-                    Field::Label(swap) => image.user.clone_from(&swap.1),
-                    Field::Captions(swap) => image.captions.clone_from(&swap.1),
-                    Field::Removed(swap) => image.removed = swap.1,
-                    Field::Reward(query, swap) => put(&mut image.rewards, query, swap.1),
-                    Field::Rejection(class, Swap(_, true)) => {
-                        image.rejected.insert(class.clone());
-                    }
-                    Field::Rejection(class, Swap(_, false)) => {
-                        image.rejected.remove(class);
-                    }
-                }
-            }
-            Change::Class(name, swap) => put(Arc::make_mut(&mut self.classes), name, swap.1),
-            Change::Alias(word, swap) => put(Arc::make_mut(&mut self.aliases), word, swap.1.clone()),
-            Change::Root(id, swap) => {
-                if let Some(root) = Arc::make_mut(&mut self.roots).get_mut(id) {
-                    root.path.clone_from(&swap.1.0);
-                }
-            }
-        }
-    }
-
-    /// Enters an event in the history.
-    pub(super) fn record(&mut self, event: &Event) {
-        self.last = Some(event.id);
-        let (done, undone) = (Arc::make_mut(&mut self.done), Arc::make_mut(&mut self.undone));
-        match event.kind {
-            EventKind::Act => {
-                // Only long work has more than one event.
-                let known = if event.act == event.id { None } else { done.iter().rposition(|act| act.id == event.act) };
-                let act = Act { id: event.act, at: known.map_or(event.at, |at| done[at].at), words: event.words.clone() };
-                match known {
-                    Some(at) => done[at] = Arc::new(act),
-                    None => done.push(Arc::new(act)),
-                }
-                undone.clear();
-            }
-            EventKind::Undo(act) => move_act(done, undone, act),
-            EventKind::Redo(act) => move_act(undone, done, act),
-            EventKind::Final => {}
-        }
-    }
-}
-
-fn move_act(from: &mut Vec<Arc<Act>>, to: &mut Vec<Arc<Act>>, act: EventId) {
-    if let Some(at) = from.iter().rposition(|other| other.id == act) {
-        to.push(from.remove(at));
-    }
-}
-
-fn put<V>(map: &mut BTreeMap<String, V>, key: &str, value: Option<V>) {
-    match value {
-        Some(value) => {
-            map.insert(key.to_owned(), value);
-        }
-        None => {
-            map.remove(key);
-        }
     }
 }

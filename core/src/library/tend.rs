@@ -1,9 +1,11 @@
-//! `library.db` and `journal.jsonl` brought together: what one has lost is had from the other.
+//! `library.db` and `journal.jsonl` kept in step: what one has lost is had from the other, and what
+//! one forgets the other does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::event::{ContentHash, Event, EventId};
+use super::forget::Purge;
 use super::journal::{self, Line};
 use super::state::{Image, Place, Root, State};
 use super::store::{LIBRARY, RESTORED, Store};
@@ -15,8 +17,8 @@ impl Store {
         Ok((self.fact(LIBRARY)?.unwrap_or(0), self.fact(RESTORED)?.unwrap_or(0)))
     }
 
-    /// Brings database and journal together where one may lack what the other has. Returns what was mended and what could not be, in
-    /// sentences.
+    /// Brings database and journal together where one may lack what the other has. Returns what was
+    /// mended and what could not be, in sentences.
     pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<(Vec<String>, Vec<String>)> {
         let last = state.last_event().unwrap_or(EventId(0));
         let text = self.journal.text()?;
@@ -45,8 +47,8 @@ impl Store {
         Ok((done, undone))
     }
 
-    /// Takes over what lines of a journal tell, and events from elsewhere, where it is not known yet. Returns how many events that
-    /// were, and what could not be had, in sentences.
+    /// Takes over what lines of a journal tell, and events from elsewhere, where it is not known
+    /// yet. Returns how many events that were, and what could not be had, in sentences.
     pub(super) fn take_over(&mut self, lines: Vec<Line>, more: Vec<Event>) -> Result<(usize, Vec<String>)> {
         let known = self.last_event()?;
         let mut lost = Vec::new();
@@ -59,10 +61,11 @@ impl Store {
             }
         }
         events.retain(|id, _| id.0 > known);
-        // Places lie below roots; where roots lie now is told last.
+        // Places need their roots; the events that follow may move those, so they are written again
+        // below.
         self.put_roots(&rest)?;
         for event in events.values() {
-            // One that does not fit is one whose forerunners are lost.
+            // An event does not fit when earlier ones are lost.
             if let Err(error) = self.enter(event) {
                 lost.push(format!("event {} ({}) could not be entered: {error}", event.id.0, event.words));
             }
@@ -123,7 +126,7 @@ impl Store {
         Ok(problems)
     }
 
-    pub(super) fn rewrite_journal(&mut self, state: &State) -> Result<()> {
+    fn rewrite_journal(&mut self, state: &State) -> Result<()> {
         let (id, restored) = self.library()?;
         let mut lines = vec![Line::Library(id, restored)];
         lines.extend(state.roots().map(|(id, root)| Line::root(id, root)));
@@ -135,5 +138,12 @@ impl Store {
         forgotten.sort_unstable();
         lines.extend(forgotten.into_iter().map(Line::Forgotten));
         self.journal.rewrite(lines)
+    }
+    /// Purges images from both.
+    pub(super) fn forget(&mut self, purge: &Purge, next_image: u32) -> Result<()> {
+        self.purge(purge, next_image)?;
+        let state = self.load()?;
+        self.rewrite_journal(&state)?;
+        self.compact()
     }
 }

@@ -404,3 +404,30 @@ fn a_label_is_confirmed_in_one_act() {
     hold(&library).label(&[ant], &UserLabel::NoClass).unwrap();
     assert!(hold(&library).confirm(ant, &not).is_err(), "there is nothing to confirm");
 }
+
+#[test]
+fn what_an_act_is_refused_for_is_told_with_the_library() {
+    use tessera_core::Error;
+    let place = Place::new(&["cat/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let cat = at(&library, "cat/1.png").id;
+    let refused = |image, class| hold(&library).label(&[image], &class).unwrap_err();
+    let told = |error: &Error, words: &str| {
+        assert_eq!(error.to_string(), format!("{}: {words}; name another", place.folder().display()));
+        assert_eq!(error.reason(), "option");
+    };
+    let unknown = refused(ItemId(99), class("cat"));
+    assert!(matches!(unknown, Error::NotFound { name: "image", .. }));
+    told(&unknown, "expected an image of this library as image, found #99, which is not there");
+    let unfit = refused(cat, class(" "));
+    assert!(matches!(unfit, Error::Unfit { name: "class", .. }));
+    told(&unfit, "expected a name of 1 to 200 characters as class, found empty");
+    let missing = hold(&library).delete_class("cap").unwrap_err();
+    assert!(matches!(missing, Error::NotFound { name: "class", .. }));
+    told(&missing, "expected the name of a class of this library as class, found `cap`, which does not exist (there is `cat`)");
+    hold(&library).set_removed(&[cat], true).unwrap();
+    let removed = refused(cat, class("cat"));
+    assert!(matches!(removed, Error::Removed { image, .. } if image == cat.0));
+    told(&removed, &format!("expected an image that is there; restore it first as image, found #{}, which was removed", cat.0));
+}

@@ -1,5 +1,11 @@
-//! The models that learn from a library.
+//! The models that learn from a library: the contract they keep, the list of them, and a file for
+//! each.
 
+pub mod model;
 pub mod recall;
 pub mod recogniser;
+pub mod registry;
 pub mod words;
+
+pub use model::{Model, ModelUpdate};
+pub use registry::Models;

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
+use crate::bytes::{restored, stored};
 use crate::ckm::{Ckm, CkmOptions, Example};
 use crate::error::Result;
 use crate::ids::ItemId;
-use crate::library::apply::{Model, ModelUpdate};
 use crate::library::event::ContentHash;
 use crate::library::features;
+use crate::library::models::model::{Model, ModelUpdate};
 use crate::library::state::{Image, State};
 
 /// A machine that follows a library.
@@ -34,35 +33,26 @@ fn held(image: &Image) -> Option<Held<'_>> {
     Some(Held { hash: content.hash, class, group: image.folder.group.as_deref(), name: image.name() })
 }
 
-/// A checkpoint: which images, under which classes. Their elements are in the cache or in their files.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    images: Vec<(ContentHash, String)>,
-}
+/// A checkpoint: the images it holds and their classes. Their elements are in the cache or in their
+/// files.
+type Checkpoint = Vec<(ContentHash, String)>;
 
 impl Recogniser {
-    /// A machine that holds nothing yet.
-    ///
-    /// # Errors
-    /// As [`Ckm::new`].
-    pub fn new(options: CkmOptions) -> Result<Self> {
-        Ok(Self { ckm: Arc::new(Ckm::new(options)?), missing: BTreeSet::new() })
-    }
-
     /// The machine as it stands. Holding on to it costs little, and it never changes.
     pub fn ckm(&self) -> &Arc<Ckm> {
         &self.ckm
     }
 
-    /// Images with a class that it could not learn, because neither their elements nor their files were there.
+    /// Images with a class that it could not learn, because neither their elements nor their files
+    /// were there.
     pub fn missing(&self) -> &BTreeSet<ItemId> {
         &self.missing
     }
 
-    fn learn_images(&mut self, images: &[ItemId], lesson: &ModelUpdate<'_>) -> Result<()> {
-        let wanted: Vec<&Image> = images.iter().filter_map(|id| lesson.after.image(*id)).map(Arc::as_ref).collect();
+    fn learn_images(&mut self, images: &[ItemId], update: &ModelUpdate<'_>) -> Result<()> {
+        let wanted: Vec<&Image> = images.iter().filter_map(|id| update.after.image(*id)).map(Arc::as_ref).collect();
         let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
-        let found = lesson.features.of(lesson.after, &wanted, lesson.progress)?;
+        let found = update.features.of(update.after, &wanted, update.progress)?;
         let ckm = Arc::make_mut(&mut self.ckm);
         for id in images {
             ckm.remove(*id);
@@ -84,8 +74,12 @@ impl Recogniser {
 }
 
 impl Model for Recogniser {
+    fn new(options: &CkmOptions) -> Result<Self> {
+        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), missing: BTreeSet::new() })
+    }
+
     fn name(&self) -> String {
-        format!("recogniser-1-{}", features::version(self.ckm.options()))
+        format!("recogniser-2-{}", features::version(self.ckm.options()))
     }
 
     fn clear(&mut self) {
@@ -97,37 +91,37 @@ impl Model for Recogniser {
         self.missing.clear();
     }
 
-    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()> {
+    fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()> {
         let view = |state: &State, id: &ItemId| state.image(*id).cloned();
-        let changed: Vec<ItemId> = lesson
+        let changed: Vec<ItemId> = update
             .images
             .iter()
             .filter(|id| {
-                let (before, after) = (view(lesson.before, id), view(lesson.after, id));
+                let (before, after) = (view(update.before, id), view(update.after, id));
                 before.as_deref().and_then(held) != after.as_deref().and_then(held)
                     || (self.missing.contains(id) && after.as_deref().and_then(held).is_some())
             })
             .copied()
             .collect();
-        if changed.is_empty() { Ok(()) } else { self.learn_images(&changed, lesson) }
+        if changed.is_empty() { Ok(()) } else { self.learn_images(&changed, update) }
     }
 
     fn everything(&self, state: &State) -> Vec<u8> {
         let kept = |image: &Arc<Image>| held(image).map(|held| (held.hash, held.class.to_owned()));
-        let images = state.images().filter(|image| !self.missing.contains(&image.id)).filter_map(kept).collect();
-        serde_json::to_vec(&Kept { images }).unwrap_or_default()
+        let checkpoint: Checkpoint = state.images().filter(|image| !self.missing.contains(&image.id)).filter_map(kept).collect();
+        stored(&checkpoint)
     }
 
-    fn restore(&mut self, bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool> {
-        let Ok(kept) = serde_json::from_slice::<Kept>(bytes) else { return Ok(false) };
-        let here: Vec<(ItemId, Held<'_>)> = lesson.after.images().filter_map(|image| held(image).map(|held| (image.id, held))).collect();
-        // Whatever the checkpoint lacks could not be had when it was made, and is looked for again.
+    fn restore(&mut self, bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
+        let Ok(kept) = restored::<Checkpoint>("recogniser", bytes) else { return Ok(false) };
+        let here: Vec<(ItemId, Held<'_>)> = update.after.images().filter_map(|image| held(image).map(|held| (image.id, held))).collect();
+        // Images that the checkpoint lacks had no readable file then; they are tried again.
         let known: BTreeSet<(ContentHash, &str)> = here.iter().map(|(_, held)| (held.hash, held.class)).collect();
-        if !kept.images.iter().all(|(hash, class)| known.contains(&(*hash, class.as_str()))) {
+        if !kept.iter().all(|(hash, class)| known.contains(&(*hash, class.as_str()))) {
             return Ok(false);
         }
         let ids: Vec<ItemId> = here.into_iter().map(|(id, _)| id).collect();
-        self.learn_images(&ids, lesson)?;
+        self.learn_images(&ids, update)?;
         Ok(true)
     }
 }

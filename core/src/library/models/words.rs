@@ -1,11 +1,11 @@
 //! The words of a library: captions, classes and names of files, in an exact index.
 
-use serde::Serialize;
-
+use crate::bytes::stored;
+use crate::ckm::CkmOptions;
 use crate::error::Result;
 use crate::ids::ItemId;
-use crate::library::apply::{Model, ModelUpdate};
 use crate::library::event::ContentHash;
+use crate::library::models::model::{Model, ModelUpdate};
 use crate::library::state::{Image, State};
 use crate::text::{ItemHit, TextIndex, TextKey, TextQuery, Weigher};
 
@@ -22,18 +22,13 @@ pub struct Words {
 pub struct WordMatch {
     /// The image.
     pub image: ItemId,
-    /// How well its texts fit: the sum of `terms`. That of one text alone is the cosine of tf-idf vectors, 0..=1.
+    /// How well its texts fit: the sum of `terms`. That of one text alone is the cosine of tf-idf
+    /// vectors, 0..=1.
     pub score: f64,
     /// The caption that fits best.
     pub caption: Option<String>,
     /// What the words of the query, or their completions, that it has add, by word.
     pub terms: Vec<(String, f64)>,
-}
-
-/// All texts. Part 0 is the class and the name, the others are captions.
-#[derive(Serialize)]
-struct Kept {
-    texts: Vec<(ContentHash, u32, String)>,
 }
 
 /// The texts of an image: its class and name, then its captions.
@@ -67,13 +62,14 @@ impl Words {
         self.index.complete(prefix, n)
     }
 
-    /// Whether an image has, in any of its texts, every phrase that a query wants, and in none of them one that it does not want.
+    /// Whether an image has, in any of its texts, every phrase that a query wants, and in none of
+    /// them one that it does not want.
     pub fn allows(&self, image: ItemId, query: &TextQuery) -> bool {
         self.index.allows(image, query)
     }
 
-    /// The images of at most `n` texts that have one of some words, those with the rarest words first. Cost as
-    /// [`TextIndex::items_having`].
+    /// The images of at most `n` texts that have one of some words, those with the rarest words
+    /// first. Cost as [`TextIndex::items_having`].
     pub fn having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> Vec<ItemId> {
         self.index.items_having(words, n, fits)
     }
@@ -89,7 +85,7 @@ impl Words {
     }
 
     fn found(&self, hit: ItemHit) -> WordMatch {
-        // A name that fits best still has a caption worth showing.
+        // Where the name fits best, a caption that fits too is still shown.
         let caption = hit.texts.iter().find(|key| key.part > 0).and_then(|key| self.index.text(*key)).map(str::to_owned);
         WordMatch { image: hit.item, score: hit.score, caption, terms: hit.terms }
     }
@@ -102,14 +98,19 @@ impl Words {
         }
     }
 
-    /// The images whose texts fit, best first: each word counts from whichever text of an image gives it most. What some text of an
-    /// image has that is not wanted leaves it out. Cost as [`TextIndex::search_items`].
+    /// The images whose texts fit, best first: each word counts from whichever text of an image
+    /// gives it most. What some text of an image has that is not wanted leaves it out. Cost as
+    /// [`TextIndex::search_items`].
     pub fn search(&self, query: &TextQuery) -> Vec<WordMatch> {
         self.index.search_items(query).into_iter().map(|hit| self.found(hit)).collect()
     }
 }
 
 impl Model for Words {
+    fn new(_: &CkmOptions) -> Result<Self> {
+        Ok(Self::default())
+    }
+
     fn name(&self) -> String {
         "words-1".into()
     }
@@ -118,10 +119,10 @@ impl Model for Words {
         *self = Self::default();
     }
 
-    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()> {
-        for &id in lesson.images {
+    fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()> {
+        for &id in update.images {
             let of = |state: &State| state.image(id).map(|image| texts(image)).unwrap_or_default();
-            let (before, after) = (of(lesson.before), of(lesson.after));
+            let (before, after) = (of(update.before), of(update.after));
             if before == after {
                 continue;
             }
@@ -130,7 +131,7 @@ impl Model for Words {
                 match after.get(part) {
                     Some(text) if before.get(part) == Some(text) => {}
                     Some(text) => {
-                        if let Some(image) = lesson.after.image(id) {
+                        if let Some(image) = update.after.image(id) {
                             self.put(image, part, text);
                         }
                     }
@@ -149,14 +150,15 @@ impl Model for Words {
         Vec::new()
     }
 
+    /// All texts. Part 0 is the class and the name, the others are captions.
     fn everything(&self, state: &State) -> Vec<u8> {
-        let kept = |(key, text): (TextKey, &str)| Some((state.image(key.item)?.content?.hash, key.part, text.to_owned()));
-        serde_json::to_vec(&Kept { texts: self.index.texts().filter_map(kept).collect() }).unwrap_or_default()
+        let text = |(key, text): (TextKey, &str)| Some((state.image(key.item)?.content?.hash, (key.part, text.to_owned())));
+        stored(&self.index.texts().filter_map(text).collect::<Vec<(ContentHash, (u32, String))>>())
     }
 
-    fn restore(&mut self, _bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool> {
-        // Files may have moved since, without an event.
-        for image in lesson.after.images() {
+    fn restore(&mut self, _bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
+        // Files may have been renamed since; that is no event.
+        for image in update.after.images() {
             for (part, text) in texts(image).into_iter().enumerate() {
                 self.put(image, part, &text);
             }

@@ -14,7 +14,6 @@ use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 
 use super::Library;
-use super::features::FeatureStore;
 use super::state::{Image, State};
 use crate::advise::{Advice, Adviser, Contextually, Linearly, Mixture, Nearest, Opinion, Remembering, recognised};
 use crate::ckm::element::Elements;
@@ -277,10 +276,8 @@ impl Suggester {
     /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
     pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<Seen>> {
         let mut seen = self.glance(library, images);
-        let options = library.recogniser().ckm().options();
-        let features = FeatureStore { cache: &library.cache, decoder: &*library.decoder, options, version: &library.version };
         let known: Vec<&Image> = seen.iter().filter_map(|seen| library.state().image(seen.id)).map(|image| &**image).collect();
-        for (seen, elements) in seen.iter_mut().zip(features.of(library.state(), &known, progress)?) {
+        for (seen, elements) in seen.iter_mut().zip(library.features().of(library.state(), &known, progress)?) {
             seen.elements = elements;
         }
         Ok(seen)

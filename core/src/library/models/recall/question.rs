@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::{CaptionMemory, MemorySource, words_of};
+use super::memory::{CaptionMemory, MemorySource, words_of};
 use crate::cmt::{Operations, Path};
 use crate::ids::ItemId;
 use crate::library::event::Reward;
@@ -52,11 +52,13 @@ pub struct RecallHit {
 pub struct Weighed {
     /// The sum of all that follows.
     pub score: f64,
-    /// What each word adds that stands in its class or a caption, from whichever gives it most; by word.
+    /// What each word adds that stands in its class or a caption, from whichever gives it most; by
+    /// word.
     pub words: Vec<(String, f64)>,
     /// The same of words that the name of its file gives more of.
     pub name: Vec<(String, f64)>,
-    /// What lessons add or take away, by their queries: the most like one of those that it answers well, and all that it does not answer.
+    /// What lessons add or take away, by their queries: the most like one of those that it answers
+    /// well, and all that it does not answer.
     pub lessons: Vec<(String, f64)>,
     /// What of it gives most, and the number of that memory; none where the name of its file does.
     pub by: Option<(ItemId, MemorySource)>,
@@ -69,7 +71,8 @@ pub struct Weighed {
 pub struct RecallExplanation {
     /// How well, and what that is the sum of.
     pub weighed: Weighed,
-    /// The way in each tree to the memory that gives most, with each router's margin and its most telling features.
+    /// The way in each tree to the memory that gives most, with each router's margin and its most
+    /// telling features.
     pub paths: Vec<Path>,
     /// Words of the query, by their features.
     pub names: BTreeMap<u32, String>,
@@ -77,13 +80,15 @@ pub struct RecallExplanation {
 
 /// Words that the beginning of a word may stand for.
 const COMPLETIONS: usize = 8;
-/// The least number of candidates that make sense: with more, images could not all be scored while someone types.
+/// The least number of candidates that make sense: with more, images could not all be scored while
+/// someone types.
 pub const CANDIDATES: usize = 250;
 /// Features of a router that are told.
 const TOLD: usize = 3;
 
 impl CaptionMemory {
-    /// Makes a query ready to be answered, with `index` for the words that begin so and for the names of files.
+    /// Makes a query ready to be answered, with `index` for the words that begin so and for the
+    /// names of files.
     pub fn ask<'a>(&'a self, index: &'a Words, query: &'a TextQuery) -> Question<'a> {
         let asked = self.asked(query, index);
         let x = self.key(&asked.join(" "));
@@ -100,7 +105,7 @@ impl CaptionMemory {
                 self.rewards.keys().flat_map(|(_, query)| words(query)).filter(|word| word.starts_with(prefix.as_str())).collect();
             let mut completions = index.complete(prefix, COMPLETIONS);
             completions.extend(taught.iter().filter(|word| !index.knows(word)).take(COMPLETIONS).cloned());
-            // What is a word already means itself, and so does what may become none.
+            // A prefix that is a word itself, or that no word begins with, is looked for as it is.
             match completions.is_empty() || index.knows(prefix) || taught.contains(prefix) {
                 true => asked.push(prefix.clone()),
                 false => asked.extend(completions),
@@ -117,12 +122,14 @@ impl CaptionMemory {
 }
 
 impl Question<'_> {
-    /// The images that `fits` lets through and that answer, best first; of equals those that were called good answers to this very query,
-    /// and then the lower identifier. Those of which anything was said as answers to it are among them whatever their score.
+    /// The images that `fits` lets through and that answer, best first; of equals those that were
+    /// called good answers to this very query, and then the lower identifier. Those of which
+    /// anything was said as answers to it are among them whatever their score.
     ///
-    /// Candidates are the images with one of the best `candidates` memories in `leaves` leaves of each tree, with one of the as many texts
-    /// that have one of the words, the rarest words first, and with a lesson like it. Each is scored by all its texts, so that more leaves may
-    /// find more and change no score. A query that wants nothing finds nothing.
+    /// Candidates are the images with one of the best `candidates` memories in `leaves` leaves of
+    /// each tree, with one of the as many texts that have one of the words, the rarest words first,
+    /// and with a lesson like it. Each is scored by all its texts, so that more leaves may find
+    /// more and change no score. A query that wants nothing finds nothing.
     ///
     /// O((depth + cap) words) a leaf, O(words) a lesson, and O(words of all texts) a candidate.
     pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<RecallHit>, Operations) {
@@ -155,8 +162,8 @@ impl Question<'_> {
         (found, answer.operations)
     }
 
-    /// How well an image answers, by all that is known of it: each word counts as much as in whichever of its class, its captions and its
-    /// file's name it counts most.
+    /// How well an image answers, by all that is known of it: each word counts as much as in
+    /// whichever of its class, its captions and its file's name it counts most.
     pub fn weigh(&self, image: ItemId) -> Weighed {
         let Tally { score, words, lessons, by, caption } = self.tally(image);
         let of = |by_name: bool| {
@@ -174,7 +181,7 @@ impl Question<'_> {
         let mut tally = Tally { score: 0.0, words, lessons: Vec::new(), by: None, caption: None };
         let at = |feature: u32| self.by_feature.binary_search_by_key(&feature, |(other, _)| *other).ok();
         let (mut most, mut most_of_captions) = (0.0, 0.0);
-        for ((_, source), id) in self.recall.of_image(image).filter(|((_, source), _)| !matches!(source, MemorySource::ModelUpdate(_))) {
+        for ((_, source), id) in self.recall.of_image(image).filter(|((_, source), _)| !matches!(source, MemorySource::Lesson(_))) {
             let terms = self.recall.forest.terms(&self.x, *id).unwrap_or_default();
             let sum: f64 = terms.iter().map(|(_, value)| value).sum();
             if sum > most {
@@ -222,7 +229,7 @@ impl Question<'_> {
         }
         if let Some((query, value)) = good {
             tally.lessons.insert(0, (query, value));
-            let source = MemorySource::ModelUpdate(query.to_owned());
+            let source = MemorySource::Lesson(query.to_owned());
             if value > most
                 && let Some(id) = self.recall.memories.get(&(image, source.clone()))
             {
@@ -231,8 +238,9 @@ impl Question<'_> {
         }
     }
 
-    /// How much the query of a lesson tells of this one, 0..=1. What shares only some words with it tells little: of the powers from 1 to 6
-    /// this one is the first with which no simulated user was ever worse off for teaching.
+    /// How much the query of a lesson tells of this one, 0..=1. What shares only some words with it
+    /// tells little: of the powers from 1 to 6 this one is the first with which no simulated user
+    /// was ever worse off for teaching.
     fn likeness(&self, query: &str) -> f64 {
         self.x.cosine(&self.recall.key(query)).powi(4)
     }

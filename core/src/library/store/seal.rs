@@ -1,7 +1,9 @@
-//! Seals on the rows of `library.db`: the hash of each row stands in the row, and the number of rows of each table in `tally`.
+//! Seals on the rows of `library.db`: the hash of each row stands in the row, and the number of
+//! rows of each table in `tally`.
 //!
-//! Triggers of the connection keep both true, so that no statement can forget to. SQLite itself notices damage to its own
-//! structures only; a changed value or a row that is gone would pass for what was written.
+//! Triggers of the connection keep both true, so that no statement can forget to. SQLite itself
+//! notices damage to its own structures only; a changed value or a row that is gone would pass for
+//! what was written.
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
@@ -9,7 +11,8 @@ use rusqlite::{Connection, Result};
 
 use crate::envelope::hash64;
 
-/// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry seals of their own.
+/// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry
+/// seals of their own.
 const TABLES: [(&str, &[&str], &[&str]); 10] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
@@ -86,7 +89,8 @@ pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
         }
     }
     for (table, ..) in TABLES.into_iter().filter(|(table, ..)| is_meant(table)) {
-        // A damaged page can show one row in the place of another: as many rows, each as it was written, but not all different.
+        // A damaged page can show one row in the place of another: as many rows, each as it was
+        // written, but not all different.
         let sql = format!("SELECT count(DISTINCT row_hash) FROM {table} NOT INDEXED");
         let n: i64 = db.query_row(&sql, [], |row| row.get(0))?;
         let told: Option<i64> = db.query_row("SELECT max(n) FROM tally WHERE name = ?1", [table], |row| row.get(0))?;

@@ -1,27 +1,27 @@
-//! The caption memory of a library: a memory tree over captions and classes that learns from what users say of its answers.
+//! The caption memory of a library: a memory tree over captions and classes that learns from what
+//! users say of its answers.
 //!
-//! Each caption and each class of an image is a memory under its words. What a user says of an image as an answer to a query is a
-//! lesson: the scorer learns it, so that words which told right count more in every query, and the query itself becomes one more
-//! memory of the image, so that the same question, and others like it, find the image by it and count it higher. Lessons are taken back
-//! exactly: the scorer learns the remaining ones anew. What routers have learned of a memory stays until the trees are grown anew, which is
-//! when there are twice or a quarter as many texts as then, and when something is forgotten.
-
-mod question;
+//! Each caption and each class of an image is a memory under its words. What a user says of an
+//! image as an answer to a query is a lesson: the scorer learns it, so that words which told right
+//! count more in every query, and the query itself becomes one more memory of the image, so that
+//! the same question, and others like it, find the image by it and count it higher. Lessons are
+//! taken back exactly: the scorer learns the remaining ones anew. What routers have learned of a
+//! memory stays until the trees are grown anew, which is when there are twice or a quarter as many
+//! texts as then, and when something is forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Reader, Stored, Writer};
+use crate::ckm::CkmOptions;
 use crate::cmt::{Cmt, CmtOptions};
 use crate::error::Result;
 use crate::ids::ItemId;
-use crate::library::apply::{Model, ModelUpdate};
-use crate::library::event::Reward;
+use crate::library::event::{ContentHash, Reward};
+use crate::library::models::model::{Model, ModelUpdate};
 use crate::library::state::{Image, State};
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
 use crate::text::{TextQuery, words};
-
-pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed};
 
 /// What one memory is of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,20 +31,21 @@ pub enum MemorySource {
     /// One of its captions.
     Caption(u32),
     /// A query that it answers.
-    ModelUpdate(String),
+    Lesson(String),
 }
 
 /// A memory tree that follows a library.
 pub struct CaptionMemory {
-    forest: Cmt<()>,
+    pub(super) forest: Cmt<()>,
     /// What each memory is, by its number in the tree, and the other way round.
-    sources: BTreeMap<ItemId, (ItemId, MemorySource)>,
-    memories: BTreeMap<(ItemId, MemorySource), ItemId>,
+    pub(super) sources: BTreeMap<ItemId, (ItemId, MemorySource)>,
+    pub(super) memories: BTreeMap<(ItemId, MemorySource), ItemId>,
     next: u32,
-    /// How much words tell among the texts there are, and among those there were when the trees were grown.
+    /// How much words tell among the texts there are, and among those there were when the trees
+    /// were grown.
     idf: Idf,
     grown_at: Idf,
-    rewards: BTreeMap<(ItemId, String), Reward>,
+    pub(super) rewards: BTreeMap<(ItemId, String), Reward>,
 }
 
 /// Trees are first grown anew at so many texts.
@@ -69,11 +70,7 @@ fn rewards(image: Option<&Image>) -> BTreeMap<String, Reward> {
 }
 
 impl CaptionMemory {
-    /// An empty memory.
-    ///
-    /// # Errors
-    /// As [`Cmt::new`].
-    pub fn new() -> Result<Self> {
+    fn empty() -> Result<Self> {
         Ok(Self {
             forest: Cmt::new(&options())?,
             sources: BTreeMap::new(),
@@ -100,19 +97,19 @@ impl CaptionMemory {
         &self.rewards
     }
 
-    fn key(&self, text: &str) -> SparseVec {
+    pub(super) fn key(&self, text: &str) -> SparseVec {
         self.grown_at.weigh(&counts(text, Stemming::None))
     }
 
     /// The memories of an image.
-    fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, MemorySource), &ItemId)> {
+    pub(super) fn of_image(&self, image: ItemId) -> impl Iterator<Item = (&(ItemId, MemorySource), &ItemId)> {
         self.memories.range((image, MemorySource::Class)..).take_while(move |((of, _), _)| *of == image)
     }
 
     fn remember(&mut self, image: ItemId, source: MemorySource, text: &str) {
         let x = self.key(text);
         let id = ItemId(self.next);
-        // Numbers are never used twice before the trees are grown anew.
+        // The number is new, for none is used twice between two growths of the trees.
         if !x.is_empty() && self.forest.insert(id, x, ()).is_ok() {
             self.next += 1;
             self.sources.insert(id, (image, source.clone()));
@@ -144,7 +141,7 @@ impl CaptionMemory {
         }
         let lessons: Vec<(ItemId, String)> = self.rewards.iter().filter(|(_, reward)| reward.0 > 0).map(|(key, _)| key.clone()).collect();
         for (image, query) in lessons {
-            self.remember(image, MemorySource::ModelUpdate(query.clone()), &query);
+            self.remember(image, MemorySource::Lesson(query.clone()), &query);
         }
     }
 
@@ -153,8 +150,7 @@ impl CaptionMemory {
         self.forest.forget_rewards();
         for ((image, query), reward) in &self.rewards {
             let x = self.key(query);
-            let of_texts =
-                self.of_image(*image).filter(|((_, source), _)| !matches!(source, MemorySource::ModelUpdate(_))).map(|(_, id)| *id);
+            let of_texts = self.of_image(*image).filter(|((_, source), _)| !matches!(source, MemorySource::Lesson(_))).map(|(_, id)| *id);
             let score = |id: &ItemId| self.forest.get(*id).map_or(0.0, |memory| memory.x.cosine(&x));
             if let Some(best) = of_texts.max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a))) {
                 // A reward within -1 and 1 is finite.
@@ -164,26 +160,56 @@ impl CaptionMemory {
     }
 }
 
-/// The words that lessons of a query are kept under: the same while it is typed and when it is done.
+/// The words that lessons of a query are kept under: the same while it is typed and when it is
+/// done.
 pub fn words_of(query: &TextQuery) -> String {
     query.words.iter().chain(&query.prefix).chain(query.phrases.iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
 }
 
+impl Stored for MemorySource {
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Self::Class => out.put(&0u8),
+            Self::Caption(n) => {
+                out.put(&1u8);
+                out.put(n);
+            }
+            Self::Lesson(query) => {
+                out.put(&2u8);
+                out.put(query);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        match from.get::<u8>()? {
+            0 => Ok(Self::Class),
+            1 => Ok(Self::Caption(from.get()?)),
+            2 => Ok(Self::Lesson(from.get()?)),
+            other => Err(from.wrong("a source of a memory, 0 to 2", other.to_string())),
+        }
+    }
+}
+
 impl Model for CaptionMemory {
+    fn new(_: &CkmOptions) -> Result<Self> {
+        Self::empty()
+    }
+
     fn name(&self) -> String {
-        "recall-2".into()
+        "recall-3".into()
     }
 
     fn clear(&mut self) {
-        if let Ok(empty) = Self::new() {
+        if let Ok(empty) = Self::empty() {
             *self = empty;
         }
     }
 
-    fn learn(&mut self, lesson: &ModelUpdate<'_>) -> Result<()> {
+    fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()> {
         let mut is_taught_anew = false;
-        for &id in lesson.images {
-            let (before, after) = (lesson.before.image(id), lesson.after.image(id));
+        for &id in update.images {
+            let (before, after) = (update.before.image(id), update.after.image(id));
             let of = |image: Option<&std::sync::Arc<Image>>| -> BTreeMap<MemorySource, String> {
                 image.map(|image| texts(image).into_iter().map(|(source, text)| (source, text.to_owned())).collect()).unwrap_or_default()
             };
@@ -200,12 +226,12 @@ impl Model for CaptionMemory {
             is_taught_anew |= said != says || (old != new && !says.is_empty());
             let queries: BTreeSet<&String> = said.keys().chain(says.keys()).collect();
             for query in queries.into_iter().filter(|query| said.get(*query) != says.get(*query)) {
-                self.drop_memory(id, &MemorySource::ModelUpdate(query.clone()));
+                self.drop_memory(id, &MemorySource::Lesson(query.clone()));
                 match says.get(query) {
                     Some(reward) => {
                         self.rewards.insert((id, query.clone()), *reward);
                         if reward.0 > 0 {
-                            self.remember(id, MemorySource::ModelUpdate(query.clone()), query);
+                            self.remember(id, MemorySource::Lesson(query.clone()), query);
                         }
                     }
                     None => {
@@ -216,7 +242,7 @@ impl Model for CaptionMemory {
         }
         let (now, then) = (self.idf.texts(), self.grown_at.texts().max(FIRST / 2));
         if now >= 2 * then || (then > FIRST && now < then / 4) {
-            self.grow(lesson.after);
+            self.grow(update.after);
             is_taught_anew |= !self.rewards.is_empty();
         }
         if is_taught_anew {
@@ -228,16 +254,16 @@ impl Model for CaptionMemory {
     fn everything(&self, state: &State) -> Vec<u8> {
         let mut out = Writer::default();
         out.put(&self.forest);
-        let hash = |image: &ItemId| state.image(*image).and_then(|image| image.content).map_or(0, |content| content.hash.0);
+        let hash = |image: &ItemId| state.image(*image).and_then(|image| image.content).map_or(ContentHash(0), |content| content.hash);
         for (id, (image, source)) in &self.sources {
             out.put(&id.0);
-            out.bytes(&hash(image).to_le_bytes());
-            out.put(&format!("{source:?}"));
+            out.put(&hash(image));
+            out.put(source);
         }
         for ((image, query), reward) in &self.rewards {
-            out.bytes(&hash(image).to_le_bytes());
+            out.put(&hash(image));
             out.put(query);
-            out.bytes(&reward.0.to_le_bytes());
+            out.put(&reward.0);
         }
         out.finish()
     }
@@ -252,24 +278,14 @@ impl Model for CaptionMemory {
         for (id, (image, source)) in &self.sources {
             out.put(&id.0);
             out.put(&image.0);
-            match source {
-                MemorySource::Class => out.put(&0u8),
-                MemorySource::Caption(n) => {
-                    out.put(&1u8);
-                    out.put(n);
-                }
-                MemorySource::ModelUpdate(query) => {
-                    out.put(&2u8);
-                    out.put(query);
-                }
-            }
+            out.put(source);
         }
         out.finish()
     }
 
-    fn restore(&mut self, bytes: &[u8], lesson: &ModelUpdate<'_>) -> Result<bool> {
+    fn restore(&mut self, bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
         let Ok(mut kept) = read(bytes) else { return Ok(false) };
-        for image in lesson.after.images() {
+        for image in update.after.images() {
             for (source, text) in texts(image) {
                 // A text without words is no memory.
                 if !kept.memories.contains_key(&(image.id, source)) && words(text).next().is_some() {
@@ -286,14 +302,10 @@ impl Model for CaptionMemory {
 fn read(bytes: &[u8]) -> Result<CaptionMemory> {
     let mut from = Reader::new("caption memory", bytes);
     let mut kept =
-        CaptionMemory { forest: from.get()?, idf: from.get()?, grown_at: from.get()?, next: from.get()?, ..CaptionMemory::new()? };
+        CaptionMemory { forest: from.get()?, idf: from.get()?, grown_at: from.get()?, next: from.get()?, ..CaptionMemory::empty()? };
     for _ in 0..from.count()? {
         let (id, image) = (ItemId(from.get()?), ItemId(from.get()?));
-        let source = match from.get::<u8>()? {
-            0 => MemorySource::Class,
-            1 => MemorySource::Caption(from.get()?),
-            _ => MemorySource::ModelUpdate(from.get()?),
-        };
+        let source: MemorySource = from.get()?;
         kept.memories.insert((image, source.clone()), id);
         kept.sources.insert(id, (image, source));
     }

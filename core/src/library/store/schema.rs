@@ -51,7 +51,8 @@ CREATE TABLE rejection (
 ",
 ];
 
-/// Makes the tables, or brings those of an earlier version up to date, with the triggers that seal their rows.
+/// Makes the tables, or brings those of an earlier version up to date, with the triggers that seal
+/// their rows.
 pub(super) fn prepare(db: &Connection, version: i64) -> Result<()> {
     if version == 0 {
         let tx = db.unchecked_transaction()?;
@@ -62,7 +63,7 @@ pub(super) fn prepare(db: &Connection, version: i64) -> Result<()> {
         tx.pragma_update(None, "user_version", SCHEMA)?;
         tx.commit()?;
         seal::install(db)?;
-        // The rows that were made without triggers.
+        // Those rows were made before the triggers, so they are sealed now.
         db.execute("UPDATE tally SET n = n", [])?;
         db.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
         return Ok(());

@@ -1,0 +1,324 @@
+//! What users of a library ask it for, each handed on to the file that does it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::event::{Caption, ContentHash, Event, EventId, EventKind, UserLabel};
+use super::health::Health;
+use super::history::{self, Step};
+use super::import::{TableRead, read_table};
+use super::models::recall::CaptionMemory;
+use super::models::recogniser::Recogniser;
+use super::models::words::Words;
+use super::snapshot::Snapshot;
+use super::state::{Act, Image};
+use super::{Library, check, export, health};
+use crate::ckm::confidence::Calibration;
+use crate::ckm::element::Elements;
+use crate::ckm::model::{Metrics, RecogniserModel};
+use crate::data::tables::{Table, TableRow};
+use crate::descriptor::Descriptor;
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::progress::Progress;
+
+/// Acts. Each gives its event, or none when everything it says is so already. Which images and
+/// names are refused is told by [`super::draft::Acts`]; besides, all of them give
+/// [`crate::Error::Io`] when they cannot be written down.
+impl Library {
+    fn act(&mut self, draft: Draft) -> Result<Option<EventId>> {
+        self.commit(None, EventKind::Act, draft)
+    }
+
+    /// Says of images what class they are of.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::label`].
+    pub fn label(&mut self, images: &[ItemId], label: &UserLabel) -> Result<Option<EventId>> {
+        self.act(self.acts().label(images, label)?)
+    }
+
+    /// Says that images are not of a class (`rejected`), or takes that back.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::reject`].
+    pub fn reject(&mut self, images: &[ItemId], class: &str, rejected: bool) -> Result<Option<EventId>> {
+        self.act(self.acts().reject(images, class, rejected)?)
+    }
+
+    /// Says that the label of an image is right and that it is of none of the classes `not`.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::confirm`].
+    pub fn confirm(&mut self, image: ItemId, not: &[String]) -> Result<Option<EventId>> {
+        self.act(self.acts().confirm(image, not)?)
+    }
+
+    /// Replaces the captions of an image.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::caption`].
+    pub fn caption(&mut self, image: ItemId, captions: Vec<Caption>) -> Result<Option<EventId>> {
+        self.act(self.acts().caption(image, captions)?)
+    }
+
+    /// Says how well an image answers a query, -1..=1; `None` takes back what was said.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::reward`].
+    pub fn reward(&mut self, query: &str, image: ItemId, reward: Option<f64>) -> Result<Option<EventId>> {
+        self.act(self.acts().reward(query, image, reward)?)
+    }
+
+    /// Hides images and their influence (`removed`), or brings them back.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::set_removed`].
+    pub fn set_removed(&mut self, images: &[ItemId], removed: bool) -> Result<Option<EventId>> {
+        self.act(self.acts().set_removed(images, removed)?)
+    }
+
+    /// Makes a class without images.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::new_class`].
+    pub fn new_class(&mut self, name: &str) -> Result<Option<EventId>> {
+        self.act(self.acts().new_class(name)?)
+    }
+
+    /// Gives a class another name; a name that exists already joins the two.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::rename_class`].
+    pub fn rename_class(&mut self, from: &str, to: &str) -> Result<Option<EventId>> {
+        self.act(self.acts().rename_class(from, to)?)
+    }
+
+    /// Gives a class a colour of the user's, or the usual one.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::recolour_class`].
+    pub fn recolour_class(&mut self, class: &str, colour: Option<[u8; 3]>) -> Result<Option<EventId>> {
+        self.act(self.acts().recolour_class(class, colour)?)
+    }
+
+    /// Takes a class away: its images are of no class then.
+    ///
+    /// # Errors
+    /// As [`super::draft::Acts::delete_class`].
+    pub fn delete_class(&mut self, class: &str) -> Result<Option<EventId>> {
+        self.act(self.acts().delete_class(class)?)
+    }
+
+    /// Takes back the last act. Returns it with the event; none when there is nothing left to take
+    /// back.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]; [`crate::Error::Data`] when the log is damaged.
+    pub fn undo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
+        let step = history::undo(&self.state, &self.store)?;
+        self.walk(step)
+    }
+
+    /// Does again what was last taken back. Returns it with the event; none when there is nothing.
+    ///
+    /// # Errors
+    /// As [`Library::undo`].
+    pub fn redo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
+        let step = history::redo(&self.state, &self.store)?;
+        self.walk(step)
+    }
+
+    fn walk(&mut self, step: Option<Step>) -> Result<Option<(Arc<Act>, EventId)>> {
+        let Some(Step { act, kind, draft }) = step else { return Ok(None) };
+        let event = self.append(None, kind, draft)?;
+        Ok(Some((act, event)))
+    }
+
+    /// Takes over the captions and labels of a table, in one act. A label the user gave is kept.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn read_table(&mut self, table: &Table, name: &str) -> Result<TableRead> {
+        let (read, changes) = read_table(&self.state, table);
+        self.act(Draft::new(format!("Read {name}"), changes))?;
+        Ok(read)
+    }
+
+    /// Lets later imports take in again what was forgotten, whatever it was.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn allow_forgotten(&mut self, hash: ContentHash) -> Result<()> {
+        self.store.unforget(hash)
+    }
+}
+
+/// Its models.
+impl Library {
+    /// The recogniser as it stands.
+    pub fn recogniser(&self) -> &Recogniser {
+        &self.models.recogniser
+    }
+
+    /// The index of words as it stands.
+    pub fn words(&self) -> &Words {
+        &self.models.words
+    }
+
+    /// The caption memory as it stands.
+    pub fn recall(&self) -> &CaptionMemory {
+        &self.models.recall
+    }
+
+    /// Each model's name and everything it learned, as bytes.
+    pub fn everything_learned(&self) -> Vec<(String, Vec<u8>)> {
+        self.models.everything(&self.state)
+    }
+
+    /// The recogniser as a model that can be saved and used elsewhere. Its images are named by
+    /// their paths from the root when there is one root, otherwise by their full paths, and
+    /// numbered in the order in which they came: what was forgotten leaves no gap.
+    ///
+    /// # Errors
+    /// As [`crate::ckm::Ckm::new`].
+    pub fn model(&self, calibration: Calibration, metrics: Metrics) -> Result<RecogniserModel> {
+        export::model(&self.state, self.recogniser().ckm(), calibration, metrics)
+    }
+
+    /// The elements of images, of those that have any kept or a file; the recogniser's own need not
+    /// be asked for here.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn elements_of(&self, images: &[ItemId]) -> Result<Vec<(ItemId, Elements)>> {
+        let records: Vec<&Image> = images.iter().filter_map(|id| self.state.image(*id)).map(Arc::as_ref).collect();
+        let found = self.features().of(&self.state, &records, &Progress::default())?;
+        Ok(records.iter().zip(found).filter_map(|(image, elements)| Some((image.id, elements?))).collect())
+    }
+}
+
+/// What it holds.
+impl Library {
+    /// Where an image is found.
+    pub fn path(&self, image: ItemId) -> Option<PathBuf> {
+        self.state.image(image).and_then(|image| self.state.path_of(image))
+    }
+
+    /// The images by the full paths of their files, removed ones too. Of two images of one path it
+    /// is the first. O(files).
+    pub fn by_path(&self) -> HashMap<PathBuf, ItemId> {
+        export::by_path(&self.state)
+    }
+
+    /// A row for each image that is there: its full path, with its label and captions where they
+    /// are asked for. Images without any of what is asked for are left out. Paths that are not text
+    /// are given with replacement characters.
+    pub fn rows(&self, labels: bool, captions: bool) -> Vec<TableRow> {
+        export::rows(&self.state, labels, captions)
+    }
+
+    /// Every event, the oldest first.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]; [`crate::Error::Data`] when one is damaged.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.store.events_after(0)
+    }
+
+    /// The fingerprints of what was forgotten and is not taken in again.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn forgotten(&self) -> Result<HashSet<ContentHash>> {
+        self.store.forgotten()
+    }
+
+    /// The thumbnail of an image as JPEG; none before its file could be read.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn thumbnail(&self, image: ItemId) -> Result<Option<Vec<u8>>> {
+        match self.state.image(image).and_then(|image| image.content) {
+            Some(content) => self.cache.thumbnail(content.hash),
+            None => Ok(None),
+        }
+    }
+
+    /// The perceptual hashes of the images that take part, for finding near copies.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn looks(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
+        let looks = self.cache.looks()?;
+        Ok(self.state.images().filter_map(|image| Some((image.id, *looks.get(&image.content?.hash)?))).collect())
+    }
+
+    /// Keeps a result that can be computed again, such as a report on the recogniser.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn keep_result(&self, name: &str, text: &str) -> Result<()> {
+        self.cache.put_result(name, text)
+    }
+
+    /// A result that was kept.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn result(&self, name: &str) -> Result<Option<String>> {
+        self.cache.result(name)
+    }
+}
+
+/// How it is.
+impl Library {
+    /// How it is. O(images + files of the library).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when its files cannot be read.
+    pub fn health(&self) -> Result<Health> {
+        health::health(&self.folder, &self.state, &self.store, &self.cache)
+    }
+
+    /// What is wrong with the library, each in a sentence; nothing when all is well. Looks at
+    /// SQLite's own structures, at the hash of every event, at whether the events lead to what the
+    /// tables hold, at the journal, the snapshots and the models. O(events + images).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the files cannot be read at all.
+    pub fn check(&self) -> Result<Vec<String>> {
+        check::check(&self.folder, &self.state, &self.store, &self.models)
+    }
+
+    /// Makes a snapshot now.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`], [`crate::Error::Data`] when what was written is not sound; the older
+    /// ones stay then.
+    pub fn take_snapshot(&mut self) -> Result<Snapshot> {
+        self.snapshots().take(&self.store, self.state.last_event())
+    }
+
+    /// Lets files that brought decoders down be tried again.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn retry_skipped(&self) -> Result<()> {
+        self.cache.clear_quarantine()
+    }
+
+    /// What went wrong beside acts that were done, since this was last asked.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        let mut all = self.take_mended();
+        all.append(&mut self.remarks);
+        all
+    }
+
+    /// What opening it has mended, in sentences; each is given once.
+    pub fn take_mended(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.mended)
+    }
+}

@@ -1,0 +1,167 @@
+//! The files in a library's folder: their names, what a killed program left behind, and how one
+//! takes the place of another.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::journal::JOURNAL;
+use crate::error::{Error, Result};
+use crate::storage::{Disk, Storage};
+
+/// The file that makes a folder a library.
+pub const DATABASE: &str = "library.db";
+/// The file of everything that can be computed again.
+pub const CACHE: &str = "cache.db";
+/// The folder of saved models.
+pub const MODELS: &str = "models";
+/// The folder of snapshots.
+pub const SNAPSHOTS: &str = "snapshots";
+/// The folder in which a database is made before it takes the place of the library's.
+const SCRATCH: &str = "repair";
+
+/// Whether there is a library at `path`.
+pub fn is_library(path: &Path) -> bool {
+    path.join(DATABASE).is_file()
+}
+
+/// The time, in milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// A database and the two files that SQLite keeps beside it.
+pub(super) fn of_database(folder: &Path, name: &str) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| folder.join(format!("{name}{ending}")))
+}
+
+/// A path with something added to the end of its name.
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Deletes a file, if it is there.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("delete", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes a folder and everything in it, if it is there.
+pub(super) fn remove_folder(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("delete", folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes what a killed program was about to put in place. The caller holds the lock.
+pub(super) fn remove_left_overs(folder: &Path) -> Result<()> {
+    for folder in [folder, &folder.join(SNAPSHOTS)] {
+        for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_ours = [DATABASE, CACHE, JOURNAL].iter().any(|ours| name.starts_with(ours));
+            let is_part = name.ends_with(".part") && (is_ours || folder.ends_with(SNAPSHOTS));
+            if (is_part || (is_ours && name.ends_with(".before"))) && path.is_file() {
+                fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+            }
+        }
+    }
+    remove_folder(&folder.join(SCRATCH))
+}
+
+/// Brings a written file to the disk and gives it the name of the one whose place it takes. Both
+/// lie in folders of one disk.
+///
+/// # Errors
+/// The system's: there is the old file or the new one, whole.
+pub(super) fn put_in_place(storage: &dyn Storage, draft: &Path, place: &Path) -> io::Result<()> {
+    storage.sync(draft)?;
+    storage.rename(draft, place)?;
+    storage.sync_folder(place.parent().unwrap_or(place))
+}
+
+/// A folder inside a library's in which a new database is made: what is entered there stands in a
+/// journal of its own.
+pub(super) struct Scratch<'a> {
+    library: &'a Path,
+    folder: PathBuf,
+}
+
+impl<'a> Scratch<'a> {
+    /// An empty one.
+    pub(super) fn new(library: &'a Path) -> Result<Self> {
+        let folder = library.join(SCRATCH);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        Ok(Self { library, folder })
+    }
+
+    /// Where the new database is made.
+    pub(super) fn database(&self) -> PathBuf {
+        self.folder.join(DATABASE)
+    }
+
+    /// Puts the new database, which is closed, in the place of the library's.
+    pub(super) fn put_in_place(self) -> Result<()> {
+        for folder in [self.library, &self.folder] {
+            let [_, wal, shm] = of_database(folder, DATABASE);
+            remove(&wal)?;
+            remove(&shm)?;
+        }
+        let draft = self.database();
+        put_in_place(&Disk, &draft, &self.library.join(DATABASE)).map_err(Error::io("replace", self.library.join(DATABASE)))?;
+        let _ = fs::remove_dir_all(&self.folder);
+        Ok(())
+    }
+}
+
+/// Copies a library's database aside, with what SQLite keeps beside it. None when there was no
+/// file.
+pub(super) fn keep_damaged(folder: &Path) -> Result<Option<PathBuf>> {
+    let [path, wal, _] = of_database(folder, DATABASE);
+    let kept = with_ending(&path, &format!(".damaged-{}", now()));
+    if !path.is_file() {
+        // A folder, or a link to nothing, would be in the way of a new database.
+        if fs::symlink_metadata(&path).is_ok() {
+            fs::rename(&path, &kept).map_err(Error::io("rename", &path))?;
+        }
+        return Ok(None);
+    }
+    fs::copy(&path, &kept).map_err(Error::io("copy", &path))?;
+    if wal.is_file() {
+        fs::copy(&wal, with_ending(&kept, "-wal")).map_err(Error::io("copy", &wal))?;
+    }
+    Ok(Some(kept))
+}
+
+/// Does `work` while some files have other names. When it gives something, what it made in their
+/// place stays and they are deleted; otherwise they are put back.
+///
+/// # Errors
+/// What `work` gives; [`Error::Io`] when a file cannot be renamed, and those that were are put back
+/// first.
+pub(super) fn while_aside<T>(files: &[PathBuf], work: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
+    let places: Vec<(&Path, PathBuf)> = files.iter().map(|place| (place.as_path(), with_ending(place, ".before"))).collect();
+    let put_aside = |(place, aside): &(&Path, PathBuf)| {
+        if place.exists() { fs::rename(place, aside).map_err(Error::io("rename", *place)) } else { remove(aside) }
+    };
+    let put_back = |(place, aside): &(&Path, PathBuf)| {
+        if aside.exists() { fs::rename(aside, place).map_err(Error::io("rename", aside)) } else { remove(place) }
+    };
+    if let Err(error) = places.iter().try_for_each(put_aside) {
+        // Only files that were renamed have nothing in their place.
+        let _ = places.iter().filter(|(place, _)| !place.exists()).try_for_each(put_back);
+        return Err(error);
+    }
+    let outcome = work();
+    match outcome {
+        Ok(Some(_)) => places.iter().try_for_each(|(_, aside)| remove(aside))?,
+        _ => places.iter().try_for_each(put_back)?,
+    }
+    outcome
+}

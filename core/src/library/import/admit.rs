@@ -1,0 +1,203 @@
+//! Taking in files that were looked at: new images, known bytes at new places, files with other
+//! bytes than before.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::look::{Known, Look, NewFile, holds};
+use super::report::Imported;
+use crate::error::{self, Result};
+use crate::ids::ItemId;
+use crate::library::Library;
+use crate::library::cache::Cut;
+use crate::library::draft::Draft;
+use crate::library::event::{Caption, Change, Content, ContentHash, EventId, EventKind, Field, RootId, Swap, UserLabel};
+use crate::library::state::{Image, Place, State};
+
+/// The state of an import that is running.
+pub(super) struct Run {
+    pub(super) root: RootId,
+    pub(super) folder: PathBuf,
+    pub(super) known: Known,
+    /// The act that takes in new images, once there is one, and how many it has taken in.
+    pub(super) act: Option<EventId>,
+    pub(super) in_act: usize,
+    pub(super) reads_words: bool,
+    pub(super) report: Imported,
+}
+
+/// The changes that a batch of files makes.
+#[derive(Default)]
+struct Batch {
+    changes: Vec<Change>,
+    /// Contents of files that changed, which undo does not reach.
+    replaced: Vec<Change>,
+    places: Vec<(ItemId, Place, Option<ItemId>)>,
+    cuts: Vec<Cut>,
+    classes: BTreeSet<String>,
+    /// Images that are new.
+    new: usize,
+}
+
+impl Run {
+    /// Takes in files that were looked at.
+    pub(super) fn admit(&mut self, library: &mut Library, files: Vec<(&NewFile, Look)>) -> Result<()> {
+        let (mut familiar, mut fresh) = (Vec::new(), Vec::new());
+        let forgotten = library.store().forgotten()?;
+        for (file, look) in files {
+            let look = match look {
+                Look::New(content, ..) if forgotten.contains(&content.hash) => Look::Forgotten,
+                look => look,
+            };
+            match look {
+                Look::Known(hash, moved) => familiar.push((file, hash, moved)),
+                Look::New(content, cut, captions) => fresh.push((file, content, cut, captions)),
+                // It was reported when it was met.
+                Look::Fatal(..) => {}
+                Look::Forgotten => {
+                    self.report.unchanged += 1;
+                    self.report.forgotten += 1;
+                }
+            }
+        }
+        let mut batch = Batch::default();
+        // Known bytes go first: where a known file has moved away, a new one may lie now.
+        self.admit_known(library, familiar, &mut batch)?;
+        self.admit_new(library.state(), fresh, &mut batch);
+        library.features().keep(&batch.cuts)?;
+        library.put_places(&batch.places)?;
+        let mut changes = library.state().new_classes(batch.classes.iter().map(String::as_str));
+        changes.extend(batch.changes);
+        // After another act of the user's, the rest of the import is an act of its own.
+        if self.act.is_some() && self.act != library.state().history().last().map(|act| act.id) {
+            (self.act, self.in_act) = (None, 0);
+        }
+        self.in_act += batch.new;
+        let folder = error::display(&self.folder);
+        let words = match self.in_act {
+            0 => format!("Look through {folder} again"),
+            1 => format!("Import 1 image from {folder}"),
+            n => format!("Import {n} images from {folder}"),
+        };
+        if let Some(event) = library.commit(self.act, EventKind::Act, Draft::new(words, changes))? {
+            self.act.get_or_insert(event);
+        }
+        library.commit(None, EventKind::Final, Draft::new(format!("Files with new contents in {folder}"), batch.replaced))?;
+        Ok(())
+    }
+
+    /// Where a file lies, and the image that had this place before.
+    fn place_of(&self, state: &State, file: &NewFile, hash: ContentHash) -> (Place, Option<ItemId>) {
+        let old = self.known.files.get(&file.path);
+        let (root, path) = match old {
+            Some((_, _, place)) => (place.root, place.path.clone()),
+            None => {
+                let root_path = state.roots.get(&self.root).map_or(&self.folder, |root| &root.path);
+                (self.root, file.path.strip_prefix(root_path).unwrap_or(&file.path).to_owned())
+            }
+        };
+        let before = old.map(|(id, ..)| *id).filter(|id| state.image(*id).is_some());
+        (Place { root, path, hash, bytes: file.bytes, modified: file.modified, here: true }, before)
+    }
+
+    /// Enters files whose bytes an image has.
+    fn admit_known(&mut self, library: &mut Library, files: Vec<(&NewFile, ContentHash, bool)>, batch: &mut Batch) -> Result<()> {
+        let state = library.state();
+        let mut places = Vec::new();
+        let mut moved_already = BTreeSet::new();
+        for (file, hash, moved) in files {
+            let (place, before) = self.place_of(state, file, hash);
+            let Some(image) = self.known.by_hash.get(&hash).and_then(|id| state.image(*id)) else {
+                // It was forgotten a moment ago.
+                self.report.unchanged += 1;
+                self.report.forgotten += 1;
+                continue;
+            };
+            if before == Some(image.id) {
+                self.report.unchanged += 1;
+            } else {
+                self.report.duplicate += 1;
+                let others = image.places.iter().filter(|other| other.hash == hash).map(|other| state.full_path(other));
+                self.report.copies.extend(others.take(1).map(|other| (file.path.clone(), other)));
+            }
+            let word = state.understood(&file.word);
+            if self.reads_words && moved && image.folder != word && moved_already.insert(image.id) {
+                batch.classes.extend(word.label.clone());
+                batch.changes.push(Change::Image(image.id, Field::Folder(Swap(image.folder.clone(), word))));
+            }
+            places.push((image.id, place, before));
+        }
+        library.put_places(&places)
+    }
+
+    /// Works out what files with bytes that no image has lead to.
+    fn admit_new(&mut self, state: &State, files: Vec<(&NewFile, Content, Cut, Vec<String>)>, batch: &mut Batch) {
+        let mut next = state.next_image;
+        let mut replaced = BTreeSet::new();
+        for (file, content, cut, captions) in files {
+            let (place, before) = self.place_of(state, file, content.hash);
+            let same = self.known.by_hash.get(&content.hash).copied();
+            if let Some(id) = same.filter(|id| id.0 >= state.next_image || state.image(*id).is_some()) {
+                // Another file of this batch has the same bytes.
+                if before == Some(id) {
+                    self.report.unchanged += 1;
+                } else {
+                    self.report.duplicate += 1;
+                    let first = batch.places.iter().find(|(other, ..)| *other == id).map(|(_, place, _)| state.full_path(place));
+                    self.report.copies.extend(first.map(|first| (file.path.clone(), first)));
+                }
+                batch.places.push((id, place, before));
+                continue;
+            }
+            batch.cuts.push(cut);
+            self.report.imported += 1;
+            let former = before.and_then(|id| state.image(id));
+            if let Some((image, old)) = former.and_then(|image| Some((image, image.content?)))
+                && is_only_place(state, image, old.hash, &place)
+                && replaced.insert(image.id)
+            {
+                self.report.changed += 1;
+                let content = Content { changed: true, ..content };
+                batch.replaced.push(Change::Image(image.id, Field::Content(Swap(Some(old), Some(content)))));
+                self.known.by_hash.remove(&old.hash);
+                self.known.by_hash.insert(content.hash, image.id);
+                batch.places.push((image.id, place, before));
+                continue;
+            }
+            // An image whose import was undone comes back as itself.
+            let record = former.filter(|image| image.content.is_none() && replaced.insert(image.id));
+            let id = record.map_or(ItemId(next), |image| image.id);
+            next += u32::from(record.is_none());
+            self.known.by_hash.insert(content.hash, id);
+            let word = state.understood(&file.word);
+            batch.classes.extend(word.label.clone());
+            let blank = Image::new(id);
+            let record = record.map_or(&blank, |image| image);
+            batch.changes.push(Change::Image(id, Field::Content(Swap(None, Some(content)))));
+            batch.changes.push(Change::Image(id, Field::Folder(Swap(record.folder.clone(), word))));
+            let mut captions: Vec<Caption> = captions.into_iter().map(|text| Caption { text, by_user: false }).collect();
+            match former.filter(|image| image.id != id && image.content.is_some()) {
+                Some(other) => {
+                    // The file was a copy of another image and is one of its own now: what was said
+                    // of it stays true.
+                    self.report.changed += 1;
+                    if other.user != UserLabel::Unsaid {
+                        batch.changes.push(Change::Image(id, Field::Label(Swap(UserLabel::Unsaid, other.user.clone()))));
+                    }
+                    captions.clone_from(&other.captions);
+                }
+                None => batch.new += 1,
+            }
+            if record.captions != captions {
+                batch.changes.push(Change::Image(id, Field::Captions(Swap(record.captions.clone(), captions))));
+            }
+            batch.places.push((id, place, before));
+        }
+    }
+}
+
+/// Whether no file but the one at `place` has the bytes of an image.
+fn is_only_place(state: &State, image: &Image, hash: ContentHash, place: &Place) -> bool {
+    let is_other = |other: &&Place| (other.root, &other.path) != (place.root, &place.path) && other.hash == hash;
+    !image.places.iter().filter(is_other).any(|other| holds(&state.full_path(other), other))
+}

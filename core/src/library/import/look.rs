@@ -1,0 +1,127 @@
+//! Looking at files before they are taken in: which are known, which have to be read, and what is
+//! in them.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use crate::ckm::CkmOptions;
+use crate::data::tables::sidecar;
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+use crate::library::cache::Cut;
+use crate::library::event::{Content, ContentHash, FolderWord};
+use crate::library::features::{cut, hash_file, hash_while};
+use crate::library::state::{Image, Place, State};
+use crate::picture::decode::SIDE;
+use crate::picture::{Decoder, Limits};
+use crate::progress::Progress;
+
+/// A file to be taken in.
+pub(super) struct NewFile {
+    pub(super) path: PathBuf,
+    pub(super) word: FolderWord,
+    pub(super) bytes: u64,
+    pub(super) modified: i64,
+}
+
+/// A file, compared with what the library knows of it.
+pub(super) enum Seen {
+    /// It has to be read.
+    Anew(NewFile),
+    /// It is as it was, and this is what its folder says today.
+    AsBefore(ItemId, FolderWord),
+}
+
+/// What was found in a file.
+pub(super) enum Look {
+    /// Bytes that no image has.
+    New(Content, Cut, Vec<String>),
+    /// Bytes that an image of the library has; whether no other file has them any more.
+    Known(ContentHash, bool),
+    Forgotten,
+    /// Bytes that no decoder survived, for the first time.
+    Fatal(ContentHash, Error),
+}
+
+/// Bytes that are not taken in.
+pub(super) struct Refused {
+    pub(super) forgotten: HashSet<ContentHash>,
+    pub(super) quarantine: HashMap<ContentHash, String>,
+}
+
+/// What the library knew when an import began, and what was taken in since.
+pub(super) struct Known {
+    /// Files by full path.
+    pub(super) files: HashMap<PathBuf, (ItemId, Option<ContentHash>, Place)>,
+    pub(super) by_hash: HashMap<ContentHash, ItemId>,
+}
+
+impl Known {
+    pub(super) fn of(state: &State) -> Self {
+        let each = |image: &Arc<Image>| {
+            let (id, hash) = (image.id, image.content.map(|content| content.hash));
+            image.places.clone().into_iter().map(move |place| (state.full_path(&place), (id, hash, place)))
+        };
+        Self {
+            files: state.records().iter().flat_map(each).collect(),
+            by_hash: state.records().iter().filter_map(|image| Some((image.content?.hash, image.id))).collect(),
+        }
+    }
+
+    /// Whether a file has to be read.
+    pub(super) fn look_up(&self, path: &Path, word: FolderWord) -> Result<Seen> {
+        let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+        let file = NewFile { path: path.to_owned(), word, bytes: meta.len(), modified: modified(&meta) };
+        let Some((id, hash, place)) = self.files.get(path) else { return Ok(Seen::Anew(file)) };
+        let is_same = place.here && place.bytes == file.bytes && place.modified == file.modified && *hash == Some(place.hash);
+        Ok(if is_same { Seen::AsBefore(*id, file.word) } else { Seen::Anew(file) })
+    }
+}
+
+fn modified(meta: &fs::Metadata) -> i64 {
+    meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as i64)
+}
+
+/// Whether the file of a place has the bytes it had when it was last looked at.
+pub(super) fn holds(path: &Path, place: &Place) -> bool {
+    let is_same = |meta: fs::Metadata| (meta.len(), modified(&meta)) == (place.bytes, place.modified);
+    fs::metadata(path).is_ok_and(is_same) || hash_file(path).is_ok_and(|hash| hash == place.hash)
+}
+
+/// Reads a file: whether its bytes are known, and what they are when they are not.
+pub(super) fn look(
+    file: &NewFile,
+    by_hash: &HashMap<ContentHash, ItemId>,
+    state: &State,
+    refused: &Refused,
+    decoder: &dyn Decoder,
+    options: &CkmOptions,
+    progress: &Progress,
+) -> Result<Look> {
+    // A file that is too large is refused before it is read.
+    Limits::default().check_bytes(&file.path, file.bytes)?;
+    let hash = hash_while(&file.path, progress)?;
+    if let Some(image) = by_hash.get(&hash).and_then(|id| state.image(*id)) {
+        let elsewhere = image.places.iter().filter(|place| place.hash == hash).any(|place| {
+            let path = state.full_path(place);
+            path != file.path && holds(&path, place)
+        });
+        return Ok(Look::Known(hash, !elsewhere));
+    }
+    if refused.forgotten.contains(&hash) {
+        return Ok(Look::Forgotten);
+    }
+    if let Some(found) = refused.quarantine.get(&hash) {
+        return Err(Error::Fatal { path: file.path.clone(), found: format!("{found}; it is not tried again") });
+    }
+    let picture = match decoder.decode(&file.path, SIDE, progress) {
+        Err(error @ Error::Fatal { .. }) => return Ok(Look::Fatal(hash, error)),
+        outcome => outcome?,
+    };
+    let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
+    let captions = sidecar(&file.path)?.unwrap_or_default();
+    Ok(Look::New(content, cut(hash, &picture, options)?, captions))
+}

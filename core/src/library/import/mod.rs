@@ -1,0 +1,225 @@
+//! Import: find image files, know those that are known, and take in the others a few at a time.
+
+mod admit;
+mod look;
+mod report;
+mod table;
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use rayon::prelude::*;
+
+use super::Library;
+use super::draft::Draft;
+use super::event::{Change, EventId, EventKind, Field, FolderWord, RootId, Swap};
+use super::state::{Place, Root};
+use crate::data::{Dataset, ImageSource, Labels, Meta, OpenOptions, UNLABELLED};
+use crate::error::{self, Error, Result};
+use crate::ids::ItemId;
+use crate::progress::Progress;
+use admit::Run;
+use look::{Known, Look, Refused, Seen, look};
+
+pub use super::hold;
+pub use report::{FailedFile, Imported};
+pub use table::TableRead;
+pub(super) use table::read_table;
+
+/// Images that are decoded at one time, and taken in together.
+const BATCH: usize = 64;
+
+/// How a folder is imported.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// Where labels are looked for.
+    pub labels: Labels,
+    /// Patterns of files and folders that are left out, such as `*.tmp` or `drafts/**`.
+    pub exclude: Vec<String>,
+}
+
+/// Imports the image files below `folder`. The library is held only for moments, so that others can
+/// use it meanwhile. All new images are one act. Cancelling keeps what was done.
+///
+/// # Errors
+/// [`Error::Io`] when the folder or the library cannot be read or written, [`Error::Data`] when the
+/// folder is a library or a pattern is none, [`Error::Option`].
+///
+/// # Complexity
+/// One pass over the directory entries; only files that are new or changed are read.
+pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<Imported> {
+    take_in(library, folder, options, true, progress)
+}
+
+/// Imports; `reads_words` says whether images that moved are now what their new folders say.
+pub(super) fn take_in(
+    library: &Mutex<Library>,
+    folder: &Path,
+    options: &ImportOptions,
+    reads_words: bool,
+    progress: &Progress,
+) -> Result<Imported> {
+    let folder = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
+    let data = Dataset::open(&folder, &open, progress)?;
+    let mut report = Imported { layout: data.layout.words.clone(), ..Imported::default() };
+    for skipped in &data.skipped {
+        report.found += 1;
+        if skipped.reason == "unsupported" {
+            report.unsupported += 1;
+        } else {
+            report.failed.push(FailedFile { path: skipped.path.clone(), reason: skipped.reason, detail: skipped.detail.clone() });
+        }
+    }
+    report.found += data.items.len();
+
+    let (root, decoder, ckm, state) = {
+        let mut library = hold(library);
+        let root = root_for(&mut library, &folder, options)?;
+        (root, Arc::clone(library.decoder()), library.recogniser().ckm().options().clone(), library.state().clone())
+    };
+    let deaths = decoder.deaths();
+    let known = Known::of(&state);
+    let (mut work, mut unchanged) = (Vec::new(), Vec::new());
+    progress.begin("Looking for new files", data.items.len() as u64);
+    for item in &data.items {
+        progress.step()?;
+        let ImageSource::File(path) = &item.source else {
+            report.failed.push(FailedFile {
+                path: item.path().to_owned(),
+                reason: "norb",
+                detail: "pictures inside a NORB file: unpack them with `tessera import LIBRARY FOLDER --unpack DIR`".into(),
+            });
+            continue;
+        };
+        let label = data.class_name(item.class);
+        let label = (label != UNLABELLED).then(|| label.to_owned());
+        // The partner of a stereo pair is not stored: its name follows from this one's.
+        let meta = Meta { partner: None, ..item.meta.clone() };
+        let word = FolderWord { label, group: item.group.clone(), meta };
+        match known.look_up(path, word) {
+            Ok(Seen::Anew(file)) => work.push(file),
+            Ok(Seen::AsBefore(image, word)) => {
+                report.unchanged += 1;
+                unchanged.push((image, path.as_path(), word));
+            }
+            Err(error) => report.failed.push(FailedFile::new(path, &error)),
+        }
+    }
+    let act = if reads_words { read_words_again(&mut hold(library), &folder, unchanged)? } else { None };
+    report.missing = mark_missing(&mut hold(library), &folder, &data.items.iter().map(|item| item.path()).collect())?;
+
+    progress.begin("Importing", work.len() as u64);
+    let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
+    for batch in work.chunks(BATCH) {
+        let (state, watch) = {
+            let held = hold(library);
+            let watch = Refused { forgotten: held.store().forgotten()?, quarantine: held.cache().quarantine()? };
+            (held.state().clone(), watch)
+        };
+        // No thread waits for the library in here: one that holds it may be waiting for these
+        // threads.
+        let looked: Vec<Result<Look>> = batch
+            .par_iter()
+            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &watch, &*decoder, &ckm, progress)))
+            .collect();
+        run.report.cancelled |= looked.iter().any(|look| matches!(look, Err(Error::Cancelled)));
+        let mut seen = Vec::new();
+        for (file, look) in batch.iter().zip(looked) {
+            match look {
+                Ok(Look::Fatal(hash, error)) => {
+                    if let Error::Fatal { found, .. } = &error {
+                        hold(library).cache().put_quarantine(&[(hash, found.clone())])?;
+                    }
+                    run.report.failed.push(FailedFile::new(&file.path, &error));
+                }
+                Ok(look) => seen.push((file, look)),
+                Err(Error::Cancelled) => {}
+                Err(error) => run.report.failed.push(FailedFile::new(&file.path, &error)),
+            }
+        }
+        run.admit(&mut hold(library), seen)?;
+        if run.report.cancelled {
+            break;
+        }
+    }
+    let mut report = run.report;
+    report.worker_deaths = decoder.deaths() - deaths;
+    if report.cancelled {
+        // Files that were not looked at are not counted.
+        report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
+    }
+    let mut library = hold(library);
+    if !report.cancelled {
+        library.cache().put_skipped(&folder, report.failed.iter().map(|file| (file.path.as_path(), file.reason, file.detail.as_str())))?;
+    }
+    // Images that the recogniser could not have before may be there now.
+    let missing: Vec<ItemId> = library.recogniser().missing().iter().copied().collect();
+    if !missing.is_empty() {
+        let state = library.state().clone();
+        library.teach(&state, &missing);
+    }
+    Ok(report)
+}
+
+/// The root that files below `folder` belong to: one above it that is there already, or a new one.
+fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Result<RootId> {
+    let inside = fs::canonicalize(library.folder()).is_ok_and(|own| folder.starts_with(&own));
+    if inside {
+        return Err(Error::data(folder, "a folder of images", "the library's own folder", "name the folder that the images lie in"));
+    }
+    if let Some((id, _)) = library.state().roots().find(|(_, root)| folder != root.path && folder.starts_with(&root.path)) {
+        return Ok(id);
+    }
+    let root = Root { path: folder.to_owned(), labels: options.labels.name().to_owned(), exclude: options.exclude.clone() };
+    library.enter_root(root)
+}
+
+/// Takes over what folders and names say today of files that have not changed, as the beginning of
+/// the import's act. Only a look at a whole root counts: the names of a folder inside it are
+/// understood in another way.
+fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<Option<EventId>> {
+    let state = library.state();
+    if state.roots().all(|(_, root)| root.path != folder) {
+        return Ok(None);
+    }
+    let mut changes = Vec::new();
+    let mut classes = BTreeSet::new();
+    for (id, path, word) in files {
+        let word = state.understood(&word);
+        // An image in several folders keeps what the first of them says.
+        let image = state.image(id).filter(|image| image.content.is_some() && state.path_of(image).as_deref() == Some(path));
+        if let Some(image) = image.filter(|image| image.folder != word) {
+            classes.extend(word.label.clone());
+            changes.push(Change::Image(id, Field::Folder(Swap(image.folder.clone(), word))));
+        }
+    }
+    let new = state.new_classes(classes.iter().map(String::as_str));
+    let words = format!("Read the folders of {} again", error::display(folder));
+    library.commit(None, EventKind::Act, Draft::new(words, new.into_iter().chain(changes).collect()))
+}
+
+/// Notes which files below `folder` are gone, and which are back. Returns how many are gone.
+fn mark_missing(library: &mut Library, folder: &Path, there: &HashSet<&Path>) -> Result<usize> {
+    let state = library.state();
+    let mut changed = Vec::new();
+    let mut missing = 0;
+    for image in state.records() {
+        for place in &image.places {
+            let path = state.full_path(place);
+            if path.starts_with(folder) {
+                // A file that is left out by a pattern, or the other half of a pair, is there all
+                // the same.
+                let here = there.contains(path.as_path()) || path.exists();
+                missing += usize::from(!here);
+                if place.here && !here {
+                    changed.push((image.id, Place { here, ..place.clone() }, Some(image.id)));
+                }
+            }
+        }
+    }
+    library.put_places(&changed)?;
+    Ok(missing)
+}

@@ -1,0 +1,54 @@
+//! What an import did.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// What an import did. Every image file found is counted once: `found` is the sum of the five that
+/// follow it.
+#[derive(Debug, Default)]
+pub struct Imported {
+    /// Image files; the two halves of a stereo pair are one.
+    pub found: usize,
+    /// New images, and known files with other bytes than before.
+    pub imported: usize,
+    /// Files that are known and have not changed.
+    pub unchanged: usize,
+    /// Files whose bytes are already there under another name.
+    pub duplicate: usize,
+    /// Those files, each with a file that has its bytes.
+    pub copies: Vec<(PathBuf, PathBuf)>,
+    /// Pictures of a format that cannot be read.
+    pub unsupported: usize,
+    /// Files that could not be taken in.
+    pub failed: Vec<FailedFile>,
+    /// Of `imported`: known files with other bytes than before.
+    pub changed: usize,
+    /// Of `unchanged`: files that the user wanted forgotten.
+    pub forgotten: usize,
+    /// Files that are not there any more; their images stay.
+    pub missing: usize,
+    /// Processes that files brought down while they were decoded.
+    pub worker_deaths: u64,
+    /// How the folder was understood, in words.
+    pub layout: String,
+    /// Whether it was cancelled; what was done till then stays.
+    pub cancelled: bool,
+}
+
+/// A file that could not be taken in.
+#[derive(Clone, Debug)]
+pub struct FailedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// One word for programs.
+    pub reason: &'static str,
+    /// The reason in words.
+    pub detail: String,
+}
+
+impl FailedFile {
+    pub(super) fn new(path: &Path, error: &Error) -> Self {
+        Self { path: path.to_owned(), reason: error.reason(), detail: error.to_string() }
+    }
+}

@@ -1,0 +1,7 @@
+//! The caption memory of a library: what it remembers and learns, and how it answers questions.
+
+mod memory;
+mod question;
+
+pub use memory::{CaptionMemory, MemorySource, options, words_of};
+pub use question::{CANDIDATES, Question, RecallExplanation, RecallHit, Weighed};

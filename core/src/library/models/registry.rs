@@ -1,0 +1,173 @@
+//! All models that follow the events of a library, as one value. A new model is one line in the
+//! list at the end.
+
+use super::model::{Model, ModelUpdate};
+use super::recall::CaptionMemory;
+use super::recogniser::Recogniser;
+use super::words::Words;
+use crate::ckm::CkmOptions;
+use crate::error::Result;
+use crate::library::cache::Cache;
+use crate::library::event::{Event, EventId};
+use crate::library::features::FeatureStore;
+use crate::library::state::State;
+use crate::library::store::Store;
+use crate::progress::Progress;
+
+/// Events after which models are kept again.
+const CHECKPOINT_EVERY: u64 = 500;
+
+macro_rules! registry {
+    ($($(#[$doc:meta])* $name:ident: $model:ty,)*) => {
+        /// The models that follow the events of a library.
+        pub struct Models {
+            $($(#[$doc])* pub $name: $model,)*
+            /// The event up to which all of them have checkpoints.
+            kept_at: Option<EventId>,
+            /// Whether one lacks something that happened: they are then neither taught nor kept
+            /// until they have caught up.
+            behind: bool,
+        }
+
+        impl Models {
+            /// Models that have learned nothing.
+            ///
+            /// # Errors
+            /// As [`Model::new`].
+            pub fn new(options: &CkmOptions) -> Result<Self> {
+                Ok(Self { $($name: Model::new(options)?,)* kept_at: None, behind: true })
+            }
+
+            /// Each of them.
+            pub fn all(&self) -> Vec<&dyn Model> {
+                vec![$(&self.$name),*]
+            }
+
+            fn all_mut(&mut self) -> Vec<&mut dyn Model> {
+                vec![$(&mut self.$name),*]
+            }
+        }
+    };
+}
+
+registry! {
+    /// Recognises the classes of images.
+    recogniser: Recogniser,
+    /// Finds images by the words of their texts.
+    words: Words,
+    /// Finds images by captions and by what users said of earlier answers.
+    recall: CaptionMemory,
+}
+
+impl Models {
+    /// Each model's name and everything it learned, as bytes.
+    pub fn everything(&self, state: &State) -> Vec<(String, Vec<u8>)> {
+        self.all().into_iter().map(|model| (model.name(), model.everything(state))).collect()
+    }
+
+    /// Brings all of them up to date: each from its checkpoint in the cache if it has one that can
+    /// be used, otherwise from the first event. `state` is what all events lead to. O(events after
+    /// the checkpoints).
+    ///
+    /// # Errors
+    /// As [`Model::learn`], and [`crate::Error::Data`] when the log or the cache is damaged; the
+    /// models are behind then.
+    pub(in crate::library) fn catch_up(
+        &mut self,
+        store: &Store,
+        state: &State,
+        features: &FeatureStore<'_>,
+        progress: &Progress,
+    ) -> Result<()> {
+        self.behind = true;
+        let mut kept_at = state.last_event();
+        for model in self.all_mut() {
+            let checkpoint = features.cache.checkpoint(&model.name())?;
+            kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
+            catch_up(model, checkpoint, store, state, features, progress)?;
+        }
+        self.kept_at = kept_at;
+        self.behind = false;
+        Ok(())
+    }
+
+    /// Teaches all of them a step.
+    ///
+    /// # Errors
+    /// As [`Model::learn`]: some may have learned it and others not, so that they have to catch up.
+    pub(in crate::library) fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()> {
+        self.all_mut().into_iter().try_for_each(|model| model.learn(update))
+    }
+
+    /// Whether one lacks something that happened.
+    pub(in crate::library) fn are_behind(&self) -> bool {
+        self.behind
+    }
+
+    /// Notes that the events are others now than those they learned.
+    pub(in crate::library) fn outdate(&mut self) {
+        (self.behind, self.kept_at) = (true, None);
+    }
+
+    /// Writes checkpoints of all of them, unless they are behind.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub(in crate::library) fn keep(&mut self, state: &State, cache: &mut Cache) -> Result<()> {
+        let Some(at) = state.last_event().filter(|_| !self.behind) else { return Ok(()) };
+        for model in self.all() {
+            cache.put_checkpoint(&model.name(), at, &model.checkpoint(state))?;
+        }
+        self.kept_at = Some(at);
+        Ok(())
+    }
+
+    /// Whether there are checkpoints of this state.
+    pub(in crate::library) fn are_kept(&self, state: &State) -> bool {
+        self.kept_at == state.last_event()
+    }
+
+    /// Whether so much has happened since the last checkpoints that new ones are due.
+    pub(in crate::library) fn are_due(&self, now: EventId) -> bool {
+        self.kept_at.is_none_or(|at| now.0 >= at.0 + CHECKPOINT_EVERY)
+    }
+}
+
+fn catch_up(
+    model: &mut dyn Model,
+    checkpoint: Option<(EventId, Vec<u8>)>,
+    store: &Store,
+    state: &State,
+    features: &FeatureStore<'_>,
+    progress: &Progress,
+) -> Result<()> {
+    if let Some((at, bytes)) = checkpoint.filter(|(at, _)| state.last_event() >= Some(*at)) {
+        let events = store.events_after(at.0)?;
+        // The state at the checkpoint is today's with all later changes reversed.
+        let mut then = state.clone();
+        for event in events.iter().rev() {
+            for change in event.changes.iter().rev() {
+                then.apply(&change.clone().inverse());
+            }
+        }
+        model.clear();
+        let update = ModelUpdate { before: &State::default(), after: &then, images: &[], features, progress };
+        if model.restore(&bytes, &update)? {
+            return replay(model, then, &events, features, progress);
+        }
+    }
+    model.clear();
+    replay(model, state.without_words(), &store.events_after(0)?, features, progress)
+}
+
+fn replay(model: &mut dyn Model, mut state: State, events: &[Event], features: &FeatureStore<'_>, progress: &Progress) -> Result<()> {
+    progress.begin("Learning what was done before", events.len() as u64);
+    for event in events {
+        progress.step()?;
+        let images = event.images();
+        let before = state.part(&images);
+        state.step(event);
+        model.learn(&ModelUpdate { before: &before, after: &state, images: &images, features, progress })?;
+    }
+    Ok(())
+}
