@@ -10,9 +10,9 @@
 //! model ([`models::Models`]), and one [`Library::undo`] takes it back everywhere.
 //!
 //! [`Library`] itself opens and closes, holds the lock, commits events, and keeps store, state and
-//! models in step. What there is to do with it stands in a file each: what acts come to ([`acts`],
-//! [`classes`]), [`import`], [`relocate`], and so on. Those work on the parts they are given;
-//! `doors` hands them out.
+//! models in step. What there is to do with it stands in a file each: what acts come to
+//! ([`draft::Acts`]), [`import`], [`relocate`], and so on. Those work on the parts they are given,
+//! which the file `doors` hands them.
 
 pub mod acts;
 pub mod appearance;

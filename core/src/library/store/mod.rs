@@ -2,8 +2,8 @@
 //!
 //! The log is what counts; the tables hold the state it leads to, so that opening needs no replay
 //! and any SQLite tool can read a library. Both change in one transaction, every row carries the
-//! xxh3-64 of its own columns ([`super::seal`]), and what happened is told once more in the journal
-//! ([`super::journal`]).
+//! xxh3-64 of its own columns (`seal`), and what happened is told once more in the journal
+//! (`journal.jsonl`).
 
 pub(super) mod inspect;
 mod load;
