@@ -48,6 +48,7 @@ pub use check::Shape;
 pub use explain::{Path, QueryExplanation, RouterStep};
 pub use explore::Exploration;
 pub use index::CmtIndex;
+pub use labeller::Labeller;
 pub use options::{CmtOptions, LeafCap, Similarity, SplitRule};
 pub use router::Router;
 
