@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The version of the sampling pattern by which pictures are described: descriptors of different versions cannot be compared.
+pub const PATTERN_VERSION: u32 = 1;
+
 /// A binary descriptor: 256 yes/no answers about a patch, compared by Hamming distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Descriptor(pub [u64; 4]);

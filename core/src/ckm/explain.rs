@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::compare::Queries;
 use super::element::Elements;
-use super::kernel::Queries;
 use super::spf::{NO_IMAGE, Node};
 use super::{Ckm, Without};
 use crate::ids::{ClassId, ItemId};
@@ -71,7 +71,7 @@ impl Ckm {
     /// Explains the score of each of `classes` (those that have one) for `query`.
     /// O(query elements * training elements).
     pub fn explain(&self, query: &Elements, without: Without<'_>, classes: &[ClassId]) -> Vec<Explanation> {
-        if query.way != self.way {
+        if query.cut != self.cut {
             return Vec::new();
         }
         let evidence = self.evidence(query, without);
@@ -110,8 +110,7 @@ impl Ckm {
     }
 
     fn queries<'a>(&self, k: usize, query: &'a Elements) -> Queries<'a> {
-        let kind = &self.options.kinds[k];
-        Queries::new(&query.sets[k], kind.source.dimension(), kind.source.unit(), kind.kernel)
+        Queries::new(&query.sets[k], &self.options.kinds[k])
     }
 
     #[expect(clippy::too_many_arguments, reason = "a private step of explain, which holds all of these")]

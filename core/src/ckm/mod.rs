@@ -11,58 +11,32 @@
 //! Training stores elements, so it is one pass; an image is added or removed at the cost of that image, and the machine
 //! is then equal to one trained without it. Leaving an image or its whole group out of a score is a mask.
 
+mod compare;
 pub mod confidence;
 pub mod element;
 pub mod explain;
 pub mod kernel;
+#[cfg(feature = "files")]
 pub mod model;
+mod options;
+pub mod own;
+#[cfg(feature = "images")]
+mod picture;
+#[cfg(feature = "images")]
 pub mod presets;
 pub mod spf;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-use crate::envelope::hash64;
 use crate::error::{Error, Result};
+use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
-use crate::picture::Picture;
-use element::{ElementKind, Elements};
-use kernel::Queries;
+use compare::Queries;
+use element::{Cut, Elements};
+use rayon::prelude::*;
 use spf::{Architecture, Evidence};
 
-/// How a machine is built.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CkmOptions {
-    /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
-    pub side: u32,
-    /// The kinds of elements and their kernels, 1 to 16.
-    pub kinds: Vec<ElementKind>,
-    /// Decompositions a query is scored by (the paper's P), `1..=1024`.
-    pub decompositions: usize,
-    /// Spatial neighbours of an element that it may pair with (the paper's k), `0..=64`.
-    pub neighbours: usize,
-    /// Seed of the decompositions.
-    pub seed: u64,
-}
-
-impl CkmOptions {
-    /// Checks that every option is in its range.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for the first that is not.
-    pub fn check(&self) -> Result<()> {
-        if !(1..=1024).contains(&self.decompositions) {
-            return Err(Error::Option { name: "decompositions", found: self.decompositions.to_string(), expected: "1 to 1024" });
-        }
-        if self.neighbours > 64 {
-            return Err(Error::Option { name: "neighbours", found: self.neighbours.to_string(), expected: "0 to 64" });
-        }
-        element::check(self.side, &self.kinds)
-    }
-}
+pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
 
 /// A training image.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,8 +92,8 @@ impl Example {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ckm {
     options: CkmOptions,
-    /// How its elements are cut.
-    way: u64,
+    /// What its elements are.
+    cut: Arc<Cut>,
     classes: Vec<Class>,
 }
 
@@ -178,8 +152,8 @@ impl Ckm {
     /// [`Error::Option`] when an option is out of range.
     pub fn new(options: CkmOptions) -> Result<Self> {
         options.check()?;
-        let way = element::way(options.side, &options.kinds);
-        Ok(Self { options, way, classes: Vec::new() })
+        let cut = Cut::of(options.side, &options.kinds);
+        Ok(Self { options, cut, classes: Vec::new() })
     }
 
     /// How the machine was built.
@@ -207,14 +181,6 @@ impl Ckm {
         self.examples().map(|(_, example)| example.elements.len()).sum()
     }
 
-    /// Cuts an image into the elements this machine works with. O(pixels).
-    ///
-    /// # Errors
-    /// None that [`Ckm::new`] has not refused already.
-    pub fn elements(&self, picture: &Picture) -> Result<Elements> {
-        Elements::of(picture, self.options.side, &self.options.kinds)
-    }
-
     /// Adds a training image to the class of that name, which begins with its first image; an image already there
     /// under the same identifier is replaced. O(images of the class).
     ///
@@ -222,7 +188,7 @@ impl Ckm {
     /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
     pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) -> Result<()> {
         let example = example.into();
-        if example.elements.way != self.way {
+        if example.elements.cut != self.cut {
             let found = "those of another machine".into();
             return Err(Error::Option { name: "elements", found, expected: "cut at this machine's side into its kinds" });
         }
@@ -254,7 +220,7 @@ impl Ckm {
     /// The score of each class; no class has one for elements that were cut for a machine of another side or other kinds.
     /// Equal on any number of threads. O(query elements * training elements).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
-        if query.way != self.way {
+        if query.cut != self.cut {
             let n = self.classes.len();
             return Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
         }
@@ -270,7 +236,7 @@ impl Ckm {
         let n = self.classes.len();
         let none = Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
         let mut all = vec![none; parts];
-        if query.way != self.way {
+        if query.cut != self.cut {
             return all;
         }
         for scores in &mut all {
@@ -279,7 +245,7 @@ impl Ckm {
         for (k, kind) in self.options.kinds.iter().enumerate() {
             let set = &query.sets[k];
             let architecture = self.architecture(k, query);
-            let queries = Queries::new(set, kind.source.dimension(), kind.source.unit(), kind.kernel);
+            let queries = Queries::new(set, kind);
             let mut bests = vec![0.0; queries.len()];
             for (c, class) in self.classes.iter().enumerate() {
                 let mut evidence = vec![Evidence::new(set.len(), architecture.edges.len()); parts];
@@ -337,7 +303,7 @@ impl Ckm {
         let kind = &self.options.kinds[k];
         let set = &query.sets[k];
         let architecture = self.architecture(k, query);
-        let queries = Queries::new(set, kind.source.dimension(), kind.source.unit(), kind.kernel);
+        let queries = Queries::new(set, kind);
         let tasks: Vec<(usize, usize)> = self
             .classes
             .iter()

@@ -1,8 +1,7 @@
 //! The settings that are used unless others are given.
 
-use super::CkmOptions;
-use super::element::{ElementKind, ElementSource};
 use super::kernel::LeafKernel;
+use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::features::OrbOptions;
 use crate::picture::colour::ColourOptions;
 use crate::picture::hog::HogOptions;

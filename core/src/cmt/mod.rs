@@ -46,6 +46,7 @@ mod tree;
 pub use check::Shape;
 pub use explain::{Path, QueryExplanation, RouterStep};
 pub use explore::Exploration;
+pub use labeller::Labeller;
 pub use options::{CmtOptions, LeafCap, Similarity, SplitRule};
 pub use router::Router;
 

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use super::dataset::{
+    ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, OpenOptions, Skipped, UNLABELLED, count, group_name, preview,
+};
 use super::names::{self, Choice, Name, NamePattern};
+use super::shot::{Camera, Meta};
 use super::walk::{Walk, walk};
-use super::{Camera, ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Meta, OpenOptions, Skipped, UNLABELLED};
-use super::{count, group_name, preview};
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
 use crate::progress::Progress;

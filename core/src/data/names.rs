@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Camera, Meta};
+use super::shot::{Camera, Meta};
 
 /// A way of naming files. Parts stand between `_`, `-` or blanks; a category may have several words.
 #[derive(Debug, PartialEq, Eq)]

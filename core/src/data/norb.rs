@@ -11,14 +11,12 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use image::{GrayImage, RgbImage};
 
 use super::mat::{Element, Header, MAX_BYTES, Matrix, broken};
-use super::{Camera, ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Meta, OpenOptions, UNLABELLED, count, group_name, preview};
+use super::shot::{Camera, Meta};
 use crate::error::{self, Error, Result};
-use crate::ids::ClassId;
 use crate::progress::Progress;
 
 /// The categories in the order of their numbers. Only the jittered-cluttered sets have the last one.
@@ -202,37 +200,6 @@ fn camera_of(index: u32) -> Camera {
 
 fn dims(header: &Header) -> String {
     header.dims.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ")
-}
-
-/// The items of a set.
-pub(super) fn dataset(set: &Arc<NorbSet>, options: &OpenOptions) -> Dataset {
-    let is_labelled = options.labels != Labels::None;
-    let class_of = |pair: u32| if is_labelled { set.category_name(pair) } else { UNLABELLED };
-    let mut classes: Vec<String> = (0..set.n_pairs()).map(|pair| class_of(pair).to_owned()).collect();
-    classes.sort();
-    classes.dedup();
-    let items: Vec<Item> = (0..set.n_pairs())
-        .map(|pair| {
-            let index = pair * CAMERAS + u32::from(options.camera == Camera::Right);
-            let class = classes.partition_point(|name| name.as_str() < class_of(pair));
-            let meta = set.meta(index);
-            let category = set.category_name(pair);
-            let group = meta.instance.map(|instance| group_name(category, &instance.to_string()));
-            Item { source: ImageSource::Frame { set: set.clone(), index }, class: ClassId(class as u32), group, meta }
-        })
-        .collect();
-    let (pairs, side) = (items.len(), if options.camera == Camera::Left { "left" } else { "right" });
-    let size = format!("{} x {}", set.width, set.height);
-    let layout = Layout {
-        classes_from: if is_labelled { ClassesFrom::Norb } else { ClassesFrom::Nowhere },
-        pattern: None,
-        words: format!("a NORB set of {} of {size} pixels, seen by the {side} camera", count(pairs, "stereo pair")),
-        preview: preview(&items, &classes),
-        pairs,
-        ignored: 0,
-        hidden: 0,
-    };
-    Dataset { root: set.dat.clone(), classes, items, layout, skipped: Vec::new() }
 }
 
 /// The `-dat.mat` files that lie directly in a folder, sorted.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use walkdir::WalkDir;
 
-use super::Skipped;
+use super::dataset::Skipped;
 use crate::error::{Error, Result};
 use crate::picture::decode;
 use crate::progress::Progress;

@@ -6,11 +6,9 @@ use multiversion::multiversion;
 use rand::RngExt;
 
 use crate::descriptor::Descriptor;
+pub use crate::descriptor::PATTERN_VERSION;
 use crate::picture::pyramid::Bordered;
 use crate::random;
-
-/// The version of the sampling pattern: descriptors of different versions cannot be compared.
-pub const PATTERN_VERSION: u32 = 1;
 
 /// The seed of the pattern of [`PATTERN_VERSION`].
 const PATTERN_SEED: u64 = 0x7E55_E4A0;

@@ -24,6 +24,7 @@ pub mod relocate;
 pub mod repair;
 mod schema;
 mod seal;
+pub mod search;
 pub mod snapshot;
 pub mod state;
 mod store;

@@ -7,6 +7,7 @@ pub mod colour;
 pub mod decode;
 pub mod hog;
 pub mod look;
+pub mod part;
 pub mod pyramid;
 pub mod resize;
 pub mod thumbnail;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, unknown};
+use super::table::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, unknown};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 

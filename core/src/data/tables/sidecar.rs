@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use super::rows::{self, Draft, shown};
-use super::{MAX_SIDECAR, Table, TableFormat, TableRow, shielded, text_of};
+use super::table::{MAX_SIDECAR, Table, TableFormat, TableRow, shielded, text_of};
 use crate::envelope;
 use crate::error::{Error, Result, display};
 use crate::picture::decode;

@@ -1,6 +1,6 @@
 //! Three sentences about a picture, true by construction.
 
-use super::Category;
+use super::category::Category;
 use super::view::CameraView;
 
 /// The captions of a picture: what it is and its looks, where it is seen from, how it stands and is lit.

@@ -2,7 +2,7 @@
 
 use super::math::{Dice, PI, V3, cos, sin, smooth, v3};
 use super::paint::{Colour, rgb, table_texture};
-use super::solid::Part;
+use super::part::Part;
 use super::style::{Style, luma};
 use super::view::CameraView;
 

@@ -1,6 +1,6 @@
 //! The colours and the pattern of one instance, drawn without regard to its category.
 
-use super::Category;
+use super::category::Category;
 use super::math::{Dice, PI, Purpose, cos, sin};
 use super::paint::{Colour, KINDS, Kind, PATTERNS, Pattern, rgb};
 

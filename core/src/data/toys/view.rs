@@ -1,6 +1,6 @@
 //! The places that a toy is seen from and the lights it is seen by, numbered as in small NORB.
 
-use super::Category;
+use super::category::Category;
 use super::math::{Dice, Purpose};
 
 /// Elevations, in steps of 5 degrees from 30.

@@ -2,9 +2,10 @@
 
 use super::super::math::{Dice, PI, TAU, V3, cos, sin, v3};
 use super::super::paint::{Face, Mark, Paint, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::patterned;
+use super::pieces::patterned;
 
 /// The body's measures.
 struct Body {
