@@ -7,6 +7,7 @@ mod forget;
 mod import;
 mod looks;
 mod recall;
+mod search;
 mod shared;
 mod suggest;
 

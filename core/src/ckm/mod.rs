@@ -1,15 +1,40 @@
-//! Compositional kernel machines over image elements.
+//! Recognising images from few examples: compositional kernel machines over pieces of images.
 //!
-//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop: a class's score for a query is
-//! the best way of composing the query from pieces of that class's training images. Elements are compared by a leaf
-//! kernel ([`kernel`]), unary and pair nodes maximise over all training elements of the class, and the root maximises
+//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop, sections 2 and 3: a class's score for
+//! a query is the best way of composing the query from pieces of that class's training images. Elements are compared by a
+//! leaf kernel ([`kernel`]), unary and pair nodes maximise over all training elements of the class, and the root maximises
 //! over random decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights uniform.
 //!
-//! Beyond the paper: several kinds of elements ([`element`]) join in one machine. The root is then a product (in
-//! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions for each kind.
+//! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by the caller ([`own`]).
+//! A score is the exact sum of its elements' contributions ([`explain`]); [`confidence`] makes a chance of its lead, and
+//! [`model`] keeps a machine on disk.
 //!
-//! Training stores elements, so it is one pass; an image is added or removed at the cost of that image, and the machine
-//! is then equal to one trained without it. Leaving an image or its whole group out of a score is a mask.
+//! Beyond the paper: several kinds of elements join in one machine. The root is then a product (in max-sum: a sum) over
+//! the kinds, whose scopes are disjoint, of one maximum over decompositions for each kind.
+//!
+//! # Complexity
+//!
+//! Training stores elements, so it is one pass; an image is added or removed at the cost of that image, and the machine is
+//! then equal to one trained without it. Leaving an image or its whole group out of a score is a mask. A query costs
+//! O(its elements * training elements of the same kind), 16 comparisons at a time, on all threads; memory is 40 bytes an
+//! element with a binary descriptor, and 12 and its values for one with a dense vector.
+//!
+//! ```
+//! use image::{Rgb, RgbImage};
+//! use tessera_core::ckm::presets::Preset;
+//! use tessera_core::ckm::{Ckm, Example, Without};
+//! use tessera_core::ids::ItemId;
+//!
+//! let mut machine = Ckm::new(Preset::Colour.options())?;
+//! for (id, class, colour) in [(0, "poppy", [200, 30, 30]), (1, "cornflower", [40, 60, 200])] {
+//!     let elements = machine.elements(&RgbImage::from_pixel(64, 64, Rgb(colour)).into())?;
+//!     machine.add(class, Example { id: ItemId(id), name: format!("{class}.png"), group: None, elements })?;
+//! }
+//! let query = machine.elements(&RgbImage::from_pixel(80, 60, Rgb([180, 50, 40])).into())?;
+//! let best = machine.scores(&query, Without::Nothing).ranking()[0].0;
+//! assert_eq!(machine.classes()[best.index()].name, "poppy");
+//! # Ok::<(), tessera_core::Error>(())
+//! ```
 
 mod compare;
 pub mod confidence;

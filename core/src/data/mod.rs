@@ -1,4 +1,19 @@
 //! Labelled pictures from folders and NORB files, with an account of how they were read.
+//!
+//! Besides: captions and labels in tables ([`tables`]), examples as sparse vectors ([`libsvm`], [`multilabel`]), and a made
+//! world of pictures ([`toys`]).
+//!
+//! ```
+//! use tessera_core::data::toys::{ToyOptions, generate};
+//! use tessera_core::data::{Dataset, OpenOptions};
+//! use tessera_core::progress::Progress;
+//!
+//! let folder = tempfile::tempdir()?;
+//! generate(&ToyOptions { instances: 1, views: 2, side: 32, ..ToyOptions::default() }, folder.path(), &Progress::default())?;
+//! let toys = Dataset::open(folder.path(), &OpenOptions::default(), &Progress::default())?;
+//! assert_eq!((toys.items.len(), toys.classes[0].as_str()), (12, "airplane"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod dataset;
 mod folders;
