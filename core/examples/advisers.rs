@@ -1,4 +1,5 @@
-//! A mixture of advisers: three learners say which class comes next, and the mixture soon does about as well as the best.
+//! A mixture of advisers: three learners say which class comes next, and the mixture soon does
+//! about as well as the best.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use rand::RngExt;

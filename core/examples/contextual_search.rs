@@ -1,4 +1,5 @@
-//! Contextual search on a stream: classes are regions around hidden centres, learned from the right class of each query.
+//! Contextual search on a stream: classes are regions around hidden centres, learned from the right
+//! class of each query.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use rand::RngExt;

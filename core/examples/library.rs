@@ -1,4 +1,5 @@
-//! A library: images are imported, labelled and captioned, found by words, and one undo takes the last act back everywhere.
+//! A library: images are imported, labelled and captioned, found by words, and one undo takes the
+//! last act back everywhere.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,5 @@
-//! The smallest program on the methods alone; it builds with `--no-default-features`, so without SQLite and image codecs.
+//! The smallest program on the methods alone; it builds with `--no-default-features`, so without
+//! SQLite and image codecs.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use tessera_core::{cmt::Cmt, ids::ItemId, sparse::SparseVec};

@@ -1,4 +1,5 @@
-//! One-against-some: many labels, of which a memory tree proposes a few to be scored for each example.
+//! One-against-some: many labels, of which a memory tree proposes a few to be scored for each
+//! example.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use rand::RngExt;

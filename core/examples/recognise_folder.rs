@@ -1,4 +1,5 @@
-//! Recognises images: toys are painted into a temporary folder, half of them learned, the others classified.
+//! Recognises images: toys are painted into a temporary folder, half of them learned, the others
+//! classified.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use tessera_core::Result;
@@ -15,7 +16,8 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
     let (decoder, progress) = (InProcess::default(), Progress::default());
 
-    // Files such as `train/000123_truck_07_lt.jpg`: other instances of the same categories in `train` and in `test`.
+    // Files such as `train/000123_truck_07_lt.jpg`: other instances of the same categories in
+    // `train` and in `test`.
     let options = ToyOptions { instances: 4, views: 5, side: 64, format: ToyFormat::NorbNames, ..ToyOptions::default() };
     generate(&options, folder.path(), &progress)?;
     let train = Dataset::open(&folder.path().join("train"), &OpenOptions::default(), &progress)?;
@@ -27,7 +29,8 @@ fn main() -> Result<()> {
     let tested = test(&machine, &other, |_| true, &decoder, &progress)?;
     println!("right in {:.0} % of {} images of objects never seen", 100.0 * tested.accuracy(), tested.n());
 
-    // Why one image got its class: the pieces of training images that its own pieces were matched with.
+    // Why one image got its class: the pieces of training images that its own pieces were matched
+    // with.
     let picture = decoder.decode(other.items[0].path(), options.side, &progress)?;
     let elements = machine.elements(&picture)?;
     let best = machine.scores(&elements, Without::Nothing).ranking()[0].0;

@@ -1,8 +1,10 @@
 //! The methods, data readers and models of Tessera.
 //!
-//! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
+//! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each
+//! other:
 //!
-//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`hash`], [`raw_path`], [`storage`], [`bytes`]
+//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`hash`], [`raw_path`], [`storage`],
+//!    [`bytes`]
 //! 2. [`progress`], [`envelope`], [`sparse`], [`learn`]
 //! 3. [`picture`], [`hamming`], [`text`], [`online_linear`]
 //! 4. [`features`], [`data`], [`cmt`], [`contextual`]
@@ -10,11 +12,12 @@
 //! 6. [`advise`]
 //! 7. [`eval`], [`library`]
 //!
-//! Cargo features, all on by default; without any there are the methods alone, for data that the caller brings:
+//! Cargo features, all on by default; without any there are the methods alone, for data that the
+//! caller brings:
 //!
 //! - `files`: models on disk ([`envelope`], [`storage`], [`ckm::model`]).
-//! - `images`, with `files`: pictures, features of pictures, data sets and experiments ([`picture`], [`features`], [`data`], [`eval`],
-//!   [`ckm::presets`]).
+//! - `images`, with `files`: pictures, features of pictures, data sets and experiments
+//!   ([`picture`], [`features`], [`data`], [`eval`], [`ckm::presets`]).
 //! - `library`, with `images`: libraries of images in SQLite ([`library`]).
 
 pub mod advise;

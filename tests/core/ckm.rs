@@ -46,7 +46,8 @@ fn presets() -> [CkmOptions; 4] {
     [Preset::Orb, Preset::Hog, Preset::Colour, Preset::Mixed].map(Preset::options)
 }
 
-/// Kernel values of two query elements with each element of each image; few different values, so that ties are common.
+/// Kernel values of two query elements with each element of each image; few different values, so
+/// that ties are common.
 fn kernels() -> impl Strategy<Value = Vec<Vec<(f32, f32)>>> {
     let value = || (-4i32..8).prop_map(|v| v as f32 / 4.0);
     prop::collection::vec(prop::collection::vec((value(), value()), 1..5), 1..6)
@@ -134,7 +135,8 @@ fn neighbours_are_the_nearest() {
     }
 }
 
-/// An element as the features and the picture functions give it: position from the middle, and values.
+/// An element as the features and the picture functions give it: position from the middle, and
+/// values.
 struct Loose {
     x: f32,
     y: f32,
@@ -199,7 +201,8 @@ fn without_pairs_it_is_the_sum_of_nearest_elements() {
     }
 }
 
-/// The machine's only kind's value for a query, from its definition: all pairs of training elements, all decompositions.
+/// The machine's only kind's value for a query, from its definition: all pairs of training
+/// elements, all decompositions.
 fn by_definition(ckm: &Ckm, class: &Class, query: &Elements, picture: &RgbImage, training: &dyn Fn(u32) -> RgbImage) -> f64 {
     let (options, kind) = (ckm.options(), &ckm.options().kinds[0]);
     let positions: Vec<[f32; 2]> = (0..query.sets[0].len()).map(|i| query.sets[0].position(i)).collect();
@@ -295,7 +298,8 @@ fn moved(query: &Elements, n: usize, by: [f32; 2], options: &CkmOptions) -> Elem
 #[test]
 fn translating_a_query_changes_the_score_only_through_the_position_term() {
     for mut options in presets().into_iter().take(3) {
-        // Decompositions are drawn anew for other positions: all singles, or one pair, leave nothing to draw.
+        // Decompositions are drawn anew for other positions: all singles, or one pair, leave
+        // nothing to draw.
         for (n, neighbours) in [(usize::MAX, 0), (2, 1)] {
             options.neighbours = neighbours;
             let mut unpriced = options.clone();

@@ -48,10 +48,12 @@ impl Like {
 }
 
 impl Session {
-    /// What a picture, or a part of it, looks like. A whole image of the library is known by its thumbnail, wherever its file is.
+    /// What a picture, or a part of it, looks like. A whole image of the library is known by its
+    /// thumbnail, wherever its file is.
     ///
     /// # Errors
-    /// As [`tessera_core::picture::Decoder::decode`]; [`tessera_core::Error::Option`] for a part that is not in the picture or very small.
+    /// As [`tessera_core::picture::Decoder::decode`]; [`tessera_core::Error::Option`] for a part
+    /// that is not in the picture or very small.
     pub fn like(&self, library: &Mutex<Library>, query: &ImageQuery, crop: Option<Crop>) -> Result<Like> {
         let state = hold(library).state().clone();
         if let (ImageQuery::Item(id), None) = (query, crop)
@@ -70,7 +72,8 @@ impl Session {
         Ok(Like::new(from.name, from.item, crop, part))
     }
 
-    /// Brings the appearances of a library's images into the machine. Others have the library in between.
+    /// Brings the appearances of a library's images into the machine. Others have the library in
+    /// between.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].

@@ -1,4 +1,5 @@
-//! Find images of a library by words, by what they look like, or both, and say how well they answer.
+//! Find images of a library by words, by what they look like, or both, and say how well they
+//! answer.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ pub use tessera_core::library::search::{Engine, SearchHit};
 /// What is searched for, and how.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
-    /// By these words. None find nothing by themselves, but what must not be there leaves out also what is found in other ways.
+    /// By these words. None find nothing by themselves, but what must not be there leaves out also
+    /// what is found in other ways.
     pub query: TextQuery,
     /// Looking like this.
     pub like: Option<Arc<Like>>,
@@ -23,7 +25,8 @@ pub struct SearchRequest {
     pub only: Option<Arc<HashSet<ItemId>>>,
     /// At most so many.
     pub k: usize,
-    /// Whether images of which something was said as answers to this query are there besides, whatever their score.
+    /// Whether images of which something was said as answers to this query are there besides,
+    /// whatever their score.
     pub keeps_judged: bool,
     /// Who finds by words.
     pub engine: Engine,
@@ -32,7 +35,8 @@ pub struct SearchRequest {
 }
 
 impl SearchRequest {
-    /// The same in the library's terms. An image that was shown as a whole is not found itself; one that was shown in part may be.
+    /// The same in the library's terms. An image that was shown as a whole is not found itself; one
+    /// that was shown in part may be.
     fn to_query(&self) -> LibraryQuery {
         let look = |like: &Arc<Like>| LookQuery { appearance: like.appearance.clone(), of: like.item.filter(|_| like.crop.is_none()) };
         LibraryQuery {

@@ -31,8 +31,8 @@ impl<'a> Queries<'a> {
         self.set.len()
     }
 
-    /// For each query element the largest kernel (plus element weight) over the elements of one training image; minus
-    /// infinity when it has none. O(query elements * training elements).
+    /// For each query element the largest kernel (plus element weight) over the elements of one
+    /// training image; minus infinity when it has none. O(query elements * training elements).
     pub(super) fn bests(&self, image: &ElementSet, out: &mut [f32]) {
         match &image.values {
             Values::Binary(blocks) => binary_bests(self, blocks.blocks(), &image.places, out),
@@ -40,8 +40,8 @@ impl<'a> Queries<'a> {
         }
     }
 
-    /// The element of `image` (the first of equals) that makes query element `j`'s best, with its feature distance and
-    /// the kernel's two parts.
+    /// The element of `image` (the first of equals) that makes query element `j`'s best, with its
+    /// feature distance and the kernel's two parts.
     pub(super) fn trace(&self, image: &ElementSet, j: usize) -> Option<(usize, f32, f32, f32)> {
         let [x, y] = self.set.position(j);
         let mut best: Option<(f32, (usize, f32, f32, f32))> = None;

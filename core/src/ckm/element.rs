@@ -6,8 +6,8 @@ use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::descriptor::Descriptor;
 use crate::hamming::{Blocks, LANES};
 
-/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255: sums of their products
-/// are exact in f32, whatever the order and the instructions.
+/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255:
+/// sums of their products are exact in f32, whatever the order and the instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Values {
     Binary(Blocks),
@@ -19,8 +19,8 @@ pub(super) enum Values {
     },
 }
 
-/// Positions of [`LANES`] elements, and what is added to their kernels: 0 (or a learned weight), and minus infinity for
-/// lanes that hold no element.
+/// Positions of [`LANES`] elements, and what is added to their kernels: 0 (or a learned weight),
+/// and minus infinity for lanes that hold no element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Places {
     pub(super) x: [f32; LANES],
@@ -103,7 +103,8 @@ fn places(positions: &[[f32; 2]]) -> Vec<Places> {
     all
 }
 
-/// What elements are: those of machines of another working size, or with other kinds, cannot be compared. Kernels play no part.
+/// What elements are: those of machines of another working size, or with other kinds, cannot be
+/// compared. Kernels play no part.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cut {
     /// Working pixels of the longer side.
@@ -132,13 +133,14 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// `sets` must be what `cut` says, one for each of its sources, with positions in working pixels.
+    /// `sets` must be what `cut` says, one for each of its sources, with positions in working
+    /// pixels.
     pub(super) fn new(sets: Vec<ElementSet>, size: (u32, u32), cut: &Arc<Cut>) -> Self {
         Self { sets, size, scale: size.0.max(size.1) as f32 / cut.side as f32, cut: Arc::clone(cut) }
     }
 
-    /// The elements as bytes: width, height, then of each kind the number of elements, their positions and features,
-    /// all numbers little-endian.
+    /// The elements as bytes: width, height, then of each kind the number of elements, their
+    /// positions and features, all numbers little-endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(self.size.0.to_le_bytes());
@@ -156,7 +158,8 @@ impl Elements {
         bytes
     }
 
-    /// The elements that [`Elements::to_bytes`] wrote for a machine of the same side and kinds; `None` for other bytes.
+    /// The elements that [`Elements::to_bytes`] wrote for a machine of the same side and kinds;
+    /// `None` for other bytes.
     pub fn from_bytes(bytes: &[u8], options: &CkmOptions) -> Option<Self> {
         let mut rest = bytes;
         let mut take = |n: usize| {
@@ -199,7 +202,8 @@ impl Elements {
         self.len() == 0
     }
 
-    /// A position in working pixels from the middle as one in the image's own pixels from its top left corner.
+    /// A position in working pixels from the middle as one in the image's own pixels from its top
+    /// left corner.
     pub fn to_picture(&self, position: [f32; 2]) -> [f32; 2] {
         let middle = [(self.size.0 as f32 - 1.0) / 2.0, (self.size.1 as f32 - 1.0) / 2.0];
         [position[0] * self.scale + middle[0], position[1] * self.scale + middle[1]]

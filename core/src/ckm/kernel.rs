@@ -4,29 +4,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The leaf kernel `K = max(1 - d / rho, 0) - min(slope * r, cost)` of elements at feature distance d and r working
-/// pixels apart, and the weight of its kind.
+/// The leaf kernel `K = max(1 - d / rho, 0) - min(slope * r, cost)` of elements at feature distance
+/// d and r working pixels apart, and the weight of its kind.
 ///
-/// The paper's `max(b0 - b1 d, 0) + max(b2 r, b3)` (section 3.1) with b0 = 1, b1 = 1 / rho, b2 = -cost / reach and
-/// b3 = -cost: the second term rewards nearness only with these signs.
+/// The paper's `max(b0 - b1 d, 0) + max(b2 r, b3)` (section 3.1) with b0 = 1, b1 = 1 / rho, b2 =
+/// -cost / reach and b3 = -cost: the second term rewards nearness only with these signs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeafKernel {
-    /// The feature distance at which likeness ends (bits, or units of the dense kind's feature), above 0.
+    /// The feature distance at which likeness ends (bits, or units of the dense kind's feature),
+    /// above 0.
     pub rho: f32,
     /// What being far away costs, 0 or more.
     pub cost: f32,
     /// The distance in working pixels from which that whole cost is due, above 0.
     pub reach: f32,
-    /// The pair cost function's reward (the paper's b4) for neighbours that come from one training image.
+    /// The pair cost function's reward (the paper's b4) for neighbours that come from one training
+    /// image.
     pub pair_bonus: f32,
     /// The weight of this kind's part of the score, 0 or more.
     pub weight: f32,
 }
 
 impl LeafKernel {
-    /// The kernel's parts for elements `distance` apart in feature space and (`dx`, `dy`) working pixels apart:
-    /// likeness in 0..=1 and the position's part, `-cost..=0`.
+    /// The kernel's parts for elements `distance` apart in feature space and (`dx`, `dy`) working
+    /// pixels apart: likeness in 0..=1 and the position's part, `-cost..=0`.
     #[inline(always)]
     pub fn parts(&self, distance: f32, dx: f32, dy: f32) -> (f32, f32) {
         let likeness = (1.0 - distance * (1.0 / self.rho)).max(0.0);
@@ -34,7 +36,8 @@ impl LeafKernel {
         (likeness, 0.0 - far.min(self.cost))
     }
 
-    /// What a query element is worth in a class without any element of its kind: the smallest value of the kernel.
+    /// What a query element is worth in a class without any element of its kind: the smallest value
+    /// of the kernel.
     pub fn floor(&self) -> f32 {
         0.0 - self.cost
     }

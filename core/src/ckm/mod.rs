@@ -1,23 +1,27 @@
 //! Recognising images from few examples: compositional kernel machines over pieces of images.
 //!
-//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop, sections 2 and 3: a class's score for
-//! a query is the best way of composing the query from pieces of that class's training images. Elements are compared by a
-//! leaf kernel ([`kernel`]), unary and pair nodes maximise over all training elements of the class, and the root maximises
-//! over random decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights uniform.
+//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop, sections 2
+//! and 3: a class's score for a query is the best way of composing the query from pieces of that
+//! class's training images. Elements are compared by a leaf kernel ([`kernel`]), unary and pair
+//! nodes maximise over all training elements of the class, and the root maximises over random
+//! decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights
+//! uniform.
 //!
-//! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by the caller ([`own`]).
-//! A score is the exact sum of its elements' contributions ([`explain`]); [`confidence`] makes a chance of its lead, and
-//! [`model`] keeps a machine on disk.
+//! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by
+//! the caller ([`own`]). A score is the exact sum of its elements' contributions ([`explain`]);
+//! [`confidence`] makes a chance of its lead, and [`model`] keeps a machine on disk.
 //!
-//! Beyond the paper: several kinds of elements join in one machine. The root is then a product (in max-sum: a sum) over
-//! the kinds, whose scopes are disjoint, of one maximum over decompositions for each kind.
+//! Beyond the paper: several kinds of elements join in one machine. The root is then a product (in
+//! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions
+//! for each kind.
 //!
 //! # Complexity
 //!
-//! Training stores elements, so it is one pass; an image is added or removed at the cost of that image, and the machine is
-//! then equal to one trained without it. Leaving an image or its whole group out of a score is a mask. A query costs
-//! O(its elements * training elements of the same kind), 16 comparisons at a time, on all threads; memory is 40 bytes an
-//! element with a binary descriptor, and 12 and its values for one with a dense vector.
+//! Training stores elements, so it is one pass; an image is added or removed at the cost of that
+//! image, and the machine is then equal to one trained without it. Leaving an image or its whole
+//! group out of a score is a mask. A query costs O(its elements * training elements of the same
+//! kind), 16 comparisons at a time, on all threads. Memory is 44 bytes an element with a binary
+//! descriptor; with a dense vector 16, and one byte a value.
 //!
 //! ```
 //! use image::{Rgb, RgbImage};
@@ -107,7 +111,8 @@ impl Without<'_> {
 }
 
 impl Example {
-    /// What must be left out for an honest score of this very image: its group, or where none is known itself.
+    /// What must be left out for an honest score of this very image: its group, or where none is
+    /// known itself.
     pub fn without_itself(&self) -> Without<'_> {
         self.group.as_deref().map_or(Without::Image(self.id), Without::Group)
     }
@@ -125,7 +130,8 @@ pub struct Ckm {
 /// The scores of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
-    /// One for each class, in the machine's order; `None` for a class that has no training image but those left out.
+    /// One for each class, in the machine's order; `None` for a class that has no training image
+    /// but those left out.
     pub of: Vec<Option<f64>>,
     /// Of each class the training images that counted.
     examples: Vec<usize>,
@@ -134,8 +140,8 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Classes from the best down; ties go to the class with more training images, then to the first by name. Classes
-    /// without a score are left out.
+    /// Classes from the best down; ties go to the class with more training images, then to the
+    /// first by name. Classes without a score are left out.
     pub fn ranking(&self) -> Vec<(ClassId, f64)> {
         let mut ranking: Vec<_> = self.of.iter().zip(0..).filter_map(|(score, c)| score.map(|s| (ClassId(c), s))).collect();
         ranking.sort_by(|a, b| {
@@ -145,13 +151,15 @@ impl Scores {
         ranking
     }
 
-    /// The share of training images that the largest class has, in 0..=1: all that is known without elements.
+    /// The share of training images that the largest class has, in 0..=1: all that is known without
+    /// elements.
     pub fn prior(&self) -> f64 {
         let all: usize = self.examples.iter().sum();
         self.examples.iter().max().map_or(0.0, |&most| most as f64 / all.max(1) as f64)
     }
 
-    /// The best class's lead over the second, divided by [`Scores::mass`]; 0 without elements or with one class.
+    /// The best class's lead over the second, divided by [`Scores::mass`]; 0 without elements or
+    /// with one class.
     pub fn margin(&self) -> f64 {
         match self.ranking().as_slice() {
             [first, second, ..] if self.mass > 0.0 => (first.1 - second.1) / self.mass,
@@ -206,8 +214,8 @@ impl Ckm {
         self.examples().map(|(_, example)| example.elements.len()).sum()
     }
 
-    /// Adds a training image to the class of that name, which begins with its first image; an image already there
-    /// under the same identifier is replaced. O(images of the class).
+    /// Adds a training image to the class of that name, which begins with its first image; an image
+    /// already there under the same identifier is replaced. O(images of the class).
     ///
     /// # Errors
     /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
@@ -228,7 +236,8 @@ impl Ckm {
         Ok(())
     }
 
-    /// Removes a training image, and its class with its last image. Returns whether it was there. O(images).
+    /// Removes a training image, and its class with its last image. Returns whether it was there.
+    /// O(images).
     pub fn remove(&mut self, id: ItemId) -> bool {
         let place =
             self.classes.iter().zip(0..).find_map(|(class, c): (&Class, usize)| {
@@ -242,8 +251,9 @@ impl Ckm {
         true
     }
 
-    /// The score of each class; no class has one for elements that were cut for a machine of another side or other kinds.
-    /// Equal on any number of threads. O(query elements * training elements).
+    /// The score of each class; no class has one for elements that were cut for a machine of
+    /// another side or other kinds. Equal on any number of threads. O(query elements * training
+    /// elements).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
         if query.cut != self.cut {
             let n = self.classes.len();
@@ -255,8 +265,10 @@ impl Ckm {
         Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) }
     }
 
-    /// The scores of a query by parts of the machine, each as if no other image had been learned; `holds` says which images a part has. Each
-    /// comparison of two images is made once for all parts. O(query elements * training elements), and O(query elements) for each image of each part.
+    /// The scores of a query by parts of the machine, each as if no other image had been learned;
+    /// `holds` says which images a part has. Each comparison of two images is made once for all
+    /// parts. O(query elements * training elements), and O(query elements) for each image of each
+    /// part.
     pub fn scores_by_parts(&self, query: &Elements, parts: usize, holds: impl Fn(usize, ItemId) -> bool) -> Vec<Scores> {
         let n = self.classes.len();
         let none = Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };

@@ -35,11 +35,13 @@ pub struct RecogniserModel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// Accuracy on training images with their whole object left out; `None` when none could be judged.
+    /// Accuracy on training images with their whole object left out; `None` when none could be
+    /// judged.
     pub held_out_accuracy: Option<f64>,
     /// Images it was measured on.
     pub held_out: usize,
-    /// Training images whose object was not known: their near copies were there, and the accuracy reads too high.
+    /// Training images whose object was not known: their near copies were there, and the accuracy
+    /// reads too high.
     pub objects_unknown: usize,
 }
 

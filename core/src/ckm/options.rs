@@ -28,8 +28,8 @@ pub struct CkmOptions {
 }
 
 impl CkmOptions {
-    /// A machine over one kind of elements that the caller brings: a working size of 128 pixels, 8 decompositions and pairs
-    /// among the 4 nearest elements.
+    /// A machine over one kind of elements that the caller brings: a working size of 128 pixels, 8
+    /// decompositions and pairs among the 4 nearest elements.
     pub fn own(name: &str, form: ElementForm, kernel: LeafKernel) -> Self {
         let source = ElementSource::Own(OwnSource { name: name.to_owned(), form });
         Self { side: 128, kinds: vec![ElementKind { source, kernel }], decompositions: 8, neighbours: 4, seed: 0 }
@@ -91,12 +91,14 @@ pub struct OwnSource {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum ElementForm {
-    /// 256 bits, compared by Hamming distance. Shorter descriptors are filled up with zeros, which changes no distance.
+    /// 256 bits, compared by Hamming distance. Shorter descriptors are filled up with zeros, which
+    /// changes no distance.
     Binary,
     /// Vectors, compared by Euclidean distance.
     ///
-    /// Each value is kept as a whole number of steps, so that sums of products are exact: there are 255 steps from `low`
-    /// to `high` for up to 129 values, and as many as keep the sums exact for more (128 for 512, 45 for 4096).
+    /// Each value is kept as a whole number of steps, so that sums of products are exact: there are
+    /// 255 steps from `low` to `high` for up to 129 values, and as many as keep the sums exact for
+    /// more (128 for 512, 45 for 4096).
     Dense {
         /// Values of a vector, `1..=4096`.
         dimension: usize,

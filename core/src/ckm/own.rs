@@ -1,7 +1,9 @@
-//! Elements that the caller brings: descriptors from elsewhere, parts of a sound, atoms of a molecule, anything with a place.
+//! Elements that the caller brings: descriptors from elsewhere, parts of a sound, atoms of a
+//! molecule, anything with a place.
 //!
-//! A kind of them is an [`ElementSource::Own`](super::ElementSource::Own) among the machine's kinds: a name and a form. The machine needs no picture then, and no
-//! more of this crate than its methods. Kinds of both sorts may stand in one machine: see `Ckm::elements_with`.
+//! A kind of them is an [`ElementSource::Own`](super::ElementSource::Own) among the machine's
+//! kinds: a name and a form. The machine needs no picture then, and no more of this crate than its
+//! methods. Kinds of both sorts may stand in one machine: see `Ckm::elements_with`.
 //!
 //! ```
 //! use tessera_core::ckm::kernel::LeafKernel;
@@ -34,7 +36,8 @@ use crate::error::{Error, Result};
 /// Elements of one kind of one image, or of whatever else has parts with places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnElements<'a> {
-    /// Where they are, in the image's own pixels: x to the right, y down, the origin at the top left corner.
+    /// Where they are, in the image's own pixels: x to the right, y down, the origin at the top
+    /// left corner.
     pub positions: &'a [[f32; 2]],
     /// What they are like, position by position.
     pub values: OwnValues<'a>,
@@ -45,18 +48,20 @@ pub struct OwnElements<'a> {
 pub enum OwnValues<'a> {
     /// For [`ElementForm::Binary`].
     Binary(&'a [Descriptor]),
-    /// For [`ElementForm::Dense`]: the vectors one after another, row-major `(elements, dimension)`.
+    /// For [`ElementForm::Dense`]: the vectors one after another, row-major
+    /// `(elements, dimension)`.
     Dense(&'a [f32]),
 }
 
 impl Ckm {
-    /// Takes in elements that the caller brings for an image of `size` (width and height in the unit of the positions; the
-    /// longer side becomes the machine's working size). `own` has a list for each of the machine's kinds, in their order.
-    /// O(values).
+    /// Takes in elements that the caller brings for an image of `size` (width and height in the
+    /// unit of the positions; the longer side becomes the machine's working size). `own` has a list
+    /// for each of the machine's kinds, in their order. O(values).
     ///
     /// # Errors
-    /// [`Error::Value`] for another number of lists than kinds, another form or number of values than the kind has, a size of 0, a
-    /// position or value that is not finite, and for a machine with kinds that are cut from pictures.
+    /// [`Error::Value`] for another number of lists than kinds, another form or number of values
+    /// than the kind has, a size of 0, a position or value that is not finite, and for a machine
+    /// with kinds that are cut from pictures.
     pub fn bring(&self, size: (u32, u32), own: &[OwnElements<'_>]) -> Result<Elements> {
         let (side, kinds) = (self.options().side, &self.options().kinds);
         let sets = sets(size, side, kinds, own)?;

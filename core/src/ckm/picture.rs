@@ -16,12 +16,14 @@ impl Ckm {
     /// Cuts an image into the elements this machine works with. O(pixels).
     ///
     /// # Errors
-    /// [`crate::Error::Value`] when some of its kinds are the caller's own: see [`Ckm::elements_with`].
+    /// [`crate::Error::Value`] when some of its kinds are the caller's own: see
+    /// [`Ckm::elements_with`].
     pub fn elements(&self, picture: &Picture) -> Result<Elements> {
         self.elements_with(picture, &[])
     }
 
-    /// As [`Ckm::elements`], where `own` has the elements of the kinds that the caller brings, in the machine's order.
+    /// As [`Ckm::elements`], where `own` has the elements of the kinds that the caller brings, in
+    /// the machine's order.
     ///
     /// # Errors
     /// As [`Ckm::bring`].
@@ -31,12 +33,12 @@ impl Ckm {
 }
 
 impl Elements {
-    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working pixels. Positions are told
-    /// in the picture's own pixels, even when it was shrunk before.
+    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working
+    /// pixels. Positions are told in the picture's own pixels, even when it was shrunk before.
     ///
     /// # Errors
-    /// [`crate::Error::Option`] when the side or an option of a kind is out of range; [`crate::Error::Value`] when a kind is
-    /// the caller's own.
+    /// [`crate::Error::Option`] when the side or an option of a kind is out of range;
+    /// [`crate::Error::Value`] when a kind is the caller's own.
     pub fn of(picture: &Picture, side: u32, kinds: &[ElementKind]) -> Result<Self> {
         check_kinds(side, kinds)?;
         cut(picture, &Cut::of(side, kinds), kinds, &[])

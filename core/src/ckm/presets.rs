@@ -20,8 +20,8 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The options, chosen on training objects alone by `benches/select_ckm.py` (its log lies beside it). Patches are
-    /// described as they stand: people photograph objects upright.
+    /// The options, chosen on training objects alone by `benches/select_ckm.py` (its log lies
+    /// beside it). Patches are described as they stand: people photograph objects upright.
     pub fn options(self) -> CkmOptions {
         let kinds = match self {
             Self::Orb => vec![orb(1.0)],

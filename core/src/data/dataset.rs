@@ -37,7 +37,8 @@ pub struct Item {
     pub source: ImageSource,
     /// Its class.
     pub class: ClassId,
-    /// The object it shows, such as `truck/07`: all views of one object share it. `None` when that is not known.
+    /// The object it shows, such as `truck/07`: all views of one object share it. `None` when that
+    /// is not known.
     pub group: Option<String>,
     /// The circumstances of the shot.
     pub meta: Meta,
@@ -90,11 +91,12 @@ pub struct OpenOptions {
     pub labels: Labels,
     /// Which half of a stereo pair becomes the item.
     pub camera: Camera,
-    /// Patterns of files and folders of images that are left out: `*` stands for any part of a name, `**` for any
-    /// folders. A pattern without `/` is compared with names, one with `/` with paths from the root.
+    /// Patterns of files and folders of images that are left out: `*` stands for any part of a
+    /// name, `**` for any folders. A pattern without `/` is compared with names, one with `/` with
+    /// paths from the root.
     pub exclude: Vec<String>,
-    /// Whether pictures without a class are items too, of class [`UNLABELLED`]; otherwise they are skipped, and a folder
-    /// without any class is an error.
+    /// Whether pictures without a class are items too, of class [`UNLABELLED`]; otherwise they are
+    /// skipped, and a folder without any class is an error.
     pub unlabelled_too: bool,
 }
 

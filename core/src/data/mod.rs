@@ -1,7 +1,7 @@
 //! Labelled pictures from folders and NORB files, with an account of how they were read.
 //!
-//! Besides: captions and labels in tables ([`tables`]), examples as sparse vectors ([`libsvm`], [`multilabel`]), and a made
-//! world of pictures ([`toys`]).
+//! Besides: captions and labels in tables ([`tables`]), examples as sparse vectors ([`libsvm`],
+//! [`multilabel`]), and a made world of pictures ([`toys`]).
 //!
 //! ```
 //! use tessera_core::data::toys::{ToyOptions, generate};
@@ -40,18 +40,18 @@ pub use norb::{NorbSet, NorbWriter};
 pub use shot::{Camera, Meta};
 
 impl Dataset {
-    /// Opens a folder of images, a folder with one NORB set, or a NORB set by the path of one of its three files or
-    /// by the prefix they share.
+    /// Opens a folder of images, a folder with one NORB set, or a NORB set by the path of one of
+    /// its three files or by the prefix they share.
     ///
     /// What cannot be read or has no class is listed in `skipped` and never stops the rest.
     ///
     /// # Errors
-    /// [`Error::Io`] when nothing lies at `path`, [`Error::Data`] when there are no pictures or no classes or when a
-    /// NORB file is broken, [`Error::Cancelled`].
+    /// [`Error::Io`] when nothing lies at `path`, [`Error::Data`] when there are no pictures or no
+    /// classes or when a NORB file is broken, [`Error::Cancelled`].
     ///
     /// # Complexity
-    /// One pass over the directory entries and a sort; no image is opened. The pixels of a NORB set are read once
-    /// and stay in memory, one byte a pixel.
+    /// One pass over the directory entries and a sort; no image is opened. The pixels of a NORB set
+    /// are read once and stay in memory, one byte a pixel.
     pub fn open(path: &Path, options: &OpenOptions, progress: &Progress) -> Result<Self> {
         match fs::metadata(path) {
             Err(_) if norb::dat_of_prefix(path).is_file() => Self::norb(&norb::dat_of_prefix(path), options, progress),

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The circumstances of a shot, each `None` when not known. Angles are as the source counts them: NORB numbers its
-/// elevations 0 to 8 and gives azimuths in tens of degrees, ETH-80 gives both in degrees.
+/// The circumstances of a shot, each `None` when not known. Angles are as the source counts them:
+/// NORB numbers its elevations 0 to 8 and gives azimuths in tens of degrees, ETH-80 gives both in
+/// degrees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Meta {
@@ -25,8 +26,8 @@ pub struct Meta {
     /// Which camera of a stereo pair took the picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
-    /// The file that is the other half of the stereo pair; not written down, for it can be found again. A NORB frame
-    /// needs none: its partner is `index ^ 1`.
+    /// The file that is the other half of the stereo pair; not written down, for it can be found
+    /// again. A NORB frame needs none: its partner is `index ^ 1`.
     #[serde(skip)]
     pub partner: Option<PathBuf>,
 }

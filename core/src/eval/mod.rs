@@ -1,7 +1,8 @@
 //! Experiments: train and test on whole data sets, with figures.
 //!
-//! [`recognition`] tries compositional kernel machines; [`few_shot`], [`multilabel`] and [`captions`] memory trees; [`online`]
-//! learners that play rounds. The other modules are what these are compared with.
+//! [`recognition`] tries compositional kernel machines; [`few_shot`], [`multilabel`] and
+//! [`captions`] memory trees; [`online`] learners that play rounds. The other modules are what
+//! these are compared with.
 //!
 //! ```
 //! use tessera_core::ckm::presets::Preset;

@@ -1,8 +1,10 @@
-//! Finds images by words, by what they look like, or by both, and ranks them by how well they answer.
+//! Finds images by words, by what they look like, or by both, and ranks them by how well they
+//! answer.
 //!
-//! By words, an image's score is the caption memory's (see [`super::models::recall`]) or the cosine of the exact index's tf-idf vectors; by
-//! a look, its likeness in 0..=1; by both, the mean of the two. Of equal scores, what was called a good answer to the very query goes
-//! first, then the lower identifier, so that a list for fewer images is the beginning of one for more.
+//! By words, an image's score is the caption memory's (see [`super::models::recall`]) or the cosine
+//! of the exact index's tf-idf vectors; by a look, its likeness in 0..=1; by both, the mean of the
+//! two. Of equal scores, what was called a good answer to the very query goes first, then the lower
+//! identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -38,15 +40,18 @@ pub struct LookQuery {
 /// What is searched for, and how.
 #[derive(Clone, Debug)]
 pub struct LibraryQuery {
-    /// By these words. None find nothing by themselves, but what must not be there leaves out also what is found in other ways.
+    /// By these words. None find nothing by themselves, but what must not be there leaves out also
+    /// what is found in other ways.
     pub text: TextQuery,
     /// Looking like this.
     pub look: Option<LookQuery>,
-    /// Among these images alone; without words and look, these are what is found, in the order of their paths.
+    /// Among these images alone; without words and look, these are what is found, in the order of
+    /// their paths.
     pub among: Option<Arc<HashSet<ItemId>>>,
     /// At most so many.
     pub k: usize,
-    /// Whether images of which something was said as answers to these words are there besides, whatever their score.
+    /// Whether images of which something was said as answers to these words are there besides,
+    /// whatever their score.
     pub keeps_judged: bool,
     /// Who finds by words.
     pub engine: Engine,
@@ -58,7 +63,8 @@ pub struct LibraryQuery {
 pub const LEAVES: usize = 64;
 
 impl LibraryQuery {
-    /// The `k` images that answer some words best by the caption memory, from [`LEAVES`] leaves of each tree.
+    /// The `k` images that answer some words best by the caption memory, from [`LEAVES`] leaves of
+    /// each tree.
     pub fn words(text: TextQuery, k: usize) -> Self {
         Self { text, look: None, among: None, k, keeps_judged: false, engine: Engine::Memory, leaves: LEAVES }
     }
@@ -84,8 +90,9 @@ pub struct SearchHit {
     pub path: Option<PathBuf>,
     /// The caption that fits best, or else its first.
     pub caption: Option<String>,
-    /// How well it answers, the same however many are wanted: 1 is a text that is just what was asked for, and texts that complete each
-    /// other and lessons can raise it above that. Of words and a look each counts half; where there are neither it is 0.
+    /// How well it answers, the same however many are wanted: 1 is a text that is just what was
+    /// asked for, and texts that complete each other and lessons can raise it above that. Of words
+    /// and a look each counts half; where there are neither it is 0.
     pub score: f64,
     /// The words of the query, or what its last may become, that its texts have.
     pub words: Vec<String>,
@@ -93,7 +100,8 @@ pub struct SearchHit {
     pub lesson: Option<String>,
     /// What the user said of it as an answer to this query, -1..=1.
     pub taught: Option<f64>,
-    /// How much it looks like what was shown, if something was and it is known what the image looks like.
+    /// How much it looks like what was shown, if something was and it is known what the image looks
+    /// like.
     pub look: Option<f64>,
 }
 
@@ -105,10 +113,12 @@ struct Scored {
     taught: Option<Reward>,
 }
 
-/// The images that answer best, best first: for any k up to [`CANDIDATES`] the first of one list, which more of them may only add to.
+/// The images that answer best, best first: for any k up to [`CANDIDATES`] the first of one list,
+/// which more of them may only add to.
 ///
 /// # Complexity
-/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by a look O(images).
+/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by a look
+/// O(images).
 pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     let LibraryQuery { text, look, k, .. } = query;
     let fits = |image| query.fits(image) && library.words().allows(image, text);
@@ -160,7 +170,8 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     found.into_iter().map(hit).collect()
 }
 
-/// The first images in the order of their paths among those that nothing but the filter is asked of.
+/// The first images in the order of their paths among those that nothing but the filter is asked
+/// of.
 fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool) -> Vec<SearchHit> {
     let Some(among) = &query.among else { return Vec::new() };
     let state = library.state();

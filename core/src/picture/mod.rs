@@ -1,4 +1,5 @@
-//! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top left corner.
+//! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top
+//! left corner.
 //!
 //! ```
 //! use image::{Rgb, RgbImage};
@@ -31,7 +32,8 @@ pub use budget::MemoryBudget;
 pub use decode::{Decoder, InProcess, Limits, Picture};
 pub use workers::Workers;
 
-/// Luma of an RGB picture, `(77 r + 150 g + 29 b) / 256` (ITU-R BT.601): a grey pixel keeps its value exactly.
+/// Luma of an RGB picture, `(77 r + 150 g + 29 b) / 256` (ITU-R BT.601): a grey pixel keeps its
+/// value exactly.
 pub fn grey(rgb: &RgbImage) -> GrayImage {
     let mut out = GrayImage::new(rgb.width(), rgb.height());
     for (grey, p) in out.pixels_mut().zip(rgb.pixels()) {

@@ -1,4 +1,5 @@
-//! A part of a picture, by its place in the picture's own pixels, also where the pixels at hand were shrunk.
+//! A part of a picture, by its place in the picture's own pixels, also where the pixels at hand
+//! were shrunk.
 
 use image::RgbImage;
 use image::imageops::crop_imm;
@@ -18,10 +19,12 @@ fn shrunk(start: u32, length: u32, all: u32, to: u32) -> (u32, u32) {
 }
 
 impl Picture {
-    /// The part of `width` by `height` pixels whose top left corner is at (`x`, `y`): `[x, y, width, height]`. O(pixels of the part).
+    /// The part of `width` by `height` pixels whose top left corner is at (`x`, `y`):
+    /// `[x, y, width, height]`. O(pixels of the part).
     ///
     /// # Errors
-    /// [`Error::Option`] `crop` for a part that does not lie within the picture, or has a side below [`LEAST`].
+    /// [`Error::Option`] `crop` for a part that does not lie within the picture, or has a side
+    /// below [`LEAST`].
     pub fn part(&self, [x, y, width, height]: [u32; 4]) -> Result<RgbImage> {
         let is_inside = |start: u32, length: u32, all: u32| start.checked_add(length).is_some_and(|end| end <= all);
         if width < LEAST || height < LEAST || !is_inside(x, width, self.size.0) || !is_inside(y, height, self.size.1) {

@@ -1,4 +1,5 @@
-//! Machines over elements that the caller brings: binary descriptors, dense vectors, and both beside pictures.
+//! Machines over elements that the caller brings: binary descriptors, dense vectors, and both
+//! beside pictures.
 
 use rand::RngExt;
 use tempfile::TempDir;
@@ -99,7 +100,8 @@ fn things_of_a_class_are_recognised() {
     }
 }
 
-/// Each part alone: the best kernel over all parts of the class, with distances in the caller's own units.
+/// Each part alone: the best kernel over all parts of the class, with distances in the caller's own
+/// units.
 #[test]
 fn a_score_is_the_sum_of_the_best_kernels() {
     for options in [binary(), dense()] {

@@ -9,11 +9,13 @@
 //! | `jsonl` | one JSON object a line with the names of a header; captions may be a list |
 //! | `sidecar` | `photo.txt` beside `photo.jpg`, one line a caption; a folder of them makes a table |
 //!
-//! Header names are taken in any case and with the usual synonyms, such as `file_name`, `class` or `text`. Files are UTF-8.
-//! Captions and labels are trimmed, and empty ones are none. A bad line is told and never stops the rest.
+//! Header names are taken in any case and with the usual synonyms, such as `file_name`, `class` or
+//! `text`. Files are UTF-8. Captions and labels are trimmed, and empty ones are none. A bad line is
+//! told and never stops the rest.
 //!
-//! Text is written as it is, never escaped against programs that take `=...` for a formula: a spreadsheet that opens a table
-//! of strangers' captions should be told to import its columns as text.
+//! Text is written as it is, never escaped against programs that take `=...` for a formula: a
+//! spreadsheet that opens a table of strangers' captions should be told to import its columns as
+//! text.
 
 mod coco;
 mod flickr8k;
@@ -36,14 +38,15 @@ pub use matcher::{Matcher, PathMatch};
 pub use sidecar::sidecar;
 pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableFormat, TableRow};
 
-/// Reads a file of any format, recognised by its content and then by its name, or a folder of sidecars.
+/// Reads a file of any format, recognised by its content and then by its name, or a folder of
+/// sidecars.
 ///
-/// A sidecar without an image beside it stands for the image of that name without the ending, but only in a folder where no
-/// sidecar has its image; elsewhere it is a problem.
+/// A sidecar without an image beside it stands for the image of that name without the ending, but
+/// only in a folder where no sidecar has its image; elsewhere it is a problem.
 ///
 /// # Errors
-/// [`Error::Data`] when the file is larger than [`MAX_BYTES`], is not UTF-8, fits no format or has no usable row;
-/// [`Error::Io`], [`Error::Cancelled`].
+/// [`Error::Data`] when the file is larger than [`MAX_BYTES`], is not UTF-8, fits no format or has
+/// no usable row; [`Error::Io`], [`Error::Cancelled`].
 ///
 /// # Complexity
 /// One pass; the file and its rows are in memory.
@@ -96,16 +99,17 @@ fn read_json(path: &Path, text: &str, draft: &mut rows::Draft) -> Result<TableFo
 
 /// Writes rows so that [`read`] gives them back, trimmed, and returns how many were written.
 ///
-/// `to` is a file, which is replaced; for [`TableFormat::Sidecar`] it is a folder, in which a text file of the image's relative
-/// name is made for each row, never over a different one. Sidecars find the ending of their image again only where the image
-/// lies beside them.
+/// `to` is a file, which is replaced; for [`TableFormat::Sidecar`] it is a folder, in which a text
+/// file of the image's relative name is made for each row, never over a different one. Sidecars
+/// find the ending of their image again only where the image lies beside them.
 ///
-/// What a format cannot hold: `flickr8k` and `sidecar` leave out labels and rows without captions, and line breaks in their
-/// captions become blanks. Rows of one path are read back as one.
+/// What a format cannot hold: `flickr8k` and `sidecar` leave out labels and rows without captions,
+/// and line breaks in their captions become blanks. Rows of one path are read back as one.
 ///
 /// # Errors
-/// [`Error::Data`] when a row has no path or one that the format cannot hold, when the file would be larger than it may be,
-/// and for sidecars when a path leads out of the folder or to a different file that is there already; [`Error::Io`].
+/// [`Error::Data`] when a row has no path or one that the format cannot hold, when the file would
+/// be larger than it may be, and for sidecars when a path leads out of the folder or to a different
+/// file that is there already; [`Error::Io`].
 pub fn write(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
     match text_in(format, rows, to)? {
         Some((text, n_rows)) => {

@@ -102,7 +102,8 @@ impl FromStr for TableFormat {
     }
 }
 
-/// A text that begins with a byte order mark of its own gets another, because reading takes one away.
+/// A text that begins with a byte order mark of its own gets another, because reading takes one
+/// away.
 pub(super) fn shielded(text: String) -> String {
     if text.starts_with(MARK) { format!("{MARK}{text}") } else { text }
 }

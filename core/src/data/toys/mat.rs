@@ -17,8 +17,8 @@ use crate::progress::Progress;
 /// Pairs that are painted in parallel and then written in order.
 const CHUNK: usize = 64;
 
-/// Writes both triples, `toys-training` and (with more than one instance) `toys-testing`, and the captions. Pairs painted
-/// before a cancellation are kept.
+/// Writes both triples, `toys-training` and (with more than one instance) `toys-testing`, and the
+/// captions. Pairs painted before a cancellation are kept.
 pub(super) fn write(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<ToyReport> {
     let options = ToyOptions { stereo: true, ..*options };
     let (train, test): (Vec<_>, Vec<_>) = plan(&options).into_iter().partition(|job| job.instance <= options.n_train());

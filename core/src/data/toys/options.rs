@@ -9,13 +9,16 @@ use crate::error::{Error, Result};
 /// How the pictures lie on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToyFormat {
-    /// `truck/truck_07_3_12_4_lt.jpg`: category, instance, elevation, azimuth, lighting, camera as in [`CameraView`].
+    /// `truck/truck_07_3_12_4_lt.jpg`: category, instance, elevation, azimuth, lighting, camera as
+    /// in [`CameraView`].
     #[default]
     Folders,
-    /// `train/000123_truck_07_lt.jpg`: the first half of the instances in `train`, the others in `test`.
+    /// `train/000123_truck_07_lt.jpg`: the first half of the instances in `train`, the others in
+    /// `test`.
     NorbNames,
-    /// The binary files of small NORB, grey and always stereo: `toys-training-dat.mat`, `-cat.mat`, `-info.mat`, and the
-    /// same for `toys-testing`. Categories are numbered as in [`Category::ALL`].
+    /// The binary files of small NORB, grey and always stereo: `toys-training-dat.mat`, `-cat.mat`,
+    /// `-info.mat`, and the same for `toys-testing`. Categories are numbered as in
+    /// [`Category::ALL`].
     Mat,
 }
 

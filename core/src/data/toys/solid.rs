@@ -2,8 +2,9 @@
 
 use super::math::{V3, v3};
 
-/// A shape around its own origin. Lengths are in toy units: a toy is about two units long. `round` is the radius of
-/// the edges and lies inside the given measures, except for [`Solid::Prism`], which it makes larger.
+/// A shape around its own origin. Lengths are in toy units: a toy is about two units long. `round`
+/// is the radius of the edges and lies inside the given measures, except for [`Solid::Prism`],
+/// which it makes larger.
 #[derive(Clone, Debug)]
 pub(super) enum Solid {
     /// A block.

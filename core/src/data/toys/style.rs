@@ -45,7 +45,8 @@ pub(super) fn luma(c: Colour) -> f32 {
 
 impl Style {
     pub(super) fn of(seed: u64, category: Category, instance: u32) -> Self {
-        // Colours and patterns take turns in a random order, so that few instances already show all of them.
+        // Colours and patterns take turns in a random order, so that few instances already show all
+        // of them.
         let turn = |n: usize, which: u32| {
             let (round, place) = (instance / n as u32, instance as usize % n);
             Dice::new(seed, Purpose::Order, category.index(), round, which).order(n)[place]

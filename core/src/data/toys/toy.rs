@@ -29,8 +29,8 @@ pub struct Toy {
     pub pattern: &'static str,
 }
 
-/// Paints view `number` (from 0) of an instance (they are numbered from 1), by the seed, the side and the stereo flag of
-/// options that pass their check. About 25 ms at 128 pixels.
+/// Paints view `number` (from 0) of an instance (they are numbered from 1), by the seed, the side
+/// and the stereo flag of options that pass their check. About 25 ms at 128 pixels.
 pub fn render(category: Category, instance: u32, number: u32, options: &ToyOptions) -> Toy {
     let seed = options.seed;
     let dice = |purpose, view| Dice::new(seed, purpose, category.index(), instance, view);

@@ -19,7 +19,8 @@ use crate::error::{Error, Result};
 use crate::picture::resize::resize_rgb;
 use crate::progress::Progress;
 
-/// Where a corrupt file breaks off: among the tables, for decoders paint over missing picture data without a word.
+/// Where a corrupt file breaks off: among the tables, for decoders paint over missing picture data
+/// without a word.
 const HEAD: usize = 320;
 
 /// One file.
@@ -30,14 +31,15 @@ struct Written {
     planted: Option<Planted>,
 }
 
-/// Writes pictures of toys into the new or empty folder `to`, in parallel on rayon's current pool, and beside them
-/// `captions.tsv` (path, tab, caption; three lines for each picture that can be opened) and, with faults,
-/// `planted.tsv` (path, kind, detail). The files do not depend on the number of threads.
+/// Writes pictures of toys into the new or empty folder `to`, in parallel on rayon's current pool,
+/// and beside them `captions.tsv` (path, tab, caption; three lines for each picture that can be
+/// opened) and, with faults, `planted.tsv` (path, kind, detail). The files do not depend on the
+/// number of threads.
 ///
 /// # Errors
-/// [`Error::Option`] for options that cannot be met, [`Error::Data`] when the folder is not empty or not a folder,
-/// [`Error::Io`] for the first file that cannot be written, after which no more are begun, [`Error::Cancelled`]; what was
-/// written by then stays and is whole, lists included.
+/// [`Error::Option`] for options that cannot be met, [`Error::Data`] when the folder is not empty
+/// or not a folder, [`Error::Io`] for the first file that cannot be written, after which no more
+/// are begun, [`Error::Cancelled`]; what was written by then stays and is whole, lists included.
 pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<ToyReport> {
     options.check()?;
     claim(to)?;

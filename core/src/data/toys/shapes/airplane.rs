@@ -99,7 +99,8 @@ impl Plane<'_> {
         let s = self.style;
         let (c, long) = (self.chord, self.span - self.radius * 0.4);
         for side in [-1.0, 1.0] {
-            // The prism's z runs outwards; its profile is the wing seen from above, its thickness lies along z.
+            // The prism's z runs outwards; its profile is the wing seen from above, its thickness
+            // lies along z.
             let root = self.radius * 0.4;
             let points = [
                 [c, root * side],

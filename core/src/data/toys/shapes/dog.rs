@@ -1,4 +1,5 @@
-//! Dogs: jointed wooden ones with stitched backs, studded collars, and ears and tails of several kinds.
+//! Dogs: jointed wooden ones with stitched backs, studded collars, and ears and tails of several
+//! kinds.
 
 use super::super::math::{Dice, PI, V3, v3};
 use super::super::paint::{Face, Mark, Paint, Shape, rgb};

@@ -1,4 +1,5 @@
-//! Houses: gabled, hipped and towered, one or two floors, with tiles, shuttered windows and chimneys.
+//! Houses: gabled, hipped and towered, one or two floors, with tiles, shuttered windows and
+//! chimneys.
 
 use super::super::math::{Dice, PI, V3, v3};
 use super::super::paint::{Coat, Face, Mark, Paint, Shape, rgb};

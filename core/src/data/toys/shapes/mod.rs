@@ -1,4 +1,5 @@
-//! The six categories as parts. A toy faces x, y is up, z is its right side; it stands on y = 0 around the origin.
+//! The six categories as parts. A toy faces x, y is up, z is its right side; it stands on y = 0
+//! around the origin.
 
 mod airplane;
 mod boat;

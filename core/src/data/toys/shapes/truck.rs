@@ -1,4 +1,5 @@
-//! Trucks: cabs with and without a bonnet, boxes, tippers, tankers and timber carriers on two to four axles.
+//! Trucks: cabs with and without a bonnet, boxes, tippers, tankers and timber carriers on two to
+//! four axles.
 
 use super::super::math::{Dice, V3, v3};
 use super::super::paint::{Coat, Face, Mark, Paint, Pattern, Shape, rgb};
