@@ -7,6 +7,7 @@ use image::RgbImage;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
 
 /// Something to be done.
@@ -122,16 +123,6 @@ pub enum Command {
     Cancel(JobId),
     /// Show a file in the system's file manager.
     Reveal(PathBuf),
-}
-
-/// Who answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// The caption memory, which learns from what is said of its answers.
-    #[default]
-    Memory,
-    /// The exact index of words, which learns nothing.
-    Index,
 }
 
 /// A job's number.

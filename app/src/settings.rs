@@ -65,7 +65,7 @@ impl Default for Settings {
 }
 
 /// Leaves of the caption memory that a search usually looks at.
-pub const SEARCH_LEAVES: usize = 64;
+pub const SEARCH_LEAVES: usize = tessera_core::library::search::LEAVES;
 /// Memory that pictures being decoded may usually need, in megabytes.
 pub const PICTURE_MEGABYTES: u64 = 2048;
 /// Recents kept.

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// The version of the sampling pattern by which pictures are described: descriptors of different
+/// versions cannot be compared.
+pub const PATTERN_VERSION: u32 = 1;
+
 /// A binary descriptor: 256 yes/no answers about a patch, compared by Hamming distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Descriptor(pub [u64; 4]);
@@ -45,7 +49,8 @@ pub struct Keypoint {
     pub x: f32,
     /// Pixels from the top edge.
     pub y: f32,
-    /// Pixels of the full-size picture that one pixel of the keypoint's pyramid level covers, 1 or more.
+    /// Pixels of the full-size picture that one pixel of the keypoint's pyramid level covers, 1 or
+    /// more.
     pub scale: f32,
     /// Orientation in radians, clockwise on screen, in `-pi..=pi`.
     pub angle: f32,

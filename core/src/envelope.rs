@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+pub use crate::hash::{hash_hex, hash64};
 use crate::storage::{Disk, PathKind, Storage};
 
 /// The version of the model folder's layout.
@@ -30,16 +31,6 @@ const CHECKSUM: &str = "// xxh3-128 of everything above: ";
 /// A temporary file that was not written to for so long has lost its writer.
 const LEFT_OVER: Duration = Duration::from_hours(1);
 const RETRAIN: &str = "copy the model again from its source, or train it anew";
-
-/// xxh3-128 of some bytes, as 32 hexadecimal digits.
-pub fn hash_hex(bytes: &[u8]) -> String {
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes))
-}
-
-/// xxh3-64 of some bytes.
-pub fn hash64(bytes: &[u8]) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(bytes)
-}
 
 /// Writes a file so that after a crash there is either the old one or the new one, whole.
 ///

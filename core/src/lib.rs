@@ -1,8 +1,10 @@
 //! The methods, data readers and models of Tessera.
 //!
-//! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each other:
+//! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each
+//! other:
 //!
-//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`], [`storage`], [`bytes`]
+//! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`hash`], [`raw_path`], [`storage`],
+//!    [`bytes`]
 //! 2. [`progress`], [`envelope`], [`sparse`], [`learn`]
 //! 3. [`linalg`]
 //! 4. [`nearest`]
@@ -11,30 +13,46 @@
 //! 7. [`ckm`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
+//!
+//! Cargo features, all on by default; without any there are the methods alone, for data that the
+//! caller brings:
+//!
+//! - `files`: models on disk ([`envelope`], [`storage`], [`ckm::model`]).
+//! - `images`, with `files`: pictures, features of pictures, data sets and experiments
+//!   ([`picture`], [`features`], [`data`], [`eval`], [`ckm::presets`]).
+//! - `library`, with `images`: libraries of images in SQLite ([`library`]).
 
 pub mod advise;
 pub mod bytes;
 pub mod ckm;
 pub mod cmt;
 pub mod contextual;
+#[cfg(feature = "images")]
 pub mod data;
 pub mod descriptor;
+#[cfg(feature = "files")]
 pub mod envelope;
 pub mod error;
+#[cfg(feature = "images")]
 pub mod eval;
+#[cfg(feature = "images")]
 pub mod features;
 pub mod hamming;
+pub mod hash;
 pub mod ids;
 pub mod learn;
+#[cfg(feature = "library")]
 pub mod library;
 pub mod linalg;
 pub mod nearest;
 pub mod online_linear;
+#[cfg(feature = "images")]
 pub mod picture;
 pub mod progress;
 pub mod random;
 pub mod raw_path;
 pub mod sparse;
+#[cfg(feature = "files")]
 pub mod storage;
 pub mod text;
 

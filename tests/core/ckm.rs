@@ -1,22 +1,25 @@
 //! The compositional kernel machine against brute force, rebuilding and its own parts.
 
+mod confidence;
+mod own;
+mod refusals;
+
 use image::RgbImage;
 use proptest::prelude::*;
-use rand::RngExt;
 use rayon::ThreadPoolBuilder;
-use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
-use tessera_core::ckm::element::{ElementKind, ElementSource, Elements};
+use tessera_core::ckm::confidence::held_out;
+use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::{Architecture, Evidence, Node};
-use tessera_core::ckm::{Ckm, CkmOptions, Class, Example, Without};
+use tessera_core::ckm::{Ckm, CkmOptions, Class, ElementSource, Example, Without};
 use tessera_core::descriptor::{Descriptor, Keypoint};
-use tessera_core::envelope::hash64;
-use tessera_core::features::{OrbOptions, detect};
+use tessera_core::features::detect;
+use tessera_core::hash::hash64;
 use tessera_core::ids::{ClassId, ItemId};
-use tessera_core::picture::colour::{ColourOptions, colour_layout};
+use tessera_core::picture::colour::colour_layout;
 use tessera_core::picture::grey;
-use tessera_core::picture::hog::{HogOptions, dense_hog};
+use tessera_core::picture::hog::dense_hog;
 use tessera_core::picture::resize::{fit, resize_rgb};
 use tessera_core::progress::Progress;
 use tessera_core::random;
@@ -43,7 +46,8 @@ fn presets() -> [CkmOptions; 4] {
     [Preset::Orb, Preset::Hog, Preset::Colour, Preset::Mixed].map(Preset::options)
 }
 
-/// Kernel values of two query elements with each element of each image; few different values, so that ties are common.
+/// Kernel values of two query elements with each element of each image; few different values, so
+/// that ties are common.
 fn kernels() -> impl Strategy<Value = Vec<Vec<(f32, f32)>>> {
     let value = || (-4i32..8).prop_map(|v| v as f32 / 4.0);
     prop::collection::vec(prop::collection::vec((value(), value()), 1..5), 1..6)
@@ -131,7 +135,8 @@ fn neighbours_are_the_nearest() {
     }
 }
 
-/// An element as the features and the picture functions give it: position from the middle, and values.
+/// An element as the features and the picture functions give it: position from the middle, and
+/// values.
 struct Loose {
     x: f32,
     y: f32,
@@ -156,6 +161,7 @@ fn loose(picture: &image::RgbImage, side: u32, source: &ElementSource) -> Vec<Lo
         }
         ElementSource::Hog(options) => dense_hog(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 255.0)).collect(),
         ElementSource::Colour(options) => colour_layout(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 100.0)).collect(),
+        source => panic!("{} is not cut from pictures", source.name()),
     }
 }
 
@@ -195,7 +201,8 @@ fn without_pairs_it_is_the_sum_of_nearest_elements() {
     }
 }
 
-/// The machine's only kind's value for a query, from its definition: all pairs of training elements, all decompositions.
+/// The machine's only kind's value for a query, from its definition: all pairs of training
+/// elements, all decompositions.
 fn by_definition(ckm: &Ckm, class: &Class, query: &Elements, picture: &RgbImage, training: &dyn Fn(u32) -> RgbImage) -> f64 {
     let (options, kind) = (ckm.options(), &ckm.options().kinds[0]);
     let positions: Vec<[f32; 2]> = (0..query.sets[0].len()).map(|i| query.sets[0].position(i)).collect();
@@ -291,7 +298,8 @@ fn moved(query: &Elements, n: usize, by: [f32; 2], options: &CkmOptions) -> Elem
 #[test]
 fn translating_a_query_changes_the_score_only_through_the_position_term() {
     for mut options in presets().into_iter().take(3) {
-        // Decompositions are drawn anew for other positions: all singles, or one pair, leave nothing to draw.
+        // Decompositions are drawn anew for other positions: all singles, or one pair, leave
+        // nothing to draw.
         for (n, neighbours) in [(usize::MAX, 0), (2, 1)] {
             options.neighbours = neighbours;
             let mut unpriced = options.clone();
@@ -513,160 +521,4 @@ fn a_class_without_elements_costs_the_floor() {
     let explanation = &ckm.explain(&query, Without::Nothing, &[class])[0];
     assert!(explanation.contributions.iter().all(|c| c.matched.is_none()));
     assert!((explanation.contributions.iter().map(|c| c.value).sum::<f64>() - score).abs() < 1e-4);
-}
-
-#[test]
-fn a_class_with_one_object_cannot_be_judged() {
-    let mut ckm = machine(Preset::Hog.options(), 18);
-    let elements = ckm.elements(&scene(500, 96, 96).into()).unwrap();
-    ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements }).unwrap();
-    let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
-    assert_eq!(judged.len(), 18);
-    assert!((0.0..=1.0).contains(&accuracy(&judged)));
-}
-
-#[test]
-fn a_larger_lead_is_never_less_certain() {
-    let ckm = machine(Preset::Mixed.options(), 36);
-    let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
-    let calibration = Calibration::fit(&judged);
-    assert!(calibration.slope >= 0.0 && calibration.offset.is_finite());
-    let mut by_margin: Vec<_> = judged.iter().map(|h| (h.scores.margin(), calibration.confidence(&h.scores))).collect();
-    by_margin.sort_by(|a, b| a.0.total_cmp(&b.0));
-    assert!(by_margin.windows(2).all(|pair| pair[0].1 <= pair[1].1));
-    let mean = by_margin.iter().map(|p| p.1).sum::<f64>() / by_margin.len() as f64;
-    assert!((mean - accuracy(&judged)).abs() < 0.1, "confidence {mean} on average, accuracy {}", accuracy(&judged));
-}
-
-fn logistic(t: f64) -> f64 {
-    1.0 / (1.0 + (-t).exp())
-}
-
-#[test]
-fn a_known_curve_is_found_again() {
-    for (offset, slope) in [(-1.0, 6.0), (0.5, 300.0), (1.0, 0.02)] {
-        let mut rng = random::seeded(7);
-        let judged: Vec<(f64, bool)> = (0..40_000)
-            .map(|_| {
-                let margin = rng.random_range(0.0..3.0) / slope;
-                (margin, rng.random_bool(logistic(offset + slope * margin)))
-            })
-            .collect();
-        let found = Calibration::fit_margins(&judged);
-        assert_eq!(found.n, judged.len());
-        assert!((found.offset - offset).abs() < 0.1 && (found.slope / slope - 1.0).abs() < 0.1, "{found:?}");
-    }
-}
-
-#[test]
-fn without_contrast_the_curve_is_the_share_drawn_in() {
-    let margins = |n: usize| (0..n).map(|i| (i + 1) as f64 / 50.0);
-    let all_right: Vec<(f64, bool)> = margins(20).map(|m| (m, true)).collect();
-    let all_wrong: Vec<(f64, bool)> = margins(20).map(|m| (m, false)).collect();
-    let no_lead: Vec<(f64, bool)> = (0..20).map(|i| (0.0, i < 15)).collect();
-    let falling: Vec<(f64, bool)> = margins(20).map(|m| (m, m < 0.2)).collect();
-    let one = vec![(0.0, true)];
-    for (judged, right) in [(all_right, 20.0), (all_wrong, 0.0), (no_lead, 15.0), (falling, 9.0), (one, 1.0)] {
-        let n = judged.len() as f64;
-        let drawn_in = (right * (right + 1.0) / (right + 2.0) + (n - right) / (n - right + 2.0)) / n;
-        let found = Calibration::fit_margins(&judged);
-        assert!(found.slope >= 0.0 && found.slope < 0.1, "{found:?}");
-        for margin in [0.0, 0.2, 1.0] {
-            let confidence = logistic(found.offset + found.slope * margin);
-            assert!((confidence - drawn_in).abs() < 0.01, "{confidence} at {margin}, not {drawn_in}");
-        }
-    }
-    assert_eq!(Calibration::fit_margins(&[]), Calibration::default());
-}
-
-#[test]
-fn judging_can_be_cancelled() {
-    let progress = Progress::default();
-    progress.cancel();
-    let outcome = held_out(&machine(Preset::Colour.options(), 9), 5, &mut random::seeded(0), &progress);
-    assert!(matches!(outcome, Err(tessera_core::Error::Cancelled)));
-}
-
-#[test]
-fn elements_of_another_machine_are_neither_learned_nor_scored() {
-    let ckm = machine(Preset::Mixed.options(), 9);
-    let mut narrow = ckm.options().clone();
-    narrow.side = 64;
-    let mut reordered = ckm.options().clone();
-    reordered.kinds.swap(1, 2);
-    let mut coarse = ckm.options().clone();
-    coarse.kinds[2].source = ElementSource::Colour(ColourOptions { grid: 5 });
-    let mut more = ckm.options().clone();
-    more.kinds.push(more.kinds[0].clone());
-    let picture = scene(3, 96, 80);
-    for other in presets()[..3].iter().chain(&[narrow, reordered, coarse, more]) {
-        let elements = Ckm::new(other.clone()).unwrap().elements(&picture.clone().into()).unwrap();
-        let scores = ckm.scores(&elements, Without::Nothing);
-        assert!(scores.of == [None; 3] && scores.ranking().is_empty() && scores.margin() == 0.0 && scores.prior() == 0.0);
-        assert!(ckm.explain(&elements, Without::Nothing, &[ClassId(0)]).is_empty());
-        let mut changed = ckm.clone();
-        let error = changed.add("round", Example { id: ItemId(0), name: "x".into(), group: None, elements }).unwrap_err().to_string();
-        assert!(error.contains("option `elements`"), "{error}");
-        assert_eq!(changed, ckm, "what was there under the identifier stays");
-    }
-    // Kernels take no part in cutting.
-    let mut other_kernel = ckm.options().clone();
-    other_kernel.kinds[0].kernel.weight = 0.5;
-    let elements = Ckm::new(other_kernel).unwrap().elements(&picture.clone().into()).unwrap();
-    assert_eq!(ckm.scores(&elements, Without::Nothing).ranking().len(), 3);
-}
-
-#[test]
-fn elements_are_cut_only_by_options_in_their_range() {
-    let picture = scene(3, 40, 40);
-    let kind = |source: ElementSource| vec![ElementKind { source, kernel: Preset::Hog.options().kinds[0].kernel }];
-    let wrong = [
-        (8, Preset::Mixed.options().kinds),
-        (64, Vec::new()),
-        (64, kind(ElementSource::Hog(HogOptions { cell: 0, ..HogOptions::default() }))),
-        (64, kind(ElementSource::Colour(ColourOptions { grid: 0 }))),
-        (64, kind(ElementSource::Orb(OrbOptions { levels: 0, ..OrbOptions::default() }))),
-    ];
-    for (side, kinds) in wrong {
-        let error = Elements::of(&picture.clone().into(), side, &kinds).unwrap_err().to_string();
-        assert!(error.starts_with("option `"), "{error}");
-    }
-}
-
-#[test]
-fn wrong_options_are_refused_in_words() {
-    let base = Preset::Mixed.options();
-    let mut no_kind = base.clone();
-    no_kind.kinds.clear();
-    let mut no_rho = base.clone();
-    no_rho.kinds[0].kernel.rho = 0.0;
-    let with = |source: ElementSource| {
-        let mut options = base.clone();
-        options.kinds[0].source = source;
-        options
-    };
-    let huge_grid = with(ElementSource::Colour(ColourOptions { grid: u32::MAX }));
-    let no_noise = with(ElementSource::Hog(HogOptions { noise: f32::NAN, ..HogOptions::default() }));
-    let wide_edge = with(ElementSource::Orb(OrbOptions { edge: usize::MAX, ..OrbOptions::default() }));
-    let many_corners = with(ElementSource::Orb(OrbOptions { count: 10_001, ..OrbOptions::default() }));
-    let many_kinds = CkmOptions { kinds: vec![base.kinds[0].clone(); 17], ..base.clone() };
-    let wrong = [
-        huge_grid,
-        no_noise,
-        wide_edge,
-        many_corners,
-        no_kind,
-        many_kinds,
-        no_rho,
-        CkmOptions { side: 1, ..base.clone() },
-        CkmOptions { decompositions: 0, ..base.clone() },
-        CkmOptions { neighbours: 65, ..base.clone() },
-    ];
-    for options in wrong {
-        let error = Ckm::new(options.clone()).map(|_| options).unwrap_err().to_string();
-        assert!(error.starts_with("option `") && error.contains("must be"), "{error}");
-    }
-    let widest = CkmOptions { kinds: vec![base.kinds[0].clone(); 16], neighbours: 64, ..base.clone() };
-    Ckm::new(widest).unwrap();
-    Ckm::new(with(ElementSource::Orb(OrbOptions { count: 10_000, ..OrbOptions::default() }))).unwrap();
 }

@@ -8,6 +8,7 @@ mod import;
 mod looks;
 mod models;
 mod recall;
+mod search;
 mod shared;
 mod suggest;
 

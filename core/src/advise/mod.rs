@@ -15,6 +15,23 @@
 //! - Hazan, Agarwal and Kale, *Logarithmic regret algorithms for online convex optimization*, 2007: Newton's step online.
 //! - Mitani and Hamamoto, *A local mean-based nonparametric classifier*, 2006: [`LocalMeans`].
 //!
+//! ```
+//! use tessera_core::advise::{Mixture, Opinion};
+//! use tessera_core::ids::ClassId;
+//!
+//! // The first adviser is always right, the second never.
+//! let mut mixture = Mixture::new(2)?;
+//! for round in 0..30 {
+//!     let truth = ClassId(round % 2);
+//!     let scores = |right: f64| if truth == ClassId(0) { vec![right, 1.0 - right] } else { vec![1.0 - right, right] };
+//!     let advice = mixture.combine(&[Opinion::Scores(scores(1.0)), Opinion::Scores(scores(0.0))]);
+//!     mixture.learn(&advice, truth)?;
+//! }
+//! let advice = mixture.combine(&[Opinion::Scores(vec![1.0, 0.0]), Opinion::Scores(vec![0.0, 1.0])]);
+//! assert_eq!(advice.suggestion(), Some(ClassId(0)));
+//! # Ok::<(), tessera_core::Error>(())
+//! ```
+//!
 //! # What is bounded
 //!
 //! In round t expert i of N gives the truth the chance p_i(t), which may depend in any way on the rounds before; the mixture has weights w_i(t), π_i at

@@ -23,9 +23,10 @@ pub struct HeldOut {
     pub scores: Scores,
 }
 
-/// Scores at most `limit` training images (a random choice of `rng` when there are more), each with its whole group
-/// left out, or where no group is known itself. Images whose class has no other group cannot be judged and are left
-/// out. Equal on any number of threads. O(limit * query elements * training elements).
+/// Scores at most `limit` training images (a random choice of `rng` when there are more), each with
+/// its whole group left out, or where no group is known itself. Images whose class has no other
+/// group cannot be judged and are left out. Equal on any number of threads. O(limit * query
+/// elements * training elements).
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
@@ -79,8 +80,9 @@ impl Calibration {
         Self::fit_margins(&judged)
     }
 
-    /// Fits the curve by Newton's method to margins and whether each was right, with the targets drawn in a little
-    /// (J. Platt, *Probabilistic outputs for support vector machines*, 1999), so that no probability becomes 0 or 1.
+    /// Fits the curve by Newton's method to margins and whether each was right, with the targets
+    /// drawn in a little (J. Platt, *Probabilistic outputs for support vector machines*, 1999), so
+    /// that no probability becomes 0 or 1.
     pub fn fit_margins(judged: &[(f64, bool)]) -> Self {
         if judged.is_empty() {
             return Self::default();

@@ -1,71 +1,13 @@
 //! Elements: the pieces an image is made of, by kind, laid out for searching.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use super::CkmOptions;
-use super::kernel::LeafKernel;
+use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::descriptor::Descriptor;
-use crate::envelope::hash64;
-use crate::error::{Error, Result};
-use crate::features::{self, OrbOptions};
 use crate::hamming::{Blocks, LANES};
-use crate::picture::colour::{self, ColourOptions, colour_layout};
-use crate::picture::decode::SIDE;
-use crate::picture::hog::{self, HogOptions, dense_hog};
-use crate::picture::{Picture, grey, resize};
 
-/// Where a kind of element comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ElementSource {
-    /// Corners with binary descriptors.
-    Orb(OrbOptions),
-    /// Dense blocks of gradient histograms.
-    Hog(HogOptions),
-    /// Mean colours of small squares.
-    Colour(ColourOptions),
-}
-
-impl ElementSource {
-    /// A short name: `orb`, `hog` or `colour`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Orb(_) => "orb",
-            Self::Hog(_) => "hog",
-            Self::Colour(_) => "colour",
-        }
-    }
-
-    /// Length of a dense feature vector; 0 for binary descriptors.
-    pub(super) fn dimension(&self) -> usize {
-        match self {
-            Self::Orb(_) => 0,
-            Self::Hog(_) => hog::VALUES,
-            Self::Colour(_) => colour::VALUES,
-        }
-    }
-
-    /// Quantised steps in one unit of feature distance.
-    pub(super) fn unit(&self) -> f32 {
-        match self {
-            Self::Orb(_) => 1.0,
-            Self::Hog(_) => 255.0,
-            Self::Colour(_) => 100.0,
-        }
-    }
-}
-
-/// A kind of element and the leaf kernel that compares two of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ElementKind {
-    /// Where the elements come from.
-    pub source: ElementSource,
-    /// How they are compared.
-    pub kernel: LeafKernel,
-}
-
-/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255: sums of their products
-/// are exact in f32, whatever the order and the instructions.
+/// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255:
+/// sums of their products are exact in f32, whatever the order and the instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Values {
     Binary(Blocks),
@@ -77,8 +19,8 @@ pub(super) enum Values {
     },
 }
 
-/// Positions of [`LANES`] elements, and what is added to their kernels: 0 (or a learned weight), and minus infinity for
-/// lanes that hold no element.
+/// Positions of [`LANES`] elements, and what is added to their kernels: 0 (or a learned weight),
+/// and minus infinity for lanes that hold no element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Places {
     pub(super) x: [f32; LANES],
@@ -161,6 +103,22 @@ fn places(positions: &[[f32; 2]]) -> Vec<Places> {
     all
 }
 
+/// What elements are: those of machines of another working size, or with other kinds, cannot be
+/// compared. Kernels play no part.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cut {
+    /// Working pixels of the longer side.
+    pub(super) side: u32,
+    sources: Vec<ElementSource>,
+}
+
+impl Cut {
+    /// Elements of `kinds` at `side` working pixels.
+    pub(super) fn of(side: u32, kinds: &[ElementKind]) -> Arc<Self> {
+        Arc::new(Self { side, sources: kinds.iter().map(|kind| kind.source.clone()).collect() })
+    }
+}
+
 /// An image as its elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elements {
@@ -170,56 +128,19 @@ pub struct Elements {
     pub size: (u32, u32),
     /// Its own pixels in one working pixel.
     pub scale: f32,
-    /// The way they were cut (see [`way`]).
-    pub(super) way: u64,
+    /// What they are.
+    pub(super) cut: Arc<Cut>,
 }
 
 impl Elements {
-    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working pixels. Positions are told in the
-    /// picture's own pixels, even when it was shrunk before.
-    ///
-    /// # Errors
-    /// [`Error::Option`] when the side or an option of a kind is out of range.
-    pub fn of(picture: &Picture, side: u32, kinds: &[ElementKind]) -> Result<Self> {
-        check(side, kinds)?;
-        let size = picture.size;
-        let (width, height) = resize::fit(size.0, size.1, side);
-        let work = resize::resize_rgb(&picture.pixels, width, height);
-        let luma = grey(&work);
-        let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
-        let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
-        let set = |kind: &ElementKind| -> ElementSet {
-            match &kind.source {
-                ElementSource::Orb(options) => {
-                    let found = features::detect(&luma, options);
-                    let positions: Vec<_> = found.keypoints.iter().map(|k| centred(k.x, k.y)).collect();
-                    ElementSet::binary(&positions, found.descriptors)
-                }
-                ElementSource::Hog(options) => {
-                    let blocks = dense_hog(&work, options);
-                    let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
-                    let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values).map(|v| (v * kind.source.unit()).round() as u8).collect();
-                    ElementSet::dense(&positions, &rows, hog::VALUES)
-                }
-                ElementSource::Colour(options) => {
-                    let blocks = colour_layout(&work, options);
-                    let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
-                    let shift = |(i, v): (usize, f32)| (v * kind.source.unit()).round() + if i % 3 == 0 { 0.0 } else { 128.0 };
-                    let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values.into_iter().enumerate()).map(|v| shift(v) as u8).collect();
-                    ElementSet::dense(&positions, &rows, colour::VALUES)
-                }
-            }
-        };
-        Ok(Self::new(kinds.iter().map(set).collect(), size, side, kinds))
+    /// `sets` must be what `cut` says, one for each of its sources, with positions in working
+    /// pixels.
+    pub(super) fn new(sets: Vec<ElementSet>, size: (u32, u32), cut: &Arc<Cut>) -> Self {
+        Self { sets, size, scale: size.0.max(size.1) as f32 / cut.side as f32, cut: Arc::clone(cut) }
     }
 
-    /// `sets` must be of `kinds`, one each, cut at `side` working pixels.
-    pub(super) fn new(sets: Vec<ElementSet>, size: (u32, u32), side: u32, kinds: &[ElementKind]) -> Self {
-        Self { sets, size, scale: size.0.max(size.1) as f32 / side as f32, way: way(side, kinds) }
-    }
-
-    /// The elements as bytes: width, height, then of each kind the number of elements, their positions and features,
-    /// all numbers little-endian.
+    /// The elements as bytes: width, height, then of each kind the number of elements, their
+    /// positions and features, all numbers little-endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(self.size.0.to_le_bytes());
@@ -237,7 +158,8 @@ impl Elements {
         bytes
     }
 
-    /// The elements that [`Elements::to_bytes`] wrote for a machine of the same side and kinds; `None` for other bytes.
+    /// The elements that [`Elements::to_bytes`] wrote for a machine of the same side and kinds;
+    /// `None` for other bytes.
     pub fn from_bytes(bytes: &[u8], options: &CkmOptions) -> Option<Self> {
         let mut rest = bytes;
         let mut take = |n: usize| {
@@ -259,18 +181,15 @@ impl Elements {
             if positions.iter().flatten().any(|value| !value.is_finite()) {
                 return None;
             }
-            sets.push(match kind.source {
-                ElementSource::Orb(_) => {
+            sets.push(match kind.source.dimension() {
+                0 => {
                     let features = take(n.checked_mul(32)?)?;
                     ElementSet::binary(&positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes))
                 }
-                _ => {
-                    let dimension = kind.source.dimension();
-                    ElementSet::dense(&positions, take(n.checked_mul(dimension)?)?, dimension)
-                }
+                dimension => ElementSet::dense(&positions, take(n.checked_mul(dimension)?)?, dimension),
             });
         }
-        rest.is_empty().then(|| Self::new(sets, size, options.side, &options.kinds))
+        rest.is_empty().then(|| Self::new(sets, size, &Cut::of(options.side, &options.kinds)))
     }
 
     /// The number of elements of all kinds.
@@ -283,37 +202,10 @@ impl Elements {
         self.len() == 0
     }
 
-    /// A position in working pixels from the middle as one in the image's own pixels from its top left corner.
+    /// A position in working pixels from the middle as one in the image's own pixels from its top
+    /// left corner.
     pub fn to_picture(&self, position: [f32; 2]) -> [f32; 2] {
         let middle = [(self.size.0 as f32 - 1.0) / 2.0, (self.size.1 as f32 - 1.0) / 2.0];
         [position[0] * self.scale + middle[0], position[1] * self.scale + middle[1]]
     }
-}
-
-/// A number that differs where elements are cut differently: another working size or other kinds. Kernels play no part.
-pub(super) fn way(side: u32, kinds: &[ElementKind]) -> u64 {
-    let sources: Vec<_> = kinds.iter().map(|kind| &kind.source).collect();
-    hash64(format!("{side} {sources:?}").as_bytes())
-}
-
-/// Checks a working size and the options of a list of kinds.
-///
-/// # Errors
-/// [`Error::Option`] for the first that is out of range.
-pub(super) fn check(side: u32, kinds: &[ElementKind]) -> Result<()> {
-    if !(16..=SIDE).contains(&side) {
-        return Err(Error::Option { name: "side", found: side.to_string(), expected: "16 to 1024" });
-    }
-    if !(1..=16).contains(&kinds.len()) {
-        return Err(Error::Option { name: "elements", found: format!("{} kinds", kinds.len()), expected: "1 to 16 kinds" });
-    }
-    for kind in kinds {
-        match &kind.source {
-            ElementSource::Orb(options) => options.check()?,
-            ElementSource::Hog(options) => options.check()?,
-            ElementSource::Colour(options) => options.check()?,
-        }
-        kind.kernel.check()?;
-    }
-    Ok(())
 }

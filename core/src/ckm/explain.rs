@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::compare::Queries;
 use super::element::Elements;
-use super::kernel::Queries;
 use super::spf::{NO_IMAGE, Node};
 use super::{Ckm, Without};
 use crate::ids::{ClassId, ItemId};
@@ -38,7 +38,8 @@ pub struct Contribution {
     pub likeness: f32,
     /// The leaf kernel's part for position, 0 or less.
     pub nearness: f32,
-    /// Half of the pair bonus, where this element and a neighbour were matched within one training image; else 0.
+    /// Half of the pair bonus, where this element and a neighbour were matched within one training
+    /// image; else 0.
     pub bonus: f32,
     /// What all this adds to the score: the kind's weight times the sum of the three.
     pub value: f64,
@@ -56,8 +57,9 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// What speaks for this class against another: each contribution with its lead over the same query element's value
-    /// for `other`, the largest lead first. The leads sum to the difference of the scores.
+    /// What speaks for this class against another: each contribution with its lead over the same
+    /// query element's value for `other`, the largest lead first. The leads sum to the difference
+    /// of the scores.
     pub fn against<'a>(&'a self, other: &Self) -> Vec<(&'a Contribution, f64)> {
         let theirs: BTreeMap<(usize, usize), f64> = other.contributions.iter().map(|c| ((c.kind, c.element), c.value)).collect();
         let lead = |c: &'a Contribution| (c, c.value - theirs.get(&(c.kind, c.element)).copied().unwrap_or(0.0));
@@ -71,7 +73,7 @@ impl Ckm {
     /// Explains the score of each of `classes` (those that have one) for `query`.
     /// O(query elements * training elements).
     pub fn explain(&self, query: &Elements, without: Without<'_>, classes: &[ClassId]) -> Vec<Explanation> {
-        if query.way != self.way {
+        if query.cut != self.cut {
             return Vec::new();
         }
         let evidence = self.evidence(query, without);
@@ -110,8 +112,7 @@ impl Ckm {
     }
 
     fn queries<'a>(&self, k: usize, query: &'a Elements) -> Queries<'a> {
-        let kind = &self.options.kinds[k];
-        Queries::new(&query.sets[k], kind.source.dimension(), kind.source.unit(), kind.kernel)
+        Queries::new(&query.sets[k], &self.options.kinds[k])
     }
 
     #[expect(clippy::too_many_arguments, reason = "a private step of explain, which holds all of these")]

@@ -1,68 +1,71 @@
-//! Compositional kernel machines over image elements.
+//! Recognising images from few examples: compositional kernel machines over pieces of images.
 //!
-//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop: a class's score for a query is
-//! the best way of composing the query from pieces of that class's training images. Elements are compared by a leaf
-//! kernel ([`kernel`]), unary and pair nodes maximise over all training elements of the class, and the root maximises
-//! over random decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights uniform.
+//! After R. Gens and P. Domingos, *Compositional Kernel Machines*, ICLR 2017 workshop, sections 2
+//! and 3: a class's score for a query is the best way of composing the query from pieces of that
+//! class's training images. Elements are compared by a leaf kernel ([`kernel`]), unary and pair
+//! nodes maximise over all training elements of the class, and the root maximises over random
+//! decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights
+//! uniform.
 //!
-//! Beyond the paper: several kinds of elements ([`element`]) join in one machine. The root is then a product (in
-//! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions for each kind.
+//! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by
+//! the caller ([`own`]). A score is the exact sum of its elements' contributions ([`explain`]);
+//! [`confidence`] makes a chance of its lead, and [`model`] keeps a machine on disk.
 //!
-//! Training stores elements, so it is one pass; an image is added or removed at the cost of that image, and the machine
-//! is then equal to one trained without it. Leaving an image or its whole group out of a score is a mask.
+//! Beyond the paper: several kinds of elements join in one machine. The root is then a product (in
+//! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions
+//! for each kind.
+//!
+//! # Complexity
+//!
+//! Training stores elements, so it is one pass; an image is added or removed at the cost of that
+//! image, and the machine is then equal to one trained without it. Leaving an image or its whole
+//! group out of a score is a mask. A query costs O(its elements * training elements of the same
+//! kind), 16 comparisons at a time, on all threads. Memory is 44 bytes an element with a binary
+//! descriptor; with a dense vector 16, and one byte a value.
+//!
+//! ```
+//! use image::{Rgb, RgbImage};
+//! use tessera_core::ckm::presets::Preset;
+//! use tessera_core::ckm::{Ckm, Example, Without};
+//! use tessera_core::ids::ItemId;
+//!
+//! let mut machine = Ckm::new(Preset::Colour.options())?;
+//! for (id, class, colour) in [(0, "poppy", [200, 30, 30]), (1, "cornflower", [40, 60, 200])] {
+//!     let elements = machine.elements(&RgbImage::from_pixel(64, 64, Rgb(colour)).into())?;
+//!     machine.add(class, Example { id: ItemId(id), name: format!("{class}.png"), group: None, elements })?;
+//! }
+//! let query = machine.elements(&RgbImage::from_pixel(80, 60, Rgb([180, 50, 40])).into())?;
+//! let best = machine.scores(&query, Without::Nothing).ranking()[0].0;
+//! assert_eq!(machine.classes()[best.index()].name, "poppy");
+//! # Ok::<(), tessera_core::Error>(())
+//! ```
 
+mod compare;
 pub mod confidence;
 pub mod element;
 pub mod explain;
 pub mod kernel;
+#[cfg(feature = "files")]
 pub mod model;
+mod options;
+pub mod own;
+#[cfg(feature = "images")]
+mod picture;
+#[cfg(feature = "images")]
 pub mod presets;
 pub mod spf;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-use crate::envelope::hash64;
 use crate::error::{Error, Result};
+use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
-use crate::picture::Picture;
-use element::{ElementKind, Elements};
-use kernel::Queries;
+use compare::Queries;
+use element::{Cut, Elements};
+use rayon::prelude::*;
 use spf::{Architecture, Evidence};
 
-/// How a machine is built.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CkmOptions {
-    /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
-    pub side: u32,
-    /// The kinds of elements and their kernels, 1 to 16.
-    pub kinds: Vec<ElementKind>,
-    /// Decompositions a query is scored by (the paper's P), `1..=1024`.
-    pub decompositions: usize,
-    /// Spatial neighbours of an element that it may pair with (the paper's k), `0..=64`.
-    pub neighbours: usize,
-    /// Seed of the decompositions.
-    pub seed: u64,
-}
-
-impl CkmOptions {
-    /// Checks that every option is in its range.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for the first that is not.
-    pub fn check(&self) -> Result<()> {
-        if !(1..=1024).contains(&self.decompositions) {
-            return Err(Error::Option { name: "decompositions", found: self.decompositions.to_string(), expected: "1 to 1024" });
-        }
-        if self.neighbours > 64 {
-            return Err(Error::Option { name: "neighbours", found: self.neighbours.to_string(), expected: "0 to 64" });
-        }
-        element::check(self.side, &self.kinds)
-    }
-}
+pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
 
 /// A training image.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +111,8 @@ impl Without<'_> {
 }
 
 impl Example {
-    /// What must be left out for an honest score of this very image: its group, or where none is known itself.
+    /// What must be left out for an honest score of this very image: its group, or where none is
+    /// known itself.
     pub fn without_itself(&self) -> Without<'_> {
         self.group.as_deref().map_or(Without::Image(self.id), Without::Group)
     }
@@ -118,15 +122,16 @@ impl Example {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ckm {
     options: CkmOptions,
-    /// How its elements are cut.
-    way: u64,
+    /// What its elements are.
+    cut: Arc<Cut>,
     classes: Vec<Class>,
 }
 
 /// The scores of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
-    /// One for each class, in the machine's order; `None` for a class that has no training image but those left out.
+    /// One for each class, in the machine's order; `None` for a class that has no training image
+    /// but those left out.
     pub of: Vec<Option<f64>>,
     /// Of each class the training images that counted.
     examples: Vec<usize>,
@@ -135,8 +140,8 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Classes from the best down; ties go to the class with more training images, then to the first by name. Classes
-    /// without a score are left out.
+    /// Classes from the best down; ties go to the class with more training images, then to the
+    /// first by name. Classes without a score are left out.
     pub fn ranking(&self) -> Vec<(ClassId, f64)> {
         let mut ranking: Vec<_> = self.of.iter().zip(0..).filter_map(|(score, c)| score.map(|s| (ClassId(c), s))).collect();
         ranking.sort_by(|a, b| {
@@ -146,13 +151,15 @@ impl Scores {
         ranking
     }
 
-    /// The share of training images that the largest class has, in 0..=1: all that is known without elements.
+    /// The share of training images that the largest class has, in 0..=1: all that is known without
+    /// elements.
     pub fn prior(&self) -> f64 {
         let all: usize = self.examples.iter().sum();
         self.examples.iter().max().map_or(0.0, |&most| most as f64 / all.max(1) as f64)
     }
 
-    /// The best class's lead over the second, divided by [`Scores::mass`]; 0 without elements or with one class.
+    /// The best class's lead over the second, divided by [`Scores::mass`]; 0 without elements or
+    /// with one class.
     pub fn margin(&self) -> f64 {
         match self.ranking().as_slice() {
             [first, second, ..] if self.mass > 0.0 => (first.1 - second.1) / self.mass,
@@ -178,8 +185,8 @@ impl Ckm {
     /// [`Error::Option`] when an option is out of range.
     pub fn new(options: CkmOptions) -> Result<Self> {
         options.check()?;
-        let way = element::way(options.side, &options.kinds);
-        Ok(Self { options, way, classes: Vec::new() })
+        let cut = Cut::of(options.side, &options.kinds);
+        Ok(Self { options, cut, classes: Vec::new() })
     }
 
     /// How the machine was built.
@@ -207,22 +214,14 @@ impl Ckm {
         self.examples().map(|(_, example)| example.elements.len()).sum()
     }
 
-    /// Cuts an image into the elements this machine works with. O(pixels).
-    ///
-    /// # Errors
-    /// None that [`Ckm::new`] has not refused already.
-    pub fn elements(&self, picture: &Picture) -> Result<Elements> {
-        Elements::of(picture, self.options.side, &self.options.kinds)
-    }
-
-    /// Adds a training image to the class of that name, which begins with its first image; an image already there
-    /// under the same identifier is replaced. O(images of the class).
+    /// Adds a training image to the class of that name, which begins with its first image; an image
+    /// already there under the same identifier is replaced. O(images of the class).
     ///
     /// # Errors
     /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
     pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) -> Result<()> {
         let example = example.into();
-        if example.elements.way != self.way {
+        if example.elements.cut != self.cut {
             let found = "those of another machine".into();
             return Err(Error::Option { name: "elements", found, expected: "cut at this machine's side into its kinds" });
         }
@@ -237,7 +236,8 @@ impl Ckm {
         Ok(())
     }
 
-    /// Removes a training image, and its class with its last image. Returns whether it was there. O(images).
+    /// Removes a training image, and its class with its last image. Returns whether it was there.
+    /// O(images).
     pub fn remove(&mut self, id: ItemId) -> bool {
         let place =
             self.classes.iter().zip(0..).find_map(|(class, c): (&Class, usize)| {
@@ -251,10 +251,11 @@ impl Ckm {
         true
     }
 
-    /// The score of each class; no class has one for elements that were cut for a machine of another side or other kinds.
-    /// Equal on any number of threads. O(query elements * training elements).
+    /// The score of each class; no class has one for elements that were cut for a machine of
+    /// another side or other kinds. Equal on any number of threads. O(query elements * training
+    /// elements).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
-        if query.way != self.way {
+        if query.cut != self.cut {
             let n = self.classes.len();
             return Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
         }
@@ -264,13 +265,15 @@ impl Ckm {
         Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) }
     }
 
-    /// The scores of a query by parts of the machine, each as if no other image had been learned; `holds` says which images a part has. Each
-    /// comparison of two images is made once for all parts. O(query elements * training elements), and O(query elements) for each image of each part.
+    /// The scores of a query by parts of the machine, each as if no other image had been learned;
+    /// `holds` says which images a part has. Each comparison of two images is made once for all
+    /// parts. O(query elements * training elements), and O(query elements) for each image of each
+    /// part.
     pub fn scores_by_parts(&self, query: &Elements, parts: usize, holds: impl Fn(usize, ItemId) -> bool) -> Vec<Scores> {
         let n = self.classes.len();
         let none = Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
         let mut all = vec![none; parts];
-        if query.way != self.way {
+        if query.cut != self.cut {
             return all;
         }
         for scores in &mut all {
@@ -279,7 +282,7 @@ impl Ckm {
         for (k, kind) in self.options.kinds.iter().enumerate() {
             let set = &query.sets[k];
             let architecture = self.architecture(k, query);
-            let queries = Queries::new(set, kind.source.dimension(), kind.source.unit(), kind.kernel);
+            let queries = Queries::new(set, kind);
             let mut bests = vec![0.0; queries.len()];
             for (c, class) in self.classes.iter().enumerate() {
                 let mut evidence = vec![Evidence::new(set.len(), architecture.edges.len()); parts];
@@ -337,7 +340,7 @@ impl Ckm {
         let kind = &self.options.kinds[k];
         let set = &query.sets[k];
         let architecture = self.architecture(k, query);
-        let queries = Queries::new(set, kind.source.dimension(), kind.source.unit(), kind.kernel);
+        let queries = Queries::new(set, kind);
         let tasks: Vec<(usize, usize)> = self
             .classes
             .iter()

@@ -8,12 +8,11 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
 use super::confidence::Calibration;
-use super::element::{ElementSet, ElementSource, Elements, Values};
+use super::element::{Cut, ElementSet, Elements, Values};
 use super::{Ckm, CkmOptions, Example};
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
 use crate::error::{Error, Result};
-use crate::features::brief::PATTERN_VERSION;
 use crate::ids::ItemId;
 
 /// The kind of model, as its manifest calls it.
@@ -36,11 +35,13 @@ pub struct RecogniserModel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// Accuracy on training images with their whole object left out; `None` when none could be judged.
+    /// Accuracy on training images with their whole object left out; `None` when none could be
+    /// judged.
     pub held_out_accuracy: Option<f64>,
     /// Images it was measured on.
     pub held_out: usize,
-    /// Training images whose object was not known: their near copies were there, and the accuracy reads too high.
+    /// Training images whose object was not known: their near copies were there, and the accuracy
+    /// reads too high.
     pub objects_unknown: usize,
 }
 
@@ -240,15 +241,15 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
     let names = reader.texts("images.name", n)?;
     let groups = reader.texts("images.group", n)?;
     let kinds = ckm.options().kinds.clone();
-    let side = ckm.options().side;
+    let cut = Cut::of(ckm.options().side, &kinds);
     let mut sets: Vec<Vec<ElementSet>> = vec![Vec::with_capacity(kinds.len()); n];
     for (k, kind) in kinds.iter().enumerate() {
         let name = |part: &str| format!("{k}.{}.{part}", kind.source.name());
         let counts = reader.u32s(&name("count"), n)?;
         let total: usize = counts.iter().map(|&c| c as usize).sum();
-        let width = match kind.source {
-            ElementSource::Orb(_) => 32,
-            _ => kind.source.dimension(),
+        let width = match kind.source.dimension() {
+            0 => 32,
+            dimension => dimension,
         };
         let positions: Vec<f32> =
             reader.bytes(&name("position"), Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
@@ -265,15 +266,15 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
             start = range.end;
             let positions = &positions.as_chunks::<2>().0[range.clone()];
             let features = &features[range.start * width..range.end * width];
-            sets.push(match kind.source {
-                ElementSource::Orb(_) => ElementSet::binary(positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes)),
+            sets.push(match kind.source.dimension() {
+                0 => ElementSet::binary(positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes)),
                 _ => ElementSet::dense(positions, features, width),
             });
         }
     }
     for (i, sets) in sets.into_iter().enumerate() {
         let class = classes.get(class[i] as usize).ok_or_else(|| format!("class {} of {}", class[i], classes.len()))?;
-        let elements = Elements::new(sets, (widths[i], heights[i]), side, &kinds);
+        let elements = Elements::new(sets, (widths[i], heights[i]), &cut);
         let group = Some(groups[i].clone()).filter(|group| !group.is_empty());
         let example = Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements };
         ckm.add(class, example).map_err(|error| error.to_string())?;

@@ -1,8 +1,7 @@
 //! The settings that are used unless others are given.
 
-use super::CkmOptions;
-use super::element::{ElementKind, ElementSource};
 use super::kernel::LeafKernel;
+use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::features::OrbOptions;
 use crate::picture::colour::ColourOptions;
 use crate::picture::hog::HogOptions;
@@ -21,8 +20,8 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The options, chosen on training objects alone by `benches/select_ckm.py` (its log lies beside it). Patches are
-    /// described as they stand: people photograph objects upright.
+    /// The options, chosen on training objects alone by `benches/select_ckm.py` (its log lies
+    /// beside it). Patches are described as they stand: people photograph objects upright.
     pub fn options(self) -> CkmOptions {
         let kinds = match self {
             Self::Orb => vec![orb(1.0)],

@@ -1,4 +1,5 @@
-//! The sum-product function of a query: decompositions into pairs and singles, and their max-sum value.
+//! The sum-product function of a query: decompositions into pairs and singles, and their max-sum
+//! value.
 
 use crate::random;
 use rand::seq::SliceRandom;
@@ -15,15 +16,17 @@ pub enum Node {
 /// The structure of the function over the query elements of one kind; the same for every class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Architecture {
-    /// Pairs of query elements of which one is among the k nearest of the other, the smaller first, in order.
+    /// Pairs of query elements of which one is among the k nearest of the other, the smaller first,
+    /// in order.
     pub edges: Vec<(u32, u32)>,
     /// Decompositions: in each, every query element is in exactly one node.
     pub decompositions: Vec<Vec<Node>>,
 }
 
 impl Architecture {
-    /// Draws `count` decompositions (at least one) of elements at `positions`, whose pairs are taken at random from the
-    /// `neighbours` nearest of each element until none can be added. O(n^2 + count * n * neighbours).
+    /// Draws `count` decompositions (at least one) of elements at `positions`, whose pairs are
+    /// taken at random from the `neighbours` nearest of each element until none can be added. O(n^2
+    /// + count * n * neighbours).
     pub fn draw(positions: &[[f32; 2]], neighbours: usize, count: usize, seed: u64) -> Self {
         let edges = edges(positions, neighbours);
         let decompositions = (0..count.max(1) as u64).map(|p| decompose(positions.len(), &edges, seed, p)).collect();
@@ -74,12 +77,14 @@ pub const NO_IMAGE: u32 = u32::MAX;
 
 /// What a class's training images offer to a query: the maxima that its unary and pair nodes need.
 ///
-/// A pair node is `max over (z, z')` of both kernels plus the bonus when z and z' come from one image. That is the
-/// larger of the best of each side without the bonus, and the best image's sum of both sides with it: O(elements)
-/// instead of O(elements^2). With a negative bonus the first term must take the two sides from different images.
+/// A pair node is `max over (z, z')` of both kernels plus the bonus when z and z' come from one
+/// image. That is the larger of the best of each side without the bonus, and the best image's sum
+/// of both sides with it: O(elements) instead of O(elements^2). With a negative bonus the first
+/// term must take the two sides from different images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// Of each query element: the best kernel and its image, and the best of any other image and that image.
+    /// Of each query element: the best kernel and its image, and the best of any other image and
+    /// that image.
     pub unary: Vec<[(f32, u32); 2]>,
     /// Of each edge: the largest sum of two kernels from one image, and the image.
     pub same: Vec<(f32, u32)>,
@@ -91,7 +96,8 @@ impl Evidence {
         Self { unary: vec![[(f32::NEG_INFINITY, NO_IMAGE); 2]; elements], same: vec![(f32::NEG_INFINITY, NO_IMAGE); edges] }
     }
 
-    /// Takes in the best kernels of one image; images must come in ascending order, so that of equals the first stays.
+    /// Takes in the best kernels of one image; images must come in ascending order, so that of
+    /// equals the first stays.
     pub fn add(&mut self, image: u32, bests: &[f32], edges: &[(u32, u32)]) {
         for (entry, &value) in self.unary.iter_mut().zip(bests) {
             insert(entry, (value, image));
@@ -117,8 +123,8 @@ impl Evidence {
         }
     }
 
-    /// The value of the unary node of element `j`, and the image of its element; at least `floor`, which stands for a
-    /// class without elements of the kind.
+    /// The value of the unary node of element `j`, and the image of its element; at least `floor`,
+    /// which stands for a class without elements of the kind.
     pub fn single(&self, j: u32, floor: f32) -> (f32, u32) {
         let best = self.unary[j as usize][0];
         if best.0 >= floor { best } else { (floor, NO_IMAGE) }
@@ -139,7 +145,8 @@ impl Evidence {
         if together.0 > apart.0 { together } else { apart }
     }
 
-    /// The root's value: the largest decomposition's sum, and which decomposition (of equals the first).
+    /// The root's value: the largest decomposition's sum, and which decomposition (of equals the
+    /// first).
     pub fn root(&self, architecture: &Architecture, bonus: f32, floor: f32) -> (f64, usize) {
         let pairs: Vec<f32> = (0..architecture.edges.len() as u32).map(|e| self.pair(e, &architecture.edges, bonus, floor).0).collect();
         let value = |nodes: &Vec<Node>| -> f64 {

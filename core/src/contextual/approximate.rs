@@ -118,10 +118,6 @@ impl PairLearner for ApproximateLadder {
         f64::INFINITY
     }
 
-    fn finest(&self) -> Option<u32> {
-        self.levels.iter().rposition(|level| level.set.cuts() > 0.0).map(|place| place as u32)
-    }
-
     fn inflate(&mut self, q: &[f64], _: u32) {
         let parts: Vec<Vec<f64>> = self.levels.iter().map(|level| self.part(level, q)).collect();
         self.levels.iter_mut().zip(&parts).for_each(|(level, part)| level.set.grow(part));

@@ -334,10 +334,6 @@ impl PairLearner for EllipsoidLadder {
         (2.0 * space.radius).powf(space.power) * d / cut_drop(space.dimension) * sum
     }
 
-    fn finest(&self) -> Option<u32> {
-        self.scales.last().map(|own| own.scale)
-    }
-
     fn inflate(&mut self, q: &[f64], scale: u32) {
         self.scales.retain(|own| own.scale <= scale);
         let d = self.space.dimension;

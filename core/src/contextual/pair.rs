@@ -146,9 +146,6 @@ pub trait PairLearner: Clone + Stored {
     /// active scale, where numbers end.
     fn bound(space: &Space) -> f64;
 
-    /// The finest scale that exists, if there is one.
-    fn finest(&self) -> Option<u32>;
-
     /// Lets what is known along `q`, which was just answered otherwise, grow again, and forgets scales finer than `scale`: for labels that
     /// contradict each other. No bound holds afterwards.
     fn inflate(&mut self, q: &[f64], scale: u32);

@@ -247,10 +247,6 @@ impl PairLearner for PolytopeLadder {
         (0..=Self::last_scale(space)).map(|scale| space.price(scale) * Self::most_mistakes(space, scale)).sum()
     }
 
-    fn finest(&self) -> Option<u32> {
-        self.mistakes.iter().zip(0..).filter(|(n, _)| **n > 0.0).map(|(_, scale)| scale).last()
-    }
-
     fn inflate(&mut self, _: &[f64], _: u32) {
         // The older half of what was recorded is forgotten.
         let d = self.space.dimension;

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use super::dataset::{
+    ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, OpenOptions, Skipped, UNLABELLED, count, group_name, preview,
+};
 use super::names::{self, Choice, Name, NamePattern};
+use super::shot::{Camera, Meta};
 use super::walk::{Walk, walk};
-use super::{Camera, ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Meta, OpenOptions, Skipped, UNLABELLED};
-use super::{count, group_name, preview};
 use crate::error::{self, Error, Result};
 use crate::ids::ClassId;
 use crate::progress::Progress;
@@ -49,7 +51,8 @@ struct Found {
 }
 
 impl Found {
-    /// What the name tells; a word that cameras write is a category where the folder bears the same name.
+    /// What the name tells; a word that cameras write is a category where the folder bears the same
+    /// name.
     fn name(&self, pattern: &NamePattern) -> Option<Name> {
         let is_folder = |category: &str| self.folders.last().is_some_and(|folder| folder.name.to_lowercase() == category);
         pattern.read(&self.stem, is_folder)
@@ -162,8 +165,8 @@ fn folders_of(root: &Path, path: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-/// A name as text, so that different names stay different: bytes that are none become `\xE9` and the like, and so does a
-/// backslash that would look like one of these.
+/// A name as text, so that different names stay different: bytes that are none become `\xE9` and
+/// the like, and so does a backslash that would look like one of these.
 fn text(name: &OsStr) -> String {
     let mut out = String::new();
     for chunk in name.as_encoded_bytes().utf8_chunks() {
@@ -188,7 +191,8 @@ fn plan(root: &Path, labels: Labels, files: &[Found], choice: Option<&Choice>) -
         Labels::NorbNames if choice.is_some() => Ok(Plan::Names),
         Labels::NorbNames => Err(no_classes(root, files, "names such as truck_07_3_12_4_lt.png")),
         Labels::Auto => match choice.filter(|choice| choice.is_convincing()) {
-            // One folder around everything explains less than names that tell several classes apart.
+            // One folder around everything explains less than names that tell several classes
+            // apart.
             Some(choice) if agreed.is_none() && choice.n_categories > 1 && n_class_folders(files) == 1 => Ok(Plan::Names),
             Some(_) if 2 * n_in_folders < files.len() => Ok(Plan::Names),
             _ if n_in_folders > 0 => Ok(folders),
@@ -202,9 +206,9 @@ fn n_class_folders(files: &[Found]) -> usize {
     files.iter().filter_map(|file| file.folders.get(level)).map(|folder| &folder.name).collect::<BTreeSet<_>>().len()
 }
 
-/// The level of the folders that are classes: the outermost, unless that is one folder wrapped around all others. But
-/// one folder with nothing but numbers in it is a class with its objects (`truck/07`), if no split stands between them
-/// (`mnist/train/3`).
+/// The level of the folders that are classes: the outermost, unless that is one folder wrapped
+/// around all others. But one folder with nothing but numbers in it is a class with its objects
+/// (`truck/07`), if no split stands between them (`mnist/train/3`).
 fn class_level(files: &[Found]) -> usize {
     let inside: Vec<&[Folder]> = files.iter().map(|file| file.folders.as_slice()).filter(|folders| !folders.is_empty()).collect();
     let Some(least) = inside.iter().map(|folders| folders.len()).min() else {
@@ -269,9 +273,9 @@ fn label(file: &Found, plan: &Plan, class_folders: &BTreeSet<&str>, name: Option
     }
 }
 
-/// Makes one item of the two halves of each stereo pair, and counts the pairs. `l` and `r` name cameras only where
-/// the pattern says so: elsewhere they may be sizes. `left` and `right` may be what a picture shows, unless most pictures of
-/// a folder come in pairs.
+/// Makes one item of the two halves of each stereo pair, and counts the pairs. `l` and `r` name
+/// cameras only where the pattern says so: elsewhere they may be sizes. `left` and `right` may be
+/// what a picture shows, unless most pictures of a folder come in pairs.
 fn join_pairs(items: &mut Vec<Labelled>, wanted: Camera) -> usize {
     let mut halves: BTreeMap<_, Vec<(Camera, usize)>> = BTreeMap::new();
     for (i, item) in items.iter().enumerate() {

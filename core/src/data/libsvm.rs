@@ -36,10 +36,12 @@ impl ClassNames {
 
 const ADVICE: &str = "write a class and then index:value pairs on each line";
 
-/// Reads every example of a file; classes are named in `classes`. Blank lines and what follows a `#` are passed over.
+/// Reads every example of a file; classes are named in `classes`. Blank lines and what follows a
+/// `#` are passed over.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Data`] with the line when one is no example, or the file has none; [`Error::Cancelled`].
+/// [`Error::Io`]; [`Error::Data`] with the line when one is no example, or the file has none;
+/// [`Error::Cancelled`].
 pub fn read(path: &Path, classes: &mut ClassNames, progress: &Progress) -> Result<Vec<(ClassId, SparseVec)>> {
     let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
     let mut examples = Vec::new();

@@ -1,7 +1,7 @@
 //! The matrix files of NORB: a magic number, the dimensions, the elements, all little-endian.
 //!
-//! A file is `magic: u32`, `n: i32` (1 to 8), `max(n, 3)` dimensions as `i32` (those beyond `n` are 1), and the
-//! elements, the last dimension running fastest. Nothing may follow them.
+//! A file is `magic: u32`, `n: i32` (1 to 8), `max(n, 3)` dimensions as `i32` (those beyond `n` are
+//! 1), and the elements, the last dimension running fastest. Nothing may follow them.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

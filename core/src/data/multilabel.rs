@@ -1,4 +1,5 @@
-//! Examples with several labels each: Mulan's ARFF files, and the text files of the Extreme Classification Repository.
+//! Examples with several labels each: Mulan's ARFF files, and the text files of the Extreme
+//! Classification Repository.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,12 +20,13 @@ pub struct MultiLabel {
     pub examples: Vec<(SparseVec, Vec<ClassId>)>,
 }
 
-/// Reads a file. In an ARFF file the attributes that are labels are those named in the XML file beside it, which has the same
-/// name or that name without its last part after a `-`; without such a file they are those of `{0,1}` at the end, after the
-/// last attribute of another kind.
+/// Reads a file. In an ARFF file the attributes that are labels are those named in the XML file
+/// beside it, which has the same name or that name without its last part after a `-`; without such
+/// a file they are those of `{0,1}` at the end, after the last attribute of another kind.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Data`] with the line where the file is not as it should be; [`Error::Cancelled`].
+/// [`Error::Io`]; [`Error::Data`] with the line where the file is not as it should be;
+/// [`Error::Cancelled`].
 pub fn read(path: &Path, progress: &Progress) -> Result<MultiLabel> {
     progress.begin("Reading examples", 0);
     let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
@@ -37,7 +39,8 @@ fn wrong(path: &Path, expected: &str, found: impl Into<String>, line: usize) -> 
     Error::data(path, expected, found, "check the file, or get it again from its source")
 }
 
-/// `n features labels`, then for each example its labels with commas between them and its features as `index:value`.
+/// `n features labels`, then for each example its labels with commas between them and its features
+/// as `index:value`.
 fn xc(path: &Path, text: &str, progress: &Progress) -> Result<MultiLabel> {
     let mut lines = text.lines().enumerate();
     let head: Option<Vec<usize>> =

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Camera, Meta};
+use super::shot::{Camera, Meta};
 
-/// A way of naming files. Parts stand between `_`, `-` or blanks; a category may have several words.
+/// A way of naming files. Parts stand between `_`, `-` or blanks; a category may have several
+/// words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NamePattern {
     /// The order of the parts, for people.
@@ -78,7 +79,8 @@ pub static PATTERNS: [NamePattern; 7] = {
     ]
 };
 
-/// Words that cameras, telephones and scanners begin names with. They are no category, unless a folder has that name.
+/// Words that cameras, telephones and scanners begin names with. They are no category, unless a
+/// folder has that name.
 const NO_CATEGORY: [&str; 33] = [
     "cam",
     "camera",
@@ -140,7 +142,8 @@ pub struct Choice {
 }
 
 impl NamePattern {
-    /// The parts of `stem`, a file name without its ending; `None` when the name is of another form.
+    /// The parts of `stem`, a file name without its ending; `None` when the name is of another
+    /// form.
     ///
     /// # Complexity
     /// Linear in the length of the name.
@@ -148,7 +151,8 @@ impl NamePattern {
         self.read(stem, |_| false)
     }
 
-    /// As [`NamePattern::parse`], but a category of which `is_class` is true may begin with a word that cameras write.
+    /// As [`NamePattern::parse`], but a category of which `is_class` is true may begin with a word
+    /// that cameras write.
     pub(super) fn read(&self, stem: &str, is_class: impl Fn(&str) -> bool) -> Option<Name> {
         let mut tokens = Vec::new();
         let mut at = 0;
@@ -225,8 +229,8 @@ fn camera(word: &str) -> Option<Camera> {
     }
 }
 
-/// Splits the camera off the end of a stem: what stands before it, the camera, and the length of its word's kind
-/// (`l`, `lt` and `left` are three kinds, and only halves of one kind make a pair).
+/// Splits the camera off the end of a stem: what stands before it, the camera, and the length of
+/// its word's kind (`l`, `lt` and `left` are three kinds, and only halves of one kind make a pair).
 pub(super) fn split_camera(stem: &str) -> Option<(&str, Camera, usize)> {
     let (before, word) = stem.rsplit_once(SEPARATORS)?;
     let kind = match word.len() {
@@ -236,7 +240,8 @@ pub(super) fn split_camera(stem: &str) -> Option<(&str, Camera, usize)> {
     camera(word).map(|camera| (before, camera, kind))
 }
 
-/// The pattern that fits the most of `stems`, the more specific one among equals; `None` when none fits any.
+/// The pattern that fits the most of `stems`, the more specific one among equals; `None` when none
+/// fits any.
 ///
 /// # Complexity
 /// Linear in the names, for each pattern.
@@ -258,8 +263,8 @@ pub(super) fn choose_by<T>(named: &[T], parse: impl Fn(&T, &NamePattern) -> Opti
 }
 
 impl Choice {
-    /// Whether the pattern explains names that were not said to have one: it fits four of five, and either ends in a
-    /// camera or shows each category twice on average.
+    /// Whether the pattern explains names that were not said to have one: it fits four of five, and
+    /// either ends in a camera or shows each category twice on average.
     pub fn is_convincing(&self) -> bool {
         self.fits_most() && (self.pattern.is_distinctive() || self.fits >= 2 * self.n_categories)
     }

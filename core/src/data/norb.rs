@@ -1,33 +1,36 @@
-//! NORB sets in their original form: triples of matrix files `-dat.mat`, `-cat.mat` and `-info.mat`.
+//! NORB sets in their original form: triples of matrix files `-dat.mat`, `-cat.mat` and
+//! `-info.mat`.
 //!
-//! `dat` holds the bytes of pairs x 2 cameras x height x width; `cat` one category for each pair; `info` four numbers
-//! for each pair (instance, elevation, azimuth, lighting), or ten in the jittered-cluttered sets.
+//! `dat` holds the bytes of pairs x 2 cameras x height x width; `cat` one category for each pair;
+//! `info` four numbers for each pair (instance, elevation, azimuth, lighting), or ten in the
+//! jittered-cluttered sets.
 //!
-//! Y. LeCun, F. J. Huang, L. Bottou, "Learning Methods for Generic Object Recognition with Invariance to Pose and
-//! Lighting", CVPR 2004: what was photographed, and how the angles are numbered.
+//! Y. LeCun, F. J. Huang, L. Bottou, "Learning Methods for Generic Object Recognition with
+//! Invariance to Pose and Lighting", CVPR 2004: what was photographed, and how the angles are
+//! numbered.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use image::{GrayImage, RgbImage};
 
 use super::mat::{Element, Header, MAX_BYTES, Matrix, broken};
-use super::{Camera, ClassesFrom, Dataset, ImageSource, Item, Labels, Layout, Meta, OpenOptions, UNLABELLED, count, group_name, preview};
+use super::shot::{Camera, Meta};
 use crate::error::{self, Error, Result};
-use crate::ids::ClassId;
 use crate::progress::Progress;
 
-/// The categories in the order of their numbers. Only the jittered-cluttered sets have the last one.
+/// The categories in the order of their numbers. Only the jittered-cluttered sets have the last
+/// one.
 pub const CATEGORIES: [&str; 6] = ["animal", "human", "airplane", "truck", "car", "none"];
 
 const CAMERAS: u32 = 2;
 /// Most pixels on one side of a frame.
 const MAX_SIDE: u32 = 4096;
-/// The suffix of an optional text file beside a triple: the names of its categories, one a line, in the order of their numbers.
+/// The suffix of an optional text file beside a triple: the names of its categories, one a line, in
+/// the order of their numbers.
 pub const NAMES: &str = "-names.txt";
 /// Most bytes of that file.
 const MAX_NAMES: u64 = 64 << 10;
@@ -55,11 +58,13 @@ impl NorbSet {
     /// Reads the triple that the `-dat.mat` file `dat` belongs to.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::Data`] that names the file: a header that is none, a file too short or too long,
-    /// matrices that do not belong together, an unknown category. [`Error::Cancelled`].
+    /// [`Error::Io`] or [`Error::Data`] that names the file: a header that is none, a file too
+    /// short or too long, matrices that do not belong together, an unknown category.
+    /// [`Error::Cancelled`].
     ///
     /// # Complexity
-    /// Reads each byte once; keeps one byte a pixel and, for each pair, one byte and the numbers of `info`.
+    /// Reads each byte once; keeps one byte a pixel and, for each pair, one byte and the numbers of
+    /// `info`.
     pub fn open(dat: &Path, progress: &Progress) -> Result<Self> {
         let (cat, info) = (member(dat, 1), member(dat, 2));
         for (path, what) in [(&cat, "the categories of this set"), (&info, "the poses of this set")] {
@@ -141,7 +146,8 @@ impl NorbSet {
         RgbImage::from_fn(self.width, self.height, |x, y| image::Rgb([grey[(y * self.width + x) as usize]; 3]))
     }
 
-    /// The name of a pair's category: one of [`CATEGORIES`], or of the file that [`NAMES`] tells of.
+    /// The name of a pair's category: one of [`CATEGORIES`], or of the file that [`NAMES`] tells
+    /// of.
     ///
     /// # Panics
     /// When there is no such pair.
@@ -157,8 +163,9 @@ impl NorbSet {
         self.categories[pair as usize]
     }
 
-    /// The numbers that are known of a pair, 4 or 10: instance, elevation, azimuth, lighting, then for jittered sets
-    /// the shifts in pixels, the change of luminance and of contrast, the scale and the rotation.
+    /// The numbers that are known of a pair, 4 or 10: instance, elevation, azimuth, lighting, then
+    /// for jittered sets the shifts in pixels, the change of luminance and of contrast, the scale
+    /// and the rotation.
     ///
     /// # Panics
     /// When there is no such pair.
@@ -183,7 +190,8 @@ impl NorbSet {
         }
     }
 
-    /// A name of the form that [`super::names`] reads, such as `000123_truck_07_3_12_4_lt`; what is not known is 0.
+    /// A name of the form that [`super::names`] reads, such as `000123_truck_07_3_12_4_lt`; what is
+    /// not known is 0.
     ///
     /// # Panics
     /// When there is no such frame.
@@ -202,37 +210,6 @@ fn camera_of(index: u32) -> Camera {
 
 fn dims(header: &Header) -> String {
     header.dims.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ")
-}
-
-/// The items of a set.
-pub(super) fn dataset(set: &Arc<NorbSet>, options: &OpenOptions) -> Dataset {
-    let is_labelled = options.labels != Labels::None;
-    let class_of = |pair: u32| if is_labelled { set.category_name(pair) } else { UNLABELLED };
-    let mut classes: Vec<String> = (0..set.n_pairs()).map(|pair| class_of(pair).to_owned()).collect();
-    classes.sort();
-    classes.dedup();
-    let items: Vec<Item> = (0..set.n_pairs())
-        .map(|pair| {
-            let index = pair * CAMERAS + u32::from(options.camera == Camera::Right);
-            let class = classes.partition_point(|name| name.as_str() < class_of(pair));
-            let meta = set.meta(index);
-            let category = set.category_name(pair);
-            let group = meta.instance.map(|instance| group_name(category, &instance.to_string()));
-            Item { source: ImageSource::Frame { set: set.clone(), index }, class: ClassId(class as u32), group, meta }
-        })
-        .collect();
-    let (pairs, side) = (items.len(), if options.camera == Camera::Left { "left" } else { "right" });
-    let size = format!("{} x {}", set.width, set.height);
-    let layout = Layout {
-        classes_from: if is_labelled { ClassesFrom::Norb } else { ClassesFrom::Nowhere },
-        pattern: None,
-        words: format!("a NORB set of {} of {size} pixels, seen by the {side} camera", count(pairs, "stereo pair")),
-        preview: preview(&items, &classes),
-        pairs,
-        ignored: 0,
-        hidden: 0,
-    };
-    Dataset { root: set.dat.clone(), classes, items, layout, skipped: Vec::new() }
 }
 
 /// The `-dat.mat` files that lie directly in a folder, sorted.
@@ -309,7 +286,8 @@ fn with(prefix: &Path, suffix: &str) -> PathBuf {
     out.into()
 }
 
-/// Writes a triple, pair by pair. Until [`NorbWriter::finish`] the files are refused by [`NorbSet::open`].
+/// Writes a triple, pair by pair. Until [`NorbWriter::finish`] the files are refused by
+/// [`NorbSet::open`].
 #[derive(Debug)]
 pub struct NorbWriter {
     prefix: PathBuf,
@@ -321,10 +299,12 @@ pub struct NorbWriter {
 }
 
 impl NorbWriter {
-    /// Begins the files `prefix-dat.mat`, `prefix-cat.mat` and `prefix-info.mat`; such files are overwritten.
+    /// Begins the files `prefix-dat.mat`, `prefix-cat.mat` and `prefix-info.mat`; such files are
+    /// overwritten.
     ///
     /// # Errors
-    /// [`Error::Data`] for frames without pixels or larger than [`NorbSet::open`] reads; [`Error::Io`].
+    /// [`Error::Data`] for frames without pixels or larger than [`NorbSet::open`] reads;
+    /// [`Error::Io`].
     pub fn create(prefix: &Path, width: u32, height: u32) -> Result<Self> {
         let path = with(prefix, SUFFIXES[0]);
         if !(1..=MAX_SIDE).contains(&width) || !(1..=MAX_SIDE).contains(&height) {
@@ -340,8 +320,8 @@ impl NorbWriter {
     /// Appends a pair; `info` holds 4 or 10 numbers, as many in every pair.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Data`] when the pair does not fit to the set or makes it too large to be read, and the set then
-    /// stays as it was.
+    /// [`Error::Io`]; [`Error::Data`] when the pair does not fit to the set or makes it too large
+    /// to be read, and the set then stays as it was.
     pub fn push(&mut self, category: u8, info: &[i32], left: &GrayImage, right: &GrayImage) -> Result<()> {
         let path = with(&self.prefix, SUFFIXES[0]);
         let refuse = |expected: String, found: String| Err(Error::data(&path, expected, found, "give every pair the same form"));

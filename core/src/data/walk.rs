@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use walkdir::WalkDir;
 
-use super::Skipped;
+use super::dataset::Skipped;
 use crate::error::{Error, Result};
 use crate::picture::decode;
 use crate::progress::Progress;
@@ -28,7 +28,8 @@ const COMPANIONS: [&str; 12] = ["csv", "db", "gz", "htm", "html", "ini", "json",
 /// What a folder holds.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
-    /// Files that are pictures by their ending, or by their first bytes where the ending tells nothing; sorted.
+    /// Files that are pictures by their ending, or by their first bytes where the ending tells
+    /// nothing; sorted.
     pub(super) pictures: Vec<PathBuf>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) ignored: usize,
@@ -37,8 +38,8 @@ pub(super) struct Walk {
     pub(super) matrix: Option<PathBuf>,
 }
 
-/// Looks through `root`, which may be a link. Links to files below it are files; links to folders are not followed, so that
-/// no loop can hold the walk.
+/// Looks through `root`, which may be a link. Links to files below it are files; links to folders
+/// are not followed, so that no loop can hold the walk.
 pub(super) fn walk(root: &Path, exclude: &[String], progress: &Progress) -> Result<Walk> {
     progress.begin("Reading folders", 0);
     fs::read_dir(root).map_err(Error::io("read", root))?;

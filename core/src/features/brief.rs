@@ -6,11 +6,9 @@ use multiversion::multiversion;
 use rand::RngExt;
 
 use crate::descriptor::Descriptor;
+pub use crate::descriptor::PATTERN_VERSION;
 use crate::picture::pyramid::Bordered;
 use crate::random;
-
-/// The version of the sampling pattern: descriptors of different versions cannot be compared.
-pub const PATTERN_VERSION: u32 = 1;
 
 /// The seed of the pattern of [`PATTERN_VERSION`].
 const PATTERN_SEED: u64 = 0x7E55_E4A0;
@@ -19,8 +17,9 @@ const POINTS: usize = 512;
 
 /// The sampling pattern for patches of one size.
 ///
-/// The points are drawn from a Gaussian with a deviation of a fifth of the patch, and kept inside the patch's inscribed
-/// disc, so that no turn takes them outside. The Gaussian is a sum of uniform integers: the same on every machine.
+/// The points are drawn from a Gaussian with a deviation of a fifth of the patch, and kept inside
+/// the patch's inscribed disc, so that no turn takes them outside. The Gaussian is a sum of uniform
+/// integers: the same on every machine.
 #[derive(Clone, Debug)]
 pub struct BriefPattern {
     xs: [f32; POINTS],
@@ -50,7 +49,8 @@ impl BriefPattern {
         Self { xs: scale(&UNIT.xs), ys: scale(&UNIT.ys) }
     }
 
-    /// Describes the patch around pixel (`x`, `y`) of a smoothed picture, turned to `direction` (a unit vector).
+    /// Describes the patch around pixel (`x`, `y`) of a smoothed picture, turned to `direction` (a
+    /// unit vector).
     pub fn describe(&self, smooth: &Bordered, x: usize, y: usize, direction: (f32, f32)) -> Descriptor {
         describe(&self.xs, &self.ys, &smooth.pixels, smooth.index(x, y), smooth.stride, direction)
     }

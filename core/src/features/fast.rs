@@ -40,9 +40,9 @@ const LANES: usize = 32;
 /// The sixteen pixels around each of 32 pixels.
 type Ring = [[u8; LANES]; 16];
 
-/// All corners at least `edge` pixels away from every side whose score exceeds `threshold` and is the largest among
-/// its eight neighbours (of equal ones the first in reading order), in reading order. The picture's border must be 3
-/// or more. O(pixels).
+/// All corners at least `edge` pixels away from every side whose score exceeds `threshold` and is
+/// the largest among its eight neighbours (of equal ones the first in reading order), in reading
+/// order. The picture's border must be 3 or more. O(pixels).
 pub fn corners(picture: &Bordered, threshold: u8, edge: usize) -> Vec<Corner> {
     let mut found = Vec::new();
     if picture.width <= 2 * edge || picture.height <= 2 * edge {
@@ -93,9 +93,9 @@ fn collect(above: &[u8], middle: &[u8], below: &[u8], mut keep: impl FnMut(usize
 
 /// Scores of a row of pixels from `start` on; 0 where there is no corner.
 ///
-/// An arc of nine on a circle of sixteen holds at least one of any two opposite pixels: the first test looks at four
-/// such pairs for all lanes at once. A lane's score is the largest, over the sixteen arcs, of the smallest difference
-/// in the arc.
+/// An arc of nine on a circle of sixteen holds at least one of any two opposite pixels: the first
+/// test looks at four such pairs for all lanes at once. A lane's score is the largest, over the
+/// sixteen arcs, of the smallest difference in the arc.
 #[multiversion(targets("x86_64+avx2"))]
 fn score_row(pixels: &[u8], start: usize, offsets: &[isize; 16], threshold: u8, scores: &mut [u8]) {
     for (chunk, out) in scores.chunks_mut(LANES).enumerate() {

@@ -8,8 +8,9 @@ use crate::picture::pyramid::Bordered;
 /// Weight of the squared trace.
 const K: f32 = 0.04;
 
-/// The Harris measures of `corners`: `det - 0.04 trace^2` of the gradient's second moments over 7 x 7 pixels,
-/// gradients by Sobel on values in 0..1. The picture's border must be 5 or more. O(corners).
+/// The Harris measures of `corners`: `det - 0.04 trace^2` of the gradient's second moments over 7 x
+/// 7 pixels, gradients by Sobel on values in 0..1. The picture's border must be 5 or more.
+/// O(corners).
 pub fn responses(picture: &Bordered, corners: &[Corner]) -> Vec<f32> {
     let mut out = vec![0.0; corners.len()];
     fill(&picture.pixels, picture.stride, picture.index(0, 0), corners, &mut out);

@@ -18,7 +18,8 @@ use crate::picture::pyramid::{Level, pyramid};
 pub struct OrbOptions {
     /// Features at most, `0..=10_000`.
     pub count: usize,
-    /// Pixels of the picture for each feature, so that small pictures give fewer; 0: `count` alone decides.
+    /// Pixels of the picture for each feature, so that small pictures give fewer; 0: `count` alone
+    /// decides.
     pub area: f32,
     /// Levels of the pyramid, `1..=16`.
     pub levels: usize,
@@ -30,8 +31,8 @@ pub struct OrbOptions {
     pub threshold: u8,
     /// Patch that is described, in pixels of its level, odd, `7..=127`.
     pub patch: u32,
-    /// How many times its fair part of the features a cell of a level may have while others can fill up, at most 1000;
-    /// 0: no limit.
+    /// How many times its fair part of the features a cell of a level may have while others can
+    /// fill up, at most 1000; 0: no limit.
     pub spread: usize,
     /// Whether patches are described as they stand, without turning them.
     pub upright: bool,
@@ -110,8 +111,9 @@ const FAIR_PART: usize = 4;
 
 /// The features of `picture`: none when it is empty, flat or smaller than twice the edge.
 ///
-/// Each level's share of `count` is proportional to its width; what a level cannot fill goes to the others, finest
-/// first. Options out of range (see [`OrbOptions::check`]) are taken as the nearest allowed. O(pixels + count).
+/// Each level's share of `count` is proportional to its width; what a level cannot fill goes to the
+/// others, finest first. Options out of range (see [`OrbOptions::check`]) are taken as the nearest
+/// allowed. O(pixels + count).
 pub fn detect(picture: &GrayImage, options: &OrbOptions) -> Features {
     let options = &options.allowed();
     let radius = (options.patch - 1) / 2;
@@ -158,8 +160,8 @@ fn ranked(level: &Level, options: &OrbOptions) -> Vec<(Corner, f32)> {
     ranked
 }
 
-/// Keeps `quota` of the corners, strongest first, so that no part of the level takes nearly all: of each cell of a grid only
-/// `share` times its fair part, as long as other cells can fill the quota.
+/// Keeps `quota` of the corners, strongest first, so that no part of the level takes nearly all: of
+/// each cell of a grid only `share` times its fair part, as long as other cells can fill the quota.
 fn spread(corners: &mut Vec<(Corner, f32)>, quota: usize, share: usize, level: &Level, edge: usize) {
     if share == 0 || corners.len() <= quota {
         corners.truncate(quota);

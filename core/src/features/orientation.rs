@@ -13,15 +13,16 @@ pub struct Disc {
 }
 
 impl Disc {
-    /// The disc of `radius` pixels, at most 63: it holds (x, y) when `x^2 + y^2 <= (radius + 1/2)^2`, which is the same seen from
-    /// all four sides.
+    /// The disc of `radius` pixels, at most 63: it holds (x, y) when
+    /// `x^2 + y^2 <= (radius + 1/2)^2`, which is the same seen from all four sides.
     pub fn new(radius: usize) -> Self {
         let limit = radius * radius + radius;
         Self { radius, half_widths: (0..=radius).map(|y| (limit - y * y).isqrt()).collect() }
     }
 
-    /// The unit vector from pixel `at` of `pixels` to the centre of brightness of the disc around it, or (1, 0) when
-    /// brightness is spread evenly. The angle is `atan2(y, x)`, clockwise on screen. O(radius^2).
+    /// The unit vector from pixel `at` of `pixels` to the centre of brightness of the disc around
+    /// it, or (1, 0) when brightness is spread evenly. The angle is `atan2(y, x)`, clockwise on
+    /// screen. O(radius^2).
     pub fn direction(&self, picture: &Bordered, x: usize, y: usize) -> (f32, f32) {
         let (mx, my) = moments(&picture.pixels, picture.index(x, y), picture.stride, self.radius, &self.half_widths);
         if mx == 0 && my == 0 {

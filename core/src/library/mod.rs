@@ -13,6 +13,34 @@
 //! models in step. What there is to do with it stands in a file each: what acts come to
 //! ([`draft::Acts`]), [`import`], [`relocate`], and so on. Those work on the parts they are given,
 //! which the file `doors` hands them.
+//!
+//! ```
+//! use std::sync::{Arc, Mutex};
+//!
+//! use tessera_core::data::toys::{ToyOptions, generate};
+//! use tessera_core::library::event::UserLabel;
+//! use tessera_core::library::import::{ImportOptions, hold, import};
+//! use tessera_core::library::search::{LibraryQuery, search};
+//! use tessera_core::library::{Library, Opening};
+//! use tessera_core::picture::InProcess;
+//! use tessera_core::progress::Progress;
+//! use tessera_core::text::TextQuery;
+//!
+//! let (folder, progress) = (tempfile::tempdir()?, Progress::default());
+//! let images = folder.path().join("images");
+//! generate(&ToyOptions { instances: 1, views: 1, side: 32, ..ToyOptions::default() }, &images, &progress)?;
+//!
+//! let opening = Opening::new(Arc::new(InProcess::default()), &progress);
+//! let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
+//! import(&library, &images, &ImportOptions::default(), &progress)?;
+//! let mut library = hold(&library);
+//! let boat = search(&library, &LibraryQuery::words(TextQuery::parse("boat"), 1))[0].image;
+//! library.label(&[boat], &UserLabel::Class("vessel".into()))?;
+//! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("vessel"));
+//! library.undo()?;
+//! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("boat"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod acts;
 pub mod appearance;
@@ -35,6 +63,7 @@ mod lock;
 pub mod models;
 pub mod relocate;
 pub mod repair;
+pub mod search;
 pub mod snapshot;
 pub mod state;
 mod store;

@@ -1,4 +1,5 @@
-//! What a picture looks like as a whole, as one short vector: where its edges run and where its colours are.
+//! What a picture looks like as a whole, as one short vector: where its edges run and where its
+//! colours are.
 
 use image::RgbImage;
 
@@ -16,7 +17,8 @@ const SIDE: u32 = 64;
 /// What stands for 1.
 const ONE: f32 = 16384.0;
 
-/// The appearance of a picture or a part of one: a vector of length 1 of which gradients and colours each make a half.
+/// The appearance of a picture or a part of one: a vector of length 1 of which gradients and
+/// colours each make a half.
 ///
 /// Whole numbers, so that likenesses are the same on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use super::pyramid::{Bordered, TAIL};
 /// A Gaussian of sigma 2 over seven pixels, in 1/256.
 const WEIGHTS: [u16; 7] = [18, 33, 49, 56, 49, 33, 18];
 
-/// Blurs with a Gaussian of sigma 2 (7 x 7). The outermost three pixels of the border are left undefined. O(pixels).
+/// Blurs with a Gaussian of sigma 2 (7 x 7). The outermost three pixels of the border are left
+/// undefined. O(pixels).
 pub fn gaussian_7x7(source: &Bordered) -> Bordered {
     let mut target = Bordered { pixels: vec![0; source.pixels.len()], ..*source };
     let stride = source.stride;

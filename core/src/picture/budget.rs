@@ -58,8 +58,8 @@ pub(super) struct Share<'a> {
 }
 
 impl Share<'_> {
-    /// Gives back what is held, and waits until there is room for `bytes`; one share alone is always let in. Nobody waits
-    /// with room in hand, so all who wait get their turn.
+    /// Gives back what is held, and waits until there is room for `bytes`; one share alone is
+    /// always let in. Nobody waits with room in hand, so all who wait get their turn.
     ///
     /// # Errors
     /// [`Error::Cancelled`].

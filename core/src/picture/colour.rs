@@ -1,4 +1,5 @@
-//! Colour layout: the mean colours of small squares, in a space where distance is what the eye sees.
+//! Colour layout: the mean colours of small squares, in a space where distance is what the eye
+//! sees.
 
 use std::sync::LazyLock;
 
@@ -49,7 +50,8 @@ pub struct ColourBlock {
     pub values: [f32; VALUES],
 }
 
-/// The elements of `picture`, row by row: `grid` along its longer side, as many as fit along the other. O(pixels).
+/// The elements of `picture`, row by row: `grid` along its longer side, as many as fit along the
+/// other. O(pixels).
 pub fn colour_layout(picture: &RgbImage, options: &ColourOptions) -> Vec<ColourBlock> {
     let (width, height) = picture.dimensions();
     if width == 0 || height == 0 {

@@ -1,4 +1,5 @@
-//! From a file to upright pixels, with explicit limits, and a typed error for everything that is not a picture.
+//! From a file to upright pixels, with explicit limits, and a typed error for everything that is
+//! not a picture.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -16,7 +17,8 @@ use crate::progress::Progress;
 /// File name endings that are taken for pictures, in lower case.
 pub const EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff"];
 
-/// Whether the first bytes of a file are those of a picture that can be read. The file must be an ordinary one.
+/// Whether the first bytes of a file are those of a picture that can be read. The file must be an
+/// ordinary one.
 pub fn has_known_head(path: &Path) -> bool {
     let mut head = [0; 16];
     let read = File::open(path).and_then(|mut file| file.read(&mut head));
@@ -28,7 +30,8 @@ fn is_readable(format: ImageFormat) -> bool {
     matches!(format, Png | Jpeg | Gif | WebP | Bmp | Tiff)
 }
 
-/// The longer side, in pixels, of pictures that are learned or shown small. No machine works at a larger one.
+/// The longer side, in pixels, of pictures that are learned or shown small. No machine works at a
+/// larger one.
 pub const SIDE: u32 = 1024;
 /// The longer side of a picture that is wanted whole.
 pub const WHOLE: u32 = u32::MAX;
@@ -62,15 +65,18 @@ impl From<RgbImage> for Picture {
 
 /// Whoever turns a file into pixels.
 ///
-/// Every implementation upholds: the picture is upright (its EXIF orientation was applied), transparent parts lie
-/// on white, animations give their first frame, no file makes it panic, and the pixels are the same to the last bit.
+/// Every implementation upholds: the picture is upright (its EXIF orientation was applied),
+/// transparent parts lie on white, animations give their first frame, no file makes it panic, and
+/// the pixels are the same to the last bit.
 pub trait Decoder: Send + Sync {
     /// Decodes the picture at `path`, and brings its longer side to at most `side` pixels.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be read, [`Error::TooLarge`] beyond the limits, [`Error::Crashed`] when the
-    /// codec broke, [`Error::Fatal`] when it took its process with it or took too long, and [`Error::Data`] for everything else that is not a picture; each names the file.
-    /// [`Error::Cancelled`] while it waits for memory or for a process, and where a decoder can stop in the middle.
+    /// [`Error::Io`] when the file cannot be read, [`Error::TooLarge`] beyond the limits,
+    /// [`Error::Crashed`] when the codec broke, [`Error::Fatal`] when it took its process with it
+    /// or took too long, and [`Error::Data`] for everything else that is not a picture; each names
+    /// the file. [`Error::Cancelled`] while it waits for memory or for a process, and where a
+    /// decoder can stop in the middle.
     fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture>;
 
     /// Processes that files have brought down so far.
@@ -86,14 +92,15 @@ pub trait Decoder: Send + Sync {
     /// Sets how much memory pictures in work may need from now on, in bytes.
     fn limit_memory(&self, _bytes: u64) {}
 
-    /// What users should know about how it works now, in a sentence; nothing when all is as it should be.
+    /// What users should know about how it works now, in a sentence; nothing when all is as it
+    /// should be.
     fn remark(&self) -> Option<String> {
         None
     }
 }
 
-/// What a picture may claim. By default the largest picture of 8 bits a channel fits, also as a TIFF, which is held twice while
-/// it is decoded, beside one of its strips.
+/// What a picture may claim. By default the largest picture of 8 bits a channel fits, also as a
+/// TIFF, which is held twice while it is decoded, beside one of its strips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Pixels on one side.
@@ -102,10 +109,12 @@ pub struct Limits {
     pub pixels: u64,
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Bytes a codec may ask for, those of the pixels it gives among them. Not every codec keeps to it.
+    /// Bytes a codec may ask for, those of the pixels it gives among them. Not every codec keeps to
+    /// it.
     pub codec_bytes: u64,
-    /// Bytes that all pictures being decoded at one time may need, reckoned at the length of the file and twelve bytes a
-    /// pixel, or twice what the file has for a pixel if that is more. One picture alone may need more.
+    /// Bytes that all pictures being decoded at one time may need, reckoned at the length of the
+    /// file and twelve bytes a pixel, or twice what the file has for a pixel if that is more. One
+    /// picture alone may need more.
     pub total_bytes: u64,
 }
 
@@ -147,7 +156,8 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is inside a codec. A panic there is caught, so a program's panic hook may keep silent about it.
+/// Whether this thread is inside a codec. A panic there is caught, so a program's panic hook may
+/// keep silent about it.
 pub fn is_decoding() -> bool {
     DECODING.get()
 }
@@ -202,8 +212,8 @@ impl InProcess {
         Ok(Picture::shrunk(pixels, side))
     }
 
-    /// Reads a picture from a source of `length` bytes. Some codecs read all of these to tell the size of the picture, so room
-    /// for them comes first.
+    /// Reads a picture from a source of `length` bytes. Some codecs read all of these to tell the
+    /// size of the picture, so room for them comes first.
     fn read(&self, path: &Path, mut source: impl BufRead + Seek, length: u64, room: &mut dyn Room) -> Result<RgbImage> {
         let mut needed = length;
         loop {
@@ -219,7 +229,8 @@ impl InProcess {
         }
     }
 
-    /// A decoder that has read as much as tells the size of the picture, and what it may still ask for.
+    /// A decoder that has read as much as tells the size of the picture, and what it may still ask
+    /// for.
     fn open<'a>(&self, path: &Path, source: impl BufRead + Seek + 'a) -> Result<(impl ImageDecoder + 'a, image::Limits)> {
         let broken = |error: ImageError| refusal(path, error);
         let mut reader = ImageReader::new(source).with_guessed_format().map_err(Error::io("read", path))?;

@@ -1,7 +1,8 @@
 //! Dense histograms of oriented gradients of colour pictures.
 //!
-//! After N. Dalal and B. Triggs, *Histograms of oriented gradients for human detection*, CVPR 2005: the gradient of the
-//! strongest colour channel, unsigned, in cells with a Gaussian window; blocks of 2 x 2 cells, clipped.
+//! After N. Dalal and B. Triggs, *Histograms of oriented gradients for human detection*, CVPR 2005:
+//! the gradient of the strongest colour channel, unsigned, in cells with a Gaussian window; blocks
+//! of 2 x 2 cells, clipped.
 
 use image::RgbImage;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,8 @@ pub struct HogOptions {
     pub cell: u32,
     /// Gradients weaker than this, as a share of the strongest possible, count little; 0 or more.
     pub noise: f32,
-    /// The largest share of a block's length that one value may have before the rest is raised, above 0 and at most 1.
+    /// The largest share of a block's length that one value may have before the rest is raised,
+    /// above 0 and at most 1.
     pub clip: f32,
 }
 
@@ -92,7 +94,8 @@ fn blocks_along(length: usize, cell: usize) -> usize {
     (length / cell).saturating_sub(1)
 }
 
-/// Brings the length of `values` towards 1 unless they are noise, and limits how much of it one value may hold.
+/// Brings the length of `values` towards 1 unless they are noise, and limits how much of it one
+/// value may hold.
 fn normalise(values: &mut [f32; VALUES], options: &HogOptions) {
     let length = |values: &[f32; VALUES]| values.iter().map(|v| v * v).sum::<f32>().sqrt();
     let before = length(values);
@@ -107,8 +110,8 @@ fn normalise(values: &mut [f32; VALUES], options: &HogOptions) {
     }
 }
 
-/// Histograms of `columns` x `rows` cells, one cell apart and centred on the picture; a pixel counts for a cell by a
-/// Gaussian of half a cell's deviation, cut off at three deviations.
+/// Histograms of `columns` x `rows` cells, one cell apart and centred on the picture; a pixel
+/// counts for a cell by a Gaussian of half a cell's deviation, cut off at three deviations.
 fn cell_histograms(picture: &RgbImage, cell: usize, columns: usize, rows: usize) -> Vec<[f32; BINS]> {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let across = windows(width, cell, columns);
@@ -162,8 +165,8 @@ fn windows(length: usize, cell: usize, n_cells: usize) -> Vec<Vec<(usize, f32)>>
     pixels
 }
 
-/// The strongest channel's gradient at a pixel: its length (1: the strongest possible along an axis) and its direction
-/// in bins, `0.0..=9.0`.
+/// The strongest channel's gradient at a pixel: its length (1: the strongest possible along an
+/// axis) and its direction in bins, `0.0..=9.0`.
 fn gradient(picture: &RgbImage, x: usize, y: usize) -> (f32, f32) {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let raw = picture.as_raw();
@@ -184,8 +187,8 @@ fn gradient(picture: &RgbImage, x: usize, y: usize) -> (f32, f32) {
     ((most as f32).sqrt() / 255.0, half_turn(dx as f32, dy as f32) * BINS as f32)
 }
 
-/// `atan2(y, x) / pi` modulo 1, to about 0.00001: a polynomial (Abramowitz and Stegun, 4.4.49, over pi), so that it is the
-/// same on every machine.
+/// `atan2(y, x) / pi` modulo 1, to about 0.00001: a polynomial (Abramowitz and Stegun, 4.4.49, over
+/// pi), so that it is the same on every machine.
 fn half_turn(x: f32, y: f32) -> f32 {
     let (ax, ay) = (x.abs(), y.abs());
     let t = ax.min(ay) / ax.max(ay);

@@ -1,4 +1,17 @@
-//! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top left corner.
+//! Pictures and what is computed on them. Pixels: x to the right, y down, the origin at the top
+//! left corner.
+//!
+//! ```
+//! use image::{Rgb, RgbImage};
+//! use tessera_core::picture::appearance::Appearance;
+//! use tessera_core::picture::{Picture, grey};
+//!
+//! let picture = Picture::from(RgbImage::from_pixel(40, 30, Rgb([90, 120, 60])));
+//! assert_eq!(grey(&picture.pixels).dimensions(), (40, 30));
+//! let part = picture.part([10, 10, 8, 8])?;
+//! assert!(Appearance::of(&picture.pixels).likeness(&Appearance::of(&part)) > 0.9);
+//! # Ok::<(), tessera_core::Error>(())
+//! ```
 
 pub mod appearance;
 pub mod blur;
@@ -7,6 +20,7 @@ pub mod colour;
 pub mod decode;
 pub mod hog;
 pub mod look;
+pub mod part;
 pub mod pyramid;
 pub mod resize;
 pub mod thumbnail;
@@ -18,7 +32,8 @@ pub use budget::MemoryBudget;
 pub use decode::{Decoder, InProcess, Limits, Picture};
 pub use workers::Workers;
 
-/// Luma of an RGB picture, `(77 r + 150 g + 29 b) / 256` (ITU-R BT.601): a grey pixel keeps its value exactly.
+/// Luma of an RGB picture, `(77 r + 150 g + 29 b) / 256` (ITU-R BT.601): a grey pixel keeps its
+/// value exactly.
 pub fn grey(rgb: &RgbImage) -> GrayImage {
     let mut out = GrayImage::new(rgb.width(), rgb.height());
     for (grey, p) in out.pixels_mut().zip(rgb.pixels()) {

@@ -1,4 +1,5 @@
-//! Pyramids of grey pictures, each level with a mirrored border so that patches may reach over the edge.
+//! Pyramids of grey pictures, each level with a mirrored border so that patches may reach over the
+//! edge.
 
 use image::GrayImage;
 
@@ -15,7 +16,8 @@ pub struct Bordered {
     pub border: usize,
     /// Bytes from one row to the next.
     pub stride: usize,
-    /// All rows, border included, and [`TAIL`] bytes more, so that a row may be read in whole lanes.
+    /// All rows, border included, and [`TAIL`] bytes more, so that a row may be read in whole
+    /// lanes.
     pub pixels: Vec<u8>,
 }
 
@@ -81,8 +83,8 @@ impl Level {
     }
 }
 
-/// Levels of `picture`, each `factor` times smaller than the one before, as many as stay at least `smallest` pixels on
-/// both sides, at most `count`. O(pixels / (1 - 1 / factor^2)).
+/// Levels of `picture`, each `factor` times smaller than the one before, as many as stay at least
+/// `smallest` pixels on both sides, at most `count`. O(pixels / (1 - 1 / factor^2)).
 pub fn pyramid(picture: &GrayImage, count: usize, factor: f32, smallest: u32, border: usize) -> Vec<Level> {
     let (width, height) = picture.dimensions();
     let mut levels = Vec::with_capacity(count);

@@ -94,8 +94,8 @@ fn blend_many_columns<const CHANNELS: usize>(row: &[u16], columns: &Taps, target
     }
 }
 
-/// For each target position the source positions that it averages, `n_taps` of them from `starts`, and their weights,
-/// which sum to [`ONE`].
+/// For each target position the source positions that it averages, `n_taps` of them from `starts`,
+/// and their weights, which sum to [`ONE`].
 struct Taps {
     n_taps: usize,
     starts: Vec<u32>,

@@ -6,8 +6,8 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::tokens::words;
 use crate::bytes::{Reader, Stored, Writer};
-use crate::envelope::hash64;
 use crate::error::Result;
+use crate::hash::hash64;
 use crate::sparse::SparseVec;
 
 /// Bits of a feature's number.

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::TableRow;
 use super::json_lines::reason;
 use super::rows::{self, Draft, Lines};
+use super::table::TableRow;
 use crate::error::Result;
 
-/// The parts of a file; what is in them is looked at one by one, so that a broken entry does not spoil the others.
+/// The parts of a file; what is in them is looked at one by one, so that a broken entry does not
+/// spoil the others.
 #[derive(Deserialize)]
 pub(super) struct Coco<'a> {
     #[serde(borrow)]

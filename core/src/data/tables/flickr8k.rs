@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::TableRow;
 use super::rows::{self, Draft, shown};
+use super::table::TableRow;
 use crate::error::{Error, Result};
 
 /// The image, the number and the caption of a line.

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize as Read, Serialize};
 
-use super::TableRow;
 use super::rows::{self, Draft, Role, role};
+use super::table::TableRow;
 use crate::error::Result;
 
 /// The parts of an object that mean something here, each with the rank of its name.

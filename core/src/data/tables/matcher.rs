@@ -4,12 +4,14 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
 
-/// The images of a library, ready to be found by the paths that tables use. `T` is how the caller names an image.
+/// The images of a library, ready to be found by the paths that tables use. `T` is how the caller
+/// names an image.
 ///
-/// A path is compared component by component from its end; back slashes count as slashes. The image that shares the most
-/// components wins, and one that is named whole wins over longer ones. These are tried in turn, until one finds something:
-/// file names as they are, file names in any case, the name as the stem of an image (`photo` for `photo.jpg`) and the stem
-/// of the name (`photo.png` for `photo.jpg`), each as it is and then in any case.
+/// A path is compared component by component from its end; back slashes count as slashes. The image
+/// that shares the most components wins, and one that is named whole wins over longer ones. These
+/// are tried in turn, until one finds something: file names as they are, file names in any case,
+/// the name as the stem of an image (`photo` for `photo.jpg`) and the stem of the name (`photo.png`
+/// for `photo.jpg`), each as it is and then in any case.
 ///
 /// # Complexity
 /// Building sorts the images; finding takes a few binary searches for each component.

@@ -1,9 +1,10 @@
-//! Rows as they grow while a file is read, and what all formats agree on: column names and the numbers of lines.
+//! Rows as they grow while a file is read, and what all formats agree on: column names and the
+//! numbers of lines.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, unknown};
+use super::table::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, unknown};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
@@ -74,7 +75,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Sets the label, unless it is blank. Of several labels the first holds, and the row is told once.
+    /// Sets the label, unless it is blank. Of several labels the first holds, and the row is told
+    /// once.
     pub(super) fn label(&mut self, row: Option<usize>, text: &str, line: usize) {
         let (Some(row), false) = (row, text.trim().is_empty()) else { return };
         let entry = &mut self.entries[row];

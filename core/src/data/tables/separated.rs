@@ -3,7 +3,7 @@
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 
 use super::rows::{self, Draft, Lines, Role, role, shown};
-use super::{TableFormat, TableRow};
+use super::table::{TableFormat, TableRow};
 use crate::error::Result;
 use crate::picture::decode;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use super::rows::{self, Draft, shown};
-use super::{MAX_SIDECAR, Table, TableFormat, TableRow, shielded, text_of};
+use super::table::{MAX_SIDECAR, Table, TableFormat, TableRow, shielded, text_of};
 use crate::envelope;
 use crate::error::{Error, Result, display};
 use crate::picture::decode;
@@ -18,7 +18,8 @@ const DEPTH: usize = 64;
 
 const RENAME: &str = "rename the image, or choose another format";
 
-/// The captions beside an image: those of `photo.txt` for `photo.jpg`. `None` when there is no such file.
+/// The captions beside an image: those of `photo.txt` for `photo.jpg`. `None` when there is no such
+/// file.
 ///
 /// # Errors
 /// [`Error::Data`] when the file is larger than [`MAX_SIDECAR`] or is not UTF-8, [`Error::Io`].
@@ -73,7 +74,8 @@ struct Group {
     images: Vec<String>,
 }
 
-/// Every sidecar in a folder and the folders in it; hidden ones and links to folders are passed over.
+/// Every sidecar in a folder and the folders in it; hidden ones and links to folders are passed
+/// over.
 pub(super) fn read_folder(root: &Path, progress: &Progress) -> Result<Table> {
     fs::read_dir(root).map_err(Error::io("read", root))?;
     let mut draft = Draft::new(root, progress);
@@ -166,7 +168,8 @@ fn check_links(to: &Path, place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files that rows become, by their places in the folder, and how many rows those are. All of them may be written.
+/// The files that rows become, by their places in the folder, and how many rows those are. All of
+/// them may be written.
 fn plan(rows: &[TableRow], to: &Path) -> Result<(BTreeMap<PathBuf, String>, usize)> {
     let (mut files, mut n_rows) = (BTreeMap::new(), 0);
     for row in rows {

@@ -10,7 +10,8 @@ use super::view::CameraView;
 const DISTANCE: f32 = 7.0;
 /// Between the eyes of a stereo pair.
 const BASELINE: f32 = 0.55;
-/// Two colours of neighbouring pixels that differ by more than this (display values) call for more rays.
+/// Two colours of neighbouring pixels that differ by more than this (display values) call for more
+/// rays.
 const STEP: f32 = 0.03;
 /// The share of a pixel's light that falls on each of its neighbours in a row or a column.
 const SOFTNESS: f32 = 0.16;
@@ -144,7 +145,8 @@ fn develop(pixels: &[V3], n: usize) -> RgbImage {
     })
 }
 
-/// From linear light to display values, with a soft shoulder. The gamma is 2, whose root every machine rounds alike.
+/// From linear light to display values, with a soft shoulder. The gamma is 2, whose root every
+/// machine rounds alike.
 fn tone(light: V3) -> V3 {
     light.map(|c| {
         let c = c.max(0.0) * 1.02;

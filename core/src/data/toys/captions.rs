@@ -1,9 +1,10 @@
 //! Three sentences about a picture, true by construction.
 
-use super::Category;
+use super::category::Category;
 use super::view::CameraView;
 
-/// The captions of a picture: what it is and its looks, where it is seen from, how it stands and is lit.
+/// The captions of a picture: what it is and its looks, where it is seen from, how it stands and is
+/// lit.
 pub(super) fn captions(category: Category, colour: &str, pattern: &str, view: &CameraView) -> [String; 3] {
     let name = category.name();
     let (side, light) = (view.side(), view.light());

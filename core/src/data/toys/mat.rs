@@ -4,8 +4,11 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::write::{ToyReport, n_train, plan, save};
-use super::{Category, ToyOptions, render};
+use super::category::Category;
+use super::options::ToyOptions;
+use super::plan::{Job, plan};
+use super::save::{ToyReport, save};
+use super::toy::render;
 use crate::data::norb::{NAMES, NorbWriter};
 use crate::error::{Error, Result};
 use crate::picture::grey;
@@ -14,11 +17,11 @@ use crate::progress::Progress;
 /// Pairs that are painted in parallel and then written in order.
 const CHUNK: usize = 64;
 
-/// Writes both triples, `toys-training` and (with more than one instance) `toys-testing`, and the captions. Pairs painted
-/// before a cancellation are kept.
+/// Writes both triples, `toys-training` and (with more than one instance) `toys-testing`, and the
+/// captions. Pairs painted before a cancellation are kept.
 pub(super) fn write(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<ToyReport> {
     let options = ToyOptions { stereo: true, ..*options };
-    let (train, test): (Vec<_>, Vec<_>) = plan(&options).into_iter().partition(|job| job.instance <= n_train(&options));
+    let (train, test): (Vec<_>, Vec<_>) = plan(&options).into_iter().partition(|job| job.instance <= options.n_train());
     let mut report = ToyReport::default();
     let mut captions = String::new();
     let mut outcome = Ok(());
@@ -31,7 +34,7 @@ pub(super) fn write(options: &ToyOptions, to: &Path, progress: &Progress) -> Res
         let names: Vec<&str> = Category::ALL.iter().map(|category| category.name()).collect();
         save(&to.join(format!("{name}{NAMES}")), (names.join("\n") + "\n").as_bytes())?;
         for chunk in jobs.chunks(CHUNK) {
-            let paint = |job: &super::write::Job| progress.step().map(|()| render(job.category, job.instance, job.number, &options));
+            let paint = |job: &Job| progress.step().map(|()| render(job.category, job.instance, job.number, &options));
             let toys: Vec<Result<_>> = chunk.par_iter().map(paint).collect();
             for toy in toys {
                 let toy = match toy {

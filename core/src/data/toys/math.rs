@@ -153,10 +153,12 @@ pub(super) fn noise(x: f32, y: f32) -> f32 {
     low * (1.0 - v) + high * v
 }
 
-/// Random choices, made only of the generator's words, so that no release of a library can change them.
+/// Random choices, made only of the generator's words, so that no release of a library can change
+/// them.
 pub(super) struct Dice(Rng);
 
-/// What a stream of dice is for: each purpose has its own, so that one more throw for a shape repaints nothing.
+/// What a stream of dice is for: each purpose has its own, so that one more throw for a shape
+/// repaints nothing.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Shape = 1,

@@ -1,4 +1,5 @@
-//! What surfaces look like: coats, the six surface patterns, and marks such as windows, rivets and wheels.
+//! What surfaces look like: coats, the six surface patterns, and marks such as windows, rivets and
+//! wheels.
 
 use super::math::{TAU, V3, atan2, cos, hash, noise, sin, smooth, v3};
 use super::solid::Solid;
@@ -361,7 +362,8 @@ impl Mark {
 }
 
 impl Shape {
-    /// The colour at `(a, b)`, each in -1..1, of a shape with these half measures; nothing where it is clear.
+    /// The colour at `(a, b)`, each in -1..1, of a shape with these half measures; nothing where it
+    /// is clear.
     fn colour(self, a: f32, b: f32, half: [f32; 2]) -> Option<Colour> {
         let r2 = a * a + b * b;
         match self {

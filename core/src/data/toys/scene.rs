@@ -2,7 +2,7 @@
 
 use super::math::{Dice, PI, V3, cos, sin, smooth, v3};
 use super::paint::{Colour, rgb, table_texture};
-use super::solid::Part;
+use super::part::Part;
 use super::style::{Style, luma};
 use super::view::CameraView;
 
@@ -72,7 +72,8 @@ impl Scene {
         let azimuth = view.azimuth as f32 * (PI / 18.0);
         let across = v3(sin(azimuth), 0.0, -cos(azimuth));
         let away = v3(-cos(azimuth), 0.0, -sin(azimuth));
-        // Direction on the table (across, away), height, strength of the key light and of the sky, sharpness.
+        // Direction on the table (across, away), height, strength of the key light and of the sky,
+        // sharpness.
         let (x, z, y, key, sky, sharpness) = match view.lighting {
             0 => (-0.15, -0.2, 1.5, 1.0, 0.66, 4.5),
             1 => (-1.0, -0.25, 1.0, 1.08, 0.60, 4.5),
@@ -169,7 +170,8 @@ impl Scene {
         out
     }
 
-    /// What a mirror would show of the studio: a bright box above, a strip at the side, the key light.
+    /// What a mirror would show of the studio: a bright box above, a strip at the side, the key
+    /// light.
     fn studio(&self, mirror: V3, key: f32) -> V3 {
         let up = mirror.y.max(0.0);
         let mut glow = 0.25 + 0.5 * up;
@@ -191,7 +193,8 @@ impl Scene {
         if let Some((edge, plate)) = self.plate {
             colour = colour.mix(plate, smooth(edge + 0.012, edge - 0.012, radius));
         }
-        // Seen across the camera's axes, so that boards never run the same way for every view of a toy.
+        // Seen across the camera's axes, so that boards never run the same way for every view of a
+        // toy.
         let (x, z) = (p.dot(self.across) + shift.x, p.dot(self.away) + shift.z);
         let depth = p.dot(self.away);
         colour * (1.0 + strength * 2.0 * table_texture(kind, x, z) + 0.045 * depth.clamp(-2.0, 2.5))

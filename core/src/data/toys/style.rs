@@ -1,6 +1,6 @@
 //! The colours and the pattern of one instance, drawn without regard to its category.
 
-use super::Category;
+use super::category::Category;
 use super::math::{Dice, PI, Purpose, cos, sin};
 use super::paint::{Colour, KINDS, Kind, PATTERNS, Pattern, rgb};
 
@@ -45,7 +45,8 @@ pub(super) fn luma(c: Colour) -> f32 {
 
 impl Style {
     pub(super) fn of(seed: u64, category: Category, instance: u32) -> Self {
-        // Colours and patterns take turns in a random order, so that few instances already show all of them.
+        // Colours and patterns take turns in a random order, so that few instances already show all
+        // of them.
         let turn = |n: usize, which: u32| {
             let (round, place) = (instance / n as u32, instance as usize % n);
             Dice::new(seed, Purpose::Order, category.index(), round, which).order(n)[place]

@@ -1,6 +1,6 @@
 //! The places that a toy is seen from and the lights it is seen by, numbered as in small NORB.
 
-use super::Category;
+use super::category::Category;
 use super::math::{Dice, Purpose};
 
 /// Elevations, in steps of 5 degrees from 30.
@@ -20,15 +20,16 @@ pub const VIEWS: u32 = ELEVATIONS * AZIMUTHS * LIGHTINGS;
 pub struct CameraView {
     /// 0..=8: the camera stands 30 + 5 x `elevation` degrees above the table.
     pub elevation: u32,
-    /// 0, 2, ..=34: the camera stands 10 x `azimuth` degrees from the toy's front, counted towards its right side.
+    /// 0, 2, ..=34: the camera stands 10 x `azimuth` degrees from the toy's front, counted towards
+    /// its right side.
     pub azimuth: u32,
     /// 0..=5: from above, the left, the right, the front, behind, and a soft light from all around.
     pub lighting: u32,
 }
 
 impl CameraView {
-    /// View `number`, counted from 0, of an instance. The first [`VIEWS`] are all different, and each run of 18 goes
-    /// once around the toy; later ones repeat.
+    /// View `number`, counted from 0, of an instance. The first [`VIEWS`] are all different, and
+    /// each run of 18 goes once around the toy; later ones repeat.
     pub fn of(seed: u64, category: Category, instance: u32, number: u32) -> Self {
         let mut dice = Dice::new(seed, Purpose::View, category.index(), instance, 0);
         let first = dice.below(AZIMUTHS as usize) as u32;

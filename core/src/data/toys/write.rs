@@ -1,6 +1,6 @@
-//! Folders of toys: which picture goes where, the planted faults, and the files.
+//! Folders of toys: the pictures, the planted faults and the lists beside them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -10,63 +10,18 @@ use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, RgbImage, imageops};
 use rayon::prelude::*;
 
-use super::math::{Dice, Purpose};
-use super::{CameraView, Category, Faults, Toy, ToyFormat, ToyOptions, mat, render};
+use super::mat;
+use super::options::{Faults, ToyFormat, ToyOptions};
+use super::plan::{Fault, Job, plan};
+use super::save::{Planted, ToyReport, save};
+use super::toy::{Toy, render};
 use crate::error::{Error, Result};
 use crate::picture::resize::resize_rgb;
 use crate::progress::Progress;
 
-/// Views of each instance that the sample keeps aside, and how far apart they are.
-const KEPT_VIEWS: u32 = 4;
-const KEPT_STEP: u32 = 3;
-
-/// Where a corrupt file breaks off: among the tables, for decoders paint over missing picture data without a word.
+/// Where a corrupt file breaks off: among the tables, for decoders paint over missing picture data
+/// without a word.
 const HEAD: usize = 320;
-
-/// What [`generate`] wrote.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToyReport {
-    /// Pictures, the planted ones too.
-    pub images: u64,
-    /// Bytes of the pictures.
-    pub bytes: u64,
-    /// The planted faults, as in `planted.tsv`.
-    pub planted: Vec<Planted>,
-}
-
-/// A fault that was planted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planted {
-    /// The file, from the folder that was written, with forward slashes.
-    pub path: String,
-    /// "wrong-label", "near-duplicate" or "corrupt".
-    pub kind: &'static str,
-    /// What is wrong with it.
-    pub detail: String,
-}
-
-/// What is done to a picture before it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    None,
-    WrongLabel,
-    /// A copy, by its number from 0.
-    Copy(u32),
-    Corrupt,
-}
-
-/// One picture, or stereo pair, to be painted and where it goes.
-#[derive(Clone, Debug)]
-pub(super) struct Job {
-    pub(super) category: Category,
-    pub(super) instance: u32,
-    pub(super) number: u32,
-    /// The path without camera and ending.
-    stem: String,
-    fault: Fault,
-    /// For a fault: the path it would have, or of what it is a copy.
-    truth: String,
-}
 
 /// One file.
 struct Written {
@@ -76,14 +31,15 @@ struct Written {
     planted: Option<Planted>,
 }
 
-/// Writes pictures of toys into the new or empty folder `to`, in parallel on rayon's current pool, and beside them
-/// `captions.tsv` (path, tab, caption; three lines for each picture that can be opened) and, with faults,
-/// `planted.tsv` (path, kind, detail). The files do not depend on the number of threads.
+/// Writes pictures of toys into the new or empty folder `to`, in parallel on rayon's current pool,
+/// and beside them `captions.tsv` (path, tab, caption; three lines for each picture that can be
+/// opened) and, with faults, `planted.tsv` (path, kind, detail). The files do not depend on the
+/// number of threads.
 ///
 /// # Errors
-/// [`Error::Option`] for options that cannot be met, [`Error::Data`] when the folder is not empty or not a folder,
-/// [`Error::Io`] for the first file that cannot be written, after which no more are begun, [`Error::Cancelled`]; what was
-/// written by then stays and is whole, lists included.
+/// [`Error::Option`] for options that cannot be met, [`Error::Data`] when the folder is not empty
+/// or not a folder, [`Error::Io`] for the first file that cannot be written, after which no more
+/// are begun, [`Error::Cancelled`]; what was written by then stays and is whole, lists included.
 pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<ToyReport> {
     options.check()?;
     claim(to)?;
@@ -159,92 +115,10 @@ fn claim(to: &Path) -> Result<()> {
     }
 }
 
-/// Writes a file, whole or not at all.
-pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).map_err(|error| {
-        let _ = fs::remove_file(path);
-        Error::io("write", path)(error)
-    })
-}
-
 /// Removes the files of a job that failed: one eye without the other is not in the lists.
 fn discard(to: &Path, job: &Job) {
     for ending in ["_lt.jpg", "_rt.jpg", ".jpg"] {
         let _ = fs::remove_file(to.join(format!("{}{ending}", job.stem)));
-    }
-}
-
-/// How many instances, from the first, are for training in the formats that say so.
-pub(super) fn n_train(options: &ToyOptions) -> u32 {
-    options.instances.div_ceil(2)
-}
-
-fn named(label: Category, instance: u32, view: &CameraView) -> String {
-    format!("{}_{instance:02}_{}_{:02}_{}", label.name(), view.elevation, view.azimuth, view.lighting)
-}
-
-/// Every picture in the order of instances, views and categories, the planted ones last.
-pub(super) fn plan(options: &ToyOptions) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    let mut running = [0u32; 2];
-    let n_kept = if options.sample { 2 } else { 0 };
-    let root = if options.sample { "train/" } else { "" };
-    let mut kept = Vec::new();
-    for instance in 1..=options.instances {
-        let aside = instance > options.instances - n_kept;
-        let numbers: Vec<u32> = if aside {
-            (0..KEPT_VIEWS).map(|i| i * KEPT_STEP).filter(|&n| n < options.views).collect()
-        } else {
-            (0..options.views).collect()
-        };
-        for number in numbers {
-            for category in Category::ALL {
-                let view = CameraView::of(options.seed, category, instance, number);
-                let name = named(category, instance, &view);
-                let stem = match options.format {
-                    ToyFormat::NorbNames => {
-                        let part = usize::from(instance > n_train(options));
-                        running[part] += 1;
-                        format!("{}/{:06}_{}_{instance:02}", ["train", "test"][part], running[part] - 1, category.name())
-                    }
-                    _ if aside => format!("try-these/{name}"),
-                    _ => format!("{root}{}/{name}", category.name()),
-                };
-                let job = Job { category, instance, number, stem, fault: Fault::None, truth: String::new() };
-                if aside { kept.push(job) } else { jobs.push(job) }
-            }
-        }
-    }
-    plant(options, root, &mut jobs);
-    jobs.append(&mut kept);
-    jobs
-}
-
-fn plant(options: &ToyOptions, root: &str, jobs: &mut Vec<Job>) {
-    let faults = options.faults;
-    let mut dice = Dice::new(options.seed, Purpose::Faults, 0, 0, 0);
-    let mut order = dice.order(jobs.len()).into_iter();
-    let mut taken: HashSet<String> = jobs.iter().map(|job| job.stem.clone()).collect();
-    for _ in 0..faults.wrong_labels {
-        for i in order.by_ref() {
-            let job = &mut jobs[i];
-            let label = Category::ALL[(job.category.index() + 1 + dice.below(Category::ALL.len() - 1)) % Category::ALL.len()];
-            let view = CameraView::of(options.seed, job.category, job.instance, job.number);
-            let stem = format!("{root}{}/{}", label.name(), named(label, job.instance, &view));
-            // Another toy may have this view, and then its picture has this name.
-            if taken.insert(stem.clone()) {
-                job.truth = std::mem::replace(&mut job.stem, stem);
-                job.fault = Fault::WrongLabel;
-                break;
-            }
-        }
-    }
-    for (n, i) in order.take((faults.near_duplicates + faults.corrupt) as usize).enumerate() {
-        let n = n as u32;
-        let job = jobs[i].clone();
-        let fault = if n < faults.near_duplicates { Fault::Copy(n) } else { Fault::Corrupt };
-        let stem = format!("{root}{}/IMG_{:04}", job.category.name(), 2041 + n);
-        jobs.push(Job { truth: job.stem, stem, fault, ..job });
     }
 }
 

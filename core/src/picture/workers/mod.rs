@@ -1,7 +1,8 @@
 //! Decoding in processes of their own: whatever a file does to its decoder, this program goes on.
 //!
-//! A worker is a program that runs [`serve`]. It lives long and decodes one picture at a time; when a file brings it down, or
-//! takes too long, or nobody wants the picture any more, it is ended and another one is started.
+//! A worker is a program that runs [`serve`]. It lives long and decodes one picture at a time; when
+//! a file brings it down, or takes too long, or nobody wants the picture any more, it is ended and
+//! another one is started.
 
 pub mod protocol;
 
@@ -32,8 +33,9 @@ const REST: Duration = Duration::from_secs(1);
 /// Workers that a file may bring down before it is given up.
 const TRIES: usize = 2;
 
-/// A [`Decoder`] that has its pictures decoded by workers. Where there are none and none can be started, it decodes in this
-/// process, and [`Decoder::remark`] says so; but never a file that has brought a worker down.
+/// A [`Decoder`] that has its pictures decoded by workers. Where there are none and none can be
+/// started, it decodes in this process, and [`Decoder::remark`] says so; but never a file that has
+/// brought a worker down.
 pub struct Workers {
     program: PathBuf,
     arguments: Vec<OsString>,
@@ -123,7 +125,8 @@ impl From<io::Error> for End {
 }
 
 impl Workers {
-    /// Up to `limit` processes that run `program` with `arguments`, which must lead it to [`serve`].
+    /// Up to `limit` processes that run `program` with `arguments`, which must lead it to
+    /// [`serve`].
     pub fn new(program: PathBuf, arguments: Vec<OsString>, limit: usize) -> Self {
         Self {
             program,
@@ -145,7 +148,8 @@ impl Workers {
         self
     }
 
-    /// A worker that nobody else has; waits for one when all are at work, or no more can be started now.
+    /// A worker that nobody else has; waits for one when all are at work, or no more can be started
+    /// now.
     fn take(&self, progress: &Progress) -> Result<Worker, Absent> {
         let mut pool = lock(&self.pool);
         loop {
@@ -418,7 +422,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Decodes what is asked for on one pipe and replies on another, until there are no more requests: what a worker does.
+/// Decodes what is asked for on one pipe and replies on another, until there are no more requests:
+/// what a worker does.
 ///
 /// # Errors
 /// When a pipe breaks.

@@ -1,7 +1,8 @@
 //! What is said between this program and a worker that decodes for it, as bytes on two pipes.
 //!
-//! The worker greets. Then, as often as asked: one request; any number of needs for memory, each answered by one byte when
-//! it is granted; one reply. All numbers are little-endian. Nothing that a worker says is believed before it was checked.
+//! The worker greets. Then, as often as asked: one request; any number of needs for memory, each
+//! answered by one byte when it is granted; one reply. All numbers are little-endian. Nothing that
+//! a worker says is believed before it was checked.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -104,8 +105,8 @@ pub(super) fn reply(pipe: &mut impl Write, outcome: &Result<Picture>) -> io::Res
     pipe.flush()
 }
 
-/// Reads what a worker says about a request for the picture at `path` of at most `side` pixels. Memory is taken only for what
-/// was checked.
+/// Reads what a worker says about a request for the picture at `path` of at most `side` pixels.
+/// Memory is taken only for what was checked.
 ///
 /// # Errors
 /// When it is not of this protocol, or the pipe has ended.

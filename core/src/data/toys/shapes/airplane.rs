@@ -2,9 +2,10 @@
 
 use super::super::math::{Dice, PI, TAU, V3, cos, sin, v3};
 use super::super::paint::{Face, Mark, Paint, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::{both, patterned, window};
+use super::pieces::{both, patterned, window};
 
 struct Plane<'a> {
     style: &'a Style,
@@ -98,7 +99,8 @@ impl Plane<'_> {
         let s = self.style;
         let (c, long) = (self.chord, self.span - self.radius * 0.4);
         for side in [-1.0, 1.0] {
-            // The prism's z runs outwards; its profile is the wing seen from above, its thickness lies along z.
+            // The prism's z runs outwards; its profile is the wing seen from above, its thickness
+            // lies along z.
             let root = self.radius * 0.4;
             let points = [
                 [c, root * side],

@@ -2,9 +2,10 @@
 
 use super::super::math::{Dice, PI, V3, cos, sin, v3};
 use super::super::paint::{Coat, Face, Mark, Paint, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::{both, frame, patterned, window};
+use super::pieces::{both, frame, patterned, window};
 
 const RED: V3 = rgb(0xD8_3A34);
 

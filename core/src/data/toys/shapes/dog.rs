@@ -1,10 +1,12 @@
-//! Dogs: jointed wooden ones with stitched backs, studded collars, and ears and tails of several kinds.
+//! Dogs: jointed wooden ones with stitched backs, studded collars, and ears and tails of several
+//! kinds.
 
 use super::super::math::{Dice, PI, V3, v3};
 use super::super::paint::{Face, Mark, Paint, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::{both, patterned};
+use super::pieces::{both, patterned};
 
 pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
     let mut parts = Vec::new();

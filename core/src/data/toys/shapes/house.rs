@@ -1,10 +1,12 @@
-//! Houses: gabled, hipped and towered, one or two floors, with tiles, shuttered windows and chimneys.
+//! Houses: gabled, hipped and towered, one or two floors, with tiles, shuttered windows and
+//! chimneys.
 
 use super::super::math::{Dice, PI, V3, v3};
 use super::super::paint::{Coat, Face, Mark, Paint, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::{both, frame, patterned, window};
+use super::pieces::{both, frame, patterned, window};
 
 pub(super) fn build(s: &Style, dice: &mut Dice) -> Vec<Part> {
     let mut parts = Vec::new();

@@ -1,14 +1,17 @@
-//! Teapots: round, tall, conical and drum-shaped, with painted bands, a lid, a spout, a handle and a tray.
+//! Teapots: round, tall, conical and drum-shaped, with painted bands, a lid, a spout, a handle and
+//! a tray.
 
 use super::super::math::{Dice, PI, TAU, V3, cos, sin, v3};
 use super::super::paint::{Face, Mark, Paint, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::patterned;
+use super::pieces::patterned;
 
 /// The body's measures.
 struct Body {
-    /// Radius at the belly, at the shoulder where the lid sits, and at the height of the spout's root.
+    /// Radius at the belly, at the shoulder where the lid sits, and at the height of the spout's
+    /// root.
     belly: f32,
     lid: f32,
     root: f32,

@@ -1,10 +1,12 @@
-//! Trucks: cabs with and without a bonnet, boxes, tippers, tankers and timber carriers on two to four axles.
+//! Trucks: cabs with and without a bonnet, boxes, tippers, tankers and timber carriers on two to
+//! four axles.
 
 use super::super::math::{Dice, V3, v3};
 use super::super::paint::{Coat, Face, Mark, Paint, Pattern, Shape, rgb};
-use super::super::solid::{Part, Solid};
+use super::super::part::Part;
+use super::super::solid::Solid;
 use super::super::style::Style;
-use super::{both, frame, patterned, rivets, window};
+use super::pieces::{both, frame, patterned, rivets, window};
 
 struct Truck<'a> {
     style: &'a Style,

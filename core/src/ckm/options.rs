@@ -1,0 +1,237 @@
+//! How a machine is built: the kinds of its elements, where each comes from and how it is compared.
+
+use serde::{Deserialize, Serialize};
+
+use super::kernel::LeafKernel;
+use crate::error::{Error, Result};
+#[cfg(feature = "images")]
+use crate::features::OrbOptions;
+#[cfg(feature = "images")]
+use crate::picture::colour::{self, ColourOptions};
+#[cfg(feature = "images")]
+use crate::picture::hog::{self, HogOptions};
+
+/// How a machine is built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CkmOptions {
+    /// Working size: the longer side of every image is brought to this many pixels, `16..=1024`.
+    pub side: u32,
+    /// The kinds of elements and their kernels, 1 to 16.
+    pub kinds: Vec<ElementKind>,
+    /// Decompositions a query is scored by (the paper's P), `1..=1024`.
+    pub decompositions: usize,
+    /// Spatial neighbours of an element that it may pair with (the paper's k), `0..=64`.
+    pub neighbours: usize,
+    /// Seed of the decompositions.
+    pub seed: u64,
+}
+
+impl CkmOptions {
+    /// A machine over one kind of elements that the caller brings: a working size of 128 pixels, 8
+    /// decompositions and pairs among the 4 nearest elements.
+    pub fn own(name: &str, form: ElementForm, kernel: LeafKernel) -> Self {
+        let source = ElementSource::Own(OwnSource { name: name.to_owned(), form });
+        Self { side: 128, kinds: vec![ElementKind { source, kernel }], decompositions: 8, neighbours: 4, seed: 0 }
+    }
+
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for the first that is not.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=1024).contains(&self.decompositions) {
+            return Err(Error::Option { name: "decompositions", found: self.decompositions.to_string(), expected: "1 to 1024" });
+        }
+        if self.neighbours > 64 {
+            return Err(Error::Option { name: "neighbours", found: self.neighbours.to_string(), expected: "0 to 64" });
+        }
+        check_kinds(self.side, &self.kinds)
+    }
+}
+
+/// A kind of element and the leaf kernel that compares two of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ElementKind {
+    /// Where the elements come from.
+    pub source: ElementSource,
+    /// How they are compared.
+    pub kernel: LeafKernel,
+}
+
+/// Where a kind of element comes from: cut from pictures by this crate, or brought by the caller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum ElementSource {
+    /// Corners with binary descriptors.
+    #[cfg(feature = "images")]
+    Orb(OrbOptions),
+    /// Dense blocks of gradient histograms.
+    #[cfg(feature = "images")]
+    Hog(HogOptions),
+    /// Mean colours of small squares.
+    #[cfg(feature = "images")]
+    Colour(ColourOptions),
+    /// Elements that the caller brings: see [`super::own`].
+    Own(OwnSource),
+}
+
+/// A kind of element that the caller brings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnSource {
+    /// What it is called, in saved models too: 1 to 32 lowercase letters, digits, `-` and `_`.
+    pub name: String,
+    /// What its elements look like.
+    pub form: ElementForm,
+}
+
+/// What the features of elements are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum ElementForm {
+    /// 256 bits, compared by Hamming distance. Shorter descriptors are filled up with zeros, which
+    /// changes no distance.
+    Binary,
+    /// Vectors, compared by Euclidean distance.
+    ///
+    /// Each value is kept as a whole number of steps, so that sums of products are exact: there are
+    /// 255 steps from `low` to `high` for up to 129 values, and as many as keep the sums exact for
+    /// more (128 for 512, 45 for 4096).
+    Dense {
+        /// Values of a vector, `1..=4096`.
+        dimension: usize,
+        /// The least value; what is below counts as this.
+        low: f32,
+        /// The largest value, above `low`; what is above counts as this.
+        high: f32,
+    },
+}
+
+/// The largest whole number up to which every whole number is an f32.
+const EXACT: f64 = (1 << 24) as f64;
+
+impl ElementForm {
+    /// Values of a dense vector; 0 for binary descriptors.
+    pub(super) fn dimension(&self) -> usize {
+        match *self {
+            Self::Binary => 0,
+            Self::Dense { dimension, .. } => dimension,
+        }
+    }
+
+    /// Quantised steps in one unit of feature distance.
+    pub(super) fn unit(&self) -> f32 {
+        match *self {
+            Self::Binary => 1.0,
+            // Two squared lengths are added up.
+            Self::Dense { dimension, low, high } => {
+                let steps = (EXACT / 2.0 / dimension as f64).sqrt().floor().min(255.0);
+                steps as f32 / (high - low)
+            }
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let Self::Dense { dimension, low, high } = *self else { return Ok(()) };
+        if !(1..=4096).contains(&dimension) {
+            return Err(Error::Option { name: "dimension", found: dimension.to_string(), expected: "1 to 4096" });
+        }
+        if !(low < high && low.is_finite() && high.is_finite() && self.unit().is_normal()) {
+            return Err(Error::Option { name: "low", found: format!("{low}, with {high} as `high`"), expected: "a number below `high`" });
+        }
+        Ok(())
+    }
+}
+
+impl OwnSource {
+    fn check(&self) -> Result<()> {
+        let is_plain = self.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
+        if !is_plain || !(1..=32).contains(&self.name.len()) {
+            let expected = "1 to 32 lowercase letters, digits, `-` and `_`";
+            return Err(Error::Option { name: "name", found: format!("`{}`", self.name), expected });
+        }
+        self.form.check()
+    }
+}
+
+impl ElementSource {
+    /// A short name: `orb`, `hog`, `colour`, or the caller's.
+    pub fn name(&self) -> &str {
+        match self {
+            #[cfg(feature = "images")]
+            Self::Orb(_) => "orb",
+            #[cfg(feature = "images")]
+            Self::Hog(_) => "hog",
+            #[cfg(feature = "images")]
+            Self::Colour(_) => "colour",
+            Self::Own(own) => &own.name,
+        }
+    }
+
+    /// The kind that the caller brings, if it is one.
+    pub(super) fn own(&self) -> Option<&OwnSource> {
+        match self {
+            Self::Own(own) => Some(own),
+            #[cfg(feature = "images")]
+            _ => None,
+        }
+    }
+
+    /// Length of a dense feature vector; 0 for binary descriptors.
+    pub(super) fn dimension(&self) -> usize {
+        match self {
+            #[cfg(feature = "images")]
+            Self::Orb(_) => 0,
+            #[cfg(feature = "images")]
+            Self::Hog(_) => hog::VALUES,
+            #[cfg(feature = "images")]
+            Self::Colour(_) => colour::VALUES,
+            Self::Own(own) => own.form.dimension(),
+        }
+    }
+
+    /// Quantised steps in one unit of feature distance.
+    pub(super) fn unit(&self) -> f32 {
+        match self {
+            #[cfg(feature = "images")]
+            Self::Orb(_) => 1.0,
+            #[cfg(feature = "images")]
+            Self::Hog(_) => 255.0,
+            #[cfg(feature = "images")]
+            Self::Colour(_) => 100.0,
+            Self::Own(own) => own.form.unit(),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self {
+            #[cfg(feature = "images")]
+            Self::Orb(options) => options.check(),
+            #[cfg(feature = "images")]
+            Self::Hog(options) => options.check(),
+            #[cfg(feature = "images")]
+            Self::Colour(options) => options.check(),
+            Self::Own(own) => own.check(),
+        }
+    }
+}
+
+/// Checks a working size and the options of a list of kinds.
+///
+/// # Errors
+/// [`Error::Option`] for the first that is out of range.
+pub(super) fn check_kinds(side: u32, kinds: &[ElementKind]) -> Result<()> {
+    if !(16..=1024).contains(&side) {
+        return Err(Error::Option { name: "side", found: side.to_string(), expected: "16 to 1024" });
+    }
+    if !(1..=16).contains(&kinds.len()) {
+        return Err(Error::Option { name: "elements", found: format!("{} kinds", kinds.len()), expected: "1 to 16 kinds" });
+    }
+    for kind in kinds {
+        kind.source.check()?;
+        kind.kernel.check()?;
+    }
+    Ok(())
+}

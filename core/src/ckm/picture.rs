@@ -1,0 +1,81 @@
+//! Elements cut from pictures: corners, gradient histograms and colours.
+
+use std::sync::Arc;
+
+use super::Ckm;
+use super::element::{Cut, ElementSet, Elements};
+use super::options::{ElementKind, ElementSource, check_kinds};
+use super::own::{self, OwnElements};
+use crate::error::Result;
+use crate::features;
+use crate::picture::colour::{self, colour_layout};
+use crate::picture::hog::{self, dense_hog};
+use crate::picture::{Picture, grey, resize};
+
+impl Ckm {
+    /// Cuts an image into the elements this machine works with. O(pixels).
+    ///
+    /// # Errors
+    /// [`crate::Error::Value`] when some of its kinds are the caller's own: see
+    /// [`Ckm::elements_with`].
+    pub fn elements(&self, picture: &Picture) -> Result<Elements> {
+        self.elements_with(picture, &[])
+    }
+
+    /// As [`Ckm::elements`], where `own` has the elements of the kinds that the caller brings, in
+    /// the machine's order.
+    ///
+    /// # Errors
+    /// As [`Ckm::bring`].
+    pub fn elements_with(&self, picture: &Picture, own: &[OwnElements<'_>]) -> Result<Elements> {
+        cut(picture, &self.cut, &self.options().kinds, own)
+    }
+}
+
+impl Elements {
+    /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working
+    /// pixels. Positions are told in the picture's own pixels, even when it was shrunk before.
+    ///
+    /// # Errors
+    /// [`crate::Error::Option`] when the side or an option of a kind is out of range;
+    /// [`crate::Error::Value`] when a kind is the caller's own.
+    pub fn of(picture: &Picture, side: u32, kinds: &[ElementKind]) -> Result<Self> {
+        check_kinds(side, kinds)?;
+        cut(picture, &Cut::of(side, kinds), kinds, &[])
+    }
+}
+
+fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnElements<'_>]) -> Result<Elements> {
+    let size = picture.size;
+    let (width, height) = resize::fit(size.0, size.1, cut.side);
+    let work = resize::resize_rgb(&picture.pixels, width, height);
+    let luma = grey(&work);
+    let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
+    let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
+    let mut brought = own::sets(size, cut.side, kinds, own)?.into_iter();
+    let set = |kind: &ElementKind| -> Option<ElementSet> {
+        let unit = kind.source.unit();
+        Some(match &kind.source {
+            ElementSource::Orb(options) => {
+                let found = features::detect(&luma, options);
+                let positions: Vec<_> = found.keypoints.iter().map(|k| centred(k.x, k.y)).collect();
+                ElementSet::binary(&positions, found.descriptors)
+            }
+            ElementSource::Hog(options) => {
+                let blocks = dense_hog(&work, options);
+                let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
+                let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values).map(|v| (v * unit).round() as u8).collect();
+                ElementSet::dense(&positions, &rows, hog::VALUES)
+            }
+            ElementSource::Colour(options) => {
+                let blocks = colour_layout(&work, options);
+                let positions: Vec<_> = blocks.iter().map(|b| centred(b.x, b.y)).collect();
+                let shift = |(i, v): (usize, f32)| (v * unit).round() + if i % 3 == 0 { 0.0 } else { 128.0 };
+                let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values.into_iter().enumerate()).map(|v| shift(v) as u8).collect();
+                ElementSet::dense(&positions, &rows, colour::VALUES)
+            }
+            ElementSource::Own(_) => return brought.next(),
+        })
+    };
+    Ok(Elements::new(kinds.iter().filter_map(set).collect(), size, cut))
+}

@@ -1,0 +1,245 @@
+//! Labelled pictures, and the account of how they were read.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::norb::NorbSet;
+use super::shot::{Camera, Meta};
+use crate::error::{self, Result};
+use crate::ids::ClassId;
+use crate::picture::{Decoder, Picture};
+use crate::progress::Progress;
+
+/// The one class of a set that was opened with [`Labels::None`].
+pub const UNLABELLED: &str = "unlabelled";
+
+/// Labelled pictures. The same files give the same set, in the same order, on every machine.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// What was opened: a folder, or a NORB `-dat.mat` file.
+    pub root: PathBuf,
+    /// The names of the classes, sorted; a [`ClassId`] is a position here.
+    pub classes: Vec<String>,
+    /// The pictures, sorted by path or by frame.
+    pub items: Vec<Item>,
+    /// How the files were understood.
+    pub layout: Layout,
+    /// What was left out and why, sorted by path.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One picture and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Where its pixels are.
+    pub source: ImageSource,
+    /// Its class.
+    pub class: ClassId,
+    /// The object it shows, such as `truck/07`: all views of one object share it. `None` when that
+    /// is not known.
+    pub group: Option<String>,
+    /// The circumstances of the shot.
+    pub meta: Meta,
+}
+
+/// Where pixels are.
+#[derive(Clone, Debug)]
+pub enum ImageSource {
+    /// In an image file.
+    File(PathBuf),
+    /// In a NORB set.
+    Frame {
+        /// The set, shared by all its items.
+        set: Arc<NorbSet>,
+        /// The frame: twice the number of its pair, plus 1 for the right camera.
+        index: u32,
+    },
+}
+
+/// Where labels are looked for in a folder of images; a NORB file has its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// In folders or in names, whichever explains the files.
+    #[default]
+    Auto,
+    /// In the names of folders.
+    ClassFolders,
+    /// In the names of files.
+    NorbNames,
+    /// Nowhere: every picture is [`UNLABELLED`].
+    None,
+}
+
+impl Labels {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ClassFolders => "class-folders",
+            Self::NorbNames => "norb-names",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How a set is opened.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// Where labels are looked for.
+    pub labels: Labels,
+    /// Which half of a stereo pair becomes the item.
+    pub camera: Camera,
+    /// Patterns of files and folders of images that are left out: `*` stands for any part of a
+    /// name, `**` for any folders. A pattern without `/` is compared with names, one with `/` with
+    /// paths from the root.
+    pub exclude: Vec<String>,
+    /// Whether pictures without a class are items too, of class [`UNLABELLED`]; otherwise they are
+    /// skipped, and a folder without any class is an error.
+    pub unlabelled_too: bool,
+}
+
+/// How the files of a set were understood.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Where the classes come from.
+    pub classes_from: ClassesFrom,
+    /// The name of the naming pattern that was used, one of [`names::PATTERNS`].
+    pub pattern: Option<&'static str>,
+    /// All of it in words for people.
+    pub words: String,
+    /// A few pictures and what was found out about them.
+    pub preview: Vec<Preview>,
+    /// Stereo pairs, each of which became one item.
+    pub pairs: usize,
+    /// Files that are not images and were passed over.
+    pub ignored: usize,
+    /// Hidden files and folders that were passed over.
+    pub hidden: usize,
+}
+
+/// Where classes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassesFrom {
+    /// The names of folders.
+    Folders,
+    /// The names of files.
+    Names,
+    /// The category file of a NORB set.
+    Norb,
+    /// Nowhere: there is one class, [`UNLABELLED`].
+    Nowhere,
+}
+
+/// A picture as it was understood, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// The picture's name.
+    pub name: String,
+    /// What was found out, such as `truck, instance 7, left camera`.
+    pub parts: String,
+}
+
+/// A file or folder that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// What was left out.
+    pub path: PathBuf,
+    /// One word for programs: `unsupported`, `link`, `special`, `too_deep`, `io` or `no_class`.
+    pub reason: &'static str,
+    /// The reason in words.
+    pub detail: String,
+}
+
+impl Dataset {
+    /// The picture of item `item`, at most `side` pixels on its longer side.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`]; none for a NORB frame.
+    ///
+    /// # Panics
+    /// When there is no such item.
+    pub fn picture(&self, item: usize, decoder: &dyn Decoder, side: u32, progress: &Progress) -> Result<Picture> {
+        match &self.items[item].source {
+            ImageSource::File(path) => decoder.decode(path, side, progress),
+            ImageSource::Frame { set, index } => Ok(Picture::shrunk(set.rgb(*index), side)),
+        }
+    }
+
+    /// The name of a class.
+    ///
+    /// # Panics
+    /// When the class is not one of this set.
+    pub fn class_name(&self, class: ClassId) -> &str {
+        &self.classes[class.index()]
+    }
+
+    /// The items of each class, by position in `classes`.
+    pub fn by_class(&self) -> Vec<Vec<usize>> {
+        let mut out = vec![Vec::new(); self.classes.len()];
+        for (i, item) in self.items.iter().enumerate() {
+            out[item.class.index()].push(i);
+        }
+        out
+    }
+
+    /// The items that show each known object. Items whose object is not known are missing.
+    pub fn groups(&self) -> BTreeMap<&str, Vec<usize>> {
+        let mut out: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, item) in self.items.iter().enumerate() {
+            if let Some(group) = &item.group {
+                out.entry(group).or_default().push(i);
+            }
+        }
+        out
+    }
+}
+
+impl Item {
+    /// The file that holds the pixels: an image, or a NORB `-dat.mat` file.
+    pub fn path(&self) -> &Path {
+        match &self.source {
+            ImageSource::File(path) => path,
+            ImageSource::Frame { set, .. } => set.path(),
+        }
+    }
+
+    /// A name for people: the file's, or for a NORB frame the one of [`NorbSet::name`].
+    pub fn name(&self) -> String {
+        match &self.source {
+            ImageSource::File(path) => error::display(Path::new(path.file_name().unwrap_or_default())),
+            ImageSource::Frame { set, index } => set.name(*index),
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.words)?;
+        self.preview.iter().try_for_each(|preview| writeln!(f, "  {}: {}", preview.name, preview.parts))
+    }
+}
+
+/// The name of an object: numbers get two digits, so that `7` and `07` are one object.
+pub(super) fn group_name(class: &str, instance: &str) -> String {
+    match instance.parse::<u32>() {
+        Ok(number) => format!("{class}/{number:02}"),
+        Err(_) => format!("{class}/{instance}"),
+    }
+}
+
+/// A few items from all over the set as they were understood.
+pub(super) fn preview(items: &[Item], classes: &[String]) -> Vec<Preview> {
+    let parts = |item: &Item| match item.meta.to_string() {
+        meta if meta.is_empty() => classes[item.class.index()].clone(),
+        meta => format!("{}, {meta}", classes[item.class.index()]),
+    };
+    let spread = (0..items.len().min(5)).map(|i| &items[i * items.len() / items.len().min(5)]);
+    spread.map(|item| Preview { name: item.name(), parts: parts(item) }).collect()
+}
+
+/// `1 picture`, `2 pictures`.
+pub(super) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

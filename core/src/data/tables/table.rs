@@ -1,0 +1,150 @@
+//! What a table of captions and labels is: rows, formats, and the text that holds them.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// Most bytes of a file that is read or written.
+pub const MAX_BYTES: u64 = 1 << 30;
+/// Most bytes of one sidecar.
+pub const MAX_SIDECAR: u64 = 64 << 10;
+/// Problems kept word for word; further ones are only counted.
+pub const MAX_PROBLEMS: usize = 1000;
+
+pub(super) const SHORTEN: &str = "cut it into several files";
+
+/// A way to write captions and labels down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TableFormat {
+    /// The form of `Flickr8k.token.txt`.
+    Flickr8k,
+    /// The form of COCO's captions and instances.
+    Coco,
+    /// Values separated by commas.
+    Csv,
+    /// Values separated by tabs.
+    Tsv,
+    /// One JSON object a line.
+    JsonLines,
+    /// A text file beside each image.
+    Sidecar,
+}
+
+/// What is said about one image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableRow {
+    /// The image as the file names it; see [`Matcher`] for what it may mean.
+    pub path: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its captions in the order of the file, or of their numbers where it numbers them.
+    pub captions: Vec<String>,
+}
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// How the file is written.
+    pub format: TableFormat,
+    /// One row for each path, in the order of first appearance; at least one.
+    pub rows: Vec<TableRow>,
+    /// What could not be used, the first [`MAX_PROBLEMS`] of them.
+    pub problems: Vec<Problem>,
+    /// How many problems there were in all.
+    pub n_problems: usize,
+}
+
+/// A line that was passed over, wholly or in part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line it begins on, counted from 1; 0 when it is not about a line.
+    pub line: usize,
+    /// What is wrong there.
+    pub detail: String,
+}
+
+impl TableFormat {
+    /// Every format.
+    pub const ALL: [Self; 6] = [Self::Flickr8k, Self::Coco, Self::Csv, Self::Tsv, Self::JsonLines, Self::Sidecar];
+
+    /// Its name for users.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flickr8k => "flickr8k",
+            Self::Coco => "coco",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::JsonLines => "jsonl",
+            Self::Sidecar => "sidecar",
+        }
+    }
+}
+
+impl fmt::Display for TableFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for TableFormat {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| Error::Option {
+            name: "format",
+            found: name.into(),
+            expected: "one of flickr8k, coco, csv, tsv, jsonl, sidecar",
+        })
+    }
+}
+
+/// A text that begins with a byte order mark of its own gets another, because reading takes one
+/// away.
+pub(super) fn shielded(text: String) -> String {
+    if text.starts_with(MARK) { format!("{MARK}{text}") } else { text }
+}
+
+/// The byte order mark.
+const MARK: char = '\u{FEFF}';
+
+/// The text of a file of at most `limit` bytes, without its byte order mark.
+pub(super) fn text_of(path: &Path, limit: u64) -> Result<String> {
+    // Opening a pipe or a device could wait for ever, so the kind is asked first.
+    let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+    if !meta.is_file() {
+        return Err(unknown(path, "something that is not a file"));
+    }
+    let too_large = |found: u64| Error::data(path, format!("at most {limit} bytes of text"), format!("{found} bytes or more"), SHORTEN);
+    if meta.len() > limit {
+        return Err(too_large(meta.len()));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(bytes.len() as u64));
+    }
+    let wrong = |found: String| Error::data(path, "text in UTF-8", found, "open it in a text editor and save it as UTF-8");
+    let is_utf16 = |[a, b]: &[u8; 2]| matches!((a, b), (0xFF, 0xFE) | (0xFE, 0xFF)) || (*a == 0) != (*b == 0);
+    if bytes.first_chunk().is_some_and(is_utf16) {
+        return Err(wrong("UTF-16, or no text".into()));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        wrong(format!("another encoding, or no text, on line {line}"))
+    })?;
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len_utf8());
+    }
+    Ok(text)
+}
+
+pub(super) fn unknown(path: &Path, found: impl Into<String>) -> Error {
+    let expected = "captions or labels as flickr8k, coco, csv, tsv, jsonl or sidecar";
+    Error::data(path, expected, found, "name another file, or give it a first line such as `path,label,caption`")
+}

@@ -1,0 +1,215 @@
+//! Finds images by words, by what they look like, or by both, and ranks them by how well they
+//! answer.
+//!
+//! By words, an image's score is the caption memory's (see [`super::models::recall`]) or the cosine
+//! of the exact index's tf-idf vectors; by a look, its likeness in 0..=1; by both, the mean of the
+//! two. Of equal scores, what was called a good answer to the very query goes first, then the lower
+//! identifier, so that a list for fewer images is the beginning of one for more.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Library;
+use super::event::Reward;
+use super::models::recall::{CANDIDATES, Question, words_of};
+use crate::ids::ItemId;
+use crate::picture::appearance::Appearance;
+use crate::text::TextQuery;
+
+/// Who finds by words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The caption memory, which learns from what is said of its answers.
+    #[default]
+    Memory,
+    /// The exact index of words, which learns nothing.
+    Index,
+}
+
+/// What images are to look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookQuery {
+    /// The look.
+    pub appearance: Appearance,
+    /// The image that it is the look of, as a whole: it is not found itself.
+    pub of: Option<ItemId>,
+}
+
+/// What is searched for, and how.
+#[derive(Clone, Debug)]
+pub struct LibraryQuery {
+    /// By these words. None find nothing by themselves, but what must not be there leaves out also
+    /// what is found in other ways.
+    pub text: TextQuery,
+    /// Looking like this.
+    pub look: Option<LookQuery>,
+    /// Among these images alone; without words and look, these are what is found, in the order of
+    /// their paths.
+    pub among: Option<Arc<HashSet<ItemId>>>,
+    /// At most so many.
+    pub k: usize,
+    /// Whether images of which something was said as answers to these words are there besides,
+    /// whatever their score.
+    pub keeps_judged: bool,
+    /// Who finds by words.
+    pub engine: Engine,
+    /// Leaves of the memory that are looked at, in each tree.
+    pub leaves: usize,
+}
+
+/// Leaves of the caption memory that a search usually looks at.
+pub const LEAVES: usize = 64;
+
+impl LibraryQuery {
+    /// The `k` images that answer some words best by the caption memory, from [`LEAVES`] leaves of
+    /// each tree.
+    pub fn words(text: TextQuery, k: usize) -> Self {
+        Self { text, look: None, among: None, k, keeps_judged: false, engine: Engine::Memory, leaves: LEAVES }
+    }
+
+    /// Whether an image may be found at all.
+    fn fits(&self, image: ItemId) -> bool {
+        self.among.as_ref().is_none_or(|among| among.contains(&image)) && self.look.as_ref().is_none_or(|look| look.of != Some(image))
+    }
+
+    /// Of equals, what the memory was taught goes first.
+    fn by_lesson(&self, a: &Scored, b: &Scored) -> Ordering {
+        let good = |one: &Scored| one.taught.filter(|_| self.engine == Engine::Memory).map_or(0, |reward| reward.0.max(0));
+        good(b).cmp(&good(a))
+    }
+}
+
+/// An image that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchHit {
+    /// The image.
+    pub image: ItemId,
+    /// Its file.
+    pub path: Option<PathBuf>,
+    /// The caption that fits best, or else its first.
+    pub caption: Option<String>,
+    /// How well it answers, the same however many are wanted: 1 is a text that is just what was
+    /// asked for, and texts that complete each other and lessons can raise it above that. Of words
+    /// and a look each counts half; where there are neither it is 0.
+    pub score: f64,
+    /// The words of the query, or what its last may become, that its texts have.
+    pub words: Vec<String>,
+    /// The query for which it was called a good answer, where that counts here.
+    pub lesson: Option<String>,
+    /// What the user said of it as an answer to this query, -1..=1.
+    pub taught: Option<f64>,
+    /// How much it looks like what was shown, if something was and it is known what the image looks
+    /// like.
+    pub look: Option<f64>,
+}
+
+/// An image and how well it answers.
+struct Scored {
+    image: ItemId,
+    score: f64,
+    look: Option<f64>,
+    taught: Option<Reward>,
+}
+
+/// The images that answer best, best first: for any k up to [`CANDIDATES`] the first of one list,
+/// which more of them may only add to.
+///
+/// # Complexity
+/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by a look
+/// O(images).
+pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
+    let LibraryQuery { text, look, k, .. } = query;
+    let fits = |image| query.fits(image) && library.words().allows(image, text);
+    match look {
+        None if text.is_empty() => listed(library, query, fits),
+        Some(look) if text.is_empty() => {
+            let found = library.look_alikes(&look.appearance, *k, fits);
+            found.into_iter().map(|(image, look)| SearchHit { score: look, look: Some(look), ..hit_of(library, text, image) }).collect()
+        }
+        _ => by_words(library, query),
+    }
+}
+
+fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
+    let text = &query.text;
+    let asked = words_of(text);
+    let taught = |image: ItemId| library.state().image(image).and_then(|image| image.rewards.get(&asked).copied());
+    let question = library.recall().ask(library.words(), text);
+    let mut found: Vec<Scored> = match query.engine {
+        Engine::Index => {
+            let fitting = library.words().search(text).into_iter().filter(|found| query.fits(found.image));
+            fitting.map(|found| Scored { image: found.image, score: found.score, look: None, taught: taught(found.image) }).collect()
+        }
+        Engine::Memory => {
+            let (found, _) = question.search(query.leaves, query.k.max(CANDIDATES), |image| query.fits(image));
+            found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught }).collect()
+        }
+    };
+    if !query.keeps_judged {
+        found.retain(|one| one.score > 0.0);
+    }
+    if let Some(look) = &query.look {
+        for one in &mut found {
+            let image = library.state().image(one.image);
+            one.look = image.and_then(|image| library.appearance(image)).map(|found| found.likeness(&look.appearance));
+            one.score = (one.score + one.look.unwrap_or(0.0)) / 2.0;
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
+    }
+    let mut place = 0..;
+    found.retain(|one| place.next().is_some_and(|place| place < query.k) || (query.keeps_judged && one.taught.is_some()));
+    let hit = |one: Scored| {
+        let hit = match query.engine {
+            Engine::Index => indexed_hit(library, text, one.image),
+            Engine::Memory => remembered_hit(library, &question, one.image),
+        };
+        SearchHit { score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
+    };
+    found.into_iter().map(hit).collect()
+}
+
+/// The first images in the order of their paths among those that nothing but the filter is asked
+/// of.
+fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool) -> Vec<SearchHit> {
+    let Some(among) = &query.among else { return Vec::new() };
+    let state = library.state();
+    let there = state.images().filter(|image| among.contains(&image.id) && fits(image.id));
+    let mut images: Vec<(Option<PathBuf>, ItemId)> = there.map(|image| (state.path_of(image), image.id)).collect();
+    images.sort();
+    images.into_iter().take(query.k).map(|(_, image)| hit_of(library, &query.text, image)).collect()
+}
+
+/// An image as a hit of nothing in particular.
+fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
+    let state = library.state();
+    let found = state.image(image);
+    SearchHit {
+        image,
+        path: found.and_then(|image| state.path_of(image)),
+        caption: found.and_then(|image| image.captions.first()).map(|caption| caption.text.clone()),
+        score: 0.0,
+        words: Vec::new(),
+        lesson: None,
+        taught: found.and_then(|image| image.rewards.get(&words_of(text))).map(|reward| reward.value()),
+        look: None,
+    }
+}
+
+fn indexed_hit(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
+    let hit = hit_of(library, text, image);
+    let Some(found) = library.words().weigh(text, image) else { return hit };
+    SearchHit { caption: found.caption.or(hit.caption), words: found.terms.into_iter().map(|(word, _)| word).collect(), ..hit }
+}
+
+fn remembered_hit(library: &Library, question: &Question<'_>, image: ItemId) -> SearchHit {
+    let weighed = question.weigh(image);
+    let hit = hit_of(library, &TextQuery::default(), image);
+    let captions = library.state().image(image).map(|image| &image.captions[..]).unwrap_or_default();
+    let caption = weighed.caption.and_then(|n| captions.get(n as usize)).map(|caption| caption.text.clone());
+    let mut words: Vec<String> = weighed.words.into_iter().chain(weighed.name).map(|(word, _)| word).collect();
+    words.sort();
+    let lesson = weighed.lessons.into_iter().find(|(_, value)| *value > 0.0).map(|(query, _)| query);
+    SearchHit { caption: caption.or(hit.caption), words, lesson, ..hit }
+}
