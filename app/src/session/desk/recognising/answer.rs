@@ -13,12 +13,12 @@ use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
 use tessera_core::{Error, Result};
 
-use super::super::Session;
-use super::super::draw::winners;
-use super::super::pixels::Pixels;
-use super::super::recognise::RecognisedImage;
-use super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
+use super::super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
 use crate::command::ImageQuery;
+use crate::session::Session;
+use crate::session::draw::winners;
+use crate::session::pixels::Pixels;
+use crate::session::recognise::RecognisedImage;
 
 /// Pieces that are numbered on the pictures, in all.
 const PIECES: usize = 20;
@@ -33,7 +33,7 @@ pub(super) enum Answerer {
 
 /// What is kept of an answer to draw it again.
 #[derive(Clone)]
-pub(super) struct Drawn {
+pub(in super::super) struct Drawn {
     pub(super) model: RecogniserModel,
     pub(super) answer: Arc<RecognisedImage>,
     pub(super) explanations: Arc<Vec<Explanation>>,
