@@ -69,8 +69,8 @@ impl JobKind {
         })
     }
 
-    /// Whether a new job of this kind takes the place of one that is running. Otherwise the running one goes on, and the
-    /// new one is not started.
+    /// Whether a new job of this kind takes the place of one that is running. Otherwise the running
+    /// one goes on, and the new one is not started.
     pub fn is_replaced(&self) -> bool {
         match self {
             Self::Open
@@ -107,8 +107,8 @@ pub struct Job<T> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts `work` with a progress of its own; `wake` is called when it has ended. A panic inside ends this job with a
-    /// sentence, nothing else.
+    /// Starts `work` with a progress of its own; `wake` is called when it has ended. A panic inside
+    /// ends this job with a sentence, nothing else.
     pub fn spawn(
         kind: JobKind,
         progress: Progress,

@@ -1,4 +1,5 @@
-//! What every part of a desk works with: the session, the open library, the threads, and what is told.
+//! What every part of a desk works with: the session, the open library, the threads, and what is
+//! told.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -37,7 +38,8 @@ pub(super) struct OpenLibrary {
 /// Sends what was done on other threads to the desk.
 #[derive(Clone)]
 pub(super) struct Outbox {
-    /// Counts openings and closings: what is said of another library than the one that is open is not taken in.
+    /// Counts openings and closings: what is said of another library than the one that is open is
+    /// not taken in.
     pub(super) library: u64,
     pub(super) wake: Wake,
     send: Sender<(u64, Message)>,
@@ -63,7 +65,7 @@ pub(super) enum Event {
     Changed,
 }
 
-/// What is to be done as soon as a part is done with what it does.
+/// What follows once the part at work has returned.
 pub(super) enum Next {
     /// Every part hears of it.
     Hear(Event),
@@ -74,7 +76,7 @@ pub(super) enum Next {
 /// What the parts share.
 pub(super) struct Context {
     pub(super) session: Session,
-    /// For what a user is waiting for: it has threads of its own, which long work does not fill.
+    /// For work that a user waits for: it has threads of its own, which long work does not fill.
     pub(super) quick: Session,
     pub(super) library: Option<OpenLibrary>,
     pub(super) jobs: Jobs,
@@ -142,17 +144,17 @@ impl Context {
         self.notices.tell(notice);
     }
 
-    /// Has every part hear of something, soon.
+    /// Tells every part of an event once the part at work has returned.
     pub(super) fn announce(&mut self, event: Event) {
         self.next.push_back(Next::Hear(event));
     }
 
-    /// Has a command run, soon.
+    /// Runs a command once the part at work has returned.
     pub(super) fn ask(&mut self, command: Command) {
         self.next.push_back(Next::Run(command));
     }
 
-    /// What is to be done next.
+    /// The next of what is to follow.
     pub(super) fn next(&mut self) -> Option<Next> {
         self.next.pop_front()
     }
@@ -166,7 +168,7 @@ impl Context {
         news
     }
 
-    /// Has a short task done in its turn, without the library.
+    /// Does a short task in its turn, without the library.
     pub(super) fn short<M: Into<Message>>(&self, task: impl FnOnce() -> M + Send + 'static) {
         let outbox = self.outbox.clone();
         self.worker.run(move || outbox.send(task()));
@@ -184,7 +186,8 @@ impl Context {
         self.with_library(|_, library| told::act(library, act, |event, library| event.map(|_| told::last_act(library).into())).told);
     }
 
-    /// Starts a job. Where one of its kind goes on that is not replaced, the user is told so instead.
+    /// Starts a job. Where one of its kind goes on that is not replaced, the user is told so
+    /// instead.
     pub(super) fn job<M: Into<Message>>(&mut self, kind: JobKind, work: impl FnOnce(&Session) -> Result<M> + Send + 'static) {
         let (session, wake) = (self.session.clone(), Arc::clone(&self.outbox.wake));
         let words = kind.words();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tessera_core::Error;
 use tessera_core::error::display;
 
-use super::super::copies::Plan;
+use super::super::copies::{Plan, plan_class_folders};
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::notices::{count, done, note};
@@ -55,7 +55,8 @@ impl Exporting {
         self.planned.as_ref().map(|planned| (planned.to.as_path(), planned.plan.as_ref()))
     }
 
-    /// Counts what an export into class folders would write, instead of into others; none ends that.
+    /// Counts what an export into class folders would write, instead of into others; none ends
+    /// that.
     pub(super) fn plan_class_folders(&mut self, ctx: &mut Context, to: Option<PathBuf>) {
         let Some(to) = to else {
             ctx.jobs.stop(&JobKind::CountClassFolders);
@@ -64,7 +65,7 @@ impl Exporting {
         };
         let Some(library) = ctx.shared() else { return };
         self.planned = Some(Planned { to: to.clone(), plan: None });
-        ctx.job(JobKind::CountClassFolders, move |session| match session.plan_class_folders(&library, &to) {
+        ctx.job(JobKind::CountClassFolders, move |session| match plan_class_folders(&library, &to, session.progress()) {
             Ok(plan) => Ok(DeskMessage::from(Message(to, plan))),
             Err(Error::Cancelled) => Ok(note("Stopped; nothing was written").into()),
             Err(error) => Err(error),

@@ -1,5 +1,5 @@
-//! What whoever shows a desk tells it frame after frame: what is looked at, and what is wanted for that. Nothing of it is an act of
-//! the user, and none of it waits.
+//! What whoever shows a desk tells it frame after frame: what is looked at, and what is wanted for
+//! that. Nothing of it is an act of the user, and none of it waits.
 
 use std::path::PathBuf;
 
@@ -23,14 +23,15 @@ impl Desk {
         self.parts.opening.take_turn()
     }
 
-    /// Says whether the answer of the recogniser is looked at: only then is it kept up with the library.
+    /// Says whether the answer of the recogniser is looked at: only then is it kept up with the
+    /// library.
     pub fn watch_recognition(&mut self, is_watched: bool) {
         self.parts.recognising.watch(&mut self.ctx, is_watched);
     }
 
     /// Says whether the labelling desk is looked at: only then do advisers think.
     pub fn watch_labelling(&mut self, is_watched: bool) {
-        self.parts.labelling.watch(&mut self.ctx, is_watched);
+        self.parts.labelling.watch(&self.ctx, is_watched);
     }
 
     /// Asks how the library is.
@@ -48,7 +49,8 @@ impl Desk {
         files::list_folder(&self.ctx, folder);
     }
 
-    /// Asks for the pixels of an image; they are there some polls later. Then those of the image that is likely to be asked for next.
+    /// Asks for the pixels of an image; they are there some polls later. Then those of the image
+    /// that is likely to be asked for next.
     pub fn want_picture(&mut self, image: ItemId, next: Option<ItemId>) {
         self.parts.pictures.want(&self.ctx, image, next);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tessera_core::data::Labels;
+use tessera_core::data::{Labels, tables};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
@@ -13,6 +13,7 @@ use tessera_core::library::import::{FailedFile, ImportOptions, Imported, hold};
 use tessera_core::{Error, Result};
 
 use super::super::Session;
+use super::super::import::take_table;
 use super::Message;
 use super::context::Context;
 use super::notices::{Told, count, done, problem};
@@ -45,7 +46,8 @@ impl Refresher {
 
 /// Imports a folder of images, and a table of captions or labels with its first import.
 pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions, table: Option<PathBuf>) {
-    // Captions beside the images are read with the folder's first import; later the user has had a say.
+    // Captions beside the images are read with the folder's first import; later the user has had a
+    // say.
     let is_first = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| !folder.starts_with(&root.path)));
     ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
         let report = session.import(library, &folder, &options)?;
@@ -97,7 +99,7 @@ pub(super) fn relocate(ctx: &mut Context, old: PathBuf, new: PathBuf) {
 pub(super) fn forget(ctx: &mut Context, images: Vec<ItemId>) {
     ctx.library_job(JobKind::Forget, move |session, library| {
         hold(library).forget(&images, session.progress())?;
-        let models = recognising::models(session, hold(library).folder());
+        let models = recognising::saved(hold(library).folder());
         let words = format!("Forgot {}; this cannot be taken back", count(images.len(), "image"));
         Ok(vec![models.into(), state_and(library, done(words)).into()])
     });
@@ -134,8 +136,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
 
 /// Reads a table; names without an image are told when the user asked for it.
 fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
-    let table = session.read_table(path)?;
-    let read = session.take_table(library, &table, path)?;
+    let table = tables::read(path, session.progress())?;
+    let read = take_table(library, &table, path)?;
     let mut words = format!("{}: {} and {} added", display(path), count(read.captions, "caption"), count(read.labels, "label"));
     for (n, what) in [
         (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),

@@ -43,7 +43,8 @@ impl Jobs {
         !self.running.is_empty()
     }
 
-    /// Starts a job; one of the same kind that is running makes way for it if that kind is replaced. Returns whether it was started.
+    /// Starts a job; one of the same kind that is running makes way for it if that kind is
+    /// replaced. Returns whether it was started.
     pub(super) fn start(
         &mut self,
         kind: JobKind,

@@ -1,11 +1,13 @@
 //! A desk: one open library, worked at by someone who never waits.
 //!
-//! [`Desk::run`] starts what is asked for and returns at once; [`Desk::poll`] takes in what has been done since. Everything
-//! that is shown is plain data that the desk holds itself, so that looking at it never waits for a file or a lock. Short
-//! tasks go through one thread in the order in which they were asked for; long ones are jobs of their own.
+//! [`Desk::run`] starts what is asked for and returns at once; [`Desk::poll`] takes in what has
+//! been done since. Everything that is shown is plain data that the desk holds itself, so that
+//! looking at it never waits for a file or a lock. Short tasks go through one thread in the order
+//! in which they were asked for; long ones are jobs of their own.
 //!
-//! A desk is made of parts, each of which owns its fields and its messages. A new part is a file and a line of `parts!`; a new
-//! thing that a user can do is a function of a part and a line of [`Desk::run`].
+//! A desk is made of parts, each of which owns its fields and its messages. A new part is a file
+//! and a line of `parts!`; a new thing that a user can do is a function of a part and a line of
+//! [`Desk::run`].
 
 mod context;
 mod exporting;
@@ -82,7 +84,8 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk without a library. `wake` is called from other threads when there is something to poll.
+    /// A desk without a library. `wake` is called from other threads when there is something to
+    /// poll.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -167,7 +170,7 @@ impl Desk {
         has_changed
     }
 
-    /// Does what parts asked for while they did something.
+    /// Does what parts asked for while they were at work.
     fn settle(&mut self) {
         while let Some(next) = self.ctx.next() {
             match next {
@@ -209,7 +212,8 @@ impl Desk {
 }
 
 impl Drop for Desk {
-    /// Jobs are cancelled. What was asked for before is done, and the library is closed, before this returns.
+    /// Jobs are cancelled. What was asked for before is done, and the library is closed, before
+    /// this returns.
     fn drop(&mut self) {
         self.run(Command::Close);
         self.parts.labelling.finish();

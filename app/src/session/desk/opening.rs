@@ -1,4 +1,5 @@
-//! Opening: what lies at a path, libraries opened, made, restored and repaired, and closed without waiting.
+//! Opening: what lies at a path, libraries opened, made, restored and repaired, and closed without
+//! waiting.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::time::Duration;
 
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
-use tessera_core::library::{DATABASE, Library};
+use tessera_core::library::repair::repair;
+use tessera_core::library::{DATABASE, Library, snapshot};
 use tessera_core::picture::decode::SIDE;
 use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
@@ -29,7 +31,7 @@ const TRIES: usize = 60;
 /// How often it is looked whether a library is free.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// How libraries come and go.
+/// What is being opened and closed.
 #[derive(Default)]
 pub struct Opening {
     /// The library that is being closed, and the threads that close.
@@ -41,7 +43,7 @@ pub struct Opening {
     waiting: Vec<PathBuf>,
     damaged: Option<Damaged>,
     tray: Vec<Tried>,
-    /// Whether an answer is to be shown that was asked for in a roundabout way.
+    /// Whether an image or a model was opened whose answer is to be shown.
     turns: bool,
 }
 
@@ -169,11 +171,11 @@ impl Opening {
     }
 
     /// Puts a snapshot in the place of the open library's database, and opens it again.
-    pub(super) fn restore_snapshot(&mut self, ctx: &mut Context, snapshot: PathBuf) {
+    pub(super) fn restore_snapshot(&mut self, ctx: &mut Context, path: PathBuf) {
         let Some(open) = &ctx.library else { return };
         let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
         self.open(ctx, move |session| {
-            session.restore_snapshot(&folder, &snapshot)?;
+            snapshot::restore(&folder, &path)?;
             let library = session.open_library(&folder)?;
             Ok(Opened::new(folder.clone(), source.clone(), name.clone(), library))
         });
@@ -182,7 +184,7 @@ impl Opening {
     /// Makes a damaged library again from its copies, and opens it.
     pub(super) fn repair(&mut self, ctx: &mut Context, folder: PathBuf) {
         self.open(ctx, move |session| {
-            let repaired = session.repair_library(&folder)?;
+            let repaired = repair(&folder)?;
             let mut opened = open_library(session, &folder)?;
             opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
             Ok(opened)
@@ -219,7 +221,7 @@ impl Opening {
             if session.progress().is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let known = recognising::known(session, &opened.library);
+            let known = recognising::known(&opened.library);
             Ok(vec![Message::Opened(Box::new(opened)).into(), DeskMessage::from(known)])
         });
     }
@@ -238,7 +240,8 @@ impl Opening {
         then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
     }
 
-    /// Stops all jobs, and closes the library once everything asked for before is done. Returns at once.
+    /// Stops all jobs, and closes the library once everything asked for before is done. Returns at
+    /// once.
     pub(super) fn close(&mut self, ctx: &mut Context) {
         ctx.outbox.library += 1;
         ctx.jobs.stop_all();

@@ -1,4 +1,5 @@
-//! What a part of a desk is: its own fields, its own messages, and an ear for what happens to the library.
+//! What a part of a desk is: its own fields and messages, and what it does when the library
+//! changes.
 
 use std::io;
 
@@ -24,7 +25,8 @@ pub(super) trait Part: Sized {
     fn hear(&mut self, ctx: &mut Context, event: Event);
 }
 
-/// Makes of a list of parts the struct that holds them, the enum of their messages, and the ways to them.
+/// Declares the parts of a desk: the struct that holds them, the enum of their messages, and an
+/// accessor of `Desk` for each.
 macro_rules! parts {
     ($($(#[$doc:meta])* $name:ident: $Part:ident,)*) => {
         /// The parts of a desk. Events reach them in the order in which they stand here.

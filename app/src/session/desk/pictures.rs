@@ -36,7 +36,8 @@ pub struct Pictures {
 }
 
 impl Part for Pictures {
-    /// Decoding is given up as soon as another picture is wanted, so it is no job of the desk and sends no messages.
+    /// Decoding is given up as soon as another picture is wanted, so it is no job of the desk and
+    /// sends no messages.
     type Message = Infallible;
 
     fn new(_: &Context) -> io::Result<Self> {
@@ -80,7 +81,8 @@ impl Pictures {
         });
     }
 
-    /// Sees to it that `decode` is given what is missing: the picture, and then the next one. Another that was asked for is given up.
+    /// Sees to it that `decode` is given what is missing: the picture, and then the next one.
+    /// Another that was asked for is given up.
     fn decode(&mut self, image: Key, next: Option<Key>, decode: impl FnOnce(Key) -> Option<Job<Arc<RgbImage>>>) {
         self.wanted = Some(image);
         let is_shown = |shown: &Option<(Key, Outcome)>| shown.as_ref().is_some_and(|(key, _)| *key == image);

@@ -130,7 +130,8 @@ impl Searching {
         self.engine
     }
 
-    /// Searches for words, and for what looks like what is shown; an empty search for nothing shows nothing.
+    /// Searches for words, and for what looks like what is shown; an empty search for nothing shows
+    /// nothing.
     pub(super) fn search(&mut self, ctx: &mut Context, text: String) {
         self.number += 1;
         let number = self.number;
@@ -142,7 +143,8 @@ impl Searching {
         let request = self.request(&text);
         ctx.with_library(move |session, library| {
             let wanted = request();
-            // New images come a few at a time, and one that cannot be had now is found no worse than the others later.
+            // New images come a few at a time, and one that cannot be had now is found no worse
+            // than the others later.
             let unseen = if wanted.like.is_some() { library.bring_appearances(NEW).unwrap_or(0) } else { 0 };
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);

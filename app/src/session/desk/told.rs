@@ -1,4 +1,5 @@
-//! What is told of an act: the state that it led to, words for the user, and what the library remarks.
+//! What is told of an act: the state that it led to, words for the user, and what the library
+//! remarks.
 
 use std::sync::Mutex;
 
@@ -20,8 +21,8 @@ pub(super) struct Acted<T> {
     pub(super) told: Vec<Message>,
 }
 
-/// Does something to a library. `tell` finds words for what came of it. The state is told also where the act failed: what
-/// became durable before the error is shown.
+/// Does something to a library. `tell` finds words for what came of it. The state is told also
+/// where the act failed: what became durable before the error is shown.
 pub(super) fn act<T>(
     library: &mut Library,
     act: impl FnOnce(&mut Library) -> Result<T>,

@@ -1,4 +1,5 @@
-//! Looking after a library: its health, checks, snapshots, a second try for files that could not be taken in.
+//! Looking after a library: its health, checks, snapshots, a second try for files that could not be
+//! taken in.
 
 use std::io;
 
@@ -39,7 +40,8 @@ impl Part for Upkeep {
 }
 
 impl Upkeep {
-    /// How the library is, as last asked for with [`Desk::look_at_health`](super::Desk::look_at_health).
+    /// How the library is, as last asked for with
+    /// [`Desk::look_at_health`](super::Desk::look_at_health).
     pub fn health(&self) -> Option<&Health> {
         self.health.as_ref()
     }

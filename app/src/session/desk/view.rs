@@ -140,7 +140,8 @@ pub struct ContributionRow {
     pub kind: &'static str,
     /// Its position in the query, in pixels.
     pub query: [f32; 2],
-    /// The training image, its name, and the position there; none when the class has no element of the kind.
+    /// The training image, its name, and the position there; none when the class has no element of
+    /// the kind.
     pub matched: Option<(ItemId, String, [f32; 2])>,
     /// Likeness in 0..=1.
     pub likeness: f32,

@@ -1,6 +1,7 @@
 //! The thread on which advisers learn labels and think of suggestions.
 //!
-//! It holds the library while it looks at images, not while it thinks. A question that is not the last one any more is left alone.
+//! It holds the library while it looks at images, not while it thinks. A question that is not the
+//! last one any more is left alone.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +50,8 @@ pub(super) struct Labeller {
 struct Mind {
     library: u64,
     suggester: Suggester,
-    /// The classes suggested at a glance when last asked, and what had changed by then ([`Suggester::changes`]).
+    /// The classes suggested at a glance when last asked, and what had changed by then
+    /// ([`Suggester::changes`]).
     glances: HashMap<ItemId, String>,
     changes: u64,
 }

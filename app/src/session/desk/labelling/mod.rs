@@ -110,7 +110,8 @@ impl LabellingDesk {
         }
     }
 
-    /// Begins with some images, or with all that have no class; that order is also the one where none is asked for.
+    /// Begins with some images, or with all that have no class; that order is also the one where
+    /// none is asked for.
     pub(super) fn label_from(&mut self, ctx: &Context, only: Option<Arc<Vec<ItemId>>>, order: LabelOrder) {
         self.order = order;
         self.start(ctx, only, order);

@@ -1,4 +1,5 @@
-//! What is on the labelling desk: the queue of images, what is suggested for them, and what was said.
+//! What is on the labelling desk: the queue of images, what is suggested for them, and what was
+//! said.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -161,13 +162,15 @@ impl Labelling {
         meter
     }
 
-    /// The classes suggested for an image, without those that it is said not to be of by now or that are no more.
+    /// The classes suggested for an image, without those that it is said not to be of by now or
+    /// that are no more.
     pub fn ranking(&self, state: &State, image: ItemId) -> Vec<(String, f64)> {
         let suggestion = self.suggestions.get(&image);
         suggestion.map(|found| found.ranking.iter().filter(|(class, _)| may_be(state, image, class)).cloned().collect()).unwrap_or_default()
     }
 
-    /// The likeliest of these and its chance, or where they were not asked for what a glance suggests.
+    /// The likeliest of these and its chance, or where they were not asked for what a glance
+    /// suggests.
     pub fn likeliest(&self, state: &State, image: ItemId) -> Option<(String, f64)> {
         let glance = || self.glances.get(&image).filter(|(class, _)| may_be(state, image, class)).cloned();
         self.ranking(state, image).into_iter().next().or_else(glance)
@@ -183,7 +186,8 @@ impl Labelling {
         self.may_stay(image) && self.only.as_ref().is_none_or(|only| only.contains(&image.id))
     }
 
-    /// Brings the queue in line with the library: labelled images leave it, others that lost their label come back.
+    /// Brings the queue in line with the library: labelled images leave it, others that lost their
+    /// label come back.
     pub(super) fn refresh(&mut self, state: &State) {
         let said: HashSet<EventId> = self.given.iter().chain(&self.undone).filter_map(|given| given.event).collect();
         let acts: HashSet<EventId> = state.history().iter().map(|act| act.id).filter(|act| said.contains(act)).collect();

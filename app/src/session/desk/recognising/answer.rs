@@ -17,6 +17,7 @@ use super::super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognit
 use crate::command::ImageQuery;
 use crate::session::Session;
 use crate::session::draw::winners;
+use crate::session::models::live_recogniser;
 use crate::session::pixels::Pixels;
 use crate::session::recognise::RecognisedImage;
 
@@ -60,12 +61,13 @@ pub(super) fn kind_name(source: &str) -> &'static str {
 /// Recognises an image; `open` is the library that is open, whoever answers.
 ///
 /// # Errors
-/// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare it with.
+/// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare
+/// it with.
 pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &ImageQuery) -> Result<(Recognition, Drawn)> {
     let (model, state, by) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
-            (session.live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
+            (live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
         }
         Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone()),
     };

@@ -1,4 +1,5 @@
-//! Recognising: the image that was recognised last, who answers, and how well the library's own recogniser does.
+//! Recognising: the image that was recognised last, who answers, and how well the library's own
+//! recogniser does.
 
 mod answer;
 
@@ -21,8 +22,8 @@ use super::part::Part;
 use super::view::{Recognition, SavedModel};
 use crate::command::{Command, ImageQuery};
 use crate::job::JobKind;
-use crate::session::Session;
 use crate::session::export::save_png;
+use crate::session::models;
 use answer::{Answerer, Drawn};
 
 /// What was recognised, and by whom.
@@ -223,7 +224,7 @@ impl Recognising {
 pub(super) fn judge(ctx: &mut Context) {
     ctx.library_job(JobKind::Judge, |session, library| {
         let report = Arc::new(session.judge(library)?);
-        let at = session.last_report(&hold(library)).and_then(|(at, _)| at);
+        let at = models::last_report(&hold(library)).and_then(|(at, _)| at);
         Ok(Message::Judged(Judged { at, report }))
     });
 }
@@ -231,40 +232,40 @@ pub(super) fn judge(ctx: &mut Context) {
 /// Saves the recogniser as a model.
 pub(super) fn save_model(ctx: &mut Context, to: PathBuf) {
     ctx.library_job(JobKind::SaveModel, move |session, library| {
-        let model = session.model(&hold(library))?;
-        let bytes = session.save_model(&model, &to)?;
+        let model = models::model(&hold(library))?;
+        let bytes = models::save_model(&model, &to, session.progress())?;
         let words = format!("Saved the model in {} ({:.1} MB)", display(&to), bytes as f64 / 1e6);
-        Ok(vec![models(session, hold(library).folder()).into(), done(words).into()])
+        Ok(vec![saved(hold(library).folder()).into(), done(words).into()])
     });
 }
 
 /// Loads a model.
 pub(super) fn load_model(ctx: &mut Context, path: PathBuf) {
-    ctx.job(JobKind::LoadModel, move |session| {
-        let model = session.load_model(&path)?;
+    ctx.job(JobKind::LoadModel, move |_| {
+        let model = models::load_model(&path)?;
         Ok(Message::Loaded(display(Path::new(path.file_name().unwrap_or_default())), Arc::new(model)))
     });
 }
 
 /// Deletes a saved model.
 pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
-    ctx.with_library(move |session, library| match envelope::remove_model(&path) {
-        Ok(()) => vec![models(session, library.folder()).into(), DeskMessage::from(done(format!("Deleted {}", path.display())))],
+    ctx.with_library(move |_, library| match envelope::remove_model(&path) {
+        Ok(()) => vec![saved(library.folder()).into(), DeskMessage::from(done(format!("Deleted {}", path.display())))],
         Err(error) => vec![problem(error).into()],
     });
 }
 
 /// What is known of the recogniser of a library.
-pub(super) fn known(session: &Session, library: &Library) -> Message {
-    let judged = session.last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) });
-    Message::Known(judged, saved_models(session, library.folder()))
+pub(super) fn known(library: &Library) -> Message {
+    let judged = models::last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) });
+    Message::Known(judged, saved_models(library.folder()))
 }
 
 /// The models saved with a library.
-pub(super) fn models(session: &Session, library: &Path) -> Message {
-    Message::Models(saved_models(session, library))
+pub(super) fn saved(library: &Path) -> Message {
+    Message::Models(saved_models(library))
 }
 
-fn saved_models(session: &Session, library: &Path) -> Vec<SavedModel> {
-    session.saved_models(library).into_iter().map(|(name, path, bytes)| SavedModel { path, name, bytes }).collect()
+fn saved_models(library: &Path) -> Vec<SavedModel> {
+    models::saved_models(library).into_iter().map(|(name, path, bytes)| SavedModel { path, name, bytes }).collect()
 }
