@@ -71,7 +71,7 @@ fn stop_judging(place: &Path, images: &Path, rng: &mut Rng) {
     session(place).open_or_create_library(&library).unwrap().close().unwrap();
     let mut desk = opened(place, &library);
     desk.run(Command::Import { folder: images.to_owned(), labels: Labels::Auto, exclude: Vec::new(), table: None });
-    while desk.is_busy() {
+    while desk.jobs().is_busy() {
         wait(&mut desk);
     }
     let mut waits = Vec::new();
@@ -102,15 +102,15 @@ fn stop(desk: &mut Desk, name: &str, rng: &mut Rng) -> Option<Duration> {
     while Instant::now() < until {
         wait(desk);
     }
-    let job = desk.jobs().into_iter().find(|job| job.name.starts_with(name))?.id;
+    let job = desk.jobs().list().into_iter().find(|job| job.name.starts_with(name))?.id;
     let asked = Instant::now();
     desk.run(Command::Cancel(job));
-    while desk.jobs().iter().any(|job| job.name.starts_with(name)) {
+    while desk.jobs().list().iter().any(|job| job.name.starts_with(name)) {
         wait(desk);
     }
     let waited = asked.elapsed();
-    while desk.is_busy() {
-        let others: Vec<_> = desk.jobs().iter().map(|job| job.id).collect();
+    while desk.jobs().is_busy() {
+        let others: Vec<_> = desk.jobs().list().iter().map(|job| job.id).collect();
         others.into_iter().for_each(|job| desk.run(Command::Cancel(job)));
         wait(desk);
     }

@@ -39,7 +39,7 @@ fn desk(session: Session) -> Desk {
 fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
     let start = Instant::now();
     while !is_so(desk) {
-        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", desk.log());
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", desk.notices().log());
         sleep(Duration::from_millis(2));
         desk.poll();
     }
@@ -47,7 +47,7 @@ fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
 
 #[track_caller]
 fn until_told(desk: &mut Desk, words: &str) {
-    until(desk, words, |desk| desk.log().iter().any(|notice| notice.words.contains(words)));
+    until(desk, words, |desk| desk.notices().log().iter().any(|notice| notice.words.contains(words)));
 }
 
 fn state(desk: &Desk) -> &State {
@@ -62,7 +62,7 @@ fn label_of(desk: &Desk, id: ItemId) -> Option<&str> {
 fn ready(world: &World) -> Desk {
     let mut desk = desk(session(world));
     desk.run(Command::Open(world.at("images")));
-    until(&mut desk, "the recogniser is judged", |desk| desk.report().is_some() && !desk.is_busy());
+    until(&mut desk, "the recogniser is judged", |desk| desk.recognising().report().is_some() && !desk.jobs().is_busy());
     desk
 }
 
@@ -71,14 +71,14 @@ fn the_way_through_without_a_window() {
     let world = World::with_images();
     let mut desk = ready(&world);
     assert_eq!((state(&desk).images().count(), state(&desk).classes().len()), (24, 2));
-    let (report, is_stale) = desk.report().unwrap();
+    let (report, is_stale) = desk.recognising().report().unwrap();
     assert_eq!((report.accuracy(), is_stale), (Some(1.0), false));
 
     let id = state(&desk).images().next().unwrap().id;
     let before = label_of(&desk, id).unwrap().to_owned();
     desk.run(Command::Label(vec![id], UserLabel::Class("kite".into())));
     until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("kite"));
-    assert!(desk.report().unwrap().1, "the report is of another state");
+    assert!(desk.recognising().report().unwrap().1, "the report is of another state");
     desk.run(Command::Undo);
     until(&mut desk, "it is undone", |desk| label_of(desk, id) == Some(&before));
     desk.run(Command::Redo);
@@ -89,25 +89,29 @@ fn the_way_through_without_a_window() {
     let caption = Caption { text: "a striped target".into(), by_user: true };
     desk.run(Command::Caption(id, vec![caption]));
     desk.run(Command::Search("target str".into()));
-    until(&mut desk, "it is found", |desk| desk.hits().is_some_and(|hits| hits.hits.first().is_some_and(|hit| hit.image == id)));
+    until(&mut desk, "it is found", |desk| {
+        desk.searching().hits().is_some_and(|hits| hits.hits.first().is_some_and(|hit| hit.image == id))
+    });
     desk.run(Command::Undo);
-    until(&mut desk, "it is found no more", |desk| desk.hits().is_some_and(|hits| hits.hits.is_empty()));
+    until(&mut desk, "it is found no more", |desk| desk.searching().hits().is_some_and(|hits| hits.hits.is_empty()));
 
     desk.run(Command::Recognise(ImageQuery::Item(id)));
-    until(&mut desk, "it is recognised", |desk| desk.recognition().is_some());
-    let own = Arc::clone(desk.recognition().unwrap());
+    until(&mut desk, "it is recognised", |desk| desk.recognising().recognition().is_some());
+    let own = Arc::clone(desk.recognising().recognition().unwrap());
     let sum: f64 = own.best.as_ref().unwrap().contributions.iter().map(|row| row.value).sum();
     assert!((sum - own.scores[0].1).abs() < 1e-6 * sum.abs().max(1.0), "{sum} is not {}", own.scores[0].1);
 
     let query = ImageQuery::File(world.picture("new.png", 1, 4, 2));
     desk.run(Command::Recognise(query.clone()));
-    until(&mut desk, "it is recognised", |desk| desk.recognition().is_some());
-    let scores = desk.recognition().unwrap().scores.clone();
+    until(&mut desk, "it is recognised", |desk| desk.recognising().recognition().is_some());
+    let scores = desk.recognising().recognition().unwrap().scores.clone();
     desk.run(Command::SaveModel(world.at("m.tessera-model")));
     until_told(&mut desk, "Saved the model");
     desk.run(Command::LoadModel(world.at("m.tessera-model")));
-    until(&mut desk, "the model answers", |desk| desk.recognition().is_some_and(|recognition| recognition.by == "m.tessera-model"));
-    assert_eq!(desk.recognition().unwrap().scores, scores);
+    until(&mut desk, "the model answers", |desk| {
+        desk.recognising().recognition().is_some_and(|recognition| recognition.by == "m.tessera-model")
+    });
+    assert_eq!(desk.recognising().recognition().unwrap().scores, scores);
 }
 
 /// Decodes slowly, so that there is time to do something meanwhile.
@@ -140,10 +144,10 @@ fn an_import_that_is_stopped_keeps_what_was_done() {
     let mut desk = desk(slow(&world, 4));
     desk.run(Command::Open(world.at("many")));
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 0));
-    let job = desk.jobs().into_iter().find(|job| job.name.starts_with("Import")).unwrap();
+    let job = desk.jobs().list().into_iter().find(|job| job.name.starts_with("Import")).unwrap();
     desk.run(Command::Cancel(job.id));
     until_told(&mut desk, "stopped, what was done stays");
-    until(&mut desk, "nothing goes on", |desk| !desk.is_busy());
+    until(&mut desk, "nothing goes on", |desk| !desk.jobs().is_busy());
     let kept = state(&desk).images().count();
     assert!(kept > 0 && kept < 600, "{kept}");
     desk.run(Command::Rescan);
@@ -160,7 +164,7 @@ fn labelling_does_not_wait_for_an_import() {
     let id = state(&desk).images().next().unwrap().id;
     desk.run(Command::Label(vec![id], UserLabel::Class("early".into())));
     until(&mut desk, "it is labelled", |desk| label_of(desk, id) == Some("early"));
-    assert!(state(&desk).images().count() < 400 && desk.is_busy(), "the import is still under way");
+    assert!(state(&desk).images().count() < 400 && desk.jobs().is_busy(), "the import is still under way");
     until(&mut desk, "the import is done", |desk| state(desk).images().count() == 400);
     assert_eq!(label_of(&desk, id), Some("early"));
 }
@@ -222,11 +226,11 @@ fn the_next_picture_is_decoded_before_it_is_looked_at() {
     let decoder = Arc::new(Counting(InProcess::default(), AtomicUsize::new(0)));
     let mut desk = desk(session(&world).with_decoder(decoder.clone()));
     desk.run(Command::Open(world.at("images")));
-    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.jobs().is_busy());
     let images: Vec<ItemId> = state(&desk).images().map(|image| image.id).take(4).collect();
     let before = decoder.1.load(Ordering::SeqCst);
     let decoded = || decoder.1.load(Ordering::SeqCst) - before;
-    let shows = |desk: &Desk, id: ItemId| desk.picture().is_some_and(|(of, picture)| of == id && picture.is_ok());
+    let shows = |desk: &Desk, id: ItemId| desk.pictures().shown().is_some_and(|(of, picture)| of == id && picture.is_ok());
     // As a window does, frame after frame.
     let look = |desk: &mut Desk, id: ItemId, next: Option<ItemId>, n: usize| {
         let start = Instant::now();
@@ -263,7 +267,7 @@ fn the_next_picture_is_decoded_before_it_is_looked_at() {
     fs::rename(&aside, &path).unwrap();
     look(&mut desk, images[1], None, 7);
     desk.drop_pictures();
-    assert!(desk.picture().is_none());
+    assert!(desk.pictures().shown().is_none());
 }
 
 /// Decodes nothing: it is broken.
@@ -281,10 +285,10 @@ fn a_mistake_in_the_program_ends_one_job_with_a_sentence() {
     drop(ready(&world));
     let mut desk = desk(session(&world).with_decoder(Arc::new(Broken)));
     desk.run(Command::Open(world.at("images")));
-    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.jobs().is_busy());
     desk.run(Command::Recognise(ImageQuery::File(world.at("images/disc/disc_01_0_0_0_lt.png"))));
     until_told(&mut desk, "mistake in the program (broken on purpose)");
-    assert!(desk.recognition().is_none());
+    assert!(desk.recognising().recognition().is_none());
     let id = state(&desk).images().next().unwrap().id;
     desk.run(Command::Label(vec![id], UserLabel::Class("still".into())));
     until(&mut desk, "everything else goes on", |desk| label_of(desk, id) == Some("still"));
@@ -303,7 +307,7 @@ fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
     });
     let mut desk = desk(session(&world).with_progress(&progress));
     desk.run(Command::Open(world.at("images")));
-    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.jobs().is_busy());
     let before = state(&desk).images().count();
     many(&world, 40);
     let new = Command::Import { folder: world.at("many"), labels: Labels::Auto, exclude: Vec::new(), table: None };
@@ -315,12 +319,12 @@ fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
     ];
     for (n, (stage, command)) in jobs.into_iter().enumerate() {
         *wrong.lock().unwrap() = stage;
-        let told = desk.log().len();
+        let told = desk.notices().log().len();
         desk.run(command);
         until(&mut desk, stage, |desk| {
-            desk.log()[told..].iter().any(|notice| notice.words.contains("mistake in the program (wrong on purpose)"))
+            desk.notices().log()[told..].iter().any(|notice| notice.words.contains("mistake in the program (wrong on purpose)"))
         });
-        until(&mut desk, "nothing goes on", |desk| !desk.is_busy());
+        until(&mut desk, "nothing goes on", |desk| !desk.jobs().is_busy());
         let id = state(&desk).images().next().unwrap().id;
         let label = format!("still {n}");
         desk.run(Command::Label(vec![id], UserLabel::Class(label.clone())));
@@ -329,7 +333,7 @@ fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
     assert!(!world.at("model/manifest.ron").exists());
     *wrong.lock().unwrap() = "";
     desk.run(new);
-    until(&mut desk, "what was not imported is", |desk| state(desk).images().count() == before + 40 && !desk.is_busy());
+    until(&mut desk, "what was not imported is", |desk| state(desk).images().count() == before + 40 && !desk.jobs().is_busy());
 }
 
 #[test]
@@ -341,14 +345,14 @@ fn what_is_not_there_is_said() {
     }
     desk.run(Command::Recognise(ImageQuery::File(world.at("x.png"))));
     desk.poll();
-    let words: Vec<&str> = desk.log().iter().map(|notice| notice.words.as_str()).collect();
+    let words: Vec<&str> = desk.notices().log().iter().map(|notice| notice.words.as_str()).collect();
     assert!(words.len() == 5 && words.iter().all(|words| words.starts_with("Open a folder")), "{words:?}");
     desk.run(Command::Open(world.at("nowhere")));
     until_told(&mut desk, "found nothing");
-    assert_eq!(desk.log().last().unwrap().tone, Tone::Problem);
+    assert_eq!(desk.notices().log().last().unwrap().tone, Tone::Problem);
     world.file("folder/notes.txt", b"no image");
     desk.run(Command::Import { folder: world.at("folder"), labels: Labels::Auto, exclude: Vec::new(), table: None });
-    assert_eq!(desk.log().last().unwrap().words, "Open a folder or a library first");
+    assert_eq!(desk.notices().log().last().unwrap().words, "Open a folder or a library first");
 }
 
 #[test]
@@ -362,17 +366,17 @@ fn another_library_hears_nothing_of_the_one_before() {
     until(&mut desk, "the other is open", |desk| desk.name() == Some("images"));
     until(&mut desk, "it is judged", |desk| {
         assert!(desk.state().is_none_or(|state| state.images().count() <= 24), "images of the library before");
-        desk.report().is_some() && !desk.is_busy()
+        desk.recognising().report().is_some() && !desk.jobs().is_busy()
     });
-    assert_eq!((state(&desk).images().count(), desk.report().unwrap().0.classes.len()), (24, 2));
+    assert_eq!((state(&desk).images().count(), desk.recognising().report().unwrap().0.classes.len()), (24, 2));
     // The same folder can be opened again at once, also while it is being read.
     for _ in 0..3 {
         desk.run(Command::Open(world.at("many")));
         sleep(Duration::from_millis(30));
         desk.poll();
     }
-    until(&mut desk, "all are there", |desk| desk.state().is_some_and(|state| state.images().count() == 400) && !desk.is_busy());
-    assert!(desk.log().iter().all(|notice| !notice.words.contains("in use")), "{:?}", desk.log());
+    until(&mut desk, "all are there", |desk| desk.state().is_some_and(|state| state.images().count() == 400) && !desk.jobs().is_busy());
+    assert!(desk.notices().log().iter().all(|notice| !notice.words.contains("in use")), "{:?}", desk.notices().log());
 }
 
 #[test]
@@ -392,14 +396,14 @@ fn what_was_asked_for_before_leaving_is_done() {
 
 /// Whether the advisers are done with all that they were asked.
 fn is_quiet(desk: &Desk) -> bool {
-    desk.labelling().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving)
+    desk.labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving)
 }
 
 /// Gives the first image of the queue a class.
 fn give(desk: &mut Desk, class: &str) -> ItemId {
-    let id = desk.labelling().unwrap().current().unwrap();
+    let id = desk.labelling().shown().unwrap().current().unwrap();
     desk.run(Command::Give(vec![id], class.into(), 1));
-    until(desk, "it is labelled", |desk| label_of(desk, id) == Some(class) && !desk.labelling().unwrap().is_saving);
+    until(desk, "it is labelled", |desk| label_of(desk, id) == Some(class) && !desk.labelling().shown().unwrap().is_saving);
     id
 }
 
@@ -414,16 +418,16 @@ fn labels_go_on_when_advisers_fail() {
     });
     let mut desk = desk(session(&world).with_progress(&progress));
     desk.run(Command::Open(world.at("many")));
-    until(&mut desk, "it is open", |desk| desk.state().is_some_and(|state| state.images().count() == 12) && !desk.is_busy());
+    until(&mut desk, "it is open", |desk| desk.state().is_some_and(|state| state.images().count() == 12) && !desk.jobs().is_busy());
     desk.watch_labelling(true);
     until_told(&mut desk, "mistake in the program (wrong on purpose)");
     until(&mut desk, "the desk stands all the same", is_quiet);
     give(&mut desk, "ant");
     until(&mut desk, "it is tried again", is_quiet);
-    assert_eq!(desk.labelling().unwrap().learned, 0);
+    assert_eq!(desk.labelling().shown().unwrap().learned, 0);
     *wrong.lock().unwrap() = "";
     give(&mut desk, "bee");
-    until(&mut desk, "what was not learned is", |desk| is_quiet(desk) && desk.labelling().unwrap().learned == 2);
+    until(&mut desk, "what was not learned is", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().learned == 2);
 }
 
 #[test]
@@ -433,10 +437,10 @@ fn what_is_undone_and_done_again_counts_again() {
     let chosen: Vec<ItemId> = state(&desk).images().take(3).map(|image| image.id).collect();
     desk.run(Command::LabelFrom(Some(Arc::new(chosen.clone())), LabelOrder::Folder));
     desk.watch_labelling(true);
-    until(&mut desk, "three are on the desk", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 3);
+    until(&mut desk, "three are on the desk", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().queue.len() == 3);
     let id = give(&mut desk, "kite");
     let stands = |desk: &Desk| {
-        let labelling = desk.labelling().unwrap();
+        let labelling = desk.labelling().shown().unwrap();
         (labelling.meter().labelled, labelling.queue.contains(&id), labelling.given.len())
     };
     assert_eq!(stands(&desk), (1, false, 1));
@@ -459,27 +463,27 @@ fn what_is_labelled_during_an_import_is_learned_after_it_and_can_be_taken_back()
     many(&world, 300);
     let mut desk = desk(slow(&world, 4));
     desk.run(Command::Open(world.at("images")));
-    until(&mut desk, "it is open", |desk| desk.report().is_some() && !desk.is_busy());
+    until(&mut desk, "it is open", |desk| desk.recognising().report().is_some() && !desk.jobs().is_busy());
     let ids: Vec<ItemId> = state(&desk).images().take(6).map(|image| image.id).collect();
     desk.run(Command::Label(ids, UserLabel::NoClass));
     desk.watch_labelling(true);
-    until(&mut desk, "six are to be labelled", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 6);
+    until(&mut desk, "six are to be labelled", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().queue.len() == 6);
     desk.run(Command::Import { folder: world.at("many"), labels: Labels::None, exclude: Vec::new(), table: None });
     let first = give(&mut desk, "disc");
     give(&mut desk, "disc");
-    assert!(desk.is_busy(), "the import goes on");
+    assert!(desk.jobs().is_busy(), "the import goes on");
     let second = give(&mut desk, "grid");
     desk.run(Command::GoBack);
     until(&mut desk, "it is taken back", |desk| {
-        label_of(desk, second).is_none() && desk.labelling().unwrap().queue.first() == Some(&second)
+        label_of(desk, second).is_none() && desk.labelling().shown().unwrap().queue.first() == Some(&second)
     });
-    while desk.is_busy() {
+    while desk.jobs().is_busy() {
         sleep(Duration::from_millis(2));
         desk.poll();
     }
     desk.watch_labelling(true);
-    until(&mut desk, "all is learned", |desk| is_quiet(desk) && desk.labelling().unwrap().learned == 20);
-    assert_eq!((desk.labelling().unwrap().queue.len(), label_of(&desk, first)), (304, Some("disc")));
+    until(&mut desk, "all is learned", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().learned == 20);
+    assert_eq!((desk.labelling().shown().unwrap().queue.len(), label_of(&desk, first)), (304, Some("disc")));
 }
 
 #[test]
@@ -490,13 +494,13 @@ fn the_desk_is_there_during_an_import_in_every_order() {
     desk.run(Command::Open(world.at("many")));
     until(&mut desk, "some images are there", |desk| desk.state().is_some_and(|state| state.images().count() > 4));
     desk.watch_labelling(true);
-    assert!(desk.labelling().unwrap().current().is_some(), "in the order that was not asked for");
+    assert!(desk.labelling().shown().unwrap().current().is_some(), "in the order that was not asked for");
     for order in LabelOrder::ALL {
         desk.run(Command::LabelFrom(None, order));
         desk.watch_labelling(true);
         give(&mut desk, order.name());
     }
-    assert!(desk.is_busy(), "the import goes on");
+    assert!(desk.jobs().is_busy(), "the import goes on");
 }
 
 #[test]
@@ -506,22 +510,22 @@ fn another_order_brings_back_nothing_that_was_labelled() {
     let chosen: Arc<Vec<ItemId>> = Arc::new(state(&desk).images().take(6).map(|image| image.id).collect());
     desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), LabelOrder::Folder));
     desk.watch_labelling(true);
-    until(&mut desk, "six are on the desk", |desk| is_quiet(desk) && desk.labelling().unwrap().queue.len() == 6);
+    until(&mut desk, "six are on the desk", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().queue.len() == 6);
     let labelled = give(&mut desk, "kite");
-    let skipped = desk.labelling().unwrap().current().unwrap();
+    let skipped = desk.labelling().shown().unwrap().current().unwrap();
     desk.run(Command::Skip(skipped));
     desk.run(Command::Skip(labelled));
-    assert_eq!(desk.labelling().unwrap().queue.len(), 5, "what is not on the desk cannot be skipped");
+    assert_eq!(desk.labelling().shown().unwrap().queue.len(), 5, "what is not on the desk cannot be skipped");
     for order in LabelOrder::ALL {
         desk.run(Command::LabelFrom(Some(Arc::clone(&chosen)), order));
         until(&mut desk, "it is in that order", is_quiet);
-        let labelling = desk.labelling().unwrap();
+        let labelling = desk.labelling().shown().unwrap();
         assert_eq!((labelling.queue.len(), labelling.queue.last()), (5, Some(&skipped)), "{order:?}");
         assert!(!labelling.queue.contains(&labelled));
     }
     // Chosen anew, they are gone through anew.
     desk.run(Command::LabelFrom(Some(Arc::new(chosen.to_vec())), LabelOrder::Folder));
-    assert_eq!(desk.labelling().unwrap().queue.len(), 6);
+    assert_eq!(desk.labelling().shown().unwrap().queue.len(), 6);
 }
 
 #[test]
@@ -532,16 +536,16 @@ fn what_is_taken_back_comes_first() {
     desk.run(Command::LabelFrom(Some(Arc::new(chosen)), LabelOrder::Folder));
     desk.watch_labelling(true);
     until(&mut desk, "five are on the desk", is_quiet);
-    let id = desk.labelling().unwrap().current().unwrap();
+    let id = desk.labelling().shown().unwrap().current().unwrap();
     let class = state(&desk).classes()[0].0.to_owned();
     desk.run(Command::Refuse(id, class.clone()));
     until(&mut desk, "it is rejected", |desk| state(desk).image(id).unwrap().rejected.contains(&class) && is_quiet(desk));
-    let other = *desk.labelling().unwrap().queue.last().unwrap();
+    let other = *desk.labelling().shown().unwrap().queue.last().unwrap();
     desk.run(Command::TakeUp(other));
-    until(&mut desk, "another is taken up", |desk| is_quiet(desk) && desk.labelling().unwrap().current() == Some(other));
+    until(&mut desk, "another is taken up", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().current() == Some(other));
     desk.run(Command::GoBack);
     until(&mut desk, "it is taken back", |desk| state(desk).image(id).unwrap().rejected.is_empty() && is_quiet(desk));
-    assert_eq!(desk.labelling().unwrap().current(), Some(id));
+    assert_eq!(desk.labelling().shown().unwrap().current(), Some(id));
 }
 
 #[test]
@@ -550,19 +554,19 @@ fn a_label_that_is_changed_is_told_to_have_changed_answers() {
     many(&world, 8);
     let mut desk = desk(session(&world));
     desk.run(Command::Open(world.at("many")));
-    until(&mut desk, "it is open", |desk| desk.state().is_some_and(|state| state.images().count() == 8) && !desk.is_busy());
+    until(&mut desk, "it is open", |desk| desk.state().is_some_and(|state| state.images().count() == 8) && !desk.jobs().is_busy());
     desk.watch_labelling(true);
     until(&mut desk, "the desk stands", is_quiet);
     let first = give(&mut desk, "ant");
-    until(&mut desk, "it is learned", |desk| is_quiet(desk) && desk.labelling().unwrap().glances.len() == 7);
+    until(&mut desk, "it is learned", |desk| is_quiet(desk) && desk.labelling().shown().unwrap().glances.len() == 7);
     desk.run(Command::Label(vec![first], UserLabel::Class("bee".into())));
     until(&mut desk, "it is changed", |desk| label_of(desk, first) == Some("bee"));
     until(&mut desk, "that is learned", |desk| {
-        is_quiet(desk) && desk.labelling().unwrap().glances.values().all(|(class, _)| class == "bee")
+        is_quiet(desk) && desk.labelling().shown().unwrap().glances.values().all(|(class, _)| class == "bee")
     });
-    let labelling = desk.labelling().unwrap();
-    assert_eq!((labelling.learned, labelling.asked, labelling.moved.len()), (1, 7, 7));
-    assert!(labelling.moved.iter().all(|moved| (moved.from.as_str(), moved.to.as_str()) == ("ant", "bee")));
+    let labelling = desk.labelling().shown().unwrap();
+    assert_eq!((labelling.learned, labelling.changed.asked, labelling.changed.moved.len()), (1, 7, 7));
+    assert!(labelling.changed.moved.iter().all(|moved| (moved.from.as_str(), moved.to.as_str()) == ("ant", "bee")));
 }
 
 #[test]
@@ -579,15 +583,15 @@ fn counting_for_another_folder_or_for_none_leaves_nothing_open() {
     });
     let mut desk = desk(session(&world).with_progress(&progress));
     desk.run(Command::Open(world.at("images")));
-    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.is_busy());
-    let planned = |desk: &Desk| desk.plan().map(|(to, plan)| (to.to_owned(), plan.is_some()));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && !desk.jobs().is_busy());
+    let planned = |desk: &Desk| desk.exporting().plan().map(|(to, plan)| (to.to_owned(), plan.is_some()));
     let (a, b) = (world.at("a"), world.at("b"));
     {
         let _held = held.lock().unwrap();
         desk.run(Command::Plan(Some(a.clone())));
         assert_eq!(planned(&desk), Some((a.clone(), false)));
         desk.run(Command::Plan(None));
-        assert!(planned(&desk).is_none() && desk.jobs().is_empty());
+        assert!(planned(&desk).is_none() && desk.jobs().list().is_empty());
         desk.run(Command::Plan(Some(a.clone())));
         desk.run(Command::Plan(Some(b.clone())));
     }
@@ -596,15 +600,15 @@ fn counting_for_another_folder_or_for_none_leaves_nothing_open() {
     {
         let _held = held.lock().unwrap();
         desk.run(Command::Plan(Some(a.clone())));
-        let job = desk.jobs()[0].id;
+        let job = desk.jobs().list()[0].id;
         desk.run(Command::Cancel(job));
     }
-    until(&mut desk, "nothing is counted", |desk| desk.plan().is_none() && !desk.is_busy());
+    until(&mut desk, "nothing is counted", |desk| desk.exporting().plan().is_none() && !desk.jobs().is_busy());
     until_told(&mut desk, "nothing was written");
     wrong.store(1, Ordering::SeqCst);
     desk.run(Command::Plan(Some(a.clone())));
     until_told(&mut desk, "wrong on purpose");
-    until(&mut desk, "nothing is counted", |desk| desk.plan().is_none() && !desk.is_busy());
+    until(&mut desk, "nothing is counted", |desk| desk.exporting().plan().is_none() && !desk.jobs().is_busy());
 }
 
 #[test]
@@ -615,7 +619,7 @@ fn what_could_not_be_saved_is_told_when_the_library_is_closed() {
     desk.run(Command::Give(vec![ItemId(4711)], "kite".into(), 1));
     desk.run(Command::Close);
     until_told(&mut desk, "4711");
-    assert!(desk.log().iter().all(|notice| notice.undo.is_none() || notice.tone != Tone::Problem));
+    assert!(desk.notices().log().iter().all(|notice| notice.undo.is_none() || notice.tone != Tone::Problem));
 }
 
 #[test]
@@ -635,7 +639,7 @@ fn a_library_is_closed_while_advisers_think_and_labels_are_reviewed() {
         }
         if round % 2 == 0 {
             desk.run(Command::Close);
-            assert!(desk.labelling().is_none());
+            assert!(desk.labelling().shown().is_none());
             desk.run(Command::Open(world.at("images")));
             until(&mut desk, "it is open again", |desk| desk.state().is_some());
         }

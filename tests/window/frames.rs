@@ -39,7 +39,7 @@ fn main() {
     let start = Instant::now();
     world.run(Command::Import { folder: images.path().to_owned(), labels: Labels::None, exclude: Vec::new(), table: None });
     let mut importing = Vec::new();
-    while world.app().desk().is_busy() || world.state().images().count() < IMAGES as usize {
+    while world.app().desk().jobs().is_busy() || world.state().images().count() < IMAGES as usize {
         importing.push(frame(&mut world));
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -72,7 +72,8 @@ fn label(world: &mut World) {
     world.harness.state_mut().view_mut().page = tessera::gui::view::Page::Label;
     let start = Instant::now();
     let mut frames = Vec::new();
-    let is_quiet = |world: &World| world.app().desk().labelling().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking);
+    let is_quiet =
+        |world: &World| world.app().desk().labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking);
     while !is_quiet(world) {
         frames.push(frame(world));
         std::thread::sleep(Duration::from_millis(2));
@@ -80,7 +81,7 @@ fn label(world: &mut World) {
     println!("the labelling desk of {IMAGES} images stood after {:.1} s", start.elapsed().as_secs_f64());
     let (mut next, mut suggested, mut settled) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..LABELS {
-        let id = world.app().desk().labelling().unwrap().current().unwrap();
+        let id = world.app().desk().labelling().shown().unwrap().current().unwrap();
         let class = world.state().image(id).unwrap().name().chars().take(8).collect::<String>();
         let start = Instant::now();
         world.harness.state_mut().ask(Command::Give(vec![id], class, 1));
@@ -91,8 +92,8 @@ fn label(world: &mut World) {
             }
             start.elapsed()
         };
-        next.push(wait(world, &|world| world.app().desk().labelling().unwrap().current() != Some(id)));
-        suggested.push(wait(world, &|world| world.app().desk().labelling().unwrap().learned == round + 1));
+        next.push(wait(world, &|world| world.app().desk().labelling().shown().unwrap().current() != Some(id)));
+        suggested.push(wait(world, &|world| world.app().desk().labelling().shown().unwrap().learned == round + 1));
         settled.push(wait(world, &is_quiet));
     }
     tell("while labelling", frames);
@@ -147,7 +148,7 @@ fn type_queries(world: &mut World) {
             world.harness.state_mut().view_mut().search = query[..end].to_owned();
             let start = Instant::now();
             frames.push(frame(world));
-            while round % 2 == 0 && world.app().desk().hits().is_none_or(|hits| hits.query != query[..end]) {
+            while round % 2 == 0 && world.app().desk().searching().hits().is_none_or(|hits| hits.query != query[..end]) {
                 std::thread::sleep(Duration::from_micros(200));
                 frames.push(frame(world));
             }
@@ -157,7 +158,7 @@ fn type_queries(world: &mut World) {
             }
         }
     }
-    let memories = world.app().desk().hits().map_or(0, |hits| hits.memories);
+    let memories = world.app().desk().searching().hits().map_or(0, |hits| hits.memories);
     println!("{memories} captions; the longest answer was to \"{}\"", longest.1);
     tell("while typing", frames);
     tell_of("answers", "to the letter typed last", answers);

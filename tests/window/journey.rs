@@ -27,8 +27,8 @@ fn labels(world: &World, id: ItemId) -> Option<String> {
 fn a_toy_never_seen_is_recognised_with_a_sum_that_holds() {
     let mut world = sample(&[]);
     world.click("Recognise a toy it has never seen");
-    world.until("it is recognised", |app| app.desk().recognition().is_some());
-    let recognition = world.app().desk().recognition().unwrap().clone();
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    let recognition = world.app().desk().recognising().recognition().unwrap().clone();
     let file = recognition.path.as_ref().unwrap().file_stem().unwrap().to_string_lossy().into_owned();
     let (class, score) = recognition.scores[0].clone();
     assert!(file.starts_with(&class), "{file} was taken for {class}");
@@ -46,8 +46,8 @@ fn words_find_images_and_unknown_words_find_none() {
     let mut world = sample(&[]);
     world.ctrl(Key::F);
     world.type_into("Search", "checked blue airplane");
-    world.until("there are hits", |app| app.desk().hits().is_some_and(|hits| !hits.hits.is_empty()));
-    let hits = world.app().desk().hits().unwrap().clone();
+    world.until("there are hits", |app| app.desk().searching().hits().is_some_and(|hits| !hits.hits.is_empty()));
+    let hits = world.app().desk().searching().hits().unwrap().clone();
     let best = &hits.hits[0];
     let caption = best.caption.clone().unwrap();
     assert!(["checked", "blue", "airplane"].iter().all(|word| caption.contains(word)), "{caption}");
@@ -55,10 +55,10 @@ fn words_find_images_and_unknown_words_find_none() {
     assert!(hits.hits.windows(2).all(|two| two[0].score >= two[1].score));
     assert!(world.shows(&caption));
     world.key(Key::Escape);
-    assert!(world.app().desk().hits().is_none());
+    assert!(world.app().desk().searching().hits().is_none());
     world.ctrl(Key::F);
     world.type_into("Search", "zebra ");
-    world.until("the answer is there", |app| app.desk().hits().is_some());
+    world.until("the answer is there", |app| app.desk().searching().hits().is_some());
     assert!(world.shows("No memory of this yet") && world.shows("No caption, class or name has: zebra"));
 }
 
@@ -89,7 +89,7 @@ fn a_label_is_given_taken_back_and_given_again() {
 #[test]
 fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
     let mut world = sample(&[]);
-    world.until("the recogniser is judged", |app| app.desk().report().is_some());
+    world.until("the recogniser is judged", |app| app.desk().recognising().report().is_some());
     world.rest();
     // The sample lists its faults: this boat lies among the teapots.
     let planted = "teapot_02_0_06_4_lt.jpg";
@@ -102,11 +102,13 @@ fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
     // Another view of the same boat is compared with it.
     let other = world.state().images().find(|image| image.id != wrong && image.label() == Some("boat")).unwrap().id;
     world.run(Command::Recognise(ImageQuery::Item(other)));
-    world.until("it is recognised", |app| app.desk().recognition().is_some());
-    let before = world.app().desk().recognition().unwrap().scores.clone();
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    let before = world.app().desk().recognising().recognition().unwrap().scores.clone();
     world.run(Command::Label(vec![wrong], UserLabel::Class("boat".into())));
-    world.until("the scores have changed", |app| app.desk().recognition().is_some_and(|recognition| recognition.before.is_some()));
-    let after = world.app().desk().recognition().unwrap().clone();
+    world.until("the scores have changed", |app| {
+        app.desk().recognising().recognition().is_some_and(|recognition| recognition.before.is_some())
+    });
+    let after = world.app().desk().recognising().recognition().unwrap().clone();
     assert_eq!(after.before.as_ref(), Some(&before));
     let of = |scores: &[(String, f64)], class: &str| scores.iter().find(|(name, _)| name == class).unwrap().1;
     assert!(of(&after.scores, "boat") >= of(&before, "boat"), "one more boat cannot make the boats less like it");
@@ -117,21 +119,23 @@ fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
 #[test]
 fn a_model_is_saved_as_one_file_loaded_and_answers_alike() {
     let mut world = sample(&["toys.tessera-model"]);
-    let tried = world.app().desk().tray()[3].path.clone();
+    let tried = world.app().desk().opening().tray()[3].path.clone();
     world.run(Command::Recognise(ImageQuery::File(tried.clone())));
-    world.until("it is recognised", |app| app.desk().recognition().is_some());
-    let own = world.app().desk().recognition().unwrap().clone();
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    let own = world.app().desk().recognising().recognition().unwrap().clone();
     world.rest();
     world.ctrl_shift(Key::S);
     world.click("Browse…");
-    world.until("it is saved", |app| app.desk().log().iter().any(|notice| notice.words.starts_with("Saved the model")));
+    world.until("it is saved", |app| app.desk().notices().log().iter().any(|notice| notice.words.starts_with("Saved the model")));
     let file = world.path("toys.tessera-model");
     assert!(file.is_file());
     world.run(Command::LoadModel(file.clone()));
-    world.until("it is loaded", |app| app.desk().loaded_model().is_some());
+    world.until("it is loaded", |app| app.desk().recognising().loaded_model().is_some());
     world.run(Command::Recognise(ImageQuery::File(tried)));
-    world.until("it answers", |app| app.desk().recognition().is_some_and(|recognition| recognition.by == "toys.tessera-model"));
-    let theirs = world.app().desk().recognition().unwrap();
+    world.until("it answers", |app| {
+        app.desk().recognising().recognition().is_some_and(|recognition| recognition.by == "toys.tessera-model")
+    });
+    let theirs = world.app().desk().recognising().recognition().unwrap();
     assert_eq!(theirs.scores, own.scores, "the same scores, to the last bit");
     world.run(Command::UseLibrary);
     // A damaged model gets a sentence, and nothing else changes.
@@ -140,14 +144,16 @@ fn a_model_is_saved_as_one_file_loaded_and_answers_alike() {
     bytes[middle] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     world.run(Command::LoadModel(file));
-    world.until("it is refused", |app| app.desk().log().iter().any(|notice| notice.words.contains("toys.tessera-model: expected")));
-    assert!(world.app().desk().loaded_model().is_none());
+    world.until("it is refused", |app| {
+        app.desk().notices().log().iter().any(|notice| notice.words.contains("toys.tessera-model: expected"))
+    });
+    assert!(world.app().desk().recognising().loaded_model().is_none());
 }
 
 #[test]
 fn images_are_removed_restored_and_forgotten() {
     let mut world = sample(&[]);
-    world.until("the recogniser is judged", |app| app.desk().report().is_some());
+    world.until("the recogniser is judged", |app| app.desk().recognising().report().is_some());
     world.rest();
     let n = world.state().images().count();
     let ids: Vec<ItemId> = world.state().images().take(3).map(|image| image.id).collect();
@@ -170,7 +176,7 @@ fn images_are_removed_restored_and_forgotten() {
     world.rest();
     assert_eq!(world.state().images().count(), n - 3);
     world.run(Command::Check);
-    world.until("it is checked", |app| app.desk().log().iter().any(|notice| notice.words.starts_with("Checked: everything")));
+    world.until("it is checked", |app| app.desk().notices().log().iter().any(|notice| notice.words.starts_with("Checked: everything")));
 }
 
 #[test]
@@ -183,19 +189,20 @@ fn a_caption_is_written_and_found() {
     world.key(Key::Enter);
     world.until("it is written", |app| app.desk().state().unwrap().image(id).unwrap().captions.iter().any(|c| c.by_user));
     world.run(Command::Search("glider grandmother".into()));
-    world.until("it is found", |app| app.desk().hits().is_some_and(|hits| hits.hits.first().is_some_and(|hit| hit.image == id)));
+    world
+        .until("it is found", |app| app.desk().searching().hits().is_some_and(|hits| hits.hits.first().is_some_and(|hit| hit.image == id)));
     world.run(Command::Undo);
-    world.until("it is found no more", |app| app.desk().hits().is_some_and(|hits| hits.hits.is_empty()));
+    world.until("it is found no more", |app| app.desk().searching().hits().is_some_and(|hits| hits.hits.is_empty()));
 }
 
 #[test]
 fn the_matrix_leads_to_the_images() {
     let mut world = sample(&[]);
-    world.until("the recogniser is judged", |app| app.desk().report().is_some());
+    world.until("the recogniser is judged", |app| app.desk().recognising().report().is_some());
     world.ctrl(Key::Num4);
     assert!(world.shows("right on"));
     let cell = {
-        let report = world.app().desk().report().unwrap().0.clone();
+        let report = world.app().desk().recognising().report().unwrap().0.clone();
         let n = report.classes.len();
         let pairs = (0..n * n).map(|i| (i / n, i % n));
         pairs

@@ -60,20 +60,20 @@ fn an_image_that_is_opened_is_shown_as_it_is_recognised() {
     let new = world.path("new.png");
     picture(1, 48).save(&new).unwrap();
     world.run(Command::Open(new.clone()));
-    world.until("it is recognised", |app| app.desk().recognition().is_some());
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Recognise);
     // A model answers without a library.
     let model = world.path("m.tessera-model");
     world.run(Command::SaveModel(model.clone()));
-    world.until("it is saved", |app| app.desk().log().iter().any(|notice| notice.words.starts_with("Saved the model")));
+    world.until("it is saved", |app| app.desk().notices().log().iter().any(|notice| notice.words.starts_with("Saved the model")));
     world.rest();
     world.ctrl(Key::W);
     world.until("the library is closed", |app| app.desk().state().is_none());
     world.run(Command::Open(model));
-    world.until("it is loaded", |app| app.desk().loaded_model().is_some());
+    world.until("it is loaded", |app| app.desk().recognising().loaded_model().is_some());
     assert!(world.shows("Choose an image"));
     world.run(Command::Open(new));
-    world.until("it is recognised", |app| app.desk().recognition().is_some());
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
     assert!(world.shows("Everything the score is the sum of"));
 }
 
@@ -83,14 +83,14 @@ fn another_library_begins_without_the_search_and_the_filter_of_the_last() {
     world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
     world.ctrl(Key::F);
     world.type_into("Search", "bee");
-    world.until("they are found", |app| app.desk().hits().is_some());
+    world.until("they are found", |app| app.desk().searching().hits().is_some());
     let other = world.path("other");
     class_folders(&other, &["one", "two"], 2);
     world.run(Command::Open(other));
-    world.until("the other is open", |app| app.desk().name() == Some("other") && !app.desk().is_busy());
+    world.until("the other is open", |app| app.desk().name() == Some("other") && !app.desk().jobs().is_busy());
     let view = world.harness.state_mut().view_mut();
     assert!(view.search.is_empty() && view.scopes.is_empty() && view.list().len() == 4);
-    assert!(world.app().desk().hits().is_none());
+    assert!(world.app().desk().searching().hits().is_none());
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn hits_are_as_many_as_the_settings_say() {
     class_folders(&images, &["ant", "bee"], 5);
     let mut world = World::with(folder, [1280.0, 800.0], Box::new(Scripted::new([])));
     world.run(Command::Open(images));
-    world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 10) && !app.desk().is_busy());
+    world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 10) && !app.desk().jobs().is_busy());
     world.run(Command::Search("bee".into()));
-    world.until("they are found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 3));
+    world.until("they are found", |app| app.desk().searching().hits().is_some_and(|hits| hits.hits.len() == 3));
     world.harness.state_mut().view_mut().open(Modal::Settings);
     world.rest();
     assert!((world.harness.ctx.zoom_factor() - 0.6).abs() < 1e-6, "looking at the settings changes none");
@@ -144,7 +144,7 @@ fn a_path_typed_beside_an_open_dialog_counts() {
     class_folders(&other, &["one"], 1);
     let mut world = World::with(folder, [1280.0, 800.0], Box::new(Patient::default()));
     world.run(Command::Open(other));
-    world.until("the first is open", |app| app.desk().state().is_some() && !app.desk().is_busy());
+    world.until("the first is open", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
     world.ctrl(Key::O);
     assert!(world.shows("Browse files…"));
     world.click("Browse folders…");
@@ -162,12 +162,12 @@ fn a_picture_that_cannot_be_read_says_why() {
     let path = world.state().path_of(world.state().images().next().unwrap()).unwrap();
     std::fs::write(&path, b"no image").unwrap();
     world.key(Key::Enter);
-    world.until("it is tried", |app| app.desk().picture().is_some_and(|(_, picture)| picture.is_err()));
+    world.until("it is tried", |app| app.desk().pictures().shown().is_some_and(|(_, picture)| picture.is_err()));
     world.key(Key::ArrowRight);
-    world.until("the next is there", |app| app.desk().picture().is_some_and(|(_, picture)| picture.is_ok()));
+    world.until("the next is there", |app| app.desk().pictures().shown().is_some_and(|(_, picture)| picture.is_ok()));
     world.key(Key::Escape);
     world.step();
-    assert!(world.app().desk().picture().is_none(), "what is looked at no more is let go of");
+    assert!(world.app().desk().pictures().shown().is_none(), "what is looked at no more is let go of");
     world.run(Command::Recognise(ImageQuery::File(path)));
-    world.until("it is said", |app| app.desk().log().iter().any(|notice| notice.words.contains("000.png")));
+    world.until("it is said", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("000.png")));
 }

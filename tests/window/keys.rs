@@ -48,7 +48,7 @@ fn letters_are_dead_while_someone_writes() {
     world.key(Key::Num2);
     world.key(Key::Delete);
     world.rest();
-    assert!(world.app().desk().recognition().is_none());
+    assert!(world.app().desk().recognising().recognition().is_none());
     assert_eq!(world.state().history().len(), 1, "nothing was labelled or removed");
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
 }
@@ -57,9 +57,11 @@ fn letters_are_dead_while_someone_writes() {
 fn answers_are_judged_by_keys_and_buttons() {
     let mut world = small();
     world.run(Command::Search("ant".into()));
-    world.until("something is found", |app| app.desk().hits().is_some_and(|hits| !hits.hits.is_empty()));
-    let first = world.app().desk().hits().unwrap().hits[0].image;
-    let said = move |app: &tessera::gui::App| app.desk().hits().and_then(|hits| hits.hits.iter().find(|hit| hit.image == first)?.taught);
+    world.until("something is found", |app| app.desk().searching().hits().is_some_and(|hits| !hits.hits.is_empty()));
+    let first = world.app().desk().searching().hits().unwrap().hits[0].image;
+    let said = move |app: &tessera::gui::App| {
+        app.desk().searching().hits().and_then(|hits| hits.hits.iter().find(|hit| hit.image == first)?.taught)
+    };
     world.key(Key::G);
     assert_eq!(world.state().image(first).unwrap().rewards.len(), 0, "nothing is chosen yet");
     world.harness.state_mut().view_mut().selection.set([first]);
@@ -68,7 +70,7 @@ fn answers_are_judged_by_keys_and_buttons() {
     world.key(Key::B);
     world.until("it is a bad answer", |app| said(app) == Some(-1.0));
     world.key(Key::N);
-    world.until("nothing is said", |app| app.desk().hits().is_some_and(|hits| hits.lessons == 0));
+    world.until("nothing is said", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 0));
     world.run(Command::Undo);
     world.until("it is a bad answer again", |app| said(app) == Some(-1.0));
 }
@@ -125,8 +127,8 @@ fn the_viewer_zooms_by_keys_from_what_is_seen() {
 fn found_images_are_selected_and_walked_by_keys() {
     let mut world = small();
     world.run(Command::Search("bee".into()));
-    world.until("they are found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 4));
-    let hits: Vec<u32> = world.app().desk().hits().unwrap().hits.iter().map(|hit| hit.image.0).collect();
+    world.until("they are found", |app| app.desk().searching().hits().is_some_and(|hits| hits.hits.len() == 4));
+    let hits: Vec<u32> = world.app().desk().searching().hits().unwrap().hits.iter().map(|hit| hit.image.0).collect();
     let sorted = |ids: &[u32]| ids.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>();
     world.ctrl(Key::A);
     assert_eq!(selected(&mut world), sorted(&hits));

@@ -24,7 +24,7 @@ fn desk() -> World {
 }
 
 fn labelling(app: &App) -> &Labelling {
-    app.desk().labelling().unwrap()
+    app.desk().labelling().shown().unwrap()
 }
 
 fn current(world: &World) -> ItemId {
@@ -117,7 +117,7 @@ fn everything_is_labelled_without_a_mouse() {
     assert_eq!(current(&world), id, "the desk goes back to its image");
     let meter = labelling(world.app()).meter();
     assert_eq!(meter.labelled, 4, "what was taken back does not count");
-    assert!(meter.keys.0 == 16 && meter.keys.1 == 4 + 4 + 3 + 1 + 1, "{meter:?}");
+    assert!(meter.keys.typing == 16 && meter.keys.pressed == 4 + 4 + 3 + 1 + 1, "{meter:?}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     let mut world = small();
     world.harness.state_mut().view_mut().selection.set([ItemId(1), ItemId(2), ItemId(5)]);
     world.ctrl_shift(Key::L);
-    world.until("they are on the desk", |app| app.desk().labelling().is_some_and(|labelling| labelling.queue.len() == 3));
+    world.until("they are on the desk", |app| app.desk().labelling().shown().is_some_and(|labelling| labelling.queue.len() == 3));
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Label);
     settle(&mut world);
     assert!(world.shows("3 of 3 chosen images left") && world.shows("labelled "));
@@ -211,22 +211,22 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
         picture.save(folder.path().join(to)).unwrap();
     }
     let mut world = World::on(folder.path());
-    world.until("the recogniser is judged", |app| app.desk().report().is_some() && !app.desk().is_busy());
+    world.until("the recogniser is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
     world.ctrl(Key::R);
-    world.until("it is reviewed", |app| app.desk().labelling().is_some_and(|labelling| labelling.reviewed.is_some()));
-    let doubts = |world: &World| labelling(world.app()).doubts.clone();
+    world.until("it is reviewed", |app| app.desk().labelling().shown().is_some_and(|labelling| labelling.review.reviewed.is_some()));
+    let doubts = |world: &World| labelling(world.app()).review.doubts.clone();
     let found = doubts(&world);
     assert!(!found.is_empty());
     assert!(world.shows("labels doubted") && world.shows("Rather:") && world.shows("Most like it"));
     let first = found[0].clone();
     world.key(Key::Num1);
-    world.until("it is changed", |app| labelling(app).doubts.len() < found.len());
+    world.until("it is changed", |app| labelling(app).review.doubts.len() < found.len());
     assert_eq!(label_of(&world, first.image), Some(first.instead[0].0.clone()));
     world.ctrl(Key::Z);
-    world.until("it is doubted again", |app| labelling(app).doubts.len() == found.len());
+    world.until("it is doubted again", |app| labelling(app).review.doubts.len() == found.len());
     assert_eq!(world.state().image(first.image).unwrap().user, UserLabel::Unsaid);
     world.key(Key::Enter);
-    world.until("it is kept", |app| labelling(app).doubts.len() < found.len());
+    world.until("it is kept", |app| labelling(app).review.doubts.len() < found.len());
     // A key that comes before the next one could be seen says nothing of it.
     let now = world.harness.ctx.input(|input| input.time) + 1.0;
     world.harness.input_mut().time = Some(now);
@@ -241,7 +241,7 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     world.harness.input_mut().time = Some(now + 1.0);
     world.step();
     world.key(Key::Enter);
-    world.until("it is kept", |app| labelling(app).doubts.len() < left);
+    world.until("it is kept", |app| labelling(app).review.doubts.len() < left);
     world.harness.input_mut().time = None;
     let image = world.state().image(first.image).unwrap();
     assert!(image.user == UserLabel::Class(first.label.0.clone()) && image.rejected.contains(&first.instead[0].0));
@@ -311,11 +311,11 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
 #[test]
 fn enter_in_the_field_means_one_thing() {
     let mut world = small();
-    world.until("the recogniser is judged", |app| app.desk().report().is_some() && !app.desk().is_busy());
+    world.until("the recogniser is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
     // At the desk, Tab and Enter in the empty field give nothing.
     world.run(Command::Label(vec![ItemId(1)], UserLabel::NoClass));
     world.ctrl(Key::Num2);
-    world.until("it is on the desk", |app| app.desk().labelling().is_some_and(|labelling| labelling.queue.len() == 1));
+    world.until("it is on the desk", |app| app.desk().labelling().shown().is_some_and(|labelling| labelling.queue.len() == 1));
     settle(&mut world);
     read(&mut world);
     world.key(Key::Tab);
@@ -359,8 +359,8 @@ fn enter_in_the_field_means_one_thing() {
     assert_eq!(label_of(&world, first).as_deref(), Some("ant"));
     // In the review, a class that was written is no confirmation.
     world.ctrl(Key::R);
-    world.until("it is reviewed", |app| labelling(app).reviewed.is_some());
-    let doubt = labelling(world.app()).doubts.first().cloned().unwrap();
+    world.until("it is reviewed", |app| labelling(app).review.reviewed.is_some());
+    let doubt = labelling(world.app()).review.doubts.first().cloned().unwrap();
     world.rest();
     world.harness.event(egui::Event::Text("gnu".into()));
     world.step();
@@ -444,7 +444,7 @@ fn what_cannot_be_labelled_is_said() {
     std::fs::create_dir(&empty).unwrap();
     let mut world = World::new(&[]);
     world.run(Command::Open(empty));
-    world.until("it is open", |app| app.desk().state().is_some() && !app.desk().is_busy());
+    world.until("it is open", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
     world.ctrl(Key::Num2);
     world.step();
     assert!(world.shows("No images yet"));
@@ -456,7 +456,7 @@ fn what_cannot_be_labelled_is_said() {
     world.key(Key::Backspace);
     world.key(Key::Space);
     world.run(Command::Give(vec![ItemId(7)], "ant".into(), 1));
-    world.until("it is refused", |app| app.desk().log().iter().any(|notice| notice.words.contains('7')));
+    world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains('7')));
     assert!(!labelling(world.app()).is_saving, "and something else can be said");
 }
 
@@ -466,7 +466,9 @@ fn class_folders_are_told_before_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     class_folders(folder.path(), &["ant", "bee"], 3);
     world.run(Command::Open(folder.path().to_owned()));
-    world.until("the images are there", |app| app.desk().state().is_some_and(|state| state.images().count() == 6) && !app.desk().is_busy());
+    world.until("the images are there", |app| {
+        app.desk().state().is_some_and(|state| state.images().count() == 6) && !app.desk().jobs().is_busy()
+    });
     let out = world.path("out");
     world.ctrl(Key::K);
     world.type_into("Command", "folder for each class");
@@ -474,19 +476,19 @@ fn class_folders_are_told_before_they_are_written() {
     world.step();
     world.harness.state_mut().view_mut().typed = out.to_string_lossy().into_owned();
     world.key(Key::Enter);
-    world.until("it is counted", |app| app.desk().plan().is_some_and(|(_, plan)| plan.is_some()));
+    world.until("it is counted", |app| app.desk().exporting().plan().is_some_and(|(_, plan)| plan.is_some()));
     assert!(world.shows("6 images in 2 folders") && !out.exists());
     world.click("Link to the images");
-    world.until("it is written", |app| app.desk().log().iter().any(|notice| notice.words.contains("Wrote 6 images")));
+    world.until("it is written", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("Wrote 6 images")));
     let link = out.join("ant/000.png");
     assert!(link.symlink_metadata().unwrap().is_symlink() == cfg!(unix));
     assert_eq!(std::fs::read(&link).unwrap(), std::fs::read(folder.path().join("ant/000.png")).unwrap());
     world.harness.state_mut().view_mut().open(Modal::ClassFolders);
     world.run(Command::Plan(Some(out)));
-    world.until("it is counted", |app| app.desk().plan().is_some_and(|(_, plan)| plan.is_some()));
+    world.until("it is counted", |app| app.desk().exporting().plan().is_some_and(|(_, plan)| plan.is_some()));
     assert!(world.shows("a folder with things in it"));
     world.key(Key::Escape);
-    world.until("it is forgotten", |app| app.desk().plan().is_none());
+    world.until("it is forgotten", |app| app.desk().exporting().plan().is_none());
 }
 
 /// Who writes a class that begins with A, without Tab, does not label the next image too.

@@ -12,14 +12,14 @@ use crate::keys::small;
 use crate::world::World;
 
 fn found(app: &App) -> Vec<u32> {
-    app.desk().hits().map(|hits| hits.hits.iter().map(|hit| hit.image.0).collect()).unwrap_or_default()
+    app.desk().searching().hits().map(|hits| hits.hits.iter().map(|hit| hit.image.0).collect()).unwrap_or_default()
 }
 
 fn search(world: &mut World, words: &str) {
     world.harness.state_mut().view_mut().search = words.into();
     world.step();
     let words = words.to_owned();
-    world.until("the answer is there", |app| app.desk().hits().is_some_and(|hits| hits.query == words));
+    world.until("the answer is there", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == words));
 }
 
 #[test]
@@ -28,20 +28,20 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     world.harness.state_mut().view_mut().selection.set([ItemId(5)]);
     world.key(Key::L);
     world.until("the others are found", |app| found(app).len() == 11);
-    let all = world.app().desk().hits().unwrap().clone();
+    let all = world.app().desk().searching().hits().unwrap().clone();
     assert!(all.hits.iter().all(|hit| hit.image != ItemId(5) && hit.look == Some(hit.score)), "{all:?}");
     assert!(world.shows("11 images that look like 000.png") && !world.shows("Good answer: #"), "a thumb is for words");
     search(&mut world, "bee");
-    assert_eq!(world.app().desk().hits().unwrap().hits.len(), 3);
+    assert_eq!(world.app().desk().searching().hits().unwrap().hits.len(), 3);
     world.harness.state_mut().view_mut().selection.set([ItemId(6)]);
-    world.until("the reasons are there", |app| app.desk().why().is_some_and(|why| why.image == ItemId(6)));
-    let why = world.app().desk().why().unwrap().clone();
+    world.until("the reasons are there", |app| app.desk().searching().why().is_some_and(|why| why.image == ItemId(6)));
+    let why = world.app().desk().searching().why().unwrap().clone();
     let sum: f64 = why.terms.iter().map(|(_, value)| value).sum();
     assert!((sum - why.score).abs() < 1e-5 && why.terms.iter().any(|(term, _)| *term == Term::Look), "{why:?}");
     assert!(world.shows("Why it was found"));
     // Both end together.
     world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
-    world.until("a class that is shown ends it", |app| app.desk().hits().is_none() && app.desk().like().is_none());
+    world.until("a class that is shown ends it", |app| app.desk().searching().hits().is_none() && app.desk().searching().like().is_none());
     world.harness.state_mut().view_mut().scopes.clear();
     world.run(Command::Like(Some((ImageQuery::Item(ItemId(5)), None))));
     search(&mut world, "bee");
@@ -56,12 +56,12 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     world.click_containing("cat  ×");
     world.until("all are found again", |app| found(app).len() == 11);
     world.harness.state_mut().view_mut().show(Scope::Class("ant".into()));
-    world.until("a class that is shown ends it", |app| app.desk().hits().is_none() && app.desk().like().is_none());
+    world.until("a class that is shown ends it", |app| app.desk().searching().hits().is_none() && app.desk().searching().like().is_none());
     world.run(Command::Like(Some((ImageQuery::Item(ItemId(1)), None))));
     world.until("the others of the class are found", |app| found(app).len() == 3);
     world.click("×");
-    world.until("everything is shown", |app| app.desk().hits().is_none());
-    assert!(world.app().desk().like().is_none());
+    world.until("everything is shown", |app| app.desk().searching().hits().is_none());
+    assert!(world.app().desk().searching().like().is_none());
 }
 
 #[test]
@@ -83,21 +83,23 @@ fn a_part_is_marked_with_the_mouse_or_by_looking_closely() {
     assert!(world.harness.state_mut().view_mut().viewer.as_ref().unwrap().mark.is_some());
     drag(&mut world, &[button(to, false)]);
     world.until("something is found", |app| !found(app).is_empty());
-    let Crop([_, _, width, height]) = world.app().desk().like().unwrap().crop.unwrap();
+    let Crop([_, _, width, height]) = world.app().desk().searching().like().unwrap().crop.unwrap();
     assert!((16..=18).contains(&width) && (16..=18).contains(&height), "140 points at eight for a pixel: {width} x {height}");
-    assert_eq!(world.app().desk().hits().unwrap().hits.len(), 12, "the picture that it is a part of is found, too");
+    assert_eq!(world.app().desk().searching().hits().unwrap().hits.len(), 12, "the picture that it is a part of is found, too");
     // What is seen of a picture that is looked at closely is a part as well.
     let view = world.harness.state_mut().view_mut();
     view.selection.set([ItemId(3)]);
     view.viewer = Some(Viewer { zoom: Some(24.0), ..Viewer::default() });
     world.rest();
     world.key(Key::L);
-    world.until("it is looked for", |app| app.desk().like().is_some_and(|like| like.item == Some(ItemId(3)) && like.crop.is_some()));
+    world.until("it is looked for", |app| {
+        app.desk().searching().like().is_some_and(|like| like.item == Some(ItemId(3)) && like.crop.is_some())
+    });
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
     // A part that is none is said.
     let crop = Some(Crop([40, 40, 20, 20]));
     world.run(Command::Like(Some((ImageQuery::Item(ItemId(3)), crop))));
-    world.until("it is refused", |app| app.desk().log().iter().any(|notice| notice.words.contains("within the picture")));
+    world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("within the picture")));
 }
 
 #[test]
@@ -108,12 +110,12 @@ fn lessons_are_listed_changed_and_taken_back() {
     for id in &ids[..2] {
         world.run(Command::Reward("ant".into(), ItemId(*id), Some(1.0)));
     }
-    world.until("they are known", |app| app.desk().hits().is_some_and(|hits| hits.lessons == 2));
+    world.until("they are known", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 2));
     world.ctrl(Key::L);
     assert_eq!(world.harness.state_mut().view_mut().modal, Some(Modal::Lessons));
     assert!(world.shows("2 lessons"));
     world.click_containing("Unteach ant:");
-    world.until("one is left", |app| app.desk().hits().is_some_and(|hits| hits.lessons == 1));
+    world.until("one is left", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 1));
     world.click("Call it bad");
     world.until("it is bad", |app| {
         app.desk().state().is_some_and(|state| state.images().any(|image| image.rewards.values().any(|reward| reward.0 == -1000)))
@@ -121,7 +123,7 @@ fn lessons_are_listed_changed_and_taken_back() {
     world.key(Key::Escape);
     world.run(Command::Undo);
     world.run(Command::Undo);
-    world.until("both are good again", |app| app.desk().hits().is_some_and(|hits| hits.lessons == 2));
+    world.until("both are good again", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 2));
     // What leaves the list gives its place to the next.
     search(&mut world, "bee");
     let list = found(world.app());
@@ -134,5 +136,5 @@ fn lessons_are_listed_changed_and_taken_back() {
     assert_eq!(world.harness.state_mut().view_mut().selection.one(), Some(ItemId(list[2])));
     assert!(world.harness.state_mut().view_mut().scopes.is_empty());
     world.harness.state_mut().view_mut().show(Scope::Class("cat".into()));
-    world.until("a class that is shown ends the search", |app| app.desk().hits().is_none());
+    world.until("a class that is shown ends the search", |app| app.desk().searching().hits().is_none());
 }

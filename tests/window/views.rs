@@ -27,7 +27,7 @@ fn modal(world: &mut World, modal: Modal) {
 fn search(world: &mut World) {
     page(world, Page::Browse);
     world.run(Command::Search("nothing like it".into()));
-    world.until("the answer is there", |app| app.desk().hits().is_some());
+    world.until("the answer is there", |app| app.desk().searching().hits().is_some());
 }
 
 /// All views.
@@ -131,11 +131,11 @@ fn views_with_long_and_foreign_names() {
     let captions = captions.into_iter().map(|text| Caption { text, by_user: true }).collect();
     world.run(Command::Caption(first, captions));
     world.run(Command::Recognise(ImageQuery::Item(first)));
-    world.until("it is recognised", |app| app.desk().recognition().is_some());
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
     assert!(world.shows("Everything the score is the sum of"));
     page(&mut world, Page::Browse);
     world.run(Command::Search("キャプション".into()));
-    world.until("it is found", |app| app.desk().hits().is_some_and(|hits| hits.hits.len() == 1));
+    world.until("it is found", |app| app.desk().searching().hits().is_some_and(|hits| hits.hits.len() == 1));
     assert!(world.shows("キャプション"));
     world.run(Command::Search(String::new()));
     world.harness.state_mut().view_mut().scopes.clear();
@@ -156,7 +156,7 @@ fn views_with_ten_thousand_images() {
     library(&mut world);
     let labels = tessera_core::data::Labels::None;
     world.run(Command::Import { folder: images.path().to_owned(), labels, exclude: Vec::new(), table: None });
-    world.until("they are imported", |app| app.desk().state().unwrap().images().count() == 10_000 && !app.desk().is_busy());
+    world.until("they are imported", |app| app.desk().state().unwrap().images().count() == 10_000 && !app.desk().jobs().is_busy());
     visit_all_but(&mut world, &["train", "recognise"]);
     world.key(egui::Key::End);
     world.rest();

@@ -55,7 +55,7 @@ impl World {
         let mut world = Self::new(&[]);
         world.run(Command::Open(images.to_owned()));
         world.until("the images are there", |app| {
-            app.desk().state().is_some_and(|state| state.images().count() > 0) && !app.desk().is_busy()
+            app.desk().state().is_some_and(|state| state.images().count() > 0) && !app.desk().jobs().is_busy()
         });
         world
     }
@@ -83,7 +83,7 @@ impl World {
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&App) -> bool) {
         let start = Instant::now();
         while !is_so(self.app()) {
-            assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", self.app().desk().log());
+            assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", self.app().desk().notices().log());
             std::thread::sleep(Duration::from_millis(4));
             self.harness.step();
         }
@@ -95,7 +95,7 @@ impl World {
     pub(crate) fn rest(&mut self) {
         // What was just asked for is started in the next frame, and its answer taken in one after that.
         self.step();
-        self.until("everything is done", |app| !app.desk().is_busy());
+        self.until("everything is done", |app| !app.desk().jobs().is_busy());
         std::thread::sleep(Duration::from_millis(30));
         self.step();
     }

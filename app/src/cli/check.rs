@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::library::repair::repair;
 use tessera_core::library::{CACHE, Library};
 
 use super::librarian::Librarian;
@@ -83,7 +84,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
 
 /// Makes the database again from the newest snapshot and the journal.
 fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Looked, Vec<String>)> {
-    let repaired = librarian.session.repair_library(folder)?;
+    let repaired = repair(folder)?;
     let mut looked = look(librarian, folder)?;
     looked.problems.extend(repaired.lost);
     let mut done = repaired.done;

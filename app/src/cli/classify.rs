@@ -22,6 +22,7 @@ use super::output::{Failures, Output};
 use super::paths::images;
 use crate::session::Session;
 use crate::session::library::{Target, what_is};
+use crate::session::models;
 use crate::session::recognise::RecognisedImage;
 
 /// Pieces told in words; the rest is summed up.
@@ -99,16 +100,16 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
 
 /// The library or the model at a path.
 fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
-    let (session, out) = (librarian.session, librarian.out);
+    let out = librarian.out;
     match what_is(path) {
         Target::Library => librarian.with(path, |library| {
-            let model = session.live_recogniser(library);
+            let model = models::live_recogniser(library);
             if model.ckm.classes().is_empty() {
                 let advice = "label images of two classes, or import folders that are classes";
                 return Err(Error::data(path, "labelled images to compare with", "no labelled image yet", advice).into());
             }
             if model.calibration.n == 0 {
-                let judged = session.last_report(library).is_some();
+                let judged = models::last_report(library).is_some();
                 out.note(if judged {
                     "Confidence means nothing here: no class has two objects to judge it by."
                 } else {
@@ -123,7 +124,7 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
             Err(Error::data(path, "a library or a model", "nothing of that name", advice).into())
         }
         _ => {
-            let model = session.load_model(path)?;
+            let model = models::load_model(path)?;
             if model.calibration.n == 0 {
                 out.note("This model's confidence means nothing: it was saved before the recogniser was judged (`tessera train`), or no class had two objects to judge it by.");
             }

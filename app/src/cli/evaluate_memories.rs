@@ -16,7 +16,7 @@ use super::Done;
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel, Grow};
 use super::output::{Failures, Output};
 use crate::session::Session;
-use crate::session::memories::CaptionFiles;
+use crate::session::memories::{self, CaptionFiles};
 
 /// Options of trees from what the user gave; `c` and `reroutes` where they gave none.
 fn options(session: &Session, grow: &Grow, c: f64, reroutes: u32) -> CmtOptions {
@@ -55,8 +55,9 @@ pub(super) fn classify(session: &Session, arguments: &EvalCmtClassify, out: &Out
         online: arguments.online,
     };
     let leaves = arguments.budget.leaves as usize;
-    let done =
-        out.watched(session.progress(), || session.few_shot(&arguments.examples.train, &arguments.examples.test, &training, leaves))?;
+    let done = out.watched(session.progress(), || {
+        memories::few_shot(&arguments.examples.train, &arguments.examples.test, &training, leaves, session.progress())
+    })?;
     let (depth, fullest) = extremes(&done.shapes);
     out.answer(
         || {
@@ -96,7 +97,8 @@ pub(super) fn multilabel(session: &Session, arguments: &EvalCmtMultilabel, out: 
         votes: arguments.votes,
     };
     let leaves = arguments.budget.leaves as usize;
-    let done = out.watched(session.progress(), || session.multilabel(&arguments.train, &arguments.test, &training, leaves))?;
+    let done =
+        out.watched(session.progress(), || memories::multilabel(&arguments.train, &arguments.test, &training, leaves, session.progress()))?;
     let ((some, some_time), (all, all_time)) = (done.some, done.all);
     let (depth, fullest) = extremes(&done.shapes);
     out.answer(
@@ -186,7 +188,16 @@ pub(super) fn captions(session: &Session, arguments: &EvalCmtCaptions, out: &Out
 
 pub(super) fn figures(session: &Session, arguments: &EvalCmtFigures, out: &Output) -> Result<Done> {
     let options = options(session, &arguments.grow, 4.0, 5);
-    let work = || session.memory_figures(&arguments.examples.train, &arguments.examples.test, &arguments.to, &options, arguments.runs);
+    let work = || {
+        memories::memory_figures(
+            &arguments.examples.train,
+            &arguments.examples.test,
+            &arguments.to,
+            &options,
+            arguments.runs,
+            session.progress(),
+        )
+    };
     let (curves, written) = out.watched(session.progress(), work)?;
     tell_curves(&curves, &written, out);
     Ok(Done::Whole)
@@ -194,7 +205,8 @@ pub(super) fn figures(session: &Session, arguments: &EvalCmtFigures, out: &Outpu
 
 pub(super) fn growth(session: &Session, arguments: &EvalCmtGrowth, out: &Output) -> Result<Done> {
     let options = options(session, &arguments.grow, 4.0, 5);
-    let (curve, written) = out.watched(session.progress(), || session.memory_growth(arguments.memories, &arguments.to, &options))?;
+    let (curve, written) =
+        out.watched(session.progress(), || memories::memory_growth(arguments.memories, &arguments.to, &options, session.progress()))?;
     tell_curves(&[curve], &written, out);
     Ok(Done::Whole)
 }

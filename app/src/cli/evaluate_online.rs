@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::contextual::{GUARD, Geometry};
-use tessera_core::eval::online::{Corrections, Desks, Long, OnlineSetting, StreamOrder, StreamSource, Who};
+use tessera_core::eval::online::{Corrections, Desks, Long, OnlineSetting, StreamOrder, StreamSource, Who, play};
 use tessera_core::library::suggest::ADVISERS;
 use tessera_core::online_linear::Rule;
 
@@ -14,7 +14,7 @@ use super::evaluate_memories::tell_curves;
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures, Learner};
 use super::output::Output;
 use crate::session::Session;
-use crate::session::online::DeskFiles;
+use crate::session::online::{DeskFiles, online_figures, write_stream};
 
 fn who(learner: Learner) -> Who {
     match learner {
@@ -69,9 +69,9 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
         keep: arguments.to.is_some(),
         seed: session.seed(),
     };
-    let played = out.watched(session.progress(), || session.online(&setting))?;
+    let played = out.watched(session.progress(), || play(&setting, session.progress()))?;
     if let Some(to) = &arguments.to {
-        session.write_stream(&played.asked, to)?;
+        write_stream(&played.asked, to)?;
     }
     let ms = played.time.as_secs_f64() * 1e3;
     out.answer(
@@ -97,7 +97,7 @@ pub(super) fn online(session: &Session, arguments: &EvalOnline, out: &Output) ->
 
 pub(super) fn figures(session: &Session, arguments: &EvalOnlineFigures, out: &Output) -> Result<Done> {
     let long = Long { rounds: arguments.rounds as usize, dimension: arguments.d as usize, runs: arguments.runs, seed: session.seed() };
-    let (curves, written) = out.watched(session.progress(), || session.online_figures(&long, &arguments.to))?;
+    let (curves, written) = out.watched(session.progress(), || online_figures(&long, &arguments.to, session.progress()))?;
     tell_curves(&curves, &written, out);
     Ok(Done::Whole)
 }

@@ -11,6 +11,7 @@ use super::librarian::{Librarian, count};
 use super::library_args::{Export, Format, What};
 use crate::command;
 use crate::session::export::Written;
+use crate::session::models;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done> {
     let (session, out, to) = (librarian.session, librarian.out, arguments.to.as_path());
@@ -54,11 +55,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
     let library = librarian.open(&arguments.library)?;
     let written = librarian.with_shared(library, |library| {
         let Some(what) = what else {
-            let model = session.model(&hold(library))?;
+            let model = models::model(&hold(library))?;
             if arguments.dry_run {
-                session.check_model_place(to)?;
+                models::check_model_place(to)?;
             } else {
-                session.save_model(&model, to)?;
+                models::save_model(&model, to, session.progress())?;
             }
             return Ok(Written { n: 1, ..Written::default() });
         };

@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
 use tessera_core::data::Labels;
-use tessera_core::data::tables::Table;
+use tessera_core::data::tables::{self, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead};
@@ -16,6 +16,7 @@ use tessera_core::library::import::{ImportOptions, Imported, TableRead};
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
 use super::{Done, Told, library_args as args};
+use crate::session::import::{allow_forgotten, take_table};
 use crate::session::library::{Target, what_is};
 
 /// Names told one by one; the rest are counted.
@@ -38,7 +39,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     // What cannot be read is better known before the long part.
     let table = match &arguments.captions {
-        Some(file) => Some((librarian.session.read_table(file)?, file.as_path())),
+        Some(file) => Some((tables::read(file, librarian.session.progress())?, file.as_path())),
         None => None,
     };
     let is_new = !arguments.library.exists();
@@ -159,7 +160,7 @@ impl Sum {
         for folder in &unpacked(librarian, arguments)? {
             let report = out.watched(session.progress(), || {
                 if arguments.again {
-                    session.allow_forgotten(library, folder, &options)?;
+                    allow_forgotten(library, folder, &options, session.progress())?;
                 }
                 session.import(library, folder, &options)
             })?;
@@ -173,7 +174,7 @@ impl Sum {
             }
         }
         if let Some((table, file)) = table {
-            let read = session.take_table(library, table, file)?;
+            let read = take_table(library, table, file)?;
             tell(out, table, &read, file);
             self.table = Some(read);
         }

@@ -18,6 +18,7 @@ use super::librarian::Librarian;
 use super::output::{Failures, Output};
 use crate::session::Session;
 use crate::session::library::{MODEL_ENDING, Target, what_is};
+use crate::session::models;
 use crate::session::train::Trained;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
@@ -36,7 +37,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
     }
-    session.save_model(&recogniser, &to)?;
+    models::save_model(&recogniser, &to, session.progress())?;
 
     let ckm = &recogniser.ckm;
     let images = ckm.examples().count();
@@ -71,7 +72,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
         let expected = "left out for a library, which learned as it was filled; train its folder of images instead";
         return Err(Error::Option { name, found: found.into(), expected }.into());
     }
-    let to = arguments.to.clone().unwrap_or_else(|| session.model_folder(folder, "recogniser"));
+    let to = arguments.to.clone().unwrap_or_else(|| models::model_folder(folder, "recogniser"));
     let mut failures = Failures::new(out, build.report.as_deref())?;
     let library = librarian.open(folder)?;
     check_place(&to)?;
@@ -80,8 +81,8 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
-        let model = session.model(&library)?;
-        session.save_model(&model, &to)?;
+        let model = models::model(&library)?;
+        models::save_model(&model, &to, session.progress())?;
         Ok((model, missing, ms))
     })?;
     for path in &missing {

@@ -23,6 +23,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::ContentHash;
 
 use crate::command::{Command, Export, ExportFormat, ImageQuery};
+use crate::job::JobKind;
 use crate::session::Session;
 use crate::session::desk::view::{Notice, Tone};
 use crate::session::desk::{Desk, WantedThumbnail};
@@ -154,7 +155,7 @@ impl App {
         if source != before {
             self.textures.clear();
             self.view.begin_library();
-            if let Some(source) = source.filter(|_| self.desk.tray().is_empty()) {
+            if let Some(source) = source.filter(|_| self.desk.opening().tray().is_empty()) {
                 self.settings.remember(&source);
             }
         }
@@ -181,7 +182,7 @@ impl App {
         for command in commands {
             self.run(command);
         }
-        if self.view.modal == Some(Modal::ClassFolders) && self.desk.plan().is_none() {
+        if self.view.modal == Some(Modal::ClassFolders) && self.desk.exporting().plan().is_none() {
             self.view.modal = None;
         }
         if self.view.search != self.view.searched {
@@ -190,10 +191,12 @@ impl App {
             self.view.selection.clear();
             self.run(Command::Search(self.view.search.clone()));
         }
-        if std::mem::take(&mut self.view.ends_search) && (self.desk.like().is_some() || self.desk.is_looking()) {
+        if std::mem::take(&mut self.view.ends_search)
+            && (self.desk.searching().like().is_some() || self.desk.jobs().is_running(&JobKind::FindLike))
+        {
             self.run(Command::Like(None));
         }
-        let like = self.desk.like().map(Arc::as_ptr);
+        let like = self.desk.searching().like().map(Arc::as_ptr);
         if std::mem::replace(&mut self.liked, like) != like && like.is_some() {
             self.view.turn_to(Page::Browse);
         }
@@ -216,7 +219,7 @@ impl App {
         if self.view.toasts.iter().any(|toast| toast.notice.tone != Tone::Problem) {
             ctx.request_repaint_after(Duration::from_millis(500));
         }
-        if self.desk.is_busy() {
+        if self.desk.jobs().is_busy() {
             ctx.request_repaint_after(TICK);
         }
     }
@@ -237,7 +240,7 @@ impl App {
 
     /// The reasons for the hit that is looked at are asked for once.
     fn ask_why(&mut self) {
-        let Some(hits) = self.desk.hits() else { return };
+        let Some(hits) = self.desk.searching().hits() else { return };
         let Some(id) = self.view.selection.one().filter(|id| hits.hits.iter().any(|hit| hit.image == *id)) else { return };
         let wanted = Some((id, hits.number));
         if self.view.page == Page::Browse && self.view.why != wanted {
@@ -310,7 +313,7 @@ impl App {
     fn act(&mut self, ctx: &Context, action: Action) {
         let has_library = self.desk.state().is_some();
         let selected = self.view.selection.ids();
-        let list = match self.desk.hits() {
+        let list = match self.desk.searching().hits() {
             Some(hits) if self.view.page == Page::Browse => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
             _ => self.view.list(),
         };
@@ -340,7 +343,7 @@ impl App {
                 self.view.turn_to(Page::Browse);
                 self.view.focus_search = true;
             }
-            Action::Good | Action::Bad | Action::Unsaid => match self.desk.hits() {
+            Action::Good | Action::Bad | Action::Unsaid => match self.desk.searching().hits() {
                 Some(hits) if self.view.page == Page::Browse && is_answer && !hits.query.trim().is_empty() => {
                     let query = hits.query.clone();
                     let answers = selected.into_iter().filter(|id| list.contains(id));
@@ -391,7 +394,7 @@ impl App {
             Action::UsefulFirst | Action::DisputedFirst | Action::ByFolder | Action::ByChance => {
                 self.view.turn_to(Page::Label);
                 self.view.label.reviews = false;
-                let only = self.desk.labelling().and_then(|labelling| labelling.only.clone());
+                let only = self.desk.labelling().shown().and_then(|labelling| labelling.only.clone());
                 self.asks.commands.extend(action.order().map(|order| Command::LabelFrom(only, order)));
             }
             Action::LabelThese if !selected.is_empty() => {
@@ -448,7 +451,7 @@ impl App {
 
     /// Leaving while something goes on is asked once.
     fn leave(&mut self, ctx: &Context) {
-        if ctx.input(|input| input.viewport().close_requested()) && self.desk.is_busy() && !self.view.leave {
+        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().is_busy() && !self.view.leave {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.view.open(Modal::Quit);
         }
@@ -460,7 +463,7 @@ impl App {
 
     /// Settings that changed take effect and are written, by another thread.
     fn save_settings(&mut self, ctx: &Context) {
-        if let Some(labelling) = self.desk.labelling() {
+        if let Some(labelling) = self.desk.labelling().shown() {
             self.settings.label_order = labelling.order;
         }
         // While a slider is dragged its value changes with every frame.

@@ -187,7 +187,7 @@ impl Viewed {
 impl Pictures {
     /// Puts the pictures that are shown on the graphics card.
     pub fn begin(&mut self, ctx: &egui::Context, desk: &Desk) {
-        let now = desk.recognition();
+        let now = desk.recognising().recognition();
         let is_new = match (now, &self.recognition) {
             (Some(now), Some(held)) => !Arc::ptr_eq(now, held),
             (None, None) => false,
@@ -200,7 +200,7 @@ impl Pictures {
             self.tiles = tiles.unwrap_or_default();
             self.recognition = now.cloned();
         }
-        match desk.picture() {
+        match desk.pictures().shown() {
             Some((id, Ok(picture)))
                 if self.viewed.as_ref().is_none_or(|viewed| viewed.id != id || !Arc::ptr_eq(&viewed.pixels, picture)) =>
             {
@@ -212,15 +212,15 @@ impl Pictures {
         if let Some(viewed) = &mut self.viewed {
             viewed.begin(ctx);
         }
-        if self.like.as_ref().map(|(like, _)| Arc::as_ptr(like)) != desk.like().map(Arc::as_ptr) {
+        if self.like.as_ref().map(|(like, _)| Arc::as_ptr(like)) != desk.searching().like().map(Arc::as_ptr) {
             let load =
                 |like: &Arc<Like>| (Arc::clone(like), ctx.load_texture("like", colour_image(&like.picture), egui::TextureOptions::LINEAR));
-            self.like = desk.like().map(load);
+            self.like = desk.searching().like().map(load);
         }
         if self.tray_of.as_deref() != desk.source() {
             self.tray_of = desk.source().map(Path::to_owned);
             let load = |tried: &Tried| ctx.load_texture("tray", colour_image(&tried.thumbnail), egui::TextureOptions::LINEAR);
-            self.tray = desk.tray().iter().map(load).collect();
+            self.tray = desk.opening().tray().iter().map(load).collect();
         }
     }
 
@@ -402,7 +402,7 @@ impl View {
             }
             return false;
         };
-        let report = desk.report();
+        let report = desk.recognising().report();
         let is_same_report = |old: &MadeFor| match (&old.report, report) {
             (Some(old), Some((new, _))) => Arc::ptr_eq(old, new),
             (old, new) => old.is_none() && new.is_none(),

@@ -1,4 +1,5 @@
-//! Images given out of a library: into a folder for each class, or under names that tell what they show.
+//! Images given out of a library: into a folder for each class, or under names that tell what they
+//! show.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -12,16 +13,31 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::{Image, State};
+use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
-use super::Session;
-use super::export::Written;
 use crate::command::ExportFormat;
 
 /// Bytes that the name of a file may have.
 const LONGEST: usize = 255;
-/// Of a class's name so many are the name of a file or folder, so that something can stand behind it.
+/// Of a class's name so many are the name of a file or folder, so that something can stand behind
+/// it.
 const PLAIN: usize = 200;
+
+/// What an export wrote, or would write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Rows or files.
+    pub n: usize,
+    /// Labelled images that were left out, for their files are not there.
+    pub missing: usize,
+    /// Class folders with their images.
+    pub folders: Vec<(String, usize)>,
+    /// Bytes of all copied images.
+    pub bytes: u64,
+    /// Images in class folders that get a number, for another of their folder has their name.
+    pub renamed: usize,
+}
 
 /// What an export into class folders would write, and whether it can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,67 +51,66 @@ pub struct Plan {
 /// Where each image is copied from and to.
 type Copies = Vec<(PathBuf, PathBuf)>;
 
-impl Session {
-    /// What an export of a library's labels into class folders below `to` would write; nothing is.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
-    pub fn plan_class_folders(&self, library: &Mutex<Library>, to: &Path) -> Result<Plan> {
-        let (_, written) = self.copies(library, ExportFormat::ClassFolders, to)?;
-        Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
-    }
+/// What an export of a library's labels into class folders below `to` would write; nothing is.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progress) -> Result<Plan> {
+    let (_, written) = copies(library, ExportFormat::ClassFolders, to, progress)?;
+    Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
+}
 
-    /// What a library's labelled images are copied to.
-    pub(super) fn copies(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path) -> Result<(Copies, Written)> {
-        let state = hold(library).state().clone();
-        let labelled = self.labelled(&state)?;
-        let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
-        let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
-        let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
-        let mut written = Written { n: copies.len(), missing, bytes, ..Written::default() };
-        if format != ExportFormat::NorbNames {
-            let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-            for (from, path) in &copies {
-                let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
-                *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
-                written.renamed += usize::from(from.file_name() != path.file_name());
-            }
-            written.folders = folders.into_iter().collect();
+/// What a library's labelled images are copied to.
+pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, to: &Path, progress: &Progress) -> Result<(Copies, Written)> {
+    let state = hold(library).state().clone();
+    let labelled = labelled(&state, progress)?;
+    let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
+    let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
+    let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
+    let mut written = Written { n: copies.len(), missing, bytes, ..Written::default() };
+    if format != ExportFormat::NorbNames {
+        let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+        for (from, path) in &copies {
+            let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+            *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
+            written.renamed += usize::from(from.file_name() != path.file_name());
         }
-        Ok((copies, written))
+        written.folders = folders.into_iter().collect();
     }
+    Ok((copies, written))
+}
 
-    /// The labelled images whose files are there now, with their labels and files.
-    fn labelled<'a>(&self, state: &'a State) -> Result<Vec<(&'a Image, &'a str, PathBuf)>> {
-        let known = state.images().filter(|image| image.is_here());
-        let known: Vec<_> = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?))).collect();
-        self.progress.begin("Looking for files", known.len() as u64);
-        let mut there = Vec::with_capacity(known.len());
-        for one in known {
-            self.progress.step()?;
-            if one.2.is_file() {
-                there.push(one);
-            }
+/// The labelled images whose files are there now, with their labels and files.
+fn labelled<'a>(state: &'a State, progress: &Progress) -> Result<Vec<(&'a Image, &'a str, PathBuf)>> {
+    let known = state.images().filter(|image| image.is_here());
+    let known: Vec<_> = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?))).collect();
+    progress.begin("Looking for files", known.len() as u64);
+    let mut there = Vec::with_capacity(known.len());
+    for one in known {
+        progress.step()?;
+        if one.2.is_file() {
+            there.push(one);
         }
-        Ok(there)
     }
+    Ok(there)
+}
 
-    /// Copies images, or links to them, to where nothing is. What was begun and cannot be ended is taken away again.
-    pub(super) fn copy(&self, copies: &[(PathBuf, PathBuf)], links: bool) -> Result<()> {
-        self.progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
-        let mut made = Made::default();
-        let outcome = copies.iter().try_for_each(|(from, path)| {
-            self.progress.step()?;
-            if let Some(folder) = path.parent() {
-                made.folder(folder).map_err(Error::io("create", folder))?;
-            }
-            if links { made.link(from, path) } else { made.copy(from, path) }
-        });
-        if outcome.is_err() {
-            made.take_away();
+/// Copies images, or links to them, to where nothing is. What was begun and cannot be ended is
+/// taken away again.
+pub(super) fn copy(copies: &[(PathBuf, PathBuf)], links: bool, progress: &Progress) -> Result<()> {
+    progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
+    let mut made = Made::default();
+    let outcome = copies.iter().try_for_each(|(from, path)| {
+        progress.step()?;
+        if let Some(folder) = path.parent() {
+            made.folder(folder).map_err(Error::io("create", folder))?;
         }
-        outcome
+        if links { made.link(from, path) } else { made.copy(from, path) }
+    });
+    if outcome.is_err() {
+        made.take_away();
     }
+    outcome
 }
 
 /// What an export has made so far. What others put there meanwhile is not in it.
@@ -134,8 +149,8 @@ impl Made {
         Ok(())
     }
 
-    /// Takes it all away again, but for folders in which others have put something. What cannot be taken away stays: the next export says that
-    /// it is there.
+    /// Takes it all away again, but for folders in which others have put something. What cannot be
+    /// taken away stays: the next export says that it is there.
     fn take_away(self) {
         self.files.iter().for_each(|file| drop(fs::remove_file(file)));
         self.folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
@@ -171,8 +186,8 @@ pub(super) fn check_empty(to: &Path) -> Result<()> {
     Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
-/// Where each labelled image is copied from and to, in a folder for its class. Files and classes of one name get numbers; names that differ in
-/// capitals alone are one name to some systems.
+/// Where each labelled image is copied from and to, in a folder for its class. Files and classes of
+/// one name get numbers; names that differ in capitals alone are one name to some systems.
 fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Copies {
     let mut folders: HashMap<&str, PathBuf> = HashMap::new();
     let mut classes = Names::default();
@@ -233,8 +248,9 @@ fn shortened(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and camera; what is not known
-/// is 0. Where two would have one name, each also gets the number of its image.
+/// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and
+/// camera; what is not known is 0. Where two would have one name, each also gets the number of its
+/// image.
 fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Copies> {
     let mut named = Vec::new();
     for (image, label, from) in labelled {

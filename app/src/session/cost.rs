@@ -16,8 +16,9 @@ use super::Session;
 const SAMPLE: usize = 50;
 
 impl Session {
-    /// Milliseconds of learning an image, without decoding: some images of the library, spread over all that its recogniser
-    /// holds, are decoded and learned once more by a machine that is thrown away. None when no file of them is there.
+    /// Milliseconds of learning an image, without decoding: some images of the library, spread over
+    /// all that its recogniser holds, are decoded and learned once more by a machine that is thrown
+    /// away. None when no file of them is there.
     ///
     /// # Errors
     /// As [`Ckm::elements`].

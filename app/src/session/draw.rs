@@ -1,4 +1,5 @@
-//! Draw an explanation: the query beside the training images that won most of its pieces, matches joined by lines.
+//! Draw an explanation: the query beside the training images that won most of its pieces, matches
+//! joined by lines.
 
 use std::path::PathBuf;
 
@@ -52,10 +53,10 @@ impl Placed {
 }
 
 impl Session {
-    /// Draws why the first of `explanations` won against the second (or, alone, what it is made of). Each of the training
-    /// images that decided it is framed in a colour of its own; circles and lines of that colour join its most decisive
-    /// pieces with those of the query. A training image whose file, as `find` tells it, is not
-    /// there any more stays an empty frame.
+    /// Draws why the first of `explanations` won against the second (or, alone, what it is made
+    /// of). Each of the training images that decided it is framed in a colour of its own; circles
+    /// and lines of that colour join its most decisive pieces with those of the query. A training
+    /// image whose file, as `find` tells it, is not there any more stays an empty frame.
     pub fn draw_explanation(
         &self,
         model: &RecogniserModel,

@@ -28,8 +28,8 @@ pub enum TestSplit<'a> {
         /// Instance numbers.
         test: &'a [u32],
     },
-    /// One folder, without the objects of these instance numbers: each image is tested by the machine without its
-    /// object (or, where that is not known, without itself).
+    /// One folder, without the objects of these instance numbers: each image is tested by the
+    /// machine without its object (or, where that is not known, without itself).
     LeaveObjectOut {
         /// The folder.
         data: &'a Path,

@@ -16,38 +16,26 @@ use tessera_core::library::import::hold;
 use tessera_core::{Error, Result, random};
 
 use super::Session;
-use super::copies::check_empty;
+pub use super::copies::Written;
+use super::copies::{check_empty, copies, copy};
+use super::models::live_recogniser;
 use crate::command::{Export, ExportFormat};
 
-/// What an export wrote, or would write.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Rows or files.
-    pub n: usize,
-    /// Labelled images that were left out, for their files are not there.
-    pub missing: usize,
-    /// Class folders with their images.
-    pub folders: Vec<(String, usize)>,
-    /// Bytes of all copied images.
-    pub bytes: u64,
-    /// Images in class folders that get a number, for another of their folder has their name.
-    pub renamed: usize,
-}
-
 impl Session {
-    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what it would refuse otherwise. Images
-    /// whose files are not there are left out; but for captions beside their images, what cannot be written to its end is not written at all.
+    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what
+    /// it would refuse otherwise. Images whose files are not there are left out; but for captions
+    /// beside their images, what cannot be written to its end is not written at all.
     ///
     /// # Errors
-    /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in the way, [`Error::Io`],
-    /// [`Error::Cancelled`].
+    /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in
+    /// the way, [`Error::Io`], [`Error::Cancelled`].
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<Written> {
         let n = match what {
             Export::Labels(format) if format.is_images() => {
-                let (copies, written) = self.copies(library, format, to)?;
+                let (copies, written) = copies(library, format, to, &self.progress)?;
                 check_empty(to)?;
                 if !dry_run {
-                    self.copy(&copies, format == ExportFormat::ClassLinks)?;
+                    copy(&copies, format == ExportFormat::ClassLinks, &self.progress)?;
                 }
                 return Ok(written);
             }
@@ -62,12 +50,13 @@ impl Session {
                 write_rows(format, &rows, to, dry_run)
             }
             Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
-            Export::Events => self.export_events(library, to, dry_run),
+            Export::Events => export_events(library, to, dry_run),
         };
         Ok(Written { n: n?, ..Written::default() })
     }
 
-    /// What the recogniser says of every labelled image without its object, and of every other image.
+    /// What the recogniser says of every labelled image without its object, and of every other
+    /// image.
     fn export_predictions(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path, dry_run: bool) -> Result<usize> {
         let begins = match format {
             ExportFormat::Csv => "path,label,predicted,confidence",
@@ -77,7 +66,7 @@ impl Session {
         };
         let (state, model, elements) = {
             let library = hold(library);
-            let model = self.live_recogniser(&library);
+            let model = live_recogniser(&library);
             let unlabelled: Vec<_> = library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).collect();
             (library.state().clone(), model, library.elements_of(&unlabelled)?)
         };
@@ -123,29 +112,29 @@ impl Session {
         replace(to, &text)?;
         Ok(rows.len())
     }
+}
 
-    fn export_events(&self, library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
-        let events = hold(library).events()?;
-        check_new(to, |line| line.starts_with("{\"event\":"))?;
-        if dry_run {
-            return Ok(events.len());
-        }
-        let mut text = String::new();
-        for event in &events {
-            let (kind, target) = match event.kind {
-                EventKind::Act => ("act", None),
-                EventKind::Undo(act) => ("undo", Some(act)),
-                EventKind::Redo(act) => ("redo", Some(act)),
-                EventKind::Final => ("final", None),
-            };
-            let line = json!({"event": event.id, "at_ms": event.at, "act": event.act, "kind": kind, "target": target,
-                "words": event.words, "changes": event.changes});
-            text.push_str(&line.to_string());
-            text.push('\n');
-        }
-        replace(to, text.as_bytes())?;
-        Ok(events.len())
+fn export_events(library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
+    let events = hold(library).events()?;
+    check_new(to, |line| line.starts_with("{\"event\":"))?;
+    if dry_run {
+        return Ok(events.len());
     }
+    let mut text = String::new();
+    for event in &events {
+        let (kind, target) = match event.kind {
+            EventKind::Act => ("act", None),
+            EventKind::Undo(act) => ("undo", Some(act)),
+            EventKind::Redo(act) => ("redo", Some(act)),
+            EventKind::Final => ("final", None),
+        };
+        let line = json!({"event": event.id, "at_ms": event.at, "act": event.act, "kind": kind, "target": target,
+            "words": event.words, "changes": event.changes});
+        text.push_str(&line.to_string());
+        text.push('\n');
+    }
+    replace(to, text.as_bytes())?;
+    Ok(events.len())
 }
 
 /// Writes a picture as a PNG file.
@@ -229,7 +218,8 @@ fn wrong_format(format: ExportFormat, expected: &'static str) -> Error {
 /// As much of a file as tells what it is.
 const HEAD: u64 = 4096;
 
-/// Refuses to write over what is not an earlier export of the same kind; `is_ours` tells by a file's first line.
+/// Refuses to write over what is not an earlier export of the same kind; `is_ours` tells by a
+/// file's first line.
 fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     let found = match fs::metadata(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

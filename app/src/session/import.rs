@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Mutex;
 
-use tessera_core::data::tables::{self, Table};
+use tessera_core::data::tables::Table;
 use tessera_core::data::{Dataset, ImageSource, Item, OpenOptions};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
@@ -13,6 +13,7 @@ use tessera_core::library::features::hash_file;
 use tessera_core::library::import::{ImportOptions, Imported, TableRead, hold, import};
 use tessera_core::library::relocate::{Relocated, relocate};
 use tessera_core::picture::decode::WHOLE;
+use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -28,36 +29,13 @@ impl Session {
         self.in_turn(|| import(library, folder, options, &self.progress))
     }
 
-    /// Lets imports take in again what was forgotten and lies below a folder. Returns how many files that are.
+    /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category.
+    /// Pictures are named by what the set tells of them; where two would have one name, each also
+    /// gets the number of its pair. Returns how many.
     ///
     /// # Errors
-    /// As [`import`]; [`Error::Cancelled`].
-    pub fn allow_forgotten(&self, library: &Mutex<Library>, folder: &Path, options: &ImportOptions) -> Result<usize> {
-        let forgotten = hold(library).forgotten()?;
-        if forgotten.is_empty() {
-            return Ok(0);
-        }
-        let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
-        let data = Dataset::open(folder, &open, &self.progress)?;
-        self.progress.begin("Looking for what was forgotten", data.items.len() as u64);
-        let mut allowed = 0;
-        for item in &data.items {
-            self.progress.step()?;
-            let ImageSource::File(path) = &item.source else { continue };
-            // What cannot be read is told by the import.
-            if let Some(hash) = hash_file(path).ok().filter(|hash| forgotten.contains(hash)) {
-                hold(library).allow_forgotten(hash)?;
-                allowed += 1;
-            }
-        }
-        Ok(allowed)
-    }
-
-    /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category. Pictures are named by what
-    /// the set tells of them; where two would have one name, each also gets the number of its pair. Returns how many.
-    ///
-    /// # Errors
-    /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set, or when another file is in the way; [`Error::Io`].
+    /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set, or when another file is in the
+    /// way; [`Error::Io`].
     pub fn unpack(&self, norb: &Path, to: &Path) -> Result<usize> {
         let data = Dataset::open(norb, &OpenOptions::default(), &self.progress)?;
         let frames: Vec<usize> = (0..data.items.len()).filter(|i| matches!(data.items[*i].source, ImageSource::Frame { .. })).collect();
@@ -86,23 +64,6 @@ impl Session {
         Ok(frames.len())
     }
 
-    /// Reads a file of captions and labels.
-    ///
-    /// # Errors
-    /// As [`tables::read`].
-    pub fn read_table(&self, file: &Path) -> Result<Table> {
-        tables::read(file, &self.progress)
-    }
-
-    /// Takes over the captions and labels of a table.
-    ///
-    /// # Errors
-    /// As [`Library::read_table`].
-    pub fn take_table(&self, library: &Mutex<Library>, table: &Table, file: &Path) -> Result<TableRead> {
-        let name = tessera_core::error::display(Path::new(file.file_name().unwrap_or_default()));
-        hold(library).read_table(table, &name)
-    }
-
     /// Tells a library where a folder went.
     ///
     /// # Errors
@@ -110,6 +71,41 @@ impl Session {
     pub fn relocate(&self, library: &Mutex<Library>, old: &Path, new: &Path) -> Result<Relocated> {
         self.in_turn(|| relocate(library, old, new, &self.progress))
     }
+}
+
+/// Lets imports take in again what was forgotten and lies below a folder. Returns how many files
+/// that are.
+///
+/// # Errors
+/// As [`import`]; [`Error::Cancelled`].
+pub fn allow_forgotten(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, progress: &Progress) -> Result<usize> {
+    let forgotten = hold(library).forgotten()?;
+    if forgotten.is_empty() {
+        return Ok(0);
+    }
+    let open = OpenOptions { labels: options.labels, exclude: options.exclude.clone(), unlabelled_too: true, ..OpenOptions::default() };
+    let data = Dataset::open(folder, &open, progress)?;
+    progress.begin("Looking for what was forgotten", data.items.len() as u64);
+    let mut allowed = 0;
+    for item in &data.items {
+        progress.step()?;
+        let ImageSource::File(path) = &item.source else { continue };
+        // What cannot be read is told by the import.
+        if let Some(hash) = hash_file(path).ok().filter(|hash| forgotten.contains(hash)) {
+            hold(library).allow_forgotten(hash)?;
+            allowed += 1;
+        }
+    }
+    Ok(allowed)
+}
+
+/// Takes over the captions and labels of a table.
+///
+/// # Errors
+/// As [`Library::read_table`].
+pub fn take_table(library: &Mutex<Library>, table: &Table, file: &Path) -> Result<TableRead> {
+    let name = tessera_core::error::display(Path::new(file.file_name().unwrap_or_default()));
+    hold(library).read_table(table, &name)
 }
 
 /// What is known of a picture as a name, without the number of its pair.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::envelope::{self, hash_hex};
-use tessera_core::library::repair::{Repaired, repair};
-use tessera_core::library::{self, Library, Opening, snapshot};
+use tessera_core::library::{self, Library, Opening};
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -98,23 +97,8 @@ impl Session {
         self.pool.install(|| Library::with_new_cache(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress), keep))
     }
 
-    /// Makes the database of a library again if it is damaged.
-    ///
-    /// # Errors
-    /// As [`repair`].
-    pub fn repair_library(&self, folder: &Path) -> Result<Repaired> {
-        repair(folder)
-    }
-
-    /// Puts a snapshot in the place of a library's database. Returns where the old one is.
-    ///
-    /// # Errors
-    /// As [`snapshot::restore`].
-    pub fn restore_snapshot(&self, folder: &Path, path: &Path) -> Result<PathBuf> {
-        snapshot::restore(folder, path)
-    }
-
-    /// Where the library of a plain folder of images lies: in the user's data folder, under a name made of the folder's.
+    /// Where the library of a plain folder of images lies: in the user's data folder, under a name
+    /// made of the folder's.
     ///
     /// # Errors
     /// [`Error::Io`] when the folder is not there.

@@ -11,6 +11,7 @@ use tessera_core::eval::captions::{self, MemoryUnit, Photo, Recalls, Retrieval, 
 use tessera_core::eval::few_shot::{self, FewShotMemory, FewShotScores, FewShotTraining};
 use tessera_core::eval::figures::{self, Curve};
 use tessera_core::eval::{Failed, multilabel};
+use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
 use super::{Session, plot};
@@ -80,71 +81,12 @@ pub struct CaptionFiles<'a> {
 }
 
 impl Session {
-    /// Trains a memory on the examples of a file in libsvm's format, and tests it on those of another, looking at `leaves`
-    /// leaves for each tree. On one thread.
+    /// Remembers photos and asks for others by their captions. Photos are looked at on all threads,
+    /// everything else is done on one.
     ///
     /// # Errors
-    /// As [`libsvm::read`] and [`few_shot::train`].
-    pub fn few_shot(&self, train: &Path, test: &Path, training: &FewShotTraining, leaves: usize) -> Result<FewShot> {
-        let mut classes = ClassNames::default();
-        let known = libsvm::read(train, &mut classes, &self.progress)?;
-        let asked = libsvm::read(test, &mut classes, &self.progress)?;
-        let trained = few_shot::train(&known, training, &self.progress)?;
-        let tested = few_shot::test(&trained.memory, &asked, leaves, &self.progress)?;
-        let nearest = few_shot::nearest(&known, &asked, &self.progress)?;
-        Ok(FewShot {
-            entropy_reduction: few_shot::entropy_reduction(tested.error, &known, &asked),
-            self_consistency_error: few_shot::self_consistency_error(&trained.memory),
-            shapes: trained.memory.shapes(),
-            classes: classes.names().len(),
-            postings: few_shot::postings(&known, &asked),
-            trained,
-            tested,
-            nearest,
-        })
-    }
-
-    /// Trains one-against-some and one-against-all on the examples of a file, and tests them on those of another, looking at
-    /// `leaves` leaves for each tree. On one thread.
-    ///
-    /// # Errors
-    /// As [`tessera_core::data::multilabel::read`], [`multilabel::train_some`] and [`multilabel::train_all`].
-    pub fn multilabel(
-        &self,
-        train: &Path,
-        test: &Path,
-        training: &multilabel::MultiLabelTraining,
-        leaves: usize,
-    ) -> Result<MultiLabelScores> {
-        let known = tessera_core::data::multilabel::read(train, &self.progress)?;
-        let asked = tessera_core::data::multilabel::read(test, &self.progress)?;
-        if known.n_labels != asked.n_labels {
-            let expected = format!("{} labels, as in the file to train on", known.n_labels);
-            return Err(Error::data(test, expected, asked.n_labels.to_string(), "take both files from one data set"));
-        }
-        let (all, all_time) = multilabel::train_all(&known, training, &self.progress)?;
-        let (some, some_time) = multilabel::train_some(&known.examples, training, &self.progress)?;
-        let labeller = some.labeller_voted(training.votes)?;
-        let candidates: u64 = asked.examples.iter().map(|(x, _)| u64::from(labeller.asked(x, leaves))).sum();
-        let ways: [multilabel::LabelRule<'_>; 4] =
-            [&|x| labeller.predict(x, leaves), &|x| all.predict(x), &|x| labeller.predict_all(x), &|_| Vec::new()];
-        let [of_some, of_all, all_alike, none] = multilabel::test(&asked.examples, &self.progress, ways)?;
-        Ok(MultiLabelScores {
-            trained: known.examples.len(),
-            labels: known.n_labels,
-            some: (of_some, some_time),
-            all: (of_all, all_time),
-            all_alike,
-            trivial_hamming: none.hamming,
-            asked: candidates as f64 / asked.examples.len().max(1) as f64,
-            shapes: some.memories().shapes(),
-        })
-    }
-
-    /// Remembers photos and asks for others by their captions. Photos are looked at on all threads, everything else is done on one.
-    ///
-    /// # Errors
-    /// As [`tables::read`] and [`captions::retrieve`]; [`Error::Data`] when a list has no photo that can be used.
+    /// As [`tables::read`] and [`captions::retrieve`]; [`Error::Data`] when a list has no photo
+    /// that can be used.
     pub fn captions(&self, files: &CaptionFiles<'_>, setting: &RetrievalSetting) -> Result<Captions> {
         let table = tables::read(files.captions, &self.progress)?;
         let mut failed = Vec::new();
@@ -165,35 +107,97 @@ impl Session {
         let recalls = captions::recall(&train, &test, MemoryUnit::Photos, setting, &self.progress)?;
         Ok(Captions { retrieval, recalls, photos: [train.len(), test.len()], failed })
     }
+}
 
-    /// Computes the curves of few-shot classification, means of `runs` runs, and writes each as a table, and the plots of them, into a
-    /// folder.
-    ///
-    /// # Errors
-    /// As [`libsvm::read`] and [`figures::few_shot`]; [`Error::Io`].
-    pub fn memory_figures(
-        &self,
-        train: &Path,
-        test: &Path,
-        to: &Path,
-        options: &CmtOptions,
-        runs: u32,
-    ) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
-        let mut classes = ClassNames::default();
-        let known = libsvm::read(train, &mut classes, &self.progress)?;
-        let asked = libsvm::read(test, &mut classes, &self.progress)?;
-        let curves = figures::few_shot(&known, &asked, options, runs, &self.progress)?;
-        let written = plot::few_shot(&curves, to)?;
-        Ok((curves, written))
-    }
+/// Trains a memory on the examples of a file in libsvm's format, and tests it on those of another,
+/// looking at `leaves` leaves for each tree. On one thread.
+///
+/// # Errors
+/// As [`libsvm::read`] and [`few_shot::train`].
+pub fn few_shot(train: &Path, test: &Path, training: &FewShotTraining, leaves: usize, progress: &Progress) -> Result<FewShot> {
+    let mut classes = ClassNames::default();
+    let known = libsvm::read(train, &mut classes, progress)?;
+    let asked = libsvm::read(test, &mut classes, progress)?;
+    let trained = few_shot::train(&known, training, progress)?;
+    let tested = few_shot::test(&trained.memory, &asked, leaves, progress)?;
+    let nearest = few_shot::nearest(&known, &asked, progress)?;
+    Ok(FewShot {
+        entropy_reduction: few_shot::entropy_reduction(tested.error, &known, &asked),
+        self_consistency_error: few_shot::self_consistency_error(&trained.memory),
+        shapes: trained.memory.shapes(),
+        classes: classes.names().len(),
+        postings: few_shot::postings(&known, &asked),
+        trained,
+        tested,
+        nearest,
+    })
+}
 
-    /// Computes how a memory grows and writes the table and the plots of it into a folder.
-    ///
-    /// # Errors
-    /// As [`figures::growth`]; [`Error::Io`].
-    pub fn memory_growth(&self, memories: u32, to: &Path, options: &CmtOptions) -> Result<(Curve, Vec<PathBuf>)> {
-        let curve = figures::growth(memories, options, &self.progress)?;
-        let written = plot::growth(&curve, to)?;
-        Ok((curve, written))
+/// Trains one-against-some and one-against-all on the examples of a file, and tests them on those
+/// of another, looking at `leaves` leaves for each tree. On one thread.
+///
+/// # Errors
+/// As [`tessera_core::data::multilabel::read`], [`multilabel::train_some`] and
+/// [`multilabel::train_all`].
+pub fn multilabel(
+    train: &Path,
+    test: &Path,
+    training: &multilabel::MultiLabelTraining,
+    leaves: usize,
+    progress: &Progress,
+) -> Result<MultiLabelScores> {
+    let known = tessera_core::data::multilabel::read(train, progress)?;
+    let asked = tessera_core::data::multilabel::read(test, progress)?;
+    if known.n_labels != asked.n_labels {
+        let expected = format!("{} labels, as in the file to train on", known.n_labels);
+        return Err(Error::data(test, expected, asked.n_labels.to_string(), "take both files from one data set"));
     }
+    let (all, all_time) = multilabel::train_all(&known, training, progress)?;
+    let (some, some_time) = multilabel::train_some(&known.examples, training, progress)?;
+    let labeller = some.labeller_voted(training.votes)?;
+    let candidates: u64 = asked.examples.iter().map(|(x, _)| u64::from(labeller.asked(x, leaves))).sum();
+    let ways: [multilabel::LabelRule<'_>; 4] =
+        [&|x| labeller.predict(x, leaves), &|x| all.predict(x), &|x| labeller.predict_all(x), &|_| Vec::new()];
+    let [of_some, of_all, all_alike, none] = multilabel::test(&asked.examples, progress, ways)?;
+    Ok(MultiLabelScores {
+        trained: known.examples.len(),
+        labels: known.n_labels,
+        some: (of_some, some_time),
+        all: (of_all, all_time),
+        all_alike,
+        trivial_hamming: none.hamming,
+        asked: candidates as f64 / asked.examples.len().max(1) as f64,
+        shapes: some.memories().shapes(),
+    })
+}
+
+/// Computes the curves of few-shot classification, means of `runs` runs, and writes each as a
+/// table, and the plots of them, into a folder.
+///
+/// # Errors
+/// As [`libsvm::read`] and [`figures::few_shot`]; [`Error::Io`].
+pub fn memory_figures(
+    train: &Path,
+    test: &Path,
+    to: &Path,
+    options: &CmtOptions,
+    runs: u32,
+    progress: &Progress,
+) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
+    let mut classes = ClassNames::default();
+    let known = libsvm::read(train, &mut classes, progress)?;
+    let asked = libsvm::read(test, &mut classes, progress)?;
+    let curves = figures::few_shot(&known, &asked, options, runs, progress)?;
+    let written = plot::few_shot(&curves, to)?;
+    Ok((curves, written))
+}
+
+/// Computes how a memory grows and writes the table and the plots of it into a folder.
+///
+/// # Errors
+/// As [`figures::growth`]; [`Error::Io`].
+pub fn memory_growth(memories: u32, to: &Path, options: &CmtOptions, progress: &Progress) -> Result<(Curve, Vec<PathBuf>)> {
+    let curve = figures::growth(memories, options, progress)?;
+    let written = plot::growth(&curve, to)?;
+    Ok((curve, written))
 }

@@ -1,4 +1,5 @@
-//! What a user can do, one file per thing; the command line and the window both act through a [`Session`].
+//! What a user can do, one file per thing; the command line and the window both act through a
+//! [`Session`].
 
 pub mod copies;
 pub mod cost;
@@ -34,7 +35,8 @@ use tessera_core::progress::Progress;
 /// The command with which this program decodes for another process.
 pub const DECODE_WORKER: &str = "decode-worker";
 
-/// What every action needs: who decodes, how many threads work, which seed is used, and the handle to watch and cancel.
+/// What every action needs: who decodes, how many threads work, which seed is used, and the handle
+/// to watch and cancel.
 #[derive(Clone)]
 pub struct Session {
     decoder: Arc<dyn Decoder>,
@@ -42,7 +44,8 @@ pub struct Session {
     seed: u64,
     progress: Progress,
     data: Option<PathBuf>,
-    /// Held by whoever imports: threads that wait for another import of the same pool would wait for ever.
+    /// Held by whoever imports: threads that wait for another import of the same pool would wait
+    /// for ever.
     importing: Arc<Mutex<()>>,
 }
 
@@ -68,7 +71,8 @@ impl Session {
         Self { progress: progress.clone(), ..self.clone() }
     }
 
-    /// The same session with another place for what it makes of its own accord: the sample, libraries of plain folders.
+    /// The same session with another place for what it makes of its own accord: the sample,
+    /// libraries of plain folders.
     pub fn with_data_folder(self, folder: PathBuf) -> Self {
         Self { data: Some(folder), ..self }
     }
@@ -76,7 +80,8 @@ impl Session {
     /// The same session with images decoded by processes of their own, which run this program.
     pub fn with_workers(self) -> Self {
         let Ok(program) = std::env::current_exe() else { return self };
-        // One for each thread that learns, and two so that looking at images does not wait for that.
+        // One for each thread that learns, and two so that looking at images does not wait for
+        // that.
         let limit = self.pool.current_num_threads() + 2;
         let workers = Workers::new(program, vec![DECODE_WORKER.into()], limit);
         self.with_decoder(Arc::new(workers))
@@ -92,7 +97,8 @@ impl Session {
         self.decoder.memory()
     }
 
-    /// Sets how much memory, in megabytes, pictures that are being decoded may need from now on, all together.
+    /// Sets how much memory, in megabytes, pictures that are being decoded may need from now on,
+    /// all together.
     pub fn limit_picture_memory(&self, megabytes: u64) {
         self.decoder.limit_memory(megabytes << 20);
     }
@@ -120,7 +126,8 @@ impl Session {
         Ok(Self { pool: Self::new(threads, self.seed)?.pool, ..self })
     }
 
-    /// The same session on threads of its own, as many: what is asked of it does not wait for long work.
+    /// The same session on threads of its own, as many: what is asked of it does not wait for long
+    /// work.
     ///
     /// # Errors
     /// As [`Session::new`].

@@ -14,6 +14,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::{Library, MODELS};
+use tessera_core::progress::Progress;
 use tessera_core::{Error, Result, random};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -23,7 +24,8 @@ use super::library::MODEL_ENDING;
 
 /// The name under which a library keeps its last report.
 const REPORT: &str = "report";
-/// Images judged, at most and at least, and comparisons of an image with an image that judging may cost in all.
+/// Images judged, at most and at least, and comparisons of an image with an image that judging may
+/// cost in all.
 const JUDGED: (usize, usize) = (400, 40);
 const COMPARISONS: usize = 1_600_000;
 
@@ -35,7 +37,8 @@ struct Kept {
 }
 
 impl Session {
-    /// Judges the recogniser of a library on its own images, each without its object, and keeps the report.
+    /// Judges the recogniser of a library on its own images, each without its object, and keeps the
+    /// report.
     ///
     /// # Errors
     /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
@@ -63,96 +66,100 @@ impl Session {
         let _ = serde_json::to_string(&kept).map(|text| hold(library).keep_result(REPORT, &text));
         Ok(kept.report)
     }
+}
 
-    /// The last report on a library's recogniser with the event after which it was made, if there is one that can be read.
-    pub fn last_report(&self, library: &Library) -> Option<(Option<EventId>, Report)> {
-        let kept: Kept = serde_json::from_str(&library.result(REPORT).ok()??).ok()?;
-        Some((kept.event, kept.report))
-    }
+/// The last report on a library's recogniser with the event after which it was made, if there is
+/// one that can be read.
+pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
+    let kept: Kept = serde_json::from_str(&library.result(REPORT).ok()??).ok()?;
+    Some((kept.event, kept.report))
+}
 
-    /// The recogniser of a library as it stands, with what the last report says of its confidence. Costs nothing.
-    pub fn live_recogniser(&self, library: &Library) -> RecogniserModel {
-        let report = self.last_report(library);
-        let (calibration, metrics) =
-            report.map_or((Calibration::default(), Metrics::default()), |(_, report)| (report.calibration, report.metrics()));
-        RecogniserModel { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
-    }
+/// The recogniser of a library as it stands, with what the last report says of its confidence.
+/// Costs nothing.
+pub fn live_recogniser(library: &Library) -> RecogniserModel {
+    let report = last_report(library);
+    let (calibration, metrics) =
+        report.map_or((Calibration::default(), Metrics::default()), |(_, report)| (report.calibration, report.metrics()));
+    RecogniserModel { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
+}
 
-    /// The recogniser of a library as a model to be saved: its images are named so that they can be found from elsewhere.
-    ///
-    /// # Errors
-    /// As [`Library::model`].
-    pub fn model(&self, library: &Library) -> Result<RecogniserModel> {
-        let live = self.live_recogniser(library);
-        library.model(live.calibration, live.metrics)
-    }
+/// The recogniser of a library as a model to be saved: its images are named so that they can be
+/// found from elsewhere.
+///
+/// # Errors
+/// As [`Library::model`].
+pub fn model(library: &Library) -> Result<RecogniserModel> {
+    let live = live_recogniser(library);
+    library.model(live.calibration, live.metrics)
+}
 
-    /// Saves a model as a folder, or as one file where the name ends in `.tessera-model`. Returns the bytes written.
-    ///
-    /// # Errors
-    /// As [`RecogniserModel::save`]; [`Error::Data`] when another kind of file is in the way.
-    pub fn save_model(&self, model: &RecogniserModel, to: &Path) -> Result<u64> {
-        self.progress.begin("Saving the model", 0);
-        self.check_model_place(to)?;
-        if !is_one_file(to) {
-            return model.save(to);
-        }
-        let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", to))?;
-        model.save(folder.path())?;
-        let bytes = pack(folder.path())?;
-        envelope::replace(to, &bytes)?;
-        Ok(bytes.len() as u64)
+/// Saves a model as a folder, or as one file where the name ends in `.tessera-model`. Returns the
+/// bytes written.
+///
+/// # Errors
+/// As [`RecogniserModel::save`]; [`Error::Data`] when another kind of file is in the way.
+pub fn save_model(model: &RecogniserModel, to: &Path, progress: &Progress) -> Result<u64> {
+    progress.begin("Saving the model", 0);
+    check_model_place(to)?;
+    if !is_one_file(to) {
+        return model.save(to);
     }
+    let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", to))?;
+    model.save(folder.path())?;
+    let bytes = pack(folder.path())?;
+    envelope::replace(to, &bytes)?;
+    Ok(bytes.len() as u64)
+}
 
-    /// Whether a model can be saved at `to`.
-    ///
-    /// # Errors
-    /// As [`envelope::check_model_folder`]; [`Error::Data`] when another file is in the way of one file.
-    pub fn check_model_place(&self, to: &Path) -> Result<()> {
-        if !is_one_file(to) {
-            return envelope::check_model_folder(to);
-        }
-        if to.is_dir() || (to.is_file() && !is_packed(&open(to)?)) {
-            let found = if to.is_dir() { "a folder" } else { "another file" };
-            return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
-        }
-        Ok(())
+/// Whether a model can be saved at `to`.
+///
+/// # Errors
+/// As [`envelope::check_model_folder`]; [`Error::Data`] when another file is in the way of one
+/// file.
+pub fn check_model_place(to: &Path) -> Result<()> {
+    if !is_one_file(to) {
+        return envelope::check_model_folder(to);
     }
+    if to.is_dir() || (to.is_file() && !is_packed(&open(to)?)) {
+        let found = if to.is_dir() { "a folder" } else { "another file" };
+        return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
+    }
+    Ok(())
+}
 
-    /// Loads a model that was saved as a folder or as one file.
-    ///
-    /// # Errors
-    /// As [`RecogniserModel::load`].
-    pub fn load_model(&self, path: &Path) -> Result<RecogniserModel> {
-        if !path.is_file() {
-            return RecogniserModel::load(path);
-        }
-        let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", path))?;
-        unpack(path, folder.path())?;
-        RecogniserModel::load(folder.path()).map_err(|error| rename(error, path))
+/// Loads a model that was saved as a folder or as one file.
+///
+/// # Errors
+/// As [`RecogniserModel::load`].
+pub fn load_model(path: &Path) -> Result<RecogniserModel> {
+    if !path.is_file() {
+        return RecogniserModel::load(path);
     }
+    let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", path))?;
+    unpack(path, folder.path())?;
+    RecogniserModel::load(folder.path()).map_err(|error| rename(error, path))
+}
 
-    /// The folder in which a library keeps a saved model of that name.
-    pub fn model_folder(&self, library: &Path, name: &str) -> PathBuf {
-        library.join(MODELS).join(name)
-    }
+/// The folder in which a library keeps a saved model of that name.
+pub fn model_folder(library: &Path, name: &str) -> PathBuf {
+    library.join(MODELS).join(name)
+}
 
-    /// The models saved with a library: name, folder, bytes.
-    pub fn saved_models(&self, library: &Path) -> Vec<(String, PathBuf, u64)> {
-        let Ok(entries) = fs::read_dir(library.join(MODELS)) else { return Vec::new() };
-        let mut models: Vec<(String, PathBuf, u64)> = entries
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| envelope::is_model(path))
-            .map(|path| {
-                let bytes =
-                    fs::read_dir(&path).into_iter().flatten().flatten().filter_map(|part| part.metadata().ok()).map(|m| m.len()).sum();
-                (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), path, bytes)
-            })
-            .collect();
-        models.sort();
-        models
-    }
+/// The models saved with a library: name, folder, bytes.
+pub fn saved_models(library: &Path) -> Vec<(String, PathBuf, u64)> {
+    let Ok(entries) = fs::read_dir(library.join(MODELS)) else { return Vec::new() };
+    let mut models: Vec<(String, PathBuf, u64)> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| envelope::is_model(path))
+        .map(|path| {
+            let bytes = fs::read_dir(&path).into_iter().flatten().flatten().filter_map(|part| part.metadata().ok()).map(|m| m.len()).sum();
+            (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), path, bytes)
+        })
+        .collect();
+    models.sort();
+    models
 }
 
 fn open(path: &Path) -> Result<File> {
@@ -164,7 +171,8 @@ fn is_packed(file: &File) -> bool {
     ZipArchive::new(file).is_ok_and(|archive| archive.index_for_name(MANIFEST).is_some())
 }
 
-/// The files of a model folder as one archive, stored without compression: their bytes are all but random.
+/// The files of a model folder as one archive, stored without compression: their bytes are all but
+/// random.
 fn pack(folder: &Path) -> Result<Vec<u8>> {
     let broken = |error: zip::result::ZipError| Error::io("pack", folder)(std::io::Error::other(error));
     let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -180,8 +188,8 @@ fn pack(folder: &Path) -> Result<Vec<u8>> {
     Ok(archive.finish().map_err(broken)?.into_inner())
 }
 
-/// Takes the manifest and the weights out of an archive. Nothing else in it is looked at, and no more is written than the
-/// archive is long.
+/// Takes the manifest and the weights out of an archive. Nothing else in it is looked at, and no
+/// more is written than the archive is long.
 fn unpack(file: &Path, to: &Path) -> Result<()> {
     let refuse = |found: String| Error::data(file, "a model in one file", found, "copy it again from its source");
     let length = fs::metadata(file).map_err(Error::io("read", file))?.len();

@@ -9,8 +9,9 @@ use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
-use tessera_core::eval::online::{self, Asked, Desks, Long, OnlineSetting, Played, StreamOrder, StreamSource, Things};
+use tessera_core::eval::online::{self, Asked, Desks, Long, StreamOrder, StreamSource, Things};
 use tessera_core::eval::recognition;
+use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
 use super::{Session, plot};
@@ -28,28 +29,11 @@ pub struct DeskFiles<'a> {
 }
 
 impl Session {
-    /// Plays an experiment with online classification on one thread.
-    ///
-    /// # Errors
-    /// As [`online::play`].
-    pub fn online(&self, setting: &OnlineSetting) -> Result<Played> {
-        online::play(setting, &self.progress)
-    }
-
-    /// Plays long streams and writes the curves as tables and plots into a folder.
-    ///
-    /// # Errors
-    /// As [`online::figures`]; [`Error::Io`].
-    pub fn online_figures(&self, long: &Long, to: &Path) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
-        let curves = online::figures(long, &self.progress)?;
-        let written = plot::online(&curves, to)?;
-        Ok((curves, written))
-    }
-
     /// What is labelled at a desk.
     ///
     /// # Errors
-    /// As [`libsvm::read`] and [`Things::of_examples`]; of images as [`Dataset::open`], [`recognition::learn`] and [`Things::of_images`].
+    /// As [`libsvm::read`] and [`Things::of_examples`]; of images as [`Dataset::open`],
+    /// [`recognition::learn`] and [`Things::of_images`].
     pub fn things(&self, files: &DeskFiles<'_>) -> Result<Things> {
         if !files.stream.is_dir() {
             if files.captions.is_some() {
@@ -80,27 +64,9 @@ impl Session {
         self.pool.install(|| online::desks(things, only, kinds, orders, self.seed, &self.progress))
     }
 
-    /// Writes what was asked of a learner as a table with a heading, for other programs: the right class's number, what each class would have
-    /// cost, and the components of the query.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn write_stream(&self, asked: &[Asked], to: &Path) -> Result<()> {
-        let (k, d) = asked.first().map_or((0, 0), |first| (first.costs.len(), first.query.len()));
-        let names = (0..k).map(|class| format!("cost_{class}")).chain((0..d).map(|component| format!("x_{component}")));
-        let mut text = ["class".to_owned()].into_iter().chain(names).collect::<Vec<_>>().join(",");
-        for Asked { query, truth, costs } in asked {
-            let _ = write!(text, "\n{}", truth.0);
-            for x in costs.iter().chain(query) {
-                let _ = write!(text, ",{x}");
-            }
-        }
-        text.push('\n');
-        replace(to, text.as_bytes())
-    }
-
-    /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the class's number and all numbers for each thing,
-    /// `orders.csv` a row of positions in it, from 0, for each order, kind after kind.
+    /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the
+    /// class's number and all numbers for each thing, `orders.csv` a row of positions in it, from
+    /// 0, for each order, kind after kind.
     ///
     /// # Errors
     /// As [`online::draw`]; [`Error::Io`].
@@ -130,7 +96,8 @@ impl Session {
         Ok(written)
     }
 
-    /// The examples of a file in libsvm's format as a stream of queries with at most `dimension` components.
+    /// The examples of a file in libsvm's format as a stream of queries with at most `dimension`
+    /// components.
     ///
     /// # Errors
     /// As [`libsvm::read`].
@@ -139,4 +106,33 @@ impl Session {
         let examples = libsvm::read(path, &mut classes, &self.progress)?;
         Ok((StreamSource::Examples(online::dense(&examples, dimension, self.seed)), classes))
     }
+}
+
+/// Plays long streams and writes the curves as tables and plots into a folder.
+///
+/// # Errors
+/// As [`online::figures`]; [`Error::Io`].
+pub fn online_figures(long: &Long, to: &Path, progress: &Progress) -> Result<(Vec<Curve>, Vec<PathBuf>)> {
+    let curves = online::figures(long, progress)?;
+    let written = plot::online(&curves, to)?;
+    Ok((curves, written))
+}
+
+/// Writes what was asked of a learner as a table with a heading, for other programs: the right
+/// class's number, what each class would have cost, and the components of the query.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_stream(asked: &[Asked], to: &Path) -> Result<()> {
+    let (k, d) = asked.first().map_or((0, 0), |first| (first.costs.len(), first.query.len()));
+    let names = (0..k).map(|class| format!("cost_{class}")).chain((0..d).map(|component| format!("x_{component}")));
+    let mut text = ["class".to_owned()].into_iter().chain(names).collect::<Vec<_>>().join(",");
+    for Asked { query, truth, costs } in asked {
+        let _ = write!(text, "\n{}", truth.0);
+        for x in costs.iter().chain(query) {
+            let _ = write!(text, ",{x}");
+        }
+    }
+    text.push('\n');
+    replace(to, text.as_bytes())
 }

@@ -25,10 +25,12 @@ pub(super) struct Pixels {
 }
 
 impl Session {
-    /// The picture that is asked about, shrunk to `side` pixels where it is larger; `state` is that of the library it may be in.
+    /// The picture that is asked about, shrunk to `side` pixels where it is larger; `state` is that
+    /// of the library it may be in.
     ///
     /// # Errors
-    /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image that the library has no file of.
+    /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image that the library
+    /// has no file of.
     pub(super) fn pixels_of(&self, query: &ImageQuery, state: Option<&State>, side: u32) -> Result<Pixels> {
         let at = |path: &Path| state?.images().find(|image| state.and_then(|state| state.path_of(image)).as_deref() == Some(path));
         let (item, path) = match query {

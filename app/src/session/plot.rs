@@ -13,7 +13,8 @@ use tessera_core::{Error, Result};
 const SIZE: (u32, u32) = (720, 420);
 /// Pixels beside a plot for the names of its lines.
 const LEGEND: u32 = 180;
-/// Colours of lines, in order; apart for people who do not tell red from green (Okabe and Ito 2008).
+/// Colours of lines, in order; apart for people who do not tell red from green (Okabe and Ito
+/// 2008).
 const COLOURS: [RGBColor; 6] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(230, 159, 0), RGBColor(0, 0, 0)];
 
@@ -232,7 +233,8 @@ impl<'a> Plot<'a> {
         x.is_finite() && y.is_finite() && (!self.wide || x > 0.0) && (!self.tall || y > 0.0)
     }
 
-    /// Where the x axis has labels: at the points if they are few, else at powers of ten, or also at their halves and fifths.
+    /// Where the x axis has labels: at the points if they are few, else at powers of ten, or also
+    /// at their halves and fifths.
     fn ticks(&self, low: f64, high: f64) -> Vec<f64> {
         let mut xs: Vec<f64> =
             self.lines.iter().flat_map(|line| &line.points).filter(|point| self.shows(**point)).map(|point| point.0).collect();

@@ -22,8 +22,8 @@ pub struct Sample {
 }
 
 impl Session {
-    /// Puts the sample into the user's data folder (or, where that cannot be written, into the system's temporary
-    /// folder) unless it is there already; files that differ are mended.
+    /// Puts the sample into the user's data folder (or, where that cannot be written, into the
+    /// system's temporary folder) unless it is there already; files that differ are mended.
     ///
     /// # Errors
     /// [`Error::Io`] when neither can be written.

@@ -12,9 +12,9 @@ use tessera_core::progress::Progress;
 use super::Session;
 
 impl Session {
-    /// What is suggested for some images, or for the first `n` in an order of those without a class where none are named; and the labels
-    /// that this was learned from. Images of which nothing is known are left out. An order for which advisers are asked is one of [`POOL`]
-    /// images at most.
+    /// What is suggested for some images, or for the first `n` in an order of those without a class
+    /// where none are named; and the labels that this was learned from. Images of which nothing is
+    /// known are left out. An order for which advisers are asked is one of [`POOL`] images at most.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
@@ -47,7 +47,8 @@ impl Session {
         Ok((suggestions, suggester.n_learned()))
     }
 
-    /// Takes from a library what a review of its labels looks at; [`Review::judge`] does not need the library.
+    /// Takes from a library what a review of its labels looks at; [`Review::judge`] does not need
+    /// the library.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].

@@ -14,7 +14,8 @@ use tessera_core::random;
 
 use super::Session;
 
-/// Training images that are judged without their objects, at most; more would cost more than they tell.
+/// Training images that are judged without their objects, at most; more would cost more than they
+/// tell.
 pub const JUDGED: usize = 400;
 
 /// A recogniser and how its training went.
@@ -32,8 +33,8 @@ pub struct Trained {
 }
 
 impl Session {
-    /// Opens a folder of labelled images, trains on all of them, and judges some without their objects for an honest
-    /// accuracy and for confidence.
+    /// Opens a folder of labelled images, trains on all of them, and judges some without their
+    /// objects for an honest accuracy and for confidence.
     ///
     /// # Errors
     /// As [`Dataset::open`] and [`recognition::learn`].

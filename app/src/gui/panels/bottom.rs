@@ -27,7 +27,7 @@ pub(super) fn bottom_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             panel.view.open(Modal::Log);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            for job in panel.desk.jobs() {
+            for job in panel.desk.jobs().list() {
                 job_ui(ui, panel, &job);
             }
         });

@@ -82,7 +82,9 @@ pub(super) fn filters_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 
 /// What to do first with the sample.
 fn sample_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(tried) = panel.desk.tray().first().cloned().filter(|_| panel.desk.recognition().is_none()) else { return };
+    let Some(tried) = panel.desk.opening().tray().first().cloned().filter(|_| panel.desk.recognising().recognition().is_none()) else {
+        return;
+    };
     if panel.view.census.classes.len() < 2 {
         return;
     }
@@ -96,7 +98,7 @@ fn sample_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let is_filtered = !panel.view.scopes.is_empty();
-    let importing = panel.desk.is_busy();
+    let importing = panel.desk.jobs().is_busy();
     match (is_filtered, importing) {
         (true, _) => {
             nothing_ui(ui, "No image is like this", "Take filters off to see others");

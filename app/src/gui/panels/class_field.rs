@@ -136,7 +136,7 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &mut Panel<'_>, leaving: bool) -> Opt
             panel.view.label.typed.clear();
         }
     }
-    let is_saving = panel.desk.labelling().is_some_and(|labelling| labelling.is_saving);
+    let is_saving = panel.desk.labelling().shown().is_some_and(|labelling| labelling.is_saving);
     if chosen.is_some() && is_saving {
         // What is written is not lost: it can be entered in a moment.
         panel.view.label.wants_focus = true;

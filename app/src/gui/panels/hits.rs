@@ -26,7 +26,7 @@ const PADDING: f32 = 8.0;
 const THUMB: Vec2 = vec2(52.0, 20.0);
 
 pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(hits) = panel.desk.hits().cloned() else { return };
+    let Some(hits) = panel.desk.searching().hits().cloned() else { return };
     label_keys(ui, panel);
     let is_free = panel.view.modal.is_none() && !ui.ctx().text_edit_focused();
     if is_free && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {

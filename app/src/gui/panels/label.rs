@@ -43,7 +43,7 @@ pub(super) fn adviser_words(name: &str) -> (&'static str, &'static str) {
 }
 
 pub(super) fn label_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(labelling) = panel.desk.labelling() else {
+    let Some(labelling) = panel.desk.labelling().shown() else {
         panel.view.label.wants_batch = false;
         nothing_ui(ui, "Images are on their way", "They can be labelled once they are imported");
         return;
@@ -110,7 +110,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
                 panel.view.label.typed.clear();
             }
         }
-        if let Some(snapshot) = panel.desk.thinking().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
+        if let Some(snapshot) = panel.desk.labelling().thinking().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
             ui.label(RichText::new(format!("{} {} of {}", snapshot.stage, snapshot.done, snapshot.total)).small().weak());
             ui.ctx().request_repaint_after(Duration::from_millis(150));
         }
@@ -256,7 +256,7 @@ pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &
     match texture {
         Some(texture) => drop(ui.painter().image(texture, target, WHOLE, egui::Color32::WHITE)),
         None => {
-            let failed = matches!(panel.desk.picture(), Some((of, Err(_))) if of == id);
+            let failed = matches!(panel.desk.pictures().shown(), Some((of, Err(_))) if of == id);
             let words = if failed { "This image cannot be shown; it can be labelled all the same" } else { "" };
             let (font, colour) = (TextStyle::Body.resolve(ui.style()), ui.visuals().weak_text_color());
             ui.painter().text(rect.center(), Align2::CENTER_CENTER, words, font, colour);
@@ -313,7 +313,7 @@ pub(super) fn small_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, class: Op
 
 /// The suggestion, and what is known about it.
 pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(labelling) = panel.desk.labelling() else { return };
+    let Some(labelling) = panel.desk.labelling().shown() else { return };
     ScrollArea::vertical().id_salt("label side").auto_shrink([false, false]).show(ui, |ui| {
         let current = labelling.current();
         if panel.view.label.batch.is_some() {
@@ -444,10 +444,10 @@ fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
         };
         row("Labelled here", meter.labelled.to_string(), "Images labelled on this page since the library was opened");
         row("Corrected", meter.corrected.to_string(), "Those of another class than was suggested");
-        let (right, of) = meter.lately;
+        let (right, of) = (meter.lately.right, meter.lately.of);
         let lately = if of == 0 { "–".to_owned() } else { format!("{:.0} % right", 100.0 * right as f64 / of as f64) };
         row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late, where there was one");
-        let (typing, pressed) = meter.keys;
+        let (typing, pressed) = (meter.keys.typing, meter.keys.pressed);
         row(
             "Keys saved",
             (typing as i64 - pressed as i64).to_string(),
@@ -487,14 +487,14 @@ pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[Vote]) {
 }
 
 fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
-    let (moved, asked) = (labelling.moved.len(), labelling.asked);
+    let (moved, asked) = (labelling.changed.moved.len(), labelling.changed.asked);
     let words = match (asked, moved) {
         (0, _) => "Nothing yet.".to_owned(),
         (_, 0) => format!("No answer, of {} asked about.", count(asked, "image")),
         _ => format!("{moved} of {} asked about, by what they look like:", count(asked, "image")),
     };
     ui.label(RichText::new(words).small().weak());
-    for moved in labelling.moved.iter().take(12) {
+    for moved in labelling.changed.moved.iter().take(12) {
         ui.horizontal(|ui| {
             if small_ui(ui, panel, moved.image, None, 36.0).on_hover_text("Take this one up next").clicked() {
                 panel.ask(Command::TakeUp(moved.image));

@@ -154,7 +154,7 @@ pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Some(batch) = panel.view.label.batch.clone() else { return };
     let n = batch.images.iter().filter(|id| !batch.left_out.contains(id)).count();
     ui.add(egui::Label::new(RichText::new(if batch.class.is_empty() { "…" } else { &batch.class }).size(24.0).strong()).truncate());
-    let all = panel.desk.labelling().filter(|labelling| labelling.only.is_some()).map_or(0, |labelling| labelling.queue.len());
+    let all = panel.desk.labelling().shown().filter(|labelling| labelling.only.is_some()).map_or(0, |labelling| labelling.queue.len());
     if all > batch.images.len() {
         ui.label(format!("The first {} of {all}", batch.images.len()));
     }
@@ -197,7 +197,7 @@ pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 fn give_batch(panel: &mut Panel<'_>) {
-    let is_saving = panel.desk.labelling().is_some_and(|labelling| labelling.is_saving);
+    let is_saving = panel.desk.labelling().shown().is_some_and(|labelling| labelling.is_saving);
     let Some(batch) = panel.view.label.batch.clone().filter(|_| !is_saving) else { return };
     let keys = batch.presses + 1;
     let images: Vec<ItemId> = batch.images.into_iter().filter(|id| !batch.left_out.contains(id)).collect();

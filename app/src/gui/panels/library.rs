@@ -14,7 +14,7 @@ use super::inspector::bytes;
 use crate::command::Command;
 
 pub(super) fn library_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let Some(health) = panel.desk.health().cloned() else {
+    let Some(health) = panel.desk.upkeep().health().cloned() else {
         ui.spinner();
         return;
     };

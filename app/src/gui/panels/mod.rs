@@ -44,7 +44,7 @@ pub(super) fn window_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Request> {
     let plain = Frame::new().fill(ui.visuals().panel_fill).inner_margin(Margin::symmetric(12, 10));
     if panel.state().is_none() {
         CentralPanel::default().frame(plain).show(ui, |ui| match panel.view.page {
-            Page::Recognise if panel.desk.recognition().is_some() || panel.desk.loaded_model().is_some() => {
+            Page::Recognise if panel.desk.recognising().recognition().is_some() || panel.desk.recognising().loaded_model().is_some() => {
                 recognise::recognise_ui(ui, panel)
             }
             _ => start::start_ui(ui, panel),
@@ -65,7 +65,7 @@ pub(super) fn window_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Request> {
             });
         }
         CentralPanel::default().frame(plain).show(ui, |ui| match panel.view.page {
-            Page::Browse if panel.desk.hits().is_some() => hits::hits_ui(ui, panel),
+            Page::Browse if panel.desk.searching().hits().is_some() => hits::hits_ui(ui, panel),
             Page::Browse => browse::browse_ui(ui, panel),
             Page::Label if panel.view.label.reviews => review::review_ui(ui, panel),
             Page::Label => label::label_ui(ui, panel),

@@ -81,7 +81,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) -> Option<Request>
 /// What an export into class folders would write, and how.
 fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     ui.heading("A folder for each class");
-    let Some((to, Some(plan))) = panel.desk.plan().map(|(to, plan)| (to.to_owned(), plan.cloned())) else {
+    let Some((to, Some(plan))) = panel.desk.exporting().plan().map(|(to, plan)| (to.to_owned(), plan.cloned())) else {
         ui.horizontal(|ui| {
             ui.spinner();
             ui.label("Counting");
@@ -203,7 +203,7 @@ fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>, path: &Path) {
     let folder: PathBuf = if panel.view.typed.ends_with('/') { path.to_owned() } else { path.parent().unwrap_or(path).to_owned() };
     let begun =
         if panel.view.typed.ends_with('/') { String::new() } else { path.file_name().unwrap_or_default().to_string_lossy().to_lowercase() };
-    let listing = panel.desk.listing().filter(|(listed, _)| *listed == folder);
+    let listing = panel.desk.files().listing().filter(|(listed, _)| *listed == folder);
     if panel.view.listed_last.as_ref() != Some(&folder) {
         panel.view.listed = Some(folder.clone());
         panel.view.listed_last = Some(folder.clone());
@@ -463,16 +463,16 @@ fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal(|ui| {
         ui.heading("Log");
-        if !panel.desk.log().is_empty() && ui.button("Copy all").clicked() {
-            let lines: Vec<&str> = panel.desk.log().iter().map(|notice| notice.words.as_str()).collect();
+        if !panel.desk.notices().log().is_empty() && ui.button("Copy all").clicked() {
+            let lines: Vec<&str> = panel.desk.notices().log().iter().map(|notice| notice.words.as_str()).collect();
             ui.copy_text(lines.join("\n"));
         }
     });
-    if panel.desk.log().is_empty() {
+    if panel.desk.notices().log().is_empty() {
         ui.label(RichText::new("Nothing happened yet.").weak());
     }
     ScrollArea::vertical().id_salt("log").max_height(420.0).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
-        for notice in panel.desk.log() {
+        for notice in panel.desk.notices().log() {
             let colour = if notice.tone == Tone::Problem { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
             ui.add(egui::Label::new(RichText::new(&notice.words).color(colour)).wrap());
         }
@@ -560,7 +560,7 @@ fn confirm_ui(ui: &mut Ui, panel: &mut Panel<'_>, heading: &str, words: &str, ve
 
 fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>, close: &mut bool) {
     ui.heading("Something is still going on");
-    for job in panel.desk.jobs() {
+    for job in panel.desk.jobs().list() {
         ui.label(super::bottom::job_words(&job));
     }
     ui.label("What was done so far is saved. Leave now and the rest is not done.");

@@ -18,7 +18,7 @@ pub(super) fn models_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             ui.set_min_width(ui.available_width());
             let labelled: usize = panel.view.census.classes.values().sum();
             ui.label(format!("{} of {} classes, always up to date.", count(labelled, "image"), panel.view.census.classes.len()));
-            if panel.desk.loaded_model().is_none() {
+            if panel.desk.recognising().loaded_model().is_none() {
                 ui.colored_label(theme::good(ui), "Answers come from it.");
             } else if ui.button("Recognise with it again").clicked() {
                 panel.ask(Command::UseLibrary);
@@ -43,7 +43,7 @@ pub(super) fn models_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             );
         });
         ui.add_space(8.0);
-        let models = panel.desk.models().to_vec();
+        let models = panel.desk.recognising().models().to_vec();
         card_ui(ui, "Saved with this library", |ui| {
             ui.set_min_width(ui.available_width());
             if models.is_empty() {
@@ -72,6 +72,6 @@ pub(super) fn models_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 /// A name that is free, in the library's folder of models.
 fn save_place(panel: &Panel<'_>) -> Option<std::path::PathBuf> {
     let folder = panel.desk.folder()?.join(tessera_core::library::MODELS);
-    let is_taken = |name: &str| panel.desk.models().iter().any(|model| model.name == name);
+    let is_taken = |name: &str| panel.desk.recognising().models().iter().any(|model| model.name == name);
     (1..).map(|n| format!("model-{n}")).find(|name| !is_taken(name)).map(|name| folder.join(name))
 }

@@ -11,11 +11,12 @@ use super::super::widgets::bars::{Bar, bars_ui, confidence_ui};
 use super::super::widgets::pieces::{contributions_ui, pieces_ui};
 use super::super::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
 use crate::command::{Command, ImageQuery};
+use crate::job::JobKind;
 use crate::session::desk::view::{LeftOut, Recognition};
 
 pub(super) fn recognise_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     head_ui(ui, panel);
-    let Some(recognition) = panel.desk.recognition().cloned() else {
+    let Some(recognition) = panel.desk.recognising().recognition().cloned() else {
         empty_ui(ui, panel);
         return;
     };
@@ -40,14 +41,14 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             panel.act(Action::RecogniseFile);
         }
         ui.label(RichText::new("or drop one here, or paste one (Ctrl+V)").weak());
-        if let Some(model) = panel.desk.loaded_model() {
+        if let Some(model) = panel.desk.recognising().loaded_model() {
             let words = format!("answers come from {model}  ×");
             let colour = ui.visuals().selection.bg_fill;
             if chip_ui(ui, &words, colour, "Press to recognise with this library again").clicked() {
                 panel.ask(Command::UseLibrary);
             }
         }
-        if let Some(recognition) = panel.desk.recognition().cloned().filter(|_| panel.state().is_some())
+        if let Some(recognition) = panel.desk.recognising().recognition().cloned().filter(|_| panel.state().is_some())
             && ui.button("Find alike").on_hover_text("Images of the library that look like it").clicked()
         {
             let query = match (recognition.item, &recognition.path) {
@@ -57,16 +58,16 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             };
             panel.ask(Command::Like(Some((query, None))));
         }
-        if panel.desk.recognition().is_some() && ui.button("Save explanation as PNG…").clicked() {
+        if panel.desk.recognising().recognition().is_some() && ui.button("Save explanation as PNG…").clicked() {
             panel.asks.path = Some(Purpose::ExportPicture);
         }
     });
-    let tray: Vec<_> = panel.desk.tray().to_vec();
+    let tray: Vec<_> = panel.desk.opening().tray().to_vec();
     if !tray.is_empty() {
         ScrollArea::horizontal().id_salt("tray").show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.label(RichText::new("Try these").strong()).on_hover_text("Toys that it has never seen");
-                let current = panel.desk.recognition().and_then(|recognition| recognition.path.clone());
+                let current = panel.desk.recognising().recognition().and_then(|recognition| recognition.path.clone());
                 let pictures = panel.pictures.tray().to_vec();
                 for (tried, texture) in tray.into_iter().zip(&pictures) {
                     let (rect, response) = ui.allocate_exact_size(egui::vec2(52.0, 52.0), egui::Sense::click());
@@ -89,13 +90,13 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    if panel.desk.jobs().iter().any(|job| job.name == "Recognising") {
+    if panel.desk.jobs().is_running(&JobKind::Recognise) {
         nothing_ui(ui, "Looking at it", "");
         return;
     }
     nothing_ui(ui, "No image yet", "Choose, drop or paste an image, or press E on a selected one in Browse");
     ui.vertical_centered(|ui| {
-        if let Some(tried) = panel.desk.tray().first().cloned()
+        if let Some(tried) = panel.desk.opening().tray().first().cloned()
             && main_button(ui, "Recognise a toy it has never seen").clicked()
         {
             panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
@@ -212,7 +213,7 @@ fn reasons_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         };
         if let Some(id) = contributions_ui(ui, shown, if panel.view.runner_up { "second" } else { "best" })
             && panel.state().is_some_and(|state| state.image(id).is_some())
-            && panel.desk.loaded_model().is_none()
+            && panel.desk.recognising().loaded_model().is_none()
         {
             panel.view.selection.set([id]);
             panel.view.viewer = Some(Viewer::default());
@@ -223,7 +224,7 @@ fn reasons_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
 /// A training image whose label may be wrong.
 fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, name: &str, item: Option<tessera_core::ids::ItemId>, label: &str) {
     ui.horizontal_wrapped(|ui| {
-        let Some(id) = item.filter(|_| panel.desk.loaded_model().is_none()) else {
+        let Some(id) = item.filter(|_| panel.desk.recognising().loaded_model().is_none()) else {
             ui.label(RichText::new(format!("{name} belongs to a model from elsewhere: its label cannot be changed here")).weak());
             return;
         };

@@ -12,7 +12,7 @@ use super::browse::count;
 use super::class_field::{begin_typing, class_ui, digit, is_free, pressed};
 use super::label::{CHOICES, advisers_ui, choice_ui, is_read, mode_ui, picture_ui, small_ui, was_read};
 use crate::command::Command;
-use crate::session::desk::labelling::REVIEWING;
+use crate::job::JobKind;
 
 /// The doubt that is looked at, and its place.
 fn current<'a>(panel: &mut Panel<'_>, doubts: &'a [Doubt]) -> Option<(usize, &'a Doubt)> {
@@ -23,8 +23,9 @@ fn current<'a>(panel: &mut Panel<'_>, doubts: &'a [Doubt]) -> Option<(usize, &'a
 
 pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let desk = panel.desk;
-    let reviewed = desk.labelling().and_then(|labelling| Some((labelling.reviewed.clone()?, labelling.doubts.as_slice())));
-    let is_running = panel.desk.jobs().iter().any(|job| job.name == REVIEWING);
+    let reviewed =
+        desk.labelling().shown().and_then(|labelling| Some((labelling.review.reviewed.clone()?, labelling.review.doubts.as_slice())));
+    let is_running = panel.desk.jobs().is_running(&JobKind::Review);
     ui.horizontal_wrapped(|ui| {
         mode_ui(ui, panel);
         ui.separator();
@@ -116,7 +117,7 @@ fn keep(panel: &mut Panel<'_>, doubt: &Doubt) {
 
 pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let desk = panel.desk;
-    let doubts = desk.labelling().map_or(&[][..], |labelling| labelling.doubts.as_slice());
+    let doubts = desk.labelling().shown().map_or(&[][..], |labelling| labelling.review.doubts.as_slice());
     let Some((place, doubt)) = current(panel, doubts) else { return };
     let is_read = was_read(ui, &panel.view.label, doubt.image);
     ScrollArea::vertical().id_salt("review side").auto_shrink([false, false]).show(ui, |ui| {

@@ -17,9 +17,9 @@ pub(super) fn start_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.label(RichText::new("Tessera").size(40.0).strong());
         ui.label(RichText::new("Find and recognise images on this computer. Nothing leaves it.").size(16.0));
         ui.add_space(18.0);
-        if panel.desk.is_busy() {
+        if panel.desk.jobs().is_busy() {
             ui.spinner();
-            for job in panel.desk.jobs() {
+            for job in panel.desk.jobs().list() {
                 ui.label(job.name);
             }
             return;
@@ -80,7 +80,7 @@ fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
 
 /// A library that could not be opened.
 fn damaged_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
-    let Some((folder, words)) = panel.desk.damaged().map(|(folder, words)| (folder.to_owned(), words.to_owned())) else { return };
+    let Some((folder, words)) = panel.desk.opening().damaged().map(|(folder, words)| (folder.to_owned(), words.to_owned())) else { return };
     ui.scope(|ui| {
         ui.set_max_width(width);
         card_ui(ui, "This library is damaged", |ui| {
@@ -104,7 +104,7 @@ fn recents_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
             let mut dropped = None;
             ScrollArea::vertical().max_height(180.0).show(ui, |ui| {
                 for (i, path) in panel.settings.recents.iter().enumerate() {
-                    let is_there = panel.desk.is_there(path).unwrap_or(true);
+                    let is_there = panel.desk.files().is_there(path).unwrap_or(true);
                     ui.horizontal(|ui| {
                         if ui.small_button("×").on_hover_text("Take it off this list; nothing is deleted").clicked() {
                             dropped = Some(i);

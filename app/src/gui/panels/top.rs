@@ -45,7 +45,7 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if !panel.view.search.is_empty() && ui.button("×").on_hover_text("Clear the search (Esc)").clicked() {
         panel.view.search.clear();
     }
-    if let Some(like) = panel.desk.like().cloned() {
+    if let Some(like) = panel.desk.searching().like().cloned() {
         if chip_ui(ui, "×", ui.visuals().selection.bg_fill, &format!("Looking like {}; press to end that", like.short_name())).clicked() {
             panel.ask(Command::Like(None));
         }

@@ -9,11 +9,12 @@ use super::super::widgets::confusion::{classes_ui, confusion_ui};
 use super::super::widgets::{card_ui, main_button, nothing_ui};
 use super::browse::count;
 use crate::command::Command;
+use crate::job::JobKind;
 
 pub(super) fn train_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let labelled: usize = panel.view.census.classes.values().sum();
     let classes = panel.view.census.classes.len();
-    let judging = panel.desk.jobs().into_iter().find(|job| job.name == "Judging the recogniser");
+    let judging = panel.desk.jobs().of(&JobKind::Judge);
     ui.horizontal_wrapped(|ui| {
         let words = format!(
             "{} of {} learned",
@@ -31,7 +32,7 @@ pub(super) fn train_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 }
             }
             None if classes >= 2 => {
-                let words = if panel.desk.report().is_some() { "Judge again" } else { "Judge the recogniser" };
+                let words = if panel.desk.recognising().report().is_some() { "Judge again" } else { "Judge the recogniser" };
                 if main_button(ui, words).on_hover_text("Measures how often it is right on objects that it has not seen").clicked() {
                     panel.ask(Command::Train);
                 }
@@ -40,7 +41,7 @@ pub(super) fn train_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
     });
     ui.add_space(6.0);
-    let Some((report, is_stale)) = panel.desk.report().map(|(report, stale)| (std::sync::Arc::clone(report), stale)) else {
+    let Some((report, is_stale)) = panel.desk.recognising().report().map(|(report, stale)| (std::sync::Arc::clone(report), stale)) else {
         match classes {
             0 => nothing_ui(ui, "Nothing learned yet", "Label some images of two classes, or import folders that are classes"),
             1 => nothing_ui(ui, "One class so far", "It needs images of another class to tell apart"),

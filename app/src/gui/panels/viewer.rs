@@ -13,7 +13,7 @@ use crate::session::like::LEAST;
 
 pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     label_keys(ui, panel);
-    let list: Vec<_> = match panel.desk.hits() {
+    let list: Vec<_> = match panel.desk.searching().hits() {
         Some(hits) => hits.hits.iter().map(|hit| hit.image).collect(),
         None => panel.view.list().to_vec(),
     };
@@ -124,7 +124,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             painter.image(texture, target, WHOLE, egui::Color32::WHITE);
         }
         None => {
-            let words = match panel.desk.picture() {
+            let words = match panel.desk.pictures().shown() {
                 Some((failed, Err(words))) if failed == id => words,
                 _ if image.is_here() => "one moment",
                 _ => "its file is not there now",

@@ -11,7 +11,7 @@ use super::inspector::heading;
 use crate::session::why::{RouterReason, Why, memories};
 
 pub(super) fn why_ui(ui: &mut Ui, panel: &Panel<'_>, id: ItemId) {
-    let Some(why) = panel.desk.why().filter(|why| why.image == id) else { return };
+    let Some(why) = panel.desk.searching().why().filter(|why| why.image == id) else { return };
     heading(ui, "Why it was found");
     if let Some(matched) = &why.matched {
         ui.label(RichText::new(format!("Answered by {matched}.")).weak());

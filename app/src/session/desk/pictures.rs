@@ -1,31 +1,89 @@
-//! The picture that is looked at, and the next one, decoded before it is asked for.
+//! The picture that is looked at, and the next one, decoded before it is asked for; and thumbnails.
 
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use image::RgbImage;
 use tessera_core::ids::ItemId;
+use tessera_core::library::CACHE;
 use tessera_core::library::event::ContentHash;
+use tessera_core::progress::Progress;
 
-use crate::job::Job;
+use super::context::{Context, Event};
+use super::part::Part;
+use super::thumbnails::{Fetched, Thumbnails, WantedThumbnail};
+use crate::job::{Job, JobKind};
+
+/// The longer side, in pixels, of pictures in the viewer.
+const VIEWED: u32 = 8192;
 
 /// An image as it was when it was last looked for.
-pub(super) type Key = (ItemId, Option<ContentHash>);
+type Key = (ItemId, Option<ContentHash>);
 type Outcome = Result<Arc<RgbImage>, String>;
 
-/// At most two pictures, and the decoding of one.
+/// At most two pictures, and the decoding of one; and the thumbnails of the library.
 #[derive(Default)]
-pub(super) struct Pictures {
+pub struct Pictures {
     wanted: Option<Key>,
     /// The one that is looked at; the one before it until it is there.
     shown: Option<(Key, Outcome)>,
     /// The next one; none where it cannot be had, which is seen when it is looked at.
     next: Option<(Key, Option<Arc<RgbImage>>)>,
     job: Option<(Key, Job<Arc<RgbImage>>)>,
+    thumbnails: Option<Thumbnails>,
+}
+
+impl Part for Pictures {
+    /// Decoding is given up as soon as another picture is wanted, so it is no job of the desk and
+    /// sends no messages.
+    type Message = Infallible;
+
+    fn new(_: &Context) -> io::Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn take_in(&mut self, _: &mut Context, message: Infallible) {
+        match message {}
+    }
+
+    fn hear(&mut self, ctx: &mut Context, event: Event) {
+        match event {
+            Event::Closed => *self = Self::default(),
+            Event::Opened => {
+                let thumbnails = |folder: &Path| Thumbnails::new(&ctx.session, &folder.join(CACHE), &ctx.outbox.wake);
+                self.thumbnails = ctx.library.as_ref().map(|open| thumbnails(&open.folder));
+            }
+            Event::Changed => {}
+        }
+    }
 }
 
 impl Pictures {
-    /// Sees to it that a picture is decoded, and after it the one that is likely to be wanted next. Another that was asked for is given up.
-    pub(super) fn want(&mut self, image: Key, next: Option<Key>, decode: impl FnOnce(Key) -> Option<Job<Arc<RgbImage>>>) {
+    /// The picture that is looked at, or why it cannot be had; another one while it is on its way.
+    pub fn shown(&self) -> Option<(ItemId, Result<&Arc<RgbImage>, &str>)> {
+        self.shown.as_ref().map(|((id, _), picture)| (*id, picture.as_ref().map_err(String::as_str)))
+    }
+
+    /// Sees to it that a picture is decoded, and after it the one that is likely to be wanted next.
+    pub(super) fn want(&mut self, ctx: &Context, image: ItemId, next: Option<ItemId>) {
+        let state = ctx.state();
+        let key = |id: ItemId| (id, state.and_then(|state| Some(state.image(id)?.content?.hash)));
+        self.decode(key(image), next.map(key), |(image, _)| {
+            let path = state.and_then(|state| state.path_of(state.image(image)?))?;
+            let (session, wake) = (ctx.quick.clone(), Arc::clone(&ctx.outbox.wake));
+            let decode = move |progress: &Progress| {
+                let picture = session.with_progress(progress).picture(&path, VIEWED);
+                picture.map(|picture| Arc::new(picture.pixels)).map_err(|error| error.to_string())
+            };
+            Some(Job::spawn(JobKind::Picture, ctx.quick.progress().another(), move || wake(), decode))
+        });
+    }
+
+    /// Sees to it that `decode` is given what is missing: the picture, and then the next one.
+    /// Another that was asked for is given up.
+    fn decode(&mut self, image: Key, next: Option<Key>, decode: impl FnOnce(Key) -> Option<Job<Arc<RgbImage>>>) {
         self.wanted = Some(image);
         let is_shown = |shown: &Option<(Key, Outcome)>| shown.as_ref().is_some_and(|(key, _)| *key == image);
         if !is_shown(&self.shown)
@@ -52,8 +110,20 @@ impl Pictures {
         true
     }
 
-    /// The picture that is looked at, or why it cannot be had; another one while it is on its way.
-    pub(super) fn shown(&self) -> Option<(ItemId, Result<&Arc<RgbImage>, &str>)> {
-        self.shown.as_ref().map(|((id, _), picture)| (*id, picture.as_ref().map_err(String::as_str)))
+    /// Lets go of pictures.
+    pub(super) fn clear(&mut self) {
+        *self = Self { thumbnails: self.thumbnails.take(), ..Self::default() };
+    }
+
+    /// Says which thumbnails are wanted now, the most wanted last.
+    pub(super) fn want_thumbnails(&self, wanted: Vec<WantedThumbnail>) {
+        if let Some(thumbnails) = &self.thumbnails {
+            thumbnails.want(wanted);
+        }
+    }
+
+    /// The thumbnails that came since this was last asked.
+    pub(super) fn take_thumbnails(&self) -> Vec<Fetched> {
+        self.thumbnails.as_ref().map(Thumbnails::take).unwrap_or_default()
     }
 }

@@ -13,7 +13,8 @@ use tessera_core::picture::thumbnail;
 
 use super::super::Session;
 
-/// A thumbnail that is wanted: by the hash of its file, and where the file lies in case none is kept.
+/// A thumbnail that is wanted: by the hash of its file, and where the file lies in case none is
+/// kept.
 #[derive(Clone, Debug)]
 pub struct WantedThumbnail {
     /// The hash of the file's bytes.
@@ -27,35 +28,65 @@ pub type Fetched = (ContentHash, Option<RgbImage>);
 
 /// The threads that fetch thumbnails of one library; they end when this is dropped.
 pub(super) struct Thumbnails {
-    wanted: Arc<Queue>,
+    queue: Arc<Queue>,
     fetched: Receiver<Fetched>,
 }
 
 #[derive(Default)]
 struct Queue {
-    list: Mutex<(Vec<WantedThumbnail>, bool)>,
+    state: Mutex<QueueState>,
     woken: Condvar,
+}
+
+#[derive(Default)]
+struct QueueState {
+    wanted: Vec<WantedThumbnail>,
+    /// Whether the threads are to end.
+    is_over: bool,
+}
+
+impl Queue {
+    /// Changes something, and wakes the threads.
+    fn change(&self, change: impl FnOnce(&mut QueueState)) {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.woken.notify_all();
+    }
+
+    /// Waits for the next thumbnail that is wanted; none when the threads are to end.
+    fn next(&self) -> Option<WantedThumbnail> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if state.is_over {
+                return None;
+            }
+            match state.wanted.pop() {
+                Some(next) => return Some(next),
+                None => state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
 }
 
 const THREADS: usize = 2;
 
 impl Thumbnails {
     pub(super) fn new(session: &Session, cache: &Path, wake: &Arc<dyn Fn() + Send + Sync>) -> Self {
-        let wanted = Arc::new(Queue::default());
+        let queue = Arc::new(Queue::default());
         let (send, fetched) = mpsc::channel();
         for _ in 0..THREADS {
-            let (queue, session, wake, send) = (Arc::clone(&wanted), session.clone(), Arc::clone(wake), send.clone());
+            let (shared, session, wake, send) = (Arc::clone(&queue), session.clone(), Arc::clone(wake), send.clone());
             let cache = cache.to_owned();
-            // Without threads there are grey squares in place of thumbnails, and everything else goes on.
-            let _ = thread::Builder::new().name("thumbnails".into()).spawn(move || fetch(&queue, &session, &cache, &send, &*wake));
+            // Without threads there are grey squares in place of thumbnails, and everything else
+            // goes on.
+            let _ = thread::Builder::new().name("thumbnails".into()).spawn(move || fetch(&shared, &session, &cache, &send, &*wake));
         }
-        Self { wanted, fetched }
+        Self { queue, fetched }
     }
 
-    /// Says which thumbnails are wanted now, the most wanted last; what was wanted before and is not any more is dropped.
+    /// Says which thumbnails are wanted now, the most wanted last; what was wanted before and is
+    /// not any more is dropped.
     pub(super) fn want(&self, wanted: Vec<WantedThumbnail>) {
-        self.wanted.list.lock().unwrap_or_else(PoisonError::into_inner).0 = wanted;
-        self.wanted.woken.notify_all();
+        self.queue.change(|state| state.wanted = wanted);
     }
 
     /// What was fetched since this was last asked.
@@ -66,26 +97,13 @@ impl Thumbnails {
 
 impl Drop for Thumbnails {
     fn drop(&mut self) {
-        self.wanted.list.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
-        self.wanted.woken.notify_all();
+        self.queue.change(|state| state.is_over = true);
     }
 }
 
 fn fetch(queue: &Queue, session: &Session, cache: &Path, send: &Sender<Fetched>, wake: &(dyn Fn() + Send + Sync)) {
     let cache = Cache::beside(cache).ok();
-    loop {
-        let next = {
-            let mut list = queue.list.lock().unwrap_or_else(PoisonError::into_inner);
-            loop {
-                if list.1 {
-                    return;
-                }
-                match list.0.pop() {
-                    Some(next) => break next,
-                    None => list = queue.woken.wait(list).unwrap_or_else(PoisonError::into_inner),
-                }
-            }
-        };
+    while let Some(next) = queue.next() {
         let kept = cache.as_ref().and_then(|cache| cache.thumbnail(next.hash).ok().flatten());
         let from_file = || Some(thumbnail::shrink(&session.picture(next.path.as_deref()?, SIDE).ok()?.pixels));
         let picture = kept.and_then(|bytes| thumbnail::decode(&bytes)).or_else(from_file);

@@ -10,6 +10,7 @@ use tessera_core::library::event::EventId;
 use tessera_core::progress::ProgressSnapshot;
 
 use crate::command::JobId;
+use crate::job::JobKind;
 use crate::session::like::Like;
 use crate::session::search::{Engine, SearchHit};
 
@@ -41,6 +42,8 @@ pub struct JobView {
     /// Its number, for cancelling.
     pub id: JobId,
     /// What it does.
+    pub kind: JobKind,
+    /// What it does, in words.
     pub name: String,
     /// How far it is.
     pub snapshot: ProgressSnapshot,
@@ -137,7 +140,8 @@ pub struct ContributionRow {
     pub kind: &'static str,
     /// Its position in the query, in pixels.
     pub query: [f32; 2],
-    /// The training image, its name, and the position there; none when the class has no element of the kind.
+    /// The training image, its name, and the position there; none when the class has no element of
+    /// the kind.
     pub matched: Option<(ItemId, String, [f32; 2])>,
     /// Likeness in 0..=1.
     pub likeness: f32,

@@ -1,10 +1,10 @@
 //! The thread on which advisers learn labels and think of suggestions.
 //!
-//! It holds the library while it looks at images, not while it thinks. A question that is not the last one any more is left alone.
+//! It holds the library while it looks at images, not while it thinks. A question that is not the
+//! last one any more is left alone.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tessera_core::Result;
@@ -12,12 +12,14 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::suggest::{LEARNED, LabelOrder, Moment, POOL, Suggester, Suggestion};
-use tessera_core::progress::Progress;
+use tessera_core::progress::{Progress, ProgressSnapshot};
 
-use super::super::super::Session;
+use super::super::context::Outbox;
+use super::super::notices::problem;
 use super::super::worker::Worker;
-use super::super::{Message, Wake, problem};
-use super::{KEPT, Moved, STRIP};
+use super::Message;
+use super::queue::{KEPT, Moved, STRIP};
+use crate::session::Session;
 
 /// What the thread says.
 pub(in super::super) enum Thought {
@@ -36,40 +38,37 @@ pub(in super::super) struct Arranged {
 }
 
 /// The thread, and what it is to think of.
-pub(in super::super) struct Labeller {
+pub(super) struct Labeller {
     worker: Worker,
     mind: Arc<Mutex<Option<Mind>>>,
     /// The number of the last question.
     asked: Arc<AtomicU64>,
-    pub(super) progress: Progress,
-    pub(super) is_watched: bool,
-    /// Whether something is to be thought of once that is possible.
-    pub(super) is_stale: bool,
+    progress: Progress,
 }
 
 /// What the advisers know, of which library.
 struct Mind {
     library: u64,
     suggester: Suggester,
-    /// The classes suggested at a glance when last asked, and what had changed by then ([`Suggester::changes`]).
+    /// The classes suggested at a glance when last asked, and what had changed by then
+    /// ([`Suggester::changes`]).
     glances: HashMap<ItemId, String>,
     changes: u64,
 }
 
 /// A question to the advisers.
 pub(super) struct Question {
-    pub(super) library: u64,
+    /// The images that are looked at now.
     pub(super) queue: Vec<ItemId>,
     /// The images of the queue among which the next are chosen.
     pub(super) pool: Vec<ItemId>,
     pub(super) order: LabelOrder,
-    pub(super) send: Sender<(u64, Message)>,
-    pub(super) wake: Wake,
 }
 
 /// Says that a question was thought of, however that ended.
 struct Asked {
     question: Question,
+    outbox: Outbox,
     number: u64,
     asked: Arc<AtomicU64>,
 }
@@ -81,27 +80,27 @@ impl Drop for Asked {
 }
 
 impl Labeller {
-    pub(in super::super) fn new(complain: impl Fn(String) + Send + 'static) -> std::io::Result<Self> {
-        Ok(Self {
-            worker: Worker::new("advisers", complain)?,
-            mind: Arc::default(),
-            asked: Arc::default(),
-            progress: Progress::default(),
-            is_watched: false,
-            is_stale: false,
-        })
+    /// # Errors
+    /// When the system gives no thread.
+    pub(super) fn new(outbox: Outbox) -> std::io::Result<Self> {
+        let worker = Worker::new("advisers", move |words| outbox.send(problem(words)))?;
+        Ok(Self { worker, mind: Arc::default(), asked: Arc::default(), progress: Progress::default() })
+    }
+
+    /// How far the advisers are.
+    pub(super) fn progress(&self) -> ProgressSnapshot {
+        self.progress.snapshot()
     }
 
     /// Stops thinking, and lets go of the library.
-    pub(in super::super) fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.progress.cancel();
         self.asked.fetch_add(1, Ordering::Relaxed);
-        (self.is_watched, self.is_stale) = (false, false);
         let mind = Arc::clone(&self.mind);
         self.worker.run(move || *mind.lock().unwrap_or_else(PoisonError::into_inner) = None);
     }
 
-    pub(in super::super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         self.stop();
         self.worker.finish();
     }
@@ -112,7 +111,7 @@ impl Labeller {
     }
 
     /// Asks; what was asked before is thought of no further than needed.
-    pub(super) fn ask(&mut self, session: &Session, library: Arc<Mutex<Library>>, question: Question) {
+    pub(super) fn ask(&mut self, session: &Session, outbox: Outbox, library: Arc<Mutex<Library>>, question: Question) {
         if self.progress.is_cancelled() {
             self.progress = session.progress().another();
         }
@@ -120,7 +119,7 @@ impl Labeller {
         let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
         let (asked, mind) = (Arc::clone(&self.asked), Arc::clone(&self.mind));
         self.worker.run(move || {
-            let asked = Asked { question, number, asked };
+            let asked = Asked { question, outbox, number, asked };
             if asked.is_stale() {
                 return;
             }
@@ -128,7 +127,7 @@ impl Labeller {
             let mut own = mind.lock().unwrap_or_else(PoisonError::into_inner).take();
             match asked.think(&session, &library, &mut own) {
                 Ok(()) | Err(tessera_core::Error::Cancelled) => *mind.lock().unwrap_or_else(PoisonError::into_inner) = own,
-                Err(error) => drop(asked.question.send.send((asked.question.library, problem(error.to_string())))),
+                Err(error) => asked.outbox.send(problem(error)),
             }
         });
     }
@@ -140,17 +139,15 @@ impl Asked {
     }
 
     fn tell(&self, thought: Thought) {
-        // Nobody listens when the desk is gone.
-        let _ = self.question.send.send((self.question.library, Message::Thought(self.number, thought)));
-        (self.question.wake)();
+        self.outbox.send(Message::Thought(self.number, thought));
     }
 
     fn think(&self, session: &Session, library: &Mutex<Library>, mind: &mut Option<Mind>) -> Result<()> {
         let Question { queue, pool, order, .. } = &self.question;
         session.bring_appearances(library)?;
-        if mind.as_ref().is_none_or(|mind| mind.library != self.question.library) {
+        if mind.as_ref().is_none_or(|mind| mind.library != self.outbox.library) {
             let suggester = Suggester::new(session.seed(), LEARNED)?;
-            *mind = Some(Mind { library: self.question.library, suggester, glances: HashMap::new(), changes: 0 });
+            *mind = Some(Mind { library: self.outbox.library, suggester, glances: HashMap::new(), changes: 0 });
         }
         let Some(mind) = mind else { return Ok(()) };
         let moment = mind.suggester.news(&hold(library));

@@ -13,12 +13,13 @@ use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
 use tessera_core::{Error, Result};
 
-use super::super::Session;
-use super::super::draw::winners;
-use super::super::pixels::Pixels;
-use super::super::recognise::RecognisedImage;
-use super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
+use super::super::view::{ClassReasons, ContributionRow, LeftOut, Piece, Recognition, Tile};
 use crate::command::ImageQuery;
+use crate::session::Session;
+use crate::session::draw::winners;
+use crate::session::models::live_recogniser;
+use crate::session::pixels::Pixels;
+use crate::session::recognise::RecognisedImage;
 
 /// Pieces that are numbered on the pictures, in all.
 const PIECES: usize = 20;
@@ -33,7 +34,7 @@ pub(super) enum Answerer {
 
 /// What is kept of an answer to draw it again.
 #[derive(Clone)]
-pub(super) struct Drawn {
+pub(in super::super) struct Drawn {
     pub(super) model: RecogniserModel,
     pub(super) answer: Arc<RecognisedImage>,
     pub(super) explanations: Arc<Vec<Explanation>>,
@@ -60,12 +61,13 @@ pub(super) fn kind_name(source: &str) -> &'static str {
 /// Recognises an image; `open` is the library that is open, whoever answers.
 ///
 /// # Errors
-/// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare it with.
+/// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare
+/// it with.
 pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &ImageQuery) -> Result<(Recognition, Drawn)> {
     let (model, state, by) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
-            (session.live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
+            (live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
         }
         Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone()),
     };

@@ -1,0 +1,164 @@
+//! Importing: folders and tables brought into a library, folders that moved, images forgotten.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tessera_core::data::{Labels, tables};
+use tessera_core::error::display;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+use tessera_core::library::import::{FailedFile, ImportOptions, Imported, hold};
+use tessera_core::{Error, Result};
+
+use super::super::Session;
+use super::super::import::take_table;
+use super::Message;
+use super::context::Context;
+use super::notices::{Told, count, done, problem};
+use super::recognising;
+use super::told::state_and;
+use super::view::{Notice, Tone};
+use crate::job::JobKind;
+
+/// Failed files that are told one by one in the log.
+const TOLD: usize = 200;
+/// How often an import shows what it has done so far.
+const REFRESH: Duration = Duration::from_millis(700);
+
+/// Shows what an import that goes on has done so far.
+pub(super) struct Refresher(Instant);
+
+impl Refresher {
+    pub(super) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Asks for the state of the library where that is due.
+    pub(super) fn refresh(&mut self, ctx: &mut Context) {
+        if ctx.library.is_some() && ctx.jobs.is_importing() && self.0.elapsed() > REFRESH {
+            self.0 = Instant::now();
+            ctx.with_library(|_, library| Message::State(library.state().clone()));
+        }
+    }
+}
+
+/// Imports a folder of images, and a table of captions or labels with its first import.
+pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions, table: Option<PathBuf>) {
+    // Captions beside the images are read with the folder's first import; later the user has had a
+    // say.
+    let is_first = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| !folder.starts_with(&root.path)));
+    ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
+        let report = session.import(library, &folder, &options)?;
+        let mut messages = imported(library, &report, &folder);
+        let found = if is_first { captions_in(&folder) } else { None };
+        if let Some(table) = table.filter(|_| is_first).or(found) {
+            messages.extend(read(session, library, &table, false).unwrap_or_else(|error| vec![problem(error).into()]));
+        }
+        Ok(messages)
+    });
+}
+
+/// Looks at all imported folders again.
+pub(super) fn rescan(ctx: &mut Context) {
+    let roots: Vec<(PathBuf, ImportOptions)> = ctx
+        .state()
+        .into_iter()
+        .flat_map(|state| state.roots())
+        .map(|(_, root)| (root.path.clone(), ImportOptions { labels: labels_of(&root.labels), exclude: root.exclude.clone() }))
+        .collect();
+    ctx.library_job(JobKind::Rescan, move |session, library| {
+        let mut messages = Vec::new();
+        for (root, options) in roots {
+            match session.import(library, &root, &options) {
+                Ok(report) => messages.extend(imported(library, &report, &root)),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                // A folder that is away now comes back another time.
+                Err(error) => messages.push(problem(format!("{error}; its images stay in the library")).into()),
+            }
+        }
+        Ok(messages)
+    });
+}
+
+/// Reads captions and labels from a file.
+pub(super) fn read_table(ctx: &mut Context, path: PathBuf) {
+    ctx.library_job(JobKind::ReadTable, move |session, library| read(session, library, &path, true));
+}
+
+/// Tells the library where a folder went.
+pub(super) fn relocate(ctx: &mut Context, old: PathBuf, new: PathBuf) {
+    ctx.library_job(JobKind::Relocate, move |session, library| {
+        let moved = session.relocate(library, &old, &new)?;
+        Ok(state_and(library, done(format!("Relocated to {}: {} found, {} missing", display(&new), moved.found, moved.missing))))
+    });
+}
+
+/// Purges images for good.
+pub(super) fn forget(ctx: &mut Context, images: Vec<ItemId>) {
+    ctx.library_job(JobKind::Forget, move |session, library| {
+        hold(library).forget(&images, session.progress())?;
+        let models = recognising::saved(hold(library).folder());
+        let words = format!("Forgot {}; this cannot be taken back", count(images.len(), "image"));
+        Ok(vec![models.into(), state_and(library, done(words)).into()])
+    });
+}
+
+fn last_act(library: &Mutex<Library>) -> Option<EventId> {
+    hold(library).state().history().last().map(|act| act.id)
+}
+
+fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<Message> {
+    let mut words = format!("{}: {} imported", display(folder), count(report.imported, "image"));
+    for (n, what) in [
+        (report.unchanged, "unchanged"),
+        (report.duplicate, "duplicate"),
+        (report.unsupported, "that are no pictures of a known format"),
+        (report.failed.len(), "failed (the log says why)"),
+        (report.missing, "missing"),
+    ] {
+        if n > 0 {
+            words.push_str(&format!(", {n} {what}"));
+        }
+    }
+    if report.cancelled {
+        words.push_str("; stopped, what was done stays");
+    } else if !report.layout.is_empty() {
+        words.push_str(&format!(" ({})", report.layout));
+    }
+    let undo = last_act(library).filter(|_| report.imported > 0);
+    let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
+    let failed = |failed: &FailedFile| Message::Told(Told::Logged(problem(&failed.detail)));
+    messages.extend(report.failed.iter().take(TOLD).map(failed));
+    messages
+}
+
+/// Reads a table; names without an image are told when the user asked for it.
+fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
+    let table = tables::read(path, session.progress())?;
+    let read = take_table(library, &table, path)?;
+    let mut words = format!("{}: {} and {} added", display(path), count(read.captions, "caption"), count(read.labels, "label"));
+    for (n, what) in [
+        (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
+        (read.ambiguous.len(), "names that several images have"),
+        (read.kept, "labels kept as you gave them"),
+        (table.n_problems, "lines that could not be read"),
+    ] {
+        if n > 0 {
+            words.push_str(&format!(", {n} {what}"));
+        }
+    }
+    let undo = last_act(library).filter(|_| read.captions + read.labels > 0);
+    Ok(state_and(library, Notice { words, tone: Tone::Done, undo }))
+}
+
+/// A file of captions that lies in a folder of images under a name that tells.
+fn captions_in(folder: &Path) -> Option<PathBuf> {
+    ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}"))).find(|path| path.is_file())
+}
+
+/// The way of labelling of that name on the command line.
+fn labels_of(name: &str) -> Labels {
+    [Labels::ClassFolders, Labels::NorbNames, Labels::None].into_iter().find(|labels| labels.name() == name).unwrap_or_default()
+}

@@ -1,0 +1,329 @@
+//! Opening: what lies at a path, libraries opened, made, restored and repaired, and closed without
+//! waiting.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tessera_core::data::{Dataset, Labels, OpenOptions};
+use tessera_core::error::display;
+use tessera_core::library::repair::repair;
+use tessera_core::library::{DATABASE, Library, snapshot};
+use tessera_core::picture::decode::SIDE;
+use tessera_core::picture::thumbnail;
+use tessera_core::{Error, Result};
+
+use super::super::Session;
+use super::super::library::{Target, what_is};
+use super::Message as DeskMessage;
+use super::context::{Context, Event, OpenLibrary};
+use super::notices::{note, problem};
+use super::part::Part;
+use super::recognising;
+use super::view::Tried;
+use crate::command::{Command, ImageQuery};
+use crate::job::JobKind;
+
+/// How often a library that is in use is tried again.
+const TRIES: usize = 60;
+/// How often it is looked whether a library is free.
+const WAIT: Duration = Duration::from_millis(5);
+
+/// What is being opened and closed.
+#[derive(Default)]
+pub struct Opening {
+    /// The library that is being closed, and the threads that close.
+    closing: Weak<Mutex<Library>>,
+    closers: Vec<JoinHandle<()>>,
+    /// Held by the job that opens a library.
+    gate: Arc<Mutex<()>>,
+    /// Folders that join the library that is being opened.
+    waiting: Vec<PathBuf>,
+    damaged: Option<Damaged>,
+    tray: Vec<Tried>,
+    /// Whether an image or a model was opened whose answer is to be shown.
+    turns: bool,
+}
+
+/// A library whose database is damaged.
+struct Damaged {
+    folder: PathBuf,
+    /// What was found.
+    words: String,
+}
+
+/// What comes back.
+pub(super) enum Message {
+    /// What lies at a path.
+    Found(Found),
+    /// A library was opened.
+    Opened(Box<Opened>),
+    /// One could not be, for it is damaged: its folder, and what was found.
+    Damaged(PathBuf, String),
+}
+
+/// What lies at a path.
+pub(super) struct Found {
+    path: PathBuf,
+    target: Target,
+    /// Whether a folder joins the library that is open.
+    joins: bool,
+}
+
+/// A library that was opened.
+pub(super) struct Opened {
+    folder: PathBuf,
+    /// What the user named.
+    source: PathBuf,
+    name: String,
+    library: Library,
+    /// Images to try the recogniser on.
+    tray: Vec<Tried>,
+    /// What is done with it at once.
+    then: Option<Command>,
+    /// What is worth knowing of the opening.
+    news: Vec<String>,
+}
+
+impl Part for Opening {
+    type Message = Message;
+    const OUTLIVES_LIBRARY: bool = true;
+
+    fn new(_: &Context) -> io::Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn take_in(&mut self, ctx: &mut Context, message: Message) {
+        match message {
+            Message::Found(found) => self.open_found(ctx, found),
+            Message::Opened(opened) => self.opened(ctx, *opened),
+            Message::Damaged(folder, words) => {
+                ctx.tell(problem(&words));
+                self.damaged = Some(Damaged { folder, words });
+            }
+        }
+    }
+
+    fn hear(&mut self, _: &mut Context, event: Event) {
+        if event == Event::Closed {
+            self.damaged = None;
+        }
+    }
+}
+
+impl Opening {
+    /// The library that could not be opened because it is damaged, and what was found.
+    pub fn damaged(&self) -> Option<(&Path, &str)> {
+        self.damaged.as_ref().map(|damaged| (damaged.folder.as_path(), damaged.words.as_str()))
+    }
+
+    /// Images to try the recogniser on, which come with the sample.
+    pub fn tray(&self) -> &[Tried] {
+        &self.tray
+    }
+
+    /// Whether an answer is to be shown that was asked for by opening an image or a model; once.
+    pub(super) fn take_turn(&mut self) -> bool {
+        std::mem::take(&mut self.turns)
+    }
+
+    fn open_found(&mut self, ctx: &mut Context, Found { path, target, joins }: Found) {
+        match target {
+            Target::Nothing => {
+                let expected = "expected a folder, a library, a model or an image, found nothing; check the name";
+                ctx.tell(problem(format!("{}: {expected}", display(&path))));
+            }
+            Target::Model => {
+                self.turns = true;
+                ctx.ask(Command::LoadModel(path));
+            }
+            Target::File if is_table(&path) && ctx.library.is_none() => {
+                let expected = "open the library or folder that the captions or labels of this file are about first";
+                ctx.tell(problem(format!("{}: {expected}", display(&path))));
+            }
+            Target::File if is_table(&path) => ctx.ask(Command::ReadTable(path)),
+            Target::File => {
+                self.turns = true;
+                ctx.ask(Command::Recognise(ImageQuery::File(path)));
+            }
+            // It joins the one that is being opened.
+            Target::Folder if joins && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push(path),
+            Target::Folder if joins && ctx.library.is_some() => ctx.ask(import_of(path)),
+            Target::Library => self.open(ctx, move |session| open_library(session, &path)),
+            Target::Folder => self.open(ctx, move |session| open_folder(session, &path)),
+        }
+    }
+
+    /// Opens the built-in sample.
+    pub(super) fn open_sample(&mut self, ctx: &mut Context) {
+        self.open(ctx, |session| {
+            let sample = session.sample()?;
+            let mut opened = open_folder(session, &sample.train)?;
+            opened.name = "Sample".into();
+            if let Some(Command::Import { table, .. }) = &mut opened.then {
+                *table = Some(sample.captions);
+            }
+            opened.tray = images_in(session, &sample.try_these);
+            Ok(opened)
+        });
+    }
+
+    /// Puts a snapshot in the place of the open library's database, and opens it again.
+    pub(super) fn restore_snapshot(&mut self, ctx: &mut Context, path: PathBuf) {
+        let Some(open) = &ctx.library else { return };
+        let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
+        self.open(ctx, move |session| {
+            snapshot::restore(&folder, &path)?;
+            let library = session.open_library(&folder)?;
+            Ok(Opened::new(folder.clone(), source.clone(), name.clone(), library))
+        });
+    }
+
+    /// Makes a damaged library again from its copies, and opens it.
+    pub(super) fn repair(&mut self, ctx: &mut Context, folder: PathBuf) {
+        self.open(ctx, move |session| {
+            let repaired = repair(&folder)?;
+            let mut opened = open_library(session, &folder)?;
+            opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
+            Ok(opened)
+        });
+    }
+
+    /// Closes the library that is open, and opens another one, or the same again.
+    fn open(&mut self, ctx: &mut Context, open: impl Fn(&Session) -> Result<Opened> + Send + 'static) {
+        self.close(ctx);
+        let (before, gate) = (self.closing.clone(), Arc::clone(&self.gate));
+        ctx.job(JobKind::Open, move |session| {
+            session.progress().begin("Waiting for the library before", 0);
+            while before.strong_count() > 0 {
+                if session.progress().is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                std::thread::sleep(WAIT);
+            }
+            // One that was begun before and is not wanted any more may be opening the very same.
+            let _gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tries = 0;
+            let opened = loop {
+                match open(session) {
+                    // It was opened in vain a moment ago and is about to be dropped.
+                    Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
+                    Err(ref error @ Error::Data { ref path, .. }) if path.ends_with(DATABASE) => {
+                        let folder = path.parent().unwrap_or(path).to_owned();
+                        return Ok(vec![Message::Damaged(folder, error.to_string()).into()]);
+                    }
+                    outcome => break outcome?,
+                }
+                std::thread::sleep(WAIT);
+            };
+            if session.progress().is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let known = recognising::known(&opened.library);
+            Ok(vec![Message::Opened(Box::new(opened)).into(), DeskMessage::from(known)])
+        });
+    }
+
+    fn opened(&mut self, ctx: &mut Context, opened: Opened) {
+        let Opened { folder, source, name, library, tray, then, news } = opened;
+        self.close(ctx);
+        let state = library.state().clone();
+        ctx.library = Some(OpenLibrary { folder, source, name, shared: Arc::new(Mutex::new(library)), state });
+        ctx.announce(Event::Opened);
+        self.tray = tray;
+        for words in news {
+            ctx.tell(note(words));
+        }
+        let joining = std::mem::take(&mut self.waiting).into_iter().map(import_of);
+        then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
+    }
+
+    /// Stops all jobs, and closes the library once everything asked for before is done. Returns at
+    /// once.
+    pub(super) fn close(&mut self, ctx: &mut Context) {
+        ctx.outbox.library += 1;
+        ctx.jobs.stop_all();
+        ctx.announce(Event::Closed);
+        self.tray.clear();
+        let Some(open) = ctx.library.take() else { return };
+        self.closing = Arc::downgrade(&open.shared);
+        let (mut library, outbox) = (open.shared, ctx.outbox.clone());
+        let closer = std::thread::Builder::new().name("closing".into()).spawn(move || {
+            let library = loop {
+                // Jobs that were stopped and acts that were asked for still have it.
+                match Arc::try_unwrap(library) {
+                    Ok(library) => break library,
+                    Err(shared) => library = shared,
+                }
+                std::thread::sleep(WAIT);
+            };
+            if let Ok(library) = library.into_inner()
+                && let Err(error) = library.close()
+            {
+                outbox.send(problem(error));
+            }
+        });
+        // Without a thread it is closed by dropping it, which loses nothing.
+        self.closers.retain(|closer| !closer.is_finished());
+        self.closers.extend(closer);
+    }
+
+    /// Waits until everything is closed.
+    pub(super) fn finish(&mut self) {
+        for closer in self.closers.drain(..) {
+            // A thread that panicked has nothing more to do.
+            let _ = closer.join();
+        }
+    }
+}
+
+/// Opens whatever lies at a path; `joins` is whether a folder joins the library that is open.
+pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: bool) {
+    ctx.short(move || {
+        let target = what_is(&path);
+        Message::Found(Found { path, target, joins })
+    });
+}
+
+impl Opened {
+    fn new(folder: PathBuf, source: PathBuf, name: String, library: Library) -> Self {
+        Self { folder, source, name, library, tray: Vec::new(), then: None, news: Vec::new() }
+    }
+}
+
+fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
+    let library = session.open_library(folder)?;
+    let name = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Opened::new(folder.to_owned(), folder.to_owned(), name, library))
+}
+
+/// The library of a plain folder, which is made and filled when there is none yet.
+fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
+    let place = session.library_of(folder)?;
+    let library = session.open_or_create_library(&place)?;
+    let folder = std::fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let then = Some(import_of(folder.clone()));
+    Ok(Opened { then, ..Opened::new(place, folder, name, library) })
+}
+
+fn import_of(folder: PathBuf) -> Command {
+    Command::Import { folder, labels: Labels::Auto, exclude: Vec::new(), table: None }
+}
+
+/// The images to try, with small pictures of them.
+fn images_in(session: &Session, folder: &Path) -> Vec<Tried> {
+    let options = OpenOptions { labels: Labels::None, ..Default::default() };
+    let data = Dataset::open(folder, &options, session.progress());
+    let paths = data.map(|data| data.items.iter().map(|item| item.path().to_owned()).collect::<Vec<_>>()).unwrap_or_default();
+    let tried = |path: PathBuf| Some(Tried { thumbnail: Arc::new(thumbnail::shrink(&session.picture(&path, SIDE).ok()?.pixels)), path });
+    paths.into_iter().filter_map(tried).collect()
+}
+
+/// Whether a file is one of captions or labels, by its ending.
+fn is_table(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    ["csv", "tsv", "json", "jsonl", "txt"].contains(&ending.as_str())
+}

@@ -1,0 +1,271 @@
+//! Recognising: the image that was recognised last, who answers, and how well the library's own
+//! recogniser does.
+
+mod answer;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::error::display;
+use tessera_core::eval::report::Report;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+use tessera_core::library::import::hold;
+use tessera_core::{Error, envelope};
+
+use super::Message as DeskMessage;
+use super::context::{Context, Event};
+use super::notices::{done, note, problem};
+use super::part::Part;
+use super::view::{Recognition, SavedModel};
+use crate::command::{Command, ImageQuery};
+use crate::job::JobKind;
+use crate::session::export::save_png;
+use crate::session::models;
+use answer::{Answerer, Drawn};
+
+/// What was recognised, and by whom.
+#[derive(Default)]
+pub struct Recognising {
+    /// The model that answers in place of the library's own recogniser.
+    loaded: Option<Loaded>,
+    recognition: Option<Arc<Recognition>>,
+    drawn: Option<Drawn>,
+    /// What was to be recognised last.
+    asked: Option<ImageQuery>,
+    /// Whether an answer is looked at, and whether it is of an earlier state of the library.
+    is_watched: bool,
+    is_stale: bool,
+    /// The models saved with the library.
+    models: Vec<SavedModel>,
+    report: Option<Judged>,
+    /// The last event of the library.
+    last_event: Option<EventId>,
+    /// Whether the library was judged without being asked.
+    tried_to_judge: bool,
+}
+
+/// A model that was loaded.
+struct Loaded {
+    name: String,
+    model: Arc<RecogniserModel>,
+}
+
+/// A report on the library's recogniser, and the event after which it was made.
+pub(super) struct Judged {
+    at: Option<EventId>,
+    report: Arc<Report>,
+}
+
+/// What comes back.
+pub(super) enum Message {
+    /// What is known of the recogniser of a library that was opened.
+    Known(Option<Judged>, Vec<SavedModel>),
+    /// An answer.
+    Recognised(Box<(Recognition, Drawn)>),
+    /// Why there is none.
+    NotRecognised(String),
+    /// A model with its name.
+    Loaded(String, Arc<RecogniserModel>),
+    /// The models saved with the library.
+    Models(Vec<SavedModel>),
+    /// The library was judged.
+    Judged(Judged),
+}
+
+impl Part for Recognising {
+    type Message = Message;
+
+    fn new(_: &Context) -> io::Result<Self> {
+        Ok(Self { is_watched: true, ..Self::default() })
+    }
+
+    fn take_in(&mut self, ctx: &mut Context, message: Message) {
+        match message {
+            Message::Known(report, models) => (self.report, self.models) = (report, models),
+            Message::Recognised(answer) => self.recognised(*answer),
+            Message::NotRecognised(words) => {
+                (self.asked, self.recognition, self.drawn) = (None, None, None);
+                ctx.tell(problem(words));
+            }
+            Message::Loaded(name, model) => {
+                ctx.tell(done(format!("Recognising with {name}")));
+                self.loaded = Some(Loaded { name, model });
+                self.recognise_again(ctx);
+            }
+            Message::Models(models) => self.models = models,
+            Message::Judged(judged) => {
+                self.report = Some(judged);
+                self.recognise_again(ctx);
+            }
+        }
+    }
+
+    fn hear(&mut self, ctx: &mut Context, event: Event) {
+        match event {
+            Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
+            Event::Opened => self.last_event = ctx.last_event(),
+            Event::Changed => {
+                self.last_event = ctx.last_event();
+                if !ctx.jobs.is_importing() {
+                    self.recognise_again(ctx);
+                }
+            }
+        }
+    }
+}
+
+impl Recognising {
+    /// The image that was recognised last.
+    pub fn recognition(&self) -> Option<&Arc<Recognition>> {
+        self.recognition.as_ref()
+    }
+
+    /// The model that answers in place of the library's own recogniser.
+    pub fn loaded_model(&self) -> Option<&str> {
+        self.loaded.as_ref().map(|loaded| loaded.name.as_str())
+    }
+
+    /// The models saved with the library.
+    pub fn models(&self) -> &[SavedModel] {
+        &self.models
+    }
+
+    /// The last report on the library's recogniser, and whether the library has changed since.
+    pub fn report(&self) -> Option<(&Arc<Report>, bool)> {
+        self.report.as_ref().map(|judged| (&judged.report, judged.at != self.last_event))
+    }
+
+    /// Says whether the answer is looked at: only then is it kept up with the library.
+    pub(super) fn watch(&mut self, ctx: &mut Context, is_watched: bool) {
+        self.is_watched = is_watched;
+        if is_watched && std::mem::take(&mut self.is_stale) {
+            self.recognise_again(ctx);
+        }
+    }
+
+    /// Recognises an image; the answer before is shown no more.
+    pub(super) fn recognise(&mut self, ctx: &mut Context, query: ImageQuery) {
+        self.recognition = None;
+        self.ask(ctx, query);
+    }
+
+    fn ask(&mut self, ctx: &mut Context, query: ImageQuery) {
+        let answerer = match (&self.loaded, &ctx.library) {
+            (Some(loaded), _) => Answerer::Model(Arc::clone(&loaded.model), loaded.name.clone()),
+            (None, Some(open)) => Answerer::Library(Arc::clone(&open.shared)),
+            (None, None) => return ctx.tell(note("Open a folder, a library or a model first")),
+        };
+        self.asked = Some(query.clone());
+        let (quick, state) = (ctx.quick.clone(), ctx.state().cloned());
+        ctx.job(JobKind::Recognise, move |session| {
+            match answer::recognise(&quick.with_progress(session.progress()), &answerer, state.as_ref(), &query) {
+                Ok(answer) => Ok(Message::Recognised(Box::new(answer))),
+                Err(Error::Cancelled) => Err(Error::Cancelled),
+                Err(error) => Ok(Message::NotRecognised(error.to_string())),
+            }
+        });
+    }
+
+    /// What was recognised by the library is recognised anew when the library has changed.
+    fn recognise_again(&mut self, ctx: &mut Context) {
+        match self.asked.clone() {
+            Some(query) if self.is_watched => self.ask(ctx, query),
+            Some(_) => self.is_stale = true,
+            None => {}
+        }
+    }
+
+    fn recognised(&mut self, (mut recognition, drawn): (Recognition, Drawn)) {
+        if let Some(last) = &self.recognition
+            && last.name == recognition.name
+            && last.by == recognition.by
+            && last.scores != recognition.scores
+        {
+            recognition.before = Some(last.scores.clone());
+        }
+        self.recognition = Some(Arc::new(recognition));
+        self.drawn = Some(drawn);
+    }
+
+    /// Recognises with the library's own recogniser again.
+    pub(super) fn use_library(&mut self, ctx: &mut Context) {
+        self.loaded = None;
+        self.recognise_again(ctx);
+    }
+
+    /// Writes the explanation on show as a PNG file.
+    pub(super) fn export_picture(&self, ctx: &mut Context, to: PathBuf) {
+        let Some(drawn) = self.drawn.clone() else { return ctx.tell(note("Recognise an image first")) };
+        ctx.job(JobKind::DrawExplanation, move |session| {
+            let find = |id, name: &str| drawn.find(id, name);
+            let drawing = session.draw_explanation(&drawn.model, &drawn.answer, &drawn.explanations, &find);
+            save_png(&drawing.picture, &to)?;
+            Ok(done(format!("Wrote the explanation to {}", display(&to))))
+        });
+    }
+
+    /// A library that has two classes and no report is judged, once, without being asked.
+    pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
+        let Some(state) = ctx.state().filter(|_| self.report.is_none() && !self.tried_to_judge && !ctx.jobs.is_importing()) else {
+            return;
+        };
+        let of_class = |class: &str| state.images().any(|image| image.label() == Some(class));
+        if state.classes().into_iter().filter(|(name, _)| of_class(name)).take(2).count() == 2 {
+            self.tried_to_judge = true;
+            ctx.ask(Command::Train);
+        }
+    }
+}
+
+/// Judges the recogniser on its own images.
+pub(super) fn judge(ctx: &mut Context) {
+    ctx.library_job(JobKind::Judge, |session, library| {
+        let report = Arc::new(session.judge(library)?);
+        let at = models::last_report(&hold(library)).and_then(|(at, _)| at);
+        Ok(Message::Judged(Judged { at, report }))
+    });
+}
+
+/// Saves the recogniser as a model.
+pub(super) fn save_model(ctx: &mut Context, to: PathBuf) {
+    ctx.library_job(JobKind::SaveModel, move |session, library| {
+        let model = models::model(&hold(library))?;
+        let bytes = models::save_model(&model, &to, session.progress())?;
+        let words = format!("Saved the model in {} ({:.1} MB)", display(&to), bytes as f64 / 1e6);
+        Ok(vec![saved(hold(library).folder()).into(), done(words).into()])
+    });
+}
+
+/// Loads a model.
+pub(super) fn load_model(ctx: &mut Context, path: PathBuf) {
+    ctx.job(JobKind::LoadModel, move |_| {
+        let model = models::load_model(&path)?;
+        Ok(Message::Loaded(display(Path::new(path.file_name().unwrap_or_default())), Arc::new(model)))
+    });
+}
+
+/// Deletes a saved model.
+pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
+    ctx.with_library(move |_, library| match envelope::remove_model(&path) {
+        Ok(()) => vec![saved(library.folder()).into(), DeskMessage::from(done(format!("Deleted {}", path.display())))],
+        Err(error) => vec![problem(error).into()],
+    });
+}
+
+/// What is known of the recogniser of a library.
+pub(super) fn known(library: &Library) -> Message {
+    let judged = models::last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) });
+    Message::Known(judged, saved_models(library.folder()))
+}
+
+/// The models saved with a library.
+pub(super) fn saved(library: &Path) -> Message {
+    Message::Models(saved_models(library))
+}
+
+fn saved_models(library: &Path) -> Vec<SavedModel> {
+    models::saved_models(library).into_iter().map(|(name, path, bytes)| SavedModel { path, name, bytes }).collect()
+}
