@@ -118,6 +118,10 @@ pub enum Command {
     RetrySkipped,
     /// Make a damaged library again from its copies.
     Repair(PathBuf),
+    /// Look how the library is.
+    LookAtHealth,
+    /// List what is in a folder.
+    ListFolder(PathBuf),
     /// Stop a job.
     Cancel(JobId),
     /// Show a file in the system's file manager.

@@ -69,7 +69,7 @@ const LABELS: usize = 200;
 
 /// Images are labelled one after another, each as soon as it is there: by the folders that they came from, which the desk does not know.
 fn label(world: &mut World) {
-    world.harness.state_mut().view_mut().page = tessera::gui::view::Page::Label;
+    world.harness.state_mut().turn_to(tessera::gui::page::Page::Label);
     let start = Instant::now();
     let mut frames = Vec::new();
     let is_quiet = |world: &World| world.app().desk().labelling().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking);
@@ -144,7 +144,7 @@ fn type_queries(world: &mut World) {
     for round in 0..60 {
         let query = format!("{} {} {}", word(), word(), word());
         for end in 1..=query.len() {
-            world.harness.state_mut().view_mut().search = query[..end].to_owned();
+            world.harness.state_mut().ask(Command::Search(query[..end].to_owned()));
             let start = Instant::now();
             frames.push(frame(world));
             while round % 2 == 0 && world.app().desk().hits().is_none_or(|hits| hits.query != query[..end]) {

@@ -3,6 +3,7 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 use tessera_core::library::suggest::LabelOrder;
 
+use super::page::Page;
 use crate::command::{Export, ExportFormat};
 
 /// Something a user can ask for without saying more.
@@ -88,18 +89,8 @@ pub enum Action {
     Reveal,
     /// Copy the path.
     CopyPath,
-    /// The pages.
-    Browse,
-    /// The page of labels.
-    ShowLabel,
-    /// The page of recognition.
-    ShowRecognise,
-    /// The page of training.
-    ShowTrain,
-    /// The page of models.
-    ShowModels,
-    /// The page of the library.
-    ShowLibrary,
+    /// Turn to a page.
+    Show(Page),
     /// The settings.
     Settings,
     /// The history.
@@ -142,8 +133,8 @@ impl Action {
         Self::Export(Export::Events),
     ];
 
-    /// All others, in the order of menus and palette.
-    pub const ALL: [Self; 55] = [
+    /// Those that are listed before the pages.
+    const BEFORE_PAGES: [Self; 40] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -184,22 +175,17 @@ impl Action {
         Self::View,
         Self::Reveal,
         Self::CopyPath,
-        Self::Browse,
-        Self::ShowLabel,
-        Self::ShowRecognise,
-        Self::ShowTrain,
-        Self::ShowModels,
-        Self::ShowLibrary,
-        Self::Settings,
-        Self::History,
-        Self::Log,
-        Self::Palette,
-        Self::Keys,
-        Self::About,
-        Self::Larger,
-        Self::Smaller,
-        Self::FullScreen,
     ];
+
+    /// Those that are listed after the pages.
+    const AFTER_PAGES: [Self; 9] =
+        [Self::Settings, Self::History, Self::Log, Self::Palette, Self::Keys, Self::About, Self::Larger, Self::Smaller, Self::FullScreen];
+
+    /// All of them but the exports, in the order of the palette and of the list of keys.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let pages = Page::ALL.map(|entry| Self::Show(entry.page));
+        Self::BEFORE_PAGES.into_iter().chain(pages).chain(Self::AFTER_PAGES)
+    }
 
     /// Its words in a menu, and what it does in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
@@ -242,7 +228,6 @@ impl Action {
             Self::View => ("View", "Look at the selected image"),
             Self::Reveal => ("Show in file manager", "Open the folder of the selected image"),
             Self::CopyPath => ("Copy path", "Of the selected images"),
-            Self::Browse => ("Browse", "All images"),
             Self::LabelThese => ("Label one by one", "The selected images, each with a suggestion"),
             Self::LabelMany => ("Label many…", "Images that are suggested the same, or all chosen ones, at once"),
             Self::UsefulFirst => {
@@ -252,11 +237,7 @@ impl Action {
             Self::ByFolder => ("Label in the order of folders", "By paths"),
             Self::ByChance => ("Label in any order", "By chance"),
             Self::Review => ("Review labels", "Find labels that look wrong, each with the reasons"),
-            Self::ShowLabel => ("Label", "One image after another, each with a suggestion that learns from every label"),
-            Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),
-            Self::ShowTrain => ("Train", "How good the recogniser is, and what it confuses"),
-            Self::ShowModels => ("Models", "Saved models"),
-            Self::ShowLibrary => ("Library", "Folders, skipped files, copies, checks and the room it takes"),
+            Self::Show(page) => (page.entry().name, page.entry().hint),
             Self::Settings => ("Settings", "Light or dark theme, sizes, and how the window works"),
             Self::History => ("History", "Everything that was done, to be taken back step by step"),
             Self::Log => ("Log", "What happened since the window was opened"),
@@ -300,12 +281,7 @@ impl Action {
             Self::Train => const { &[key(CTRL, Key::T)] },
             Self::SaveModel => const { &[key(CTRL_SHIFT, Key::S), key(CTRL, Key::S)] },
             Self::View => const { &[key(NONE, Key::Enter)] },
-            Self::Browse => const { &[key(CTRL, Key::Num1)] },
-            Self::ShowLabel => const { &[key(CTRL, Key::Num2)] },
-            Self::ShowRecognise => const { &[key(CTRL, Key::Num3)] },
-            Self::ShowTrain => const { &[key(CTRL, Key::Num4)] },
-            Self::ShowModels => const { &[key(CTRL, Key::Num5)] },
-            Self::ShowLibrary => const { &[key(CTRL, Key::Num6)] },
+            Self::Show(page) => page.shortcuts(),
             Self::LabelThese => const { &[key(CTRL_SHIFT, Key::L)] },
             Self::LabelMany => const { &[key(CTRL, Key::B)] },
             Self::Review => const { &[key(CTRL, Key::R)] },
@@ -333,7 +309,7 @@ impl Action {
         let mut found = Vec::new();
         // The shortcuts with more keys come first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
         let mut all: Vec<(Self, &KeyboardShortcut)> =
-            Self::ALL.into_iter().flat_map(|action| action.shortcuts().iter().map(move |shortcut| (action, shortcut))).collect();
+            Self::all().flat_map(|action| action.shortcuts().iter().map(move |shortcut| (action, shortcut))).collect();
         all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
         for (action, shortcut) in all {
             let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];

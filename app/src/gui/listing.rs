@@ -86,7 +86,7 @@ impl Sort {
 
 /// What the recogniser said of an image without its object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
+pub struct ImagePrediction {
     /// The class it gave.
     pub class: String,
     /// The probability that this is right.
@@ -121,7 +121,7 @@ pub struct Census {
     /// The folders directly inside each folder, in order.
     pub inside: BTreeMap<(RootId, PathBuf), Vec<PathBuf>>,
     /// What was said of each image that was judged.
-    pub predictions: HashMap<ItemId, Prediction>,
+    pub predictions: HashMap<ItemId, ImagePrediction>,
     /// What was said of answers: the query, the image, and how good an answer, by query and best first.
     pub lessons: Vec<(String, ItemId, f64)>,
     leaky: Vec<ItemId>,
@@ -140,7 +140,7 @@ impl Census {
                     report.classes.get(judged.predicted as usize).map(|class| state.class_now(class).to_owned()).unwrap_or_default();
                 let now = state.image(judged.image).and_then(|image| image.label());
                 let wrong = now.is_some_and(|now| now != class);
-                census.predictions.insert(judged.image, Prediction { class, confidence: judged.confidence, wrong });
+                census.predictions.insert(judged.image, ImagePrediction { class, confidence: judged.confidence, wrong });
             }
             census.leaky = report.leaks.iter().flat_map(|(a, b)| [*a, *b]).collect();
             census.leaky.sort_unstable();

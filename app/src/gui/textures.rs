@@ -13,6 +13,8 @@ pub struct Textures {
     broken: HashSet<u128>,
     /// What was asked for in this frame and is not there, with the images it is of.
     wanted: Vec<(u128, ItemId)>,
+    /// What was found missing last.
+    missing: Vec<(u128, ItemId)>,
     waiting: Vec<(u128, RgbImage)>,
     frame: u64,
     bytes: usize,
@@ -36,7 +38,16 @@ pub fn colour_image(picture: &RgbImage) -> ColorImage {
 impl Textures {
     /// Room for `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { held: HashMap::new(), broken: HashSet::new(), wanted: Vec::new(), waiting: Vec::new(), frame: 0, bytes: 0, limit }
+        Self {
+            held: HashMap::new(),
+            broken: HashSet::new(),
+            wanted: Vec::new(),
+            missing: Vec::new(),
+            waiting: Vec::new(),
+            frame: 0,
+            bytes: 0,
+            limit,
+        }
     }
 
     /// The thumbnail of a file; when it is not there, it is wanted.
@@ -98,9 +109,13 @@ impl Textures {
         !self.waiting.is_empty()
     }
 
-    /// What was asked for in this frame and is not there.
-    pub fn wanted(&self) -> &[(u128, ItemId)] {
-        &self.wanted
+    /// What was asked for in this frame and is not there; none where that is the same as in the frame before.
+    pub fn missing(&mut self) -> Option<&[(u128, ItemId)]> {
+        if self.wanted == self.missing {
+            return None;
+        }
+        self.missing.clone_from(&self.wanted);
+        Some(&self.missing)
     }
 
     /// What had no thumbnail may have one now.

@@ -3,7 +3,7 @@
 use egui::{Align2, Color32, CornerRadius, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use super::super::theme;
-use super::grid::one_line;
+use super::one_line;
 
 /// One class and its score.
 pub struct Bar<'a> {

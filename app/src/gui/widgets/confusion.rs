@@ -4,7 +4,11 @@ use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, Text
 use tessera_core::eval::report::Report;
 
 use super::super::theme;
-use super::grid::one_line;
+use super::one_line;
+use crate::gui::words::shortened;
+
+/// Characters of a class's name in the table.
+const LONGEST: usize = 24;
 
 /// Shows the confusion matrix of a report. Returns the cell that was pressed: true class and given class.
 pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
@@ -81,7 +85,7 @@ pub fn classes_ui(ui: &mut Ui, report: &Report) -> Option<String> {
             ui.end_row();
             for (name, score) in report.classes.iter().zip(report.class_scores()) {
                 if ui
-                    .add(egui::Button::new(shortened(name)).frame(false).wrap_mode(egui::TextWrapMode::Extend))
+                    .add(egui::Button::new(shortened(name, LONGEST)).frame(false).wrap_mode(egui::TextWrapMode::Extend))
                     .on_hover_text("Show this class")
                     .clicked()
                 {
@@ -95,10 +99,4 @@ pub fn classes_ui(ui: &mut Ui, report: &Report) -> Option<String> {
         });
     });
     pressed
-}
-
-/// A long name, cut short.
-fn shortened(name: &str) -> String {
-    const LONGEST: usize = 24;
-    if name.chars().count() <= LONGEST { name.to_owned() } else { name.chars().take(LONGEST).chain("…".chars()).collect() }
 }

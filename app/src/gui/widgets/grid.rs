@@ -6,7 +6,7 @@ use tessera_core::ids::ItemId;
 
 use super::super::selection::{Pick, Selection};
 use super::super::theme;
-use super::{WHOLE, fitted};
+use super::{WHOLE, fitted, one_line};
 
 /// One cell.
 pub struct Cell {
@@ -24,7 +24,7 @@ pub struct Cell {
 
 /// What was done in a grid.
 #[derive(Default)]
-pub struct Done {
+pub struct GridResponse {
     /// An image was opened.
     pub opened: bool,
     /// The side of the cells is to be this.
@@ -46,8 +46,8 @@ pub fn grid_ui(
     selection: &mut Selection,
     side: f32,
     mut cell: impl FnMut(ItemId) -> Option<Cell>,
-) -> Done {
-    let mut done = Done::default();
+) -> GridResponse {
+    let mut done = GridResponse::default();
     wheel(ui, side, &mut done);
     let size = vec2(side + 2.0 * PADDING, side + 2.0 * PADDING + CAPTION);
     tiles_ui(ui, id, list, selection, size, |ui, item, size, selection| match cell(item) {
@@ -100,7 +100,7 @@ pub fn tiles_ui(
     ui.ctx().data_mut(|data| data.insert_temp(ui.scope_id().with((id, "view")), view));
 }
 
-fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], selection: &mut Selection, done: &mut Done) {
+fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], selection: &mut Selection, done: &mut GridResponse) {
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let is_selected = selection.contains(item);
     if ui.is_rect_visible(rect) {
@@ -187,14 +187,6 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
     }
 }
 
-/// A text on one line, cut short at a width.
-pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
-    let font = TextStyle::Small.resolve(ui.style());
-    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(8.0));
-    ui.painter().layout_job(job)
-}
-
 /// What the keys do: move, select. Returns the place that should be visible.
 fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> Option<usize> {
     if ui.ctx().egui_wants_keyboard_input() || ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
@@ -225,7 +217,7 @@ fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> 
     moved
 }
 
-fn wheel(ui: &Ui, side: f32, done: &mut Done) {
+fn wheel(ui: &Ui, side: f32, done: &mut GridResponse) {
     if ui.rect_contains_pointer(ui.available_rect_before_wrap()) {
         let zoom = ui.input(|input| input.zoom_delta());
         if (zoom - 1.0).abs() > 0.01 {

@@ -5,7 +5,7 @@ pub mod confusion;
 pub mod grid;
 pub mod pieces;
 
-use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextStyle, Ui, Vec2, WidgetInfo};
 
 use super::theme;
 
@@ -41,10 +41,20 @@ pub fn line(ui: &mut Ui, text: impl Into<RichText>) -> Response {
     ui.add(egui::Label::new(text.into()).truncate())
 }
 
+/// A heading among the facts of an image.
+pub fn heading(ui: &mut Ui, words: &str) {
+    ui.add_space(8.0);
+    ui.label(RichText::new(words).strong().color(theme::accent(ui)));
+}
+
+/// The frame of a page and of what stands at its sides.
+pub fn page_frame(ui: &Ui) -> Frame {
+    Frame::new().fill(ui.visuals().panel_fill).inner_margin(Margin::symmetric(12, 10))
+}
+
 /// A chip: a coloured spot and words, that can be pressed.
 pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Response {
-    let mut job =
-        egui::text::LayoutJob::simple_singleline(words.to_owned(), egui::TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
+    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
     // Where lines are broken it may begin a new one.
     let room = if ui.layout().main_wrap { ui.max_rect().width() } else { ui.available_width().max(60.0) };
     job.wrap = egui::text::TextWrapping::truncate_at_width(room.min(260.0) - 20.0);
@@ -60,6 +70,14 @@ pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Respon
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, words));
     let response = if galley.elided { response.on_hover_text(words) } else { response };
     if hover.is_empty() { response } else { response.on_hover_text(hover) }
+}
+
+/// A text on one line, cut short at a width.
+pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
+    let font = TextStyle::Small.resolve(ui.style());
+    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(8.0));
+    ui.painter().layout_job(job)
 }
 
 /// What is shown where there is nothing: what this place is for, and what to do.

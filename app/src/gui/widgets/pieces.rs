@@ -5,13 +5,12 @@ use egui::{pos2, vec2};
 use tessera_core::ids::ItemId;
 
 use super::super::theme;
-use super::grid::one_line;
-use super::{WHOLE, fitted};
+use super::{WHOLE, fitted, one_line};
 use crate::session::desk::view::{ClassReasons, Recognition};
 
 /// What was done with the pictures.
 #[derive(Default)]
-pub struct Done {
+pub struct PiecesResponse {
     /// The piece under the pointer.
     pub hovered: Option<usize>,
     /// The training image that was pressed, as a position in the list of tiles.
@@ -26,8 +25,8 @@ pub fn pieces_ui(
     hovered: Option<usize>,
     chosen: Option<usize>,
     picture: impl Fn(Option<usize>) -> Option<TextureId>,
-) -> Done {
-    let mut done = Done::default();
+) -> PiecesResponse {
+    let mut done = PiecesResponse::default();
     let gap = theme::GAP;
     let columns = recognition.tiles.len().clamp(1, 3) as f32;
     let rows = if recognition.tiles.len() > 3 { 2.0 } else { 1.0 };

@@ -80,6 +80,8 @@ impl Desk {
             Command::Plan(None) => self.forget_plan(),
             Command::Plan(Some(to)) => self.plan_class_folders(to),
             Command::Check => self.check(),
+            Command::LookAtHealth => self.look_at_health(),
+            Command::ListFolder(folder) => self.list_folder(folder),
             Command::TakeSnapshot => self.with_library(|_, library| match library.take_snapshot() {
                 Ok(_) => Message::Several(vec![health(library), Message::Notice(done("Made a snapshot of labels, captions and history"))]),
                 Err(error) => problem(error.to_string()),
