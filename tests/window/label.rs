@@ -1,4 +1,5 @@
-//! Labelling: without a mouse, with suggestions that learn, going back, many at once, and the review of labels.
+//! Labelling: without a mouse, with suggestions that learn, going back, many at once, and the
+//! review of labels.
 
 use egui::Key;
 use tessera::command::Command;
@@ -13,7 +14,8 @@ use tessera_core::library::suggest::LabelOrder;
 use crate::keys::small;
 use crate::world::{World, class_folders};
 
-/// Twelve images without a class, four of a kind, and the desk before them in the order of their names.
+/// Twelve images without a class, four of a kind, and the desk before them in the order of their
+/// names.
 fn desk() -> World {
     let mut world = small();
     world.run(Command::Label((1..=12).map(ItemId).collect(), UserLabel::NoClass));
@@ -48,7 +50,8 @@ fn read(world: &mut World) {
     world.harness.run_steps(4);
 }
 
-/// Writes a class by the keyboard alone: the first letter opens the field, or Tab does where that letter is a key.
+/// Writes a class by the keyboard alone: the first letter opens the field, or Tab does where that
+/// letter is a key.
 fn write(world: &mut World, class: &str) {
     if class.starts_with(['a', 'x']) {
         world.key(Key::Tab);
@@ -292,7 +295,8 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
     assert_eq!(typed(&mut world), "B");
     world.key(Key::Escape);
     world.step();
-    // The only class there is, rejected: nothing is suggested, and nothing is given; it can be taken back.
+    // The only class there is, rejected: nothing is suggested, and nothing is given; it can be
+    // taken back.
     let id = current(&world);
     let is_rejected = move |app: &App| app.desk().state().unwrap().image(id).unwrap().rejected.contains("gnu");
     read(&mut world);

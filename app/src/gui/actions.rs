@@ -6,7 +6,7 @@ use tessera_core::library::suggest::LabelOrder;
 use super::page::Page;
 use crate::command::{Export, ExportFormat};
 
-/// Something a user can ask for without saying more.
+/// Something a user can ask for by a menu, a key or the palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Choose what to open.
@@ -23,11 +23,11 @@ pub enum Action {
     ReadTable,
     /// Choose a file or folder to give something out to.
     Export(Export),
-    /// Leave.
+    /// Close the window.
     Quit,
-    /// Take back.
+    /// Undo the last act.
     Undo,
-    /// Do again.
+    /// Redo what was undone last.
     Redo,
     /// Select everything shown.
     SelectAll,
@@ -43,27 +43,27 @@ pub enum Action {
     Forget,
     /// Write into the search box.
     Find,
-    /// Say that what is selected answers the search.
+    /// Reward the selected images as good answers to the search.
     Good,
-    /// Say that it does not.
+    /// Reward them as bad answers.
     Bad,
-    /// Take back what was said of it.
+    /// Take their rewards back.
     Unsaid,
-    /// Find what looks like what is selected.
+    /// Search by visual similarity to the selected image.
     Like,
-    /// What was said of answers.
+    /// List the rewards that were given.
     Lessons,
     /// Label what is selected, one after another.
     LabelThese,
     /// Label many images at once.
     LabelMany,
-    /// The orders in which images are labelled.
+    /// Label in the order of expected usefulness.
     UsefulFirst,
-    /// See `UsefulFirst`.
+    /// Label those first on which advisers disagree.
     DisputedFirst,
-    /// See `UsefulFirst`.
+    /// Label in the order of paths.
     ByFolder,
-    /// See `UsefulFirst`.
+    /// Label in random order.
     ByChance,
     /// Look for wrong labels.
     Review,
@@ -77,7 +77,7 @@ pub enum Action {
     Recognise,
     /// Choose an image to recognise.
     RecogniseFile,
-    /// Judge the recogniser.
+    /// Evaluate the recogniser.
     Train,
     /// Save the recogniser.
     SaveModel,
@@ -91,11 +91,11 @@ pub enum Action {
     CopyPath,
     /// Turn to a page.
     Show(Page),
-    /// The settings.
+    /// Change the settings.
     Settings,
-    /// The history.
+    /// List what was done.
     History,
-    /// The log.
+    /// List what happened.
     Log,
     /// Check the library.
     Check,
@@ -109,7 +109,7 @@ pub enum Action {
     Larger,
     /// Smaller thumbnails.
     Smaller,
-    /// The whole screen.
+    /// Fill the screen, or stop filling it.
     FullScreen,
 }
 
@@ -251,7 +251,7 @@ impl Action {
         }
     }
 
-    /// Its keys, the first of which is shown.
+    /// Its shortcuts, the first of which is shown in menus.
     pub fn shortcuts(self) -> &'static [KeyboardShortcut] {
         const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
             KeyboardShortcut::new(modifiers, key)
@@ -296,13 +296,13 @@ impl Action {
         }
     }
 
-    /// Whether its key is dead while someone writes.
+    /// Whether the shortcut is a plain key, which is ignored while a text field has the focus.
     fn is_bare(shortcut: &KeyboardShortcut) -> bool {
         !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11)
     }
 
-    /// The actions whose keys were pressed; those of single letters are dead while a text field has the keyboard, or where letters are for
-    /// something else (`has_own_keys`).
+    /// The actions whose keys were pressed; those of single letters are dead while a text field has
+    /// the keyboard, or where letters are for something else (`has_own_keys`).
     pub fn pressed(ctx: &Context, has_own_keys: bool) -> Vec<Self> {
         let writes = ctx.text_edit_focused();
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
@@ -339,7 +339,7 @@ impl Action {
         found
     }
 
-    /// The order of labelling that it asks for.
+    /// The labelling order that it chooses.
     pub fn order(self) -> Option<LabelOrder> {
         match self {
             Self::UsefulFirst => Some(LabelOrder::Useful),
@@ -350,7 +350,7 @@ impl Action {
         }
     }
 
-    /// What it says of an answer, if it says anything good or bad.
+    /// The reward that it gives to an answer; none takes one back.
     pub fn reward(self) -> Option<f64> {
         match self {
             Self::Good => Some(1.0),
@@ -359,7 +359,7 @@ impl Action {
         }
     }
 
-    /// Its first key in words.
+    /// Its first shortcut in words.
     pub fn key_words(self, ctx: &Context) -> String {
         let words = |shortcut: &KeyboardShortcut| {
             let key = shortcut.logical_key;

@@ -1,4 +1,5 @@
-//! The window's loop: what was asked for is done and what the desk has done is followed, then everything is painted.
+//! The window's loop: what was asked for is done and what the desk has done is followed, then
+//! everything is painted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -151,7 +152,8 @@ impl App {
         }
     }
 
-    /// Takes in what the desk has done: another library may be open, and an answer that came is turned to.
+    /// Takes in what the desk has done: another library may be open, and an answer that came is
+    /// turned to.
     fn poll(&mut self) {
         let like = self.desk.like().map(Arc::as_ptr);
         self.drive(|desk| {

@@ -1,4 +1,5 @@
-//! What is asked for while the window is painted; all of it is done, in order, before the next frame.
+//! What is asked for while the window is painted; all of it is done, in order, before the next
+//! frame.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! The images that are shown: what they have in common, their order, and how many there are of each kind.
+//! The images that are shown: what they have in common, their order, and how many there are of each
+//! kind.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -56,7 +57,8 @@ impl Catalogue {
         *self = Self { sort: self.sort, ..Self::default() };
     }
 
-    /// Brings list and counts up to date with the open library, and takes out of the selection what is not there or not shown.
+    /// Brings list and counts up to date with the open library, and takes out of the selection what
+    /// is not there or not shown.
     pub fn refresh(&mut self, desk: &Desk, selection: &mut Selection) -> Changes {
         let Some(state) = desk.state() else { return Changes::default() };
         let report = desk.report().map(|(report, _)| report);

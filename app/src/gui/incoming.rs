@@ -1,4 +1,5 @@
-//! What comes from outside: files dropped on the window, pictures pasted into it, paths that were chosen.
+//! What comes from outside: files dropped on the window, pictures pasted into it, paths that were
+//! chosen.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use super::modal::Modal;
 use crate::command::{Command, Export, ExportFormat, ImageQuery};
 
 impl App {
-    /// Files dropped on the window are opened, and folders join a library that is open; a picture on the clipboard is recognised.
+    /// Files dropped on the window are opened, and folders join a library that is open; a picture
+    /// on the clipboard is recognised.
     pub(super) fn take_dropped(&mut self, ctx: &Context) {
         let (dropped, pasted) = ctx.input(|input| {
             let pasted = input.events.iter().find_map(|event| match event {

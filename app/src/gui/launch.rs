@@ -25,7 +25,8 @@ impl eframe::App for App {
 /// Opens the window and waits until it is closed.
 ///
 /// # Errors
-/// When there is no screen, or what is needed to paint on it is missing; the words say which package to install.
+/// When there is no screen, or what is needed to paint on it is missing; the words say which
+/// package to install.
 pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
     let icon = eframe::icon_data::from_png_bytes(include_bytes!("../../../assets/icon.png")).unwrap_or_default();
     let viewport = egui::ViewportBuilder::default()

@@ -83,7 +83,8 @@ impl Panel<'_> {
 
 /// A page: its state, and how it is painted.
 pub trait PageUi {
-    /// Asks for what it shows: when it is turned to, and when the library changes while it is on the screen.
+    /// Asks for what it shows: when it is turned to, and when the library changes while it is on
+    /// the screen.
     fn refresh(&self, _asks: &mut Vec<Ask>) {}
 
     /// Paints what stands at the sides of the window.

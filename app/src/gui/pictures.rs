@@ -1,4 +1,5 @@
-//! Large pictures on the graphics card: those of the recognition, the one that is viewed, what hits are to look like, those to try.
+//! Large pictures on the graphics card: those of the recognition, the one that is viewed, what hits
+//! are to look like, those to try.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

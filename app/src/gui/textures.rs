@@ -1,4 +1,4 @@
-//! Thumbnails on the graphics card: what was shown last stays, the rest makes room.
+//! Thumbnails on the graphics card: a cache that drops the least recently shown.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +11,9 @@ pub struct Textures {
     held: HashMap<u128, Held>,
     /// Files without a thumbnail.
     broken: HashSet<u128>,
-    /// What was asked for in this frame and is not there, with the images it is of.
+    /// Cache misses of this frame, with the images that they are of.
     wanted: Vec<(u128, ItemId)>,
-    /// What was found missing last.
+    /// The misses that were reported last.
     missing: Vec<(u128, ItemId)>,
     waiting: Vec<(u128, RgbImage)>,
     frame: u64,
@@ -81,7 +81,8 @@ impl Textures {
         }
     }
 
-    /// Begins a frame: puts some of what was fetched on the card, and makes room. Returns whether more is waiting.
+    /// Begins a frame: puts some of what was fetched on the card, and makes room. Returns whether
+    /// more is waiting.
     pub fn begin(&mut self, ctx: &Context) -> bool {
         self.frame += 1;
         self.wanted.clear();
@@ -109,7 +110,7 @@ impl Textures {
         !self.waiting.is_empty()
     }
 
-    /// What was asked for in this frame and is not there; none where that is the same as in the frame before.
+    /// The misses of this frame; none where they are the same as those reported last.
     pub fn missing(&mut self) -> Option<&[(u128, ItemId)]> {
         if self.wanted == self.missing {
             return None;
@@ -118,7 +119,7 @@ impl Textures {
         Some(&self.missing)
     }
 
-    /// What had no thumbnail may have one now.
+    /// Forgets which files have no thumbnail: the library has changed, and they may have one now.
     pub fn try_again(&mut self) {
         self.broken.clear();
     }

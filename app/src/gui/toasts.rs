@@ -75,7 +75,8 @@ impl Toasts {
         self.0.pop();
     }
 
-    /// Paints them. `last` is the act that an undo would take back: the notice of it alone offers that. Returns whether that was pressed.
+    /// Paints them. `last` is the act that an undo would take back: the notice of it alone offers
+    /// that. Returns whether that was pressed.
     pub fn ui(&mut self, ctx: &Context, last: Option<EventId>) -> bool {
         let (mut closed, mut undone) = (None, false);
         if self.0.is_empty() {

@@ -1,4 +1,5 @@
-//! How the window stands, whatever page it shows: page, filter, selection, search, what is in front. Nothing here is lost when it is.
+//! How the window stands, whatever page it shows: page, filter, selection, search, what is in
+//! front. Nothing here is lost when it is.
 
 use tessera_core::ids::ItemId;
 

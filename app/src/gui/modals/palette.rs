@@ -54,7 +54,8 @@ pub(super) fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     taken.is_some()
 }
 
-/// How well what was typed fits an action: words of its name first, then of its sentence, then letters of its name.
+/// How well what was typed fits an action: words of its name first, then of its sentence, then
+/// letters of its name.
 fn cost(typed: &str, action: Action) -> Option<usize> {
     let (name, sentence) = action.words();
     let typed = typed.trim().to_lowercase();
@@ -65,7 +66,8 @@ fn cost(typed: &str, action: Action) -> Option<usize> {
     }
 }
 
-/// How far letters are from standing together in a text, in order; none when they are not all there.
+/// How far letters are from standing together in a text, in order; none when they are not all
+/// there.
 fn fuzzy(letters: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let mut rest = text.as_str();

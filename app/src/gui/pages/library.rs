@@ -1,4 +1,5 @@
-//! The library itself: roots and their state, files that were skipped, copies, checks, and the room it takes.
+//! The library itself: roots and their state, files that were skipped, copies, checks, and the room
+//! it takes.
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::display;

@@ -1,4 +1,5 @@
-//! What was taken for what: a matrix whose cells can be pressed, and a table of precision and recall.
+//! What was taken for what: a matrix whose cells can be pressed, and a table of precision and
+//! recall.
 
 use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::eval::report::Report;
@@ -10,7 +11,8 @@ use crate::gui::words::shortened;
 /// Characters of a class's name in the table.
 const LONGEST: usize = 24;
 
-/// Shows the confusion matrix of a report. Returns the cell that was pressed: true class and given class.
+/// Shows the confusion matrix of a report. Returns the cell that was pressed: true class and given
+/// class.
 pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
     let n = report.classes.len();
     let side = if n <= 12 { 46.0 } else { 34.0 };

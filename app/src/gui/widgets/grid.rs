@@ -38,7 +38,8 @@ pub const SIDES: std::ops::RangeInclusive<f32> = 64.0..=256.0;
 const CAPTION: f32 = 20.0;
 const PADDING: f32 = 6.0;
 
-/// Shows images in a grid. `cell` is asked for visible ones only. `id` keeps the place when coming back.
+/// Shows images in a grid. `cell` is asked for visible ones only. `id` keeps the place when coming
+/// back.
 pub fn grid_ui(
     ui: &mut Ui,
     id: &str,
@@ -59,8 +60,9 @@ pub fn grid_ui(
     done
 }
 
-/// Lays tiles of at least some size out in rows that reach from side to side; keys move among them. `tile` is asked for visible ones
-/// only, with the size that they have. `id` keeps the place when coming back.
+/// Lays tiles of at least some size out in rows that reach from side to side; keys move among them.
+/// `tile` is asked for visible ones only, with the size that they have. `id` keeps the place when
+/// coming back.
 pub fn tiles_ui(
     ui: &mut Ui,
     id: &str,

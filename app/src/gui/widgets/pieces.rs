@@ -1,4 +1,5 @@
-//! Why: the query beside the training images that decided, with matched pieces drawn and numbered alike.
+//! Why: the query beside the training images that decided, with matched pieces drawn and numbered
+//! alike.
 
 use egui::{Align2, Color32, CornerRadius, FontId, Pos2, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo};
 use egui::{pos2, vec2};
@@ -17,8 +18,8 @@ pub struct PiecesResponse {
     pub pressed: Option<usize>,
 }
 
-/// Shows the query and the training images that decided. `picture` gives the texture of the query (`None`) or of a tile.
-/// `hovered` is the piece that was under the pointer in the last frame.
+/// Shows the query and the training images that decided. `picture` gives the texture of the query
+/// (`None`) or of a tile. `hovered` is the piece that was under the pointer in the last frame.
 pub fn pieces_ui(
     ui: &mut Ui,
     recognition: &Recognition,
@@ -134,7 +135,8 @@ fn number(ui: &Ui, at: Pos2, number: usize, colour: Color32, is_hovered: bool, o
     painter.text(at, Align2::CENTER_CENTER, number, font, theme::text_on(colour).gamma_multiply(fade));
 }
 
-/// The table of everything that a score is the sum of, with the sum beneath. Returns the training image that was pressed.
+/// The table of everything that a score is the sum of, with the sum beneath. Returns the training
+/// image that was pressed.
 pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option<ItemId> {
     let mut pressed = None;
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);

@@ -1,4 +1,5 @@
-//! The answer to a search: a grid of images with their captions, scores and the words that were found.
+//! The answer to a search: a grid of images with their captions, scores and the words that were
+//! found.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! The image that is selected: its picture, class, captions, what is known of it and what was predicted.
+//! The image that is selected: its picture, class, captions, what is known of it and what was
+//! predicted.
 
 use egui::{RichText, ScrollArea, Ui, vec2};
 use tessera_core::error::display;

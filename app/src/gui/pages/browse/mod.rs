@@ -1,4 +1,5 @@
-//! All images, or those that a search found, with the tree at the left and the selected image at the right.
+//! All images, or those that a search found, with the tree at the left and the selected image at
+//! the right.
 
 mod captions;
 mod hits;

@@ -131,7 +131,8 @@ fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census, root: RootId, 
         });
 }
 
-/// An entry that shows images of one kind; with Ctrl it joins what is shown already. A search goes on, among these.
+/// An entry that shows images of one kind; with Ctrl it joins what is shown already. A search goes
+/// on, among these.
 fn scope_ui(
     ui: &mut Ui,
     panel: &mut Panel<'_>,

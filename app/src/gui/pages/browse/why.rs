@@ -1,4 +1,5 @@
-//! Why a search found the image that is selected: its score as a sum, and the way through the memory.
+//! Why a search found the image that is selected: its score as a sum, and the way through the
+//! memory.
 
 use egui::{Align2, CollapsingHeader, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
@@ -10,7 +11,8 @@ use crate::gui::widgets::{heading, one_line};
 use crate::gui::words::count;
 use crate::session::why::{RouterReason, Why, memories};
 
-/// The image whose reasons were asked for, and in the answer to which search: they are asked for once.
+/// The image whose reasons were asked for, and in the answer to which search: they are asked for
+/// once.
 #[derive(Default)]
 pub(super) struct AskedReasons(Option<(ItemId, u64)>);
 

@@ -22,8 +22,8 @@ pub struct ClassField {
     pub(super) had_focus: bool,
 }
 
-/// Text that was typed without a field, unless it begins with a letter of `taken`, which means something else. Who types fast gives several
-/// letters at once; no field sees them again.
+/// Text that was typed without a field, unless it begins with a letter of `taken`, which means
+/// something else. Who types fast gives several letters at once; no field sees them again.
 fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
     ui.input_mut(|input| {
         let texts = input.events.iter().filter_map(|event| match event {
@@ -45,7 +45,8 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
 }
 
 impl ClassField {
-    /// Whether the name of a class is begun: with a letter that is not `taken`, or with `/`, or with Tab where nothing has the keyboard.
+    /// Whether the name of a class is begun: with a letter that is not `taken`, or with `/`, or
+    /// with Tab where nothing has the keyboard.
     pub(super) fn begin(&mut self, ui: &Ui, taken: &[&str]) -> bool {
         let focused = ui.ctx().memory(|memory| memory.focused());
         // Tab has moved the keyboard already; where it had been nowhere, it means the field.
@@ -59,7 +60,8 @@ impl ClassField {
         true
     }
 
-    /// The class that is written: the one of that name in any capitals, or else a new one; none where nothing is.
+    /// The class that is written: the one of that name in any capitals, or else a new one; none
+    /// where nothing is.
     pub(super) fn class(&self, panel: &Panel<'_>) -> Option<String> {
         let name = self.text.trim();
         let state = panel.state()?;
@@ -68,8 +70,8 @@ impl ClassField {
     }
 }
 
-/// A field for a class, with those that are there. Returns the class once it is written, and the keys that it took: with Enter, or where
-/// `leaving` it is enough also by going elsewhere.
+/// A field for a class, with those that are there. Returns the class once it is written, and the
+/// keys that it took: with Enter, or where `leaving` it is enough also by going elsewhere.
 pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, leaving: bool) -> Option<(String, usize)> {
     let id = Id::unique("class typed");
     let wants_focus = std::mem::take(&mut field.wants_focus);
@@ -141,8 +143,8 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, l
     })
 }
 
-/// What may become of what is written: the class of that name, others that begin with it, a new one, and others that contain it. Whether it
-/// is new.
+/// What may become of what is written: the class of that name, others that begin with it, a new
+/// one, and others that contain it. Whether it is new.
 fn offered(classes: &[String], begun: &str) -> Vec<(String, bool)> {
     let small = begun.to_lowercase();
     let exact = |class: &&String| class.to_lowercase() == small;

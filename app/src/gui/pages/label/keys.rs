@@ -12,7 +12,8 @@ pub(super) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
     panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
 }
 
-/// Whether a key was pressed. It is taken away; held down, it counts once, for the next image was not looked at.
+/// Whether a key was pressed. It is taken away; held down, it counts once, for the next image was
+/// not looked at.
 pub(super) fn pressed(ui: &Ui, wanted: Key) -> bool {
     ui.input_mut(|input| {
         let mut is_pressed = false;
@@ -48,8 +49,8 @@ impl Burst {
         *self = Self { last: ui.input(|input| input.time), has_letters: false };
     }
 
-    /// Whether letters go on that began with A or X: then they are not meant for the next image, nor is the Enter behind them. The user
-    /// is told of it once.
+    /// Whether letters go on that began with A or X: then they are not meant for the next image,
+    /// nor is the Enter behind them. The user is told of it once.
     pub(super) fn goes_on(&mut self, ui: &Ui, panel: &mut Panel<'_>) -> bool {
         let now = ui.input(|input| input.time);
         if now - self.last > BURST {

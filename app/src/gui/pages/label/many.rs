@@ -1,4 +1,5 @@
-//! Many images labelled at once: those that are suggested the same, or chosen ones, of which some are left out.
+//! Many images labelled at once: those that are suggested the same, or chosen ones, of which some
+//! are left out.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -56,7 +57,8 @@ pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
         // What is more likely something else is not taken in unasked.
         left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
     } else if !class.is_empty() {
-        // Nor is, of chosen ones, what has another class, is suggested one, or is said not to be of this one.
+        // Nor is, of chosen ones, what has another class, is suggested one, or is said not to be of
+        // this one.
         let is_other = |of: Option<&str>| of.is_some_and(|of| of != class);
         let likeliest = |id: &ItemId| labelling.likeliest(state, *id).map(|(class, _)| class);
         let is_rejected = |id: &ItemId| state.image(*id).is_some_and(|image| image.rejected.contains(&class));
@@ -88,7 +90,8 @@ impl Batch {
         }
     }
 
-    /// Moves among the images, which stand in so many columns, and takes in or leaves out. Whether the place changed.
+    /// Moves among the images, which stand in so many columns, and takes in or leaves out. Whether
+    /// the place changed.
     fn keys(&mut self, ui: &Ui, columns: usize) -> bool {
         let last = self.images.len().saturating_sub(1);
         let (before, columns) = (self.at, columns as isize);

@@ -1,4 +1,5 @@
-//! The labelling page: images without a class one after another or many at once, or the review of labels that are there.
+//! The labelling page: images without a class one after another or many at once, or the review of
+//! labels that are there.
 
 mod class_field;
 mod keys;

@@ -1,4 +1,5 @@
-//! What suggestions, many at once and the review paint alike: the picture, small images, classes to choose, and what advisers say.
+//! What suggestions, many at once and the review paint alike: the picture, small images, classes to
+//! choose, and what advisers say.
 
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
@@ -22,7 +23,8 @@ pub(super) fn mode_ui(ui: &mut Ui, reviews: &mut bool) {
     ui.selectable_value(reviews, true, "Review").on_hover_text(hover);
 }
 
-/// An image as large as there is room, with the next ones below it. Returns the one of these that was pressed.
+/// An image as large as there is room, with the next ones below it. Returns the one of these that
+/// was pressed.
 pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &[(ItemId, Option<String>)]) -> Option<ItemId> {
     let image = panel.state().and_then(|state| state.image(id).cloned())?;
     panel.view.pictured = Some(Pictured { image: id, next: next.first().map(|(id, _)| *id) });

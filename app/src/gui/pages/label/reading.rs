@@ -1,4 +1,5 @@
-//! Whether what is suggested for an image was on the screen long enough to be read: keys pressed sooner were meant for something else.
+//! Whether what is suggested for an image was on the screen long enough to be read: keys pressed
+//! sooner were meant for something else.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Labels that look wrong, the most doubtful first, with what speaks against them; each is kept or changed by one key.
+//! Labels that look wrong, the most doubtful first, with what speaks against them; each is kept or
+//! changed by one key.
 
 use egui::{Key, RichText, ScrollArea, Ui};
 use tessera_core::ids::ItemId;

@@ -35,7 +35,8 @@ impl LabelView {
         (self.reviews, self.doubt) = (true, 0);
     }
 
-    /// Notes that an image is shown with classes suggested for it. Returns whether both were there long enough to be read.
+    /// Notes that an image is shown with classes suggested for it. Returns whether both were there
+    /// long enough to be read.
     pub(super) fn is_read(&mut self, ui: &Ui, image: ItemId, ranking: &[(String, f64)]) -> bool {
         let is_another = self.reading.show(ui, image, ranking);
         if is_another && !ui.ctx().text_edit_focused() && !self.field.wants_focus {

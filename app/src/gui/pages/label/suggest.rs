@@ -1,4 +1,5 @@
-//! Suggestions for images without a class: one large, what is suggested for it and by whom, the next ones, and how the work goes.
+//! Suggestions for images without a class: one large, what is suggested for it and by whom, the
+//! next ones, and how the work goes.
 
 use std::time::Duration;
 
