@@ -12,9 +12,9 @@ use crate::command::Command;
 /// Something to be done before the next frame.
 #[derive(Clone, Debug)]
 pub enum Ask {
-    /// By the desk.
+    /// Run a command by the desk.
     Command(Command),
-    /// What a menu, a key or the palette stands for.
+    /// Do what an action of a menu, a key or the palette stands for.
     Action(Action),
     /// Turn to a page.
     TurnTo(Page),

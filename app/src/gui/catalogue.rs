@@ -1,5 +1,4 @@
-//! The images that are shown: what they have in common, their order, and how many there are of each
-//! kind.
+//! The images that are shown: filter, sort order, the list that these lead to, and counts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,9 +14,9 @@ use crate::session::desk::Desk;
 /// The images that are shown; list and counts are worked out anew only when something changed.
 #[derive(Default)]
 pub struct Catalogue {
-    /// What all of them have in common.
+    /// The filters, all of which an image has to pass.
     pub scopes: Vec<Scope>,
-    /// Their order.
+    /// The sort order.
     pub sort: Sort,
     census: Arc<Census>,
     list: Arc<Vec<ItemId>>,

@@ -9,7 +9,7 @@ use crate::session::desk::Desk;
 use crate::session::desk::view::{Notice, Tone};
 use crate::settings::Settings;
 
-/// The settings, which panels change as they like.
+/// The settings, which panels may change in place.
 pub(super) struct KeptSettings {
     pub(super) settings: Settings,
     /// As they were written last.

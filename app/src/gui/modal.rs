@@ -1,4 +1,4 @@
-//! Which window stands in front of the others, and what is being typed into it.
+//! Modal windows: which one is open, and what is being typed into it.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use tessera_core::ids::ItemId;
 
 use super::dialogs::Purpose;
 
-/// A window in front of all others.
+/// A modal window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Modal {
     /// A path is asked for.
@@ -23,7 +23,7 @@ pub enum Modal {
     History,
     /// The log.
     Log,
-    /// What was said of answers.
+    /// The rewards given to answers.
     Lessons,
     /// The name of a new class, or a new name of one that is there.
     ClassName(Option<String>),
@@ -41,12 +41,12 @@ pub enum Modal {
     Quit,
 }
 
-/// What is being typed into the window in front.
+/// What is being typed into a modal window.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// The text.
     pub text: String,
-    /// Whether the window has just opened: its field is yet to get the keyboard.
+    /// Whether the window has just opened: its field takes the focus.
     pub is_new: bool,
     /// The entry chosen in its list.
     pub chosen: usize,

@@ -1,4 +1,4 @@
-//! What a panel may look at, and where it puts what it asks for; what a page is.
+//! The context that panels are painted with, and the trait of pages.
 
 use egui::Ui;
 use tessera_core::ids::ItemId;
@@ -15,26 +15,26 @@ use crate::command::Command;
 use crate::session::desk::Desk;
 use crate::settings::Settings;
 
-/// Everything a panel may look at, and where it puts what it asks for.
+/// The context of a panel: what it may look at, and where it pushes what it asks for.
 pub struct Panel<'a> {
-    /// The library and what goes on.
+    /// The open library and the jobs under way.
     pub desk: &'a Desk,
-    /// How the window stands.
+    /// State that all pages share.
     pub view: &'a mut View,
     /// Thumbnails.
     pub textures: &'a mut Textures,
     /// Large pictures.
     pub pictures: &'a mut Pictures,
-    /// What is remembered.
+    /// The settings.
     pub settings: &'a mut Settings,
-    /// What is asked for.
+    /// What is asked for, in order.
     pub asks: &'a mut Vec<Ask>,
     /// The system's dialogs.
     pub dialogs: SystemDialogs,
 }
 
 impl Panel<'_> {
-    /// What the library holds.
+    /// State of the open library.
     pub fn state(&self) -> Option<&State> {
         self.desk.state()
     }
@@ -55,22 +55,22 @@ impl Panel<'_> {
         super::theme::class(look.position, look.colour)
     }
 
-    /// Asks the desk for something.
+    /// Asks the desk to run a command.
     pub fn ask(&mut self, command: Command) {
         self.asks.push(Ask::Command(command));
     }
 
-    /// Asks for what an action stands for.
+    /// Asks for an action.
     pub fn act(&mut self, action: Action) {
         self.asks.push(Ask::Action(action));
     }
 
-    /// Shows the images of one kind.
+    /// Asks to filter the images by this alone, on the first page, and to end the search.
     pub fn show(&mut self, scope: Scope) {
         self.asks.push(Ask::Show(scope));
     }
 
-    /// Ends the search for words and for likeness.
+    /// Asks to end the search, by words and by similarity.
     pub fn end_search(&mut self) {
         if !self.view.search.text.is_empty() {
             self.ask(Command::Search(String::new()));

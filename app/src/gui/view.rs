@@ -1,5 +1,5 @@
-//! How the window stands, whatever page it shows: page, filter, selection, search, what is in
-//! front. Nothing here is lost when it is.
+//! State of the window that all pages share: page, filter, selection, search box, modal, toasts.
+//! Nothing of it is saved.
 
 use tessera_core::ids::ItemId;
 
@@ -11,24 +11,24 @@ use super::toasts::Toasts;
 use crate::command::Crop;
 use crate::session::desk::Desk;
 
-/// How the window stands, whatever page it shows.
+/// State of the window that all pages share.
 #[derive(Default)]
 pub struct View {
-    /// The page.
+    /// The page that is shown.
     pub page: Page,
-    /// The images that are shown.
+    /// The filter, and the images that pass it.
     pub shown: Catalogue,
     /// The search box.
     pub search: SearchBox,
-    /// The images selected.
+    /// The selected images.
     pub selection: Selection,
-    /// The image viewed by itself: the one that is selected.
+    /// The viewer, while it is open; it shows the selected image.
     pub viewer: Option<Viewer>,
-    /// The large picture that was painted in this frame.
+    /// The picture that this frame needs in full size.
     pub pictured: Option<Pictured>,
-    /// The window in front.
+    /// The modal window, while one is open.
     pub modal: Option<Modal>,
-    /// What is typed into it.
+    /// What is typed into the modal window.
     pub draft: Draft,
     /// Notices on the screen.
     pub toasts: Toasts,
@@ -37,35 +37,35 @@ pub struct View {
 /// The search box.
 #[derive(Default)]
 pub struct SearchBox {
-    /// What is in it.
+    /// The text in it.
     pub text: String,
-    /// Whether it is to have the keyboard.
+    /// Whether it takes the focus in the next frame.
     pub wants_focus: bool,
 }
 
-/// The image that is looked at by itself.
+/// State of the viewer, which shows one image.
 #[derive(Clone, Debug, Default)]
 pub struct Viewer {
-    /// Points for one pixel of the picture; none fits it into the window.
+    /// Points per pixel of the picture; `None` fits it into the window.
     pub zoom: Option<f32>,
-    /// Where the picture's middle is, in points from the window's middle.
+    /// Offset of the picture's centre from the window's, in points.
     pub offset: egui::Vec2,
     /// The zoom at which it fits, as last painted.
     pub fit: f32,
     /// Whether dragging marks a part.
     pub marks: bool,
-    /// The part marked so far, from corner to corner in the picture's pixels.
+    /// The part marked so far: two opposite corners, in the picture's pixels.
     pub mark: Option<[egui::Pos2; 2]>,
     /// The part of the picture that is visible, as last painted; none when all of it is.
     pub visible: Option<Crop>,
 }
 
-/// A picture that is looked at in its own pixels.
+/// A picture that is needed in full size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pictured {
     /// The image.
     pub image: ItemId,
-    /// The one that will probably be looked at after it.
+    /// The one that will probably be needed after it, to be decoded ahead.
     pub next: Option<ItemId>,
 }
 
@@ -75,19 +75,19 @@ impl View {
         (self.page, self.viewer) = (page, None);
     }
 
-    /// Opens the viewer on an image, which is selected by that.
+    /// Selects an image and opens the viewer on it.
     pub fn look_at(&mut self, image: ItemId) {
         self.selection.set([image]);
         self.viewer = Some(Viewer::default());
     }
 
-    /// Opens a window in front.
+    /// Opens a modal window.
     pub fn open(&mut self, modal: Modal) {
         self.draft = Draft::new(&modal);
         self.modal = Some(modal);
     }
 
-    /// The search is another one.
+    /// Takes up the words of another search.
     pub fn begin_search(&mut self, words: &str) {
         if self.search.text != words {
             words.clone_into(&mut self.search.text);
@@ -96,7 +96,7 @@ impl View {
         self.selection.clear();
     }
 
-    /// Begins anew with another library, or with none.
+    /// Resets what belongs to a library: another one was opened, or it was closed.
     pub fn begin_library(&mut self) {
         self.shown.clear();
         self.selection.clear();
@@ -104,7 +104,7 @@ impl View {
         self.viewer = None;
     }
 
-    /// Brings what is shown up to date with the library.
+    /// Brings list, counts and selection up to date with the library.
     pub fn refresh(&mut self, desk: &Desk) -> Changes {
         self.shown.refresh(desk, &mut self.selection)
     }

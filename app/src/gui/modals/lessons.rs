@@ -1,4 +1,4 @@
-//! What was said of answers: every lesson, to be changed or taken back.
+//! The rewards given to answers: each can be changed or taken back.
 
 use egui::{RichText, ScrollArea, Ui, vec2};
 

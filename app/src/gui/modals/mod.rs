@@ -1,4 +1,4 @@
-//! The windows in front of the others: one file each.
+//! Modal windows, one file each.
 
 mod about;
 mod class;
@@ -19,7 +19,7 @@ use super::modal::Modal;
 use super::panel::Panel;
 use crate::command::Command;
 
-/// Paints the window in front, if there is one.
+/// Paints the modal window, if one is open.
 pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     let Some(modal) = panel.view.modal.clone() else { return };
     if modal == Modal::ClassFolders && panel.desk.plan().is_none() {

@@ -1,5 +1,4 @@
-//! What was taken for what: a matrix whose cells can be pressed, and a table of precision and
-//! recall.
+//! The confusion matrix, whose cells can be pressed, and a table of precision and recall.
 
 use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::eval::report::Report;

@@ -1,4 +1,4 @@
-//! A grid of thumbnails, of which only the visible ones cost anything.
+//! A virtual grid of thumbnails: only the visible ones are painted.
 
 use egui::{Align2, Color32, CornerRadius, Key, Modifiers, Rect, Response, ScrollArea, Sense, StrokeKind, TextStyle, TextureId, Ui};
 use egui::{Role, Vec2, WidgetInfo, pos2, vec2};
@@ -22,14 +22,14 @@ pub struct Cell {
     pub badges: Vec<(&'static str, Color32, String)>,
 }
 
-/// What was done in a grid.
+/// What the user did in a grid.
 #[derive(Default)]
 pub struct GridResponse {
     /// An image was opened.
     pub opened: bool,
-    /// The side of the cells is to be this.
+    /// A new side of the cells, in points.
     pub side: Option<f32>,
-    /// The cell whose menu is asked for, with what it was drawn as.
+    /// The cell whose context menu is open, and its response.
     pub menu: Option<(ItemId, Response)>,
 }
 
@@ -38,8 +38,8 @@ pub const SIDES: std::ops::RangeInclusive<f32> = 64.0..=256.0;
 const CAPTION: f32 = 20.0;
 const PADDING: f32 = 6.0;
 
-/// Shows images in a grid. `cell` is asked for visible ones only. `id` keeps the place when coming
-/// back.
+/// Shows images in a grid. `cell` is called for visible ones only. `id` identifies the scroll
+/// position.
 pub fn grid_ui(
     ui: &mut Ui,
     id: &str,
@@ -60,9 +60,8 @@ pub fn grid_ui(
     done
 }
 
-/// Lays tiles of at least some size out in rows that reach from side to side; keys move among them.
-/// `tile` is asked for visible ones only, with the size that they have. `id` keeps the place when
-/// coming back.
+/// Lays tiles of at least some size out in rows that fill the width; keys move among them. `tile`
+/// is called for visible ones only, with their actual size. `id` identifies the scroll position.
 pub fn tiles_ui(
     ui: &mut Ui,
     id: &str,

@@ -1,4 +1,4 @@
-//! Parts of the window that know egui and plain data, but no library.
+//! Widgets: they know egui and plain data, but no library.
 
 pub mod bars;
 pub mod confusion;
@@ -80,7 +80,7 @@ pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::
     ui.painter().layout_job(job)
 }
 
-/// What is shown where there is nothing: what this place is for, and what to do.
+/// An empty state: what this place is for, and what to do.
 pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
     ui.add_space((ui.available_height() * 0.3).min(160.0));
     ui.vertical_centered(|ui| {
@@ -90,7 +90,7 @@ pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
     });
 }
 
-/// The largest rectangle of some proportions inside another, in its middle.
+/// The largest rectangle of a given aspect ratio inside another, centred.
 pub fn fitted(size: (u32, u32), inside: Rect) -> Rect {
     let size = Vec2::new(size.0.max(1) as f32, size.1.max(1) as f32);
     let scale = (inside.width() / size.x).min(inside.height() / size.y);

@@ -1,5 +1,5 @@
-//! Why: the query beside the training images that decided, with matched pieces drawn and numbered
-//! alike.
+//! The explanation of a prediction: the query beside the training images that decided, with
+//! matched elements drawn and numbered alike.
 
 use egui::{Align2, Color32, CornerRadius, FontId, Pos2, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo};
 use egui::{pos2, vec2};
@@ -9,7 +9,7 @@ use super::super::theme;
 use super::{WHOLE, fitted, one_line};
 use crate::session::desk::view::{ClassReasons, Recognition};
 
-/// What was done with the pictures.
+/// What the user did with the pictures.
 #[derive(Default)]
 pub struct PiecesResponse {
     /// The piece under the pointer.

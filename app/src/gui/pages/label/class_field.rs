@@ -14,16 +14,16 @@ const OFFERED: usize = 5;
 pub struct ClassField {
     /// What is written so far.
     pub text: String,
-    /// Which of the classes that it may become is chosen.
+    /// The chosen completion: a place among those offered.
     pub completion: usize,
-    /// Whether the field is to have the keyboard.
+    /// Whether the field takes the focus in the next frame.
     pub(super) wants_focus: bool,
-    /// Whether anything had the keyboard in the last frame in which keys were the page's.
+    /// Whether any widget had the focus in the last frame in which keys were the page's.
     pub(super) had_focus: bool,
 }
 
-/// Text that was typed without a field, unless it begins with a letter of `taken`, which means
-/// something else. Who types fast gives several letters at once; no field sees them again.
+/// Text that was typed while no field had the focus, unless it begins with a letter of `taken`,
+/// which is a shortcut. Fast typing gives several letters in a frame; their events are consumed.
 fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
     ui.input_mut(|input| {
         let texts = input.events.iter().filter_map(|event| match event {
@@ -45,8 +45,8 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
 }
 
 impl ClassField {
-    /// Whether the name of a class is begun: with a letter that is not `taken`, or with `/`, or
-    /// with Tab where nothing has the keyboard.
+    /// Whether typing begins: with a letter that is not `taken`, with `/`, or with Tab where no
+    /// widget has the focus.
     pub(super) fn begin(&mut self, ui: &Ui, taken: &[&str]) -> bool {
         let focused = ui.ctx().memory(|memory| memory.focused());
         // Tab has moved the keyboard already; where it had been nowhere, it means the field.
@@ -60,8 +60,8 @@ impl ClassField {
         true
     }
 
-    /// The class that is written: the one of that name in any capitals, or else a new one; none
-    /// where nothing is.
+    /// The class that is written: an existing one of that name, whatever its case, or else a new
+    /// one; none where the field is empty.
     pub(super) fn class(&self, panel: &Panel<'_>) -> Option<String> {
         let name = self.text.trim();
         let state = panel.state()?;
@@ -70,8 +70,8 @@ impl ClassField {
     }
 }
 
-/// A field for a class, with those that are there. Returns the class once it is written, and the
-/// keys that it took: with Enter, or where `leaving` it is enough also by going elsewhere.
+/// The field with completions. Returns the class that was entered, and the key presses that it
+/// took. Enter enters it; with `leaving`, moving the focus away does so too.
 pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, leaving: bool) -> Option<(String, usize)> {
     let id = Id::unique("class typed");
     let wants_focus = std::mem::take(&mut field.wants_focus);
@@ -143,8 +143,8 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, l
     })
 }
 
-/// What may become of what is written: the class of that name, others that begin with it, a new
-/// one, and others that contain it. Whether it is new.
+/// Completions of what is written, and whether each is a new class: the class of that name, those
+/// that begin with it, a new one, and those that contain it.
 fn offered(classes: &[String], begun: &str) -> Vec<(String, bool)> {
     let small = begun.to_lowercase();
     let exact = |class: &&String| class.to_lowercase() == small;

@@ -1,19 +1,19 @@
-//! Keys of the labelling page: each counts once, however long it is held.
+//! Keys of the labelling page: a press counts once, and repeats of a held key do not count.
 
 use egui::{Event, Key, Ui};
 
 use crate::gui::panel::Panel;
 
-/// Seconds after A, X or a letter in which other letters go on with it.
+/// Seconds within which a letter belongs to the burst of the key before it.
 const BURST: f64 = 0.5;
 
-/// Whether keys are the page's.
+/// Whether keys belong to the page: no modal window is open and no text field has the focus.
 pub(super) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
     panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
 }
 
-/// Whether a key was pressed. It is taken away; held down, it counts once, for the next image was
-/// not looked at.
+/// Whether a key was pressed; its events are consumed. Repeats do not count: the next image has
+/// not been looked at.
 pub(super) fn pressed(ui: &Ui, wanted: Key) -> bool {
     ui.input_mut(|input| {
         let mut is_pressed = false;

@@ -16,12 +16,12 @@ use crate::gui::widgets::main_button;
 use crate::gui::words::count;
 use crate::session::desk::labelling::Labelling;
 
-/// Images that can be labelled at once.
+/// Images in a batch at most.
 const MANY: usize = 60;
-/// The side of each.
+/// The side of each, in points.
 const WIDTH: f32 = 112.0;
 
-/// Images that are labelled at once.
+/// A batch: images that are labelled at once.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// Their class.
@@ -32,9 +32,9 @@ pub struct Batch {
     pub images: Vec<ItemId>,
     /// Those that are left out.
     pub left_out: BTreeSet<ItemId>,
-    /// Keys and clicks that it took so far.
+    /// Key presses and clicks so far.
     presses: usize,
-    /// The one at which keys are, once they went to one.
+    /// The place of the keyboard cursor, once it was moved.
     at: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether what is suggested for an image was on the screen long enough to be read: keys pressed
+//! Whether the suggestions for an image were on the screen long enough to be read: keys pressed
 //! sooner were meant for something else.
 
 use std::time::Duration;
