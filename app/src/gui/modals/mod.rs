@@ -39,8 +39,8 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
         match &modal {
             Modal::Path(purpose) => path::path_ui(ui, panel, *purpose),
             Modal::Palette => palette::palette_ui(ui, panel),
-            Modal::Keys => closable_ui(ui, |ui| keys::keys_ui(ui)),
-            Modal::About => closable_ui(ui, |ui| about::about_ui(ui)),
+            Modal::Keys => closable_ui(ui, keys::keys_ui),
+            Modal::About => closable_ui(ui, about::about_ui),
             Modal::Settings => closable_ui(ui, |ui| settings::settings_ui(ui, panel)),
             Modal::History => closable_ui(ui, |ui| history::history_ui(ui, panel)),
             Modal::Log => closable_ui(ui, |ui| history::log_ui(ui, panel)),
