@@ -1,4 +1,5 @@
-//! Everything that can be asked of an open library, as values: menus, keys, panels and tests all send these.
+//! Everything that can be asked of an open library, as values: menus, keys, panels and tests all
+//! send these.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use tessera_core::library::suggest::LabelOrder;
 /// Something to be done.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Open whatever lies there: a library, a folder of images (whose library is made if need be), a model, or an image,
-    /// which is recognised.
+    /// Open whatever lies there: a library, a folder of images (whose library is made if need be),
+    /// a model, or an image, which is recognised.
     Open(PathBuf),
     /// As [`Command::Open`], but a folder of images joins the library that is open.
     Add(PathBuf),
@@ -37,7 +38,7 @@ pub enum Command {
     Rescan,
     /// Read captions and labels from a file.
     ReadTable(PathBuf),
-    /// Say what class images are of.
+    /// Label images.
     Label(Vec<ItemId>, UserLabel),
     /// Replace the captions of an image.
     Caption(ItemId, Vec<Caption>),
@@ -59,66 +60,72 @@ pub enum Command {
     Undo,
     /// Do it again.
     Redo,
-    /// Say where a folder went.
+    /// Record that an imported folder has moved: where it was, where it is.
     Relocate(PathBuf, PathBuf),
     /// Find images by words.
     Search(String),
-    /// Find images that look like one, or like a part of it, besides; nothing ends that.
+    /// Search by visual similarity to an image, or to a part of it, besides by words; `None` ends
+    /// that.
     Like(Option<(ImageQuery, Option<Crop>)>),
-    /// Find images among these alone; nothing ends that.
+    /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
-    /// Say why the search found an image.
+    /// Explain why the search found an image.
     Why(ItemId),
-    /// Say who answers searches.
+    /// Choose the engine that answers searches.
     SearchBy(Engine),
-    /// Say how well an image answers a query, -1..=1; nothing takes back what was said.
+    /// Reward an image as an answer to a query, in -1..=1; `None` takes the reward back.
     Reward(String, ItemId, Option<f64>),
-    /// Begin labelling these images, or all that have no class, in an order.
+    /// Fill the labelling queue with these images, or with all that have no class, in an order.
     LabelFrom(Option<Arc<Vec<ItemId>>>, LabelOrder),
-    /// Say at the labelling desk what class images are of, which took so many keys.
+    /// Label images of the queue; it took so many key presses.
     Give(Vec<ItemId>, String, usize),
-    /// Say there that an image is not of a class.
+    /// Reject a class for an image of the queue.
     Refuse(ItemId, String),
-    /// Take that back.
+    /// Take such a rejection back.
     Allow(ItemId, String),
-    /// Come back to an image after all others.
+    /// Move an image to the end of the queue.
     Skip(ItemId),
-    /// Take an image up next there.
+    /// Move an image to the head of the queue.
     TakeUp(ItemId),
-    /// Take back what was said last at the labelling desk, and go back to its image.
+    /// Undo the last label or rejection given to the queue, and go back to its image.
     GoBack,
-    /// Look for labels that may be wrong.
+    /// Review labels: find those that may be wrong.
     Review,
-    /// Say that the label of an image is right, and that it is of none of these classes.
+    /// Confirm the label of an image, and reject these classes for it.
     Confirm(ItemId, Vec<String>),
-    /// Judge the recogniser on its own images.
+    /// Evaluate the recogniser on its own training images, each with its object left out.
     Train,
     /// Recognise an image.
     Recognise(ImageQuery),
     /// Recognise with the library's own recogniser again, not with a model that was loaded.
     UseLibrary,
-    /// Save the recogniser as a model folder, or as one file when the name ends in `.tessera-model`.
+    /// Save the recogniser as a model folder, or as one file when the name ends in
+    /// `.tessera-model`.
     SaveModel(PathBuf),
     /// Load a model and recognise with it.
     LoadModel(PathBuf),
     /// Delete a saved model of this library.
     DeleteModel(PathBuf),
-    /// Write something out.
+    /// Export something to a file or a folder.
     Export(Export, PathBuf),
-    /// Say what an export into class folders would write; `None` forgets it.
+    /// Preview an export into class folders that is to be written there; `None` drops the preview.
     Plan(Option<PathBuf>),
     /// Write the explanation on show as a PNG file.
     ExportPicture(PathBuf),
     /// Check the library.
     Check,
-    /// Copy the library's database.
+    /// Take a snapshot of the library's database.
     TakeSnapshot,
-    /// Put a copy in its place.
+    /// Put a snapshot in the place of the database.
     RestoreSnapshot(PathBuf),
     /// Look again at files that could not be taken in.
     RetrySkipped,
-    /// Make a damaged library again from its copies.
+    /// Repair a damaged library from its snapshots and its journal.
     Repair(PathBuf),
+    /// Read the health of the library: its folders, skipped files, snapshots and sizes.
+    LookAtHealth,
+    /// List the entries of a folder.
+    ListFolder(PathBuf),
     /// Stop a job.
     Cancel(JobId),
     /// Show a file in the system's file manager.
@@ -140,7 +147,8 @@ pub enum ImageQuery {
     Pixels(Arc<RgbImage>),
 }
 
-/// A part of a picture: x and y of its top left corner, width and height, in the picture's own pixels.
+/// A part of a picture: x and y of its top left corner, width and height, in the picture's own
+/// pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop(pub [u32; 4]);
 
@@ -158,7 +166,7 @@ pub enum Export {
 }
 
 impl Export {
-    /// What is written out, one of it.
+    /// The noun for one exported thing.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Labels(format) if format.is_images() => "image",
@@ -169,12 +177,12 @@ impl Export {
         }
     }
 
-    /// Whether it is of images in a folder for each class.
+    /// Whether it writes a folder of images for each class.
     pub fn is_sorted(self) -> bool {
         matches!(self, Self::Labels(ExportFormat::ClassFolders | ExportFormat::ClassLinks))
     }
 
-    /// Whether it fills a folder.
+    /// Whether it writes a folder, not a file.
     pub fn is_folder(self) -> bool {
         matches!(self, Self::Labels(format) if format.is_images()) || self == Self::Captions(ExportFormat::Sidecar)
     }
@@ -204,7 +212,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// Whether it is of images themselves.
+    /// Whether the images themselves are exported.
     pub fn is_images(self) -> bool {
         matches!(self, Self::ClassFolders | Self::ClassLinks | Self::NorbNames)
     }

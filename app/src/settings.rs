@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::{Result, envelope};
 
-/// What is remembered between runs. Each field has a meaning of its own; a missing or wrong one becomes the usual.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What is remembered between runs. Each field has a meaning of its own; a missing or wrong one
+/// becomes the usual.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Light, dark, or as the system has it.
     pub theme: Theme,
@@ -35,7 +35,7 @@ pub struct Settings {
 }
 
 /// Light or dark.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// As the system has it.
     #[default]
@@ -79,7 +79,8 @@ impl Settings {
         dirs::config_dir().map(|folder| folder.join("tessera").join("settings.ron"))
     }
 
-    /// Reads settings; each thing that is wrong with the file is told in a sentence, and the rest of it holds.
+    /// Reads settings; each thing that is wrong with the file is told in a sentence, and the rest
+    /// of it holds.
     pub fn load(path: &Path) -> (Self, Vec<String>) {
         let usual = Self::default();
         let text = match fs::metadata(path) {

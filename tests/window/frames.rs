@@ -1,5 +1,5 @@
-//! How long a frame takes with 10,000 images, and an answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything
-//! but rasterising.
+//! How long a frame takes with 10,000 images, and an answer with 100,000 captions: `cargo bench -p
+//! tessera-window-tests`. Everything but rasterising.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 #[path = "world.rs"]
@@ -67,9 +67,10 @@ fn main() {
 /// Labels given at the desk.
 const LABELS: usize = 200;
 
-/// Images are labelled one after another, each as soon as it is there: by the folders that they came from, which the desk does not know.
+/// Images are labelled one after another, each as soon as it is there: by the folders that they
+/// came from, which the desk does not know.
 fn label(world: &mut World) {
-    world.harness.state_mut().view_mut().page = tessera::gui::view::Page::Label;
+    world.harness.state_mut().turn_to(tessera::gui::page::Page::Label);
     let start = Instant::now();
     let mut frames = Vec::new();
     let is_quiet =
@@ -107,7 +108,8 @@ const CAPTIONS: u32 = 10;
 /// Words that there are; the n-th is used 1/n times as often as the first (Zipf), as in a language.
 const WORDS: usize = 20_000;
 
-/// A query is typed letter by letter, each before the answer to the last is there, and once more with time for each answer.
+/// A query is typed letter by letter, each before the answer to the last is there, and once more
+/// with time for each answer.
 fn type_queries(world: &mut World) {
     let mut rng = seeded(0);
     let mut sums = vec![0.0f64];
@@ -145,7 +147,7 @@ fn type_queries(world: &mut World) {
     for round in 0..60 {
         let query = format!("{} {} {}", word(), word(), word());
         for end in 1..=query.len() {
-            world.harness.state_mut().view_mut().search = query[..end].to_owned();
+            world.harness.state_mut().ask(Command::Search(query[..end].to_owned()));
             let start = Instant::now();
             frames.push(frame(world));
             while round % 2 == 0 && world.app().desk().searching().hits().is_none_or(|hits| hits.query != query[..end]) {

@@ -95,7 +95,7 @@ fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
     let planted = "teapot_02_0_06_4_lt.jpg";
     let wrong = world.state().images().find(|image| image.file_name() == planted).unwrap().id;
     assert_eq!(labels(&world, wrong).as_deref(), Some("teapot"));
-    let census = world.harness.state_mut().view_mut().census.clone();
+    let census = world.harness.state_mut().view_mut().shown.census();
     if let Some(prediction) = census.predictions.get(&wrong) {
         assert!(prediction.wrong && prediction.class == "boat", "{prediction:?}");
     }
@@ -165,7 +165,7 @@ fn images_are_removed_restored_and_forgotten() {
     world.ctrl(Key::A);
     world.run(Command::Restore(ids.clone()));
     world.until("they are back", |app| app.desk().state().unwrap().images().count() == n);
-    world.harness.state_mut().view_mut().scopes.clear();
+    world.harness.state_mut().view_mut().shown.scopes.clear();
     world.harness.state_mut().view_mut().selection.set(ids.clone());
     world.ctrl(Key::K);
     world.type_into("Command", "forget");
@@ -212,7 +212,7 @@ fn the_matrix_leads_to_the_images() {
     };
     let (count, truth, given) = cell.expect("planted labels are confused");
     world.click_containing(&format!("images of {truth} were taken for {given}"));
-    let list = world.harness.state_mut().view_mut().list();
+    let list = world.harness.state_mut().view_mut().shown.list();
     assert_eq!(list.len(), count as usize, "the grid shows just those");
     assert!(world.harness.query_all_by_label_contains("taken for").next().is_some());
 }

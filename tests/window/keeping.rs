@@ -7,7 +7,8 @@ use egui_kittest::kittest::Queryable as _;
 use tessera::command::{Command, ImageQuery};
 use tessera::gui::dialogs::{Dialogs, Purpose, Scripted, Wants};
 use tessera::gui::listing::Scope;
-use tessera::gui::view::{Modal, Page};
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
 use tessera_core::library::event::UserLabel;
 
 use crate::keys::{selected, small};
@@ -33,7 +34,7 @@ fn a_caption_that_was_begun_is_kept_when_another_image_is_selected() {
 fn a_filter_takes_what_it_hides_out_of_the_selection() {
     let mut world = small();
     world.ctrl(Key::A);
-    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.harness.state_mut().show(Scope::Class("bee".into()));
     world.step();
     assert_eq!(selected(&mut world).len(), 4);
 }
@@ -80,7 +81,7 @@ fn an_image_that_is_opened_is_shown_as_it_is_recognised() {
 #[test]
 fn another_library_begins_without_the_search_and_the_filter_of_the_last() {
     let mut world = small();
-    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.harness.state_mut().show(Scope::Class("bee".into()));
     world.ctrl(Key::F);
     world.type_into("Search", "bee");
     world.until("they are found", |app| app.desk().searching().hits().is_some());
@@ -89,7 +90,7 @@ fn another_library_begins_without_the_search_and_the_filter_of_the_last() {
     world.run(Command::Open(other));
     world.until("the other is open", |app| app.desk().name() == Some("other") && !app.desk().jobs().is_busy());
     let view = world.harness.state_mut().view_mut();
-    assert!(view.search.is_empty() && view.scopes.is_empty() && view.list().len() == 4);
+    assert!(view.search.text.is_empty() && view.shown.scopes.is_empty() && view.shown.list().len() == 4);
     assert!(world.app().desk().searching().hits().is_none());
 }
 
@@ -149,7 +150,7 @@ fn a_path_typed_beside_an_open_dialog_counts() {
     assert!(world.shows("Browse files…"));
     world.click("Browse folders…");
     assert!(world.shows("Give up on the system's dialog"));
-    world.harness.state_mut().view_mut().typed.clear();
+    world.harness.state_mut().view_mut().draft.text.clear();
     world.type_into("Path", images.to_str().unwrap());
     world.key(Key::Enter);
     world.until("it is open", |app| app.desk().state().is_some_and(|state| state.images().count() == 4));

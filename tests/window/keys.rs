@@ -5,7 +5,8 @@ use egui_kittest::kittest::Queryable as _;
 use tessera::command::Command;
 use tessera::gui::actions::Action;
 use tessera::gui::listing::Scope;
-use tessera::gui::view::{Modal, Page};
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
 
 use crate::world::{World, class_folders};
 
@@ -142,7 +143,7 @@ fn found_images_are_selected_and_walked_by_keys() {
 #[test]
 fn the_class_that_is_shown_is_changed_by_keys() {
     let mut world = small();
-    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.harness.state_mut().show(Scope::Class("bee".into()));
     world.step();
     world.ctrl(Key::K);
     world.type_into("Command", "rename or merge");
@@ -165,7 +166,7 @@ fn letters_live_while_a_button_has_the_keyboard() {
 
 #[test]
 fn no_key_means_two_things() {
-    let keys: Vec<_> = Action::ALL.iter().flat_map(|action| action.shortcuts().iter().map(move |key| (key, action))).collect();
+    let keys: Vec<_> = Action::all().flat_map(|action| action.shortcuts().iter().map(move |key| (key, action))).collect();
     for (place, (key, action)) in keys.iter().enumerate() {
         let other = keys[..place].iter().find(|(other, _)| other == key);
         assert!(other.is_none(), "{key:?} is {action:?} and {other:?}");

@@ -1,9 +1,11 @@
-//! Labelling: without a mouse, with suggestions that learn, going back, many at once, and the review of labels.
+//! Labelling: without a mouse, with suggestions that learn, going back, many at once, and the
+//! review of labels.
 
 use egui::Key;
 use tessera::command::Command;
 use tessera::gui::App;
-use tessera::gui::view::{Modal, Page};
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
 use tessera::session::desk::labelling::{Labelling, What};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
@@ -12,7 +14,8 @@ use tessera_core::library::suggest::LabelOrder;
 use crate::keys::small;
 use crate::world::{World, class_folders};
 
-/// Twelve images without a class, four of a kind, and the desk before them in the order of their names.
+/// Twelve images without a class, four of a kind, and the desk before them in the order of their
+/// names.
 fn desk() -> World {
     let mut world = small();
     world.run(Command::Label((1..=12).map(ItemId).collect(), UserLabel::NoClass));
@@ -47,7 +50,8 @@ fn read(world: &mut World) {
     world.harness.run_steps(4);
 }
 
-/// Writes a class by the keyboard alone: the first letter opens the field, or Tab does where that letter is a key.
+/// Writes a class by the keyboard alone: the first letter opens the field, or Tab does where that
+/// letter is a key.
 fn write(world: &mut World, class: &str) {
     if class.starts_with(['a', 'x']) {
         world.key(Key::Tab);
@@ -165,10 +169,10 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     assert!(world.shows("3 of 3 chosen images left") && world.shows("labelled "));
     world.ctrl(Key::B);
     // What has another class than the one that is suggested is not taken in unasked.
-    let batch = |world: &mut World| world.harness.state_mut().view_mut().label.batch.clone().unwrap();
+    let batch = |world: &mut World| world.harness.state_mut().pages_mut().label.batch.clone().unwrap();
     let begun = batch(&mut world);
     assert!(begun.images[1..].iter().all(|id| begun.left_out.contains(id) || label_of(&world, *id).as_ref() == Some(&begun.class)));
-    let own = world.harness.state_mut().view_mut().label.batch.as_mut().unwrap();
+    let own = world.harness.state_mut().pages_mut().label.batch.as_mut().unwrap();
     (own.class, own.is_written) = ("gnu".into(), true);
     world.click("Take all in");
     world.step();
@@ -270,7 +274,7 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
     assert_eq!((said("gnu"), said("nothing of the kind")), (Some("gnu".to_owned()), None));
     // A class that goes while many are chosen.
     world.ctrl(Key::B);
-    let batch = |world: &mut World| world.harness.state_mut().view_mut().label.batch.clone();
+    let batch = |world: &mut World| world.harness.state_mut().pages_mut().label.batch.clone();
     let begun = batch(&mut world).unwrap();
     assert!(begun.class == "gnu" && begun.images.len() > 1, "{begun:?}");
     world.ctrl(Key::Z);
@@ -282,7 +286,7 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
     // With Caps Lock A and X are the same keys; with others a class begins.
     give(&mut world);
     read(&mut world);
-    let typed = |world: &mut World| world.harness.state_mut().view_mut().label.typed.clone();
+    let typed = |world: &mut World| world.harness.state_mut().pages_mut().label.field.text.clone();
     world.harness.event(egui::Event::Text("A".into()));
     world.step();
     assert_eq!(typed(&mut world), "");
@@ -291,7 +295,8 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
     assert_eq!(typed(&mut world), "B");
     world.key(Key::Escape);
     world.step();
-    // The only class there is, rejected: nothing is suggested, and nothing is given; it can be taken back.
+    // The only class there is, rejected: nothing is suggested, and nothing is given; it can be
+    // taken back.
     let id = current(&world);
     let is_rejected = move |app: &App| app.desk().state().unwrap().image(id).unwrap().rejected.contains("gnu");
     read(&mut world);
@@ -328,13 +333,13 @@ fn enter_in_the_field_means_one_thing() {
     world.step();
     world.key(Key::Enter);
     world.rest();
-    let batch = world.harness.state_mut().view_mut().label.batch.clone();
+    let batch = world.harness.state_mut().pages_mut().label.batch.clone();
     assert_eq!((batch.map(|batch| batch.class), label_of(&world, ItemId(1))), (Some("gnu".to_owned()), None));
     // Tab goes to the field, and the button means what is written in it.
     world.key(Key::Tab);
     world.harness.event(egui::Event::Text("yak".into()));
     world.step();
-    assert_eq!(world.harness.state_mut().view_mut().label.typed, "yak");
+    assert_eq!(world.harness.state_mut().pages_mut().label.field.text, "yak");
     world.press("Label 1 image");
     world.until("they are labelled", |app| app.desk().state().unwrap().class("yak").is_some());
     assert!(world.state().class("gnu").is_none());
@@ -384,11 +389,11 @@ fn a_class_is_written_as_it_is_typed() {
     world.key(Key::Escape);
     let first = current(&world);
     letters(&mut world, "cow");
-    assert_eq!(world.harness.state_mut().view_mut().label.typed, "cow");
+    assert_eq!(world.harness.state_mut().pages_mut().label.field.text, "cow");
     world.key(Key::Escape);
     // Nothing is suggested yet that A or X could mean.
     letters(&mut world, "axe");
-    assert_eq!(world.harness.state_mut().view_mut().label.typed, "axe");
+    assert_eq!(world.harness.state_mut().pages_mut().label.field.text, "axe");
     world.key(Key::Enter);
     world.until("it is labelled", |app| labelling(app).current() != Some(first));
     assert_eq!(label_of(&world, first).as_deref(), Some("axe"));
@@ -397,15 +402,15 @@ fn a_class_is_written_as_it_is_typed() {
     world.harness.event(egui::Event::Text("?".into()));
     world.key(Key::Questionmark);
     assert!(matches!(world.harness.state_mut().view_mut().modal, Some(Modal::Keys)));
-    assert!(world.harness.state_mut().view_mut().label.typed.is_empty());
+    assert!(world.harness.state_mut().pages_mut().label.field.text.is_empty());
     world.key(Key::Escape);
     // What was begun and left does not go on to the next image.
     letters(&mut world, "gn");
-    world.harness.state_mut().view_mut().label.completion = 0;
+    world.harness.state_mut().pages_mut().label.field.completion = 0;
     world.harness.ctx.memory_mut(|memory| memory.stop_text_input());
     world.step();
     world.key(Key::Space);
-    assert!(world.harness.state_mut().view_mut().label.typed.is_empty());
+    assert!(world.harness.state_mut().pages_mut().label.field.text.is_empty());
 }
 
 #[test]
@@ -450,7 +455,7 @@ fn what_cannot_be_labelled_is_said() {
     assert!(world.shows("No images yet"));
     world.ctrl(Key::B);
     world.step();
-    assert!(!world.harness.state_mut().view_mut().label.wants_batch, "there is nothing to label, now or later");
+    assert!(!world.harness.state_mut().pages_mut().label.wants_batch, "there is nothing to label, now or later");
     world.key(Key::Enter);
     world.key(Key::X);
     world.key(Key::Backspace);
@@ -474,7 +479,7 @@ fn class_folders_are_told_before_they_are_written() {
     world.type_into("Command", "folder for each class");
     world.key(Key::Enter);
     world.step();
-    world.harness.state_mut().view_mut().typed = out.to_string_lossy().into_owned();
+    world.harness.state_mut().view_mut().draft.text = out.to_string_lossy().into_owned();
     world.key(Key::Enter);
     world.until("it is counted", |app| app.desk().exporting().plan().is_some_and(|(_, plan)| plan.is_some()));
     assert!(world.shows("6 images in 2 folders") && !out.exists());
@@ -510,7 +515,7 @@ fn letters_behind_a_are_not_meant_for_the_next_image() {
     settle(&mut world);
     assert_eq!(label_of(&world, first).as_deref(), Some("ant"));
     assert_eq!(labelling(world.app()).queue.len(), n - 1);
-    assert!(world.state().class("ir").is_none() && world.harness.state_mut().view_mut().label.typed.is_empty());
+    assert!(world.state().class("ir").is_none() && world.harness.state_mut().pages_mut().label.field.text.is_empty());
     assert!(world.harness.state_mut().view_mut().toasts.iter().any(|toast| toast.notice.words.contains("Tab or /")));
     // A moment later letters begin a class again.
     read(&mut world);

@@ -60,7 +60,8 @@ for size in 1280x800 1920x1080; do
         shoot viewer
         xdotool key Escape
         sleep 0.3
-        ask "recognise one image" 1
+        xdotool key ctrl+3
+        sleep 1
         xdotool mousemove 105 110 click 1
         sleep 3
         xdotool mousemove $((width * 45 / 100)) $((height / 2))

@@ -4,7 +4,9 @@ use egui::{Event, Key, Modifiers, PointerButton, pos2};
 use tessera::command::{Command, Crop, ImageQuery};
 use tessera::gui::App;
 use tessera::gui::listing::Scope;
-use tessera::gui::view::{Modal, Page, Viewer};
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
+use tessera::gui::view::Viewer;
 use tessera::session::why::Term;
 use tessera_core::ids::ItemId;
 
@@ -16,8 +18,7 @@ fn found(app: &App) -> Vec<u32> {
 }
 
 fn search(world: &mut World, words: &str) {
-    world.harness.state_mut().view_mut().search = words.into();
-    world.step();
+    world.run(Command::Search(words.into()));
     let words = words.to_owned();
     world.until("the answer is there", |app| app.desk().searching().hits().is_some_and(|hits| hits.query == words));
 }
@@ -40,9 +41,9 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     assert!((sum - why.score).abs() < 1e-5 && why.terms.iter().any(|(term, _)| *term == Term::Look), "{why:?}");
     assert!(world.shows("Why it was found"));
     // Both end together.
-    world.harness.state_mut().view_mut().show(Scope::Class("bee".into()));
+    world.harness.state_mut().show(Scope::Class("bee".into()));
     world.until("a class that is shown ends it", |app| app.desk().searching().hits().is_none() && app.desk().searching().like().is_none());
-    world.harness.state_mut().view_mut().scopes.clear();
+    world.harness.state_mut().view_mut().shown.scopes.clear();
     world.run(Command::Like(Some((ImageQuery::Item(ItemId(5)), None))));
     search(&mut world, "bee");
     world.until("it is all of a class again", |app| found(app).len() == 3);
@@ -55,7 +56,7 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     assert!(found(world.app()).iter().all(|id| (9..=12).contains(id)));
     world.click_containing("cat  ×");
     world.until("all are found again", |app| found(app).len() == 11);
-    world.harness.state_mut().view_mut().show(Scope::Class("ant".into()));
+    world.harness.state_mut().show(Scope::Class("ant".into()));
     world.until("a class that is shown ends it", |app| app.desk().searching().hits().is_none() && app.desk().searching().like().is_none());
     world.run(Command::Like(Some((ImageQuery::Item(ItemId(1)), None))));
     world.until("the others of the class are found", |app| found(app).len() == 3);
@@ -134,7 +135,7 @@ fn lessons_are_listed_changed_and_taken_back() {
     world.until("it is gone", |app| found(app).len() == list.len() - 1);
     world.key(Key::ArrowRight);
     assert_eq!(world.harness.state_mut().view_mut().selection.one(), Some(ItemId(list[2])));
-    assert!(world.harness.state_mut().view_mut().scopes.is_empty());
-    world.harness.state_mut().view_mut().show(Scope::Class("cat".into()));
+    assert!(world.harness.state_mut().view_mut().shown.scopes.is_empty());
+    world.harness.state_mut().show(Scope::Class("cat".into()));
     world.until("a class that is shown ends the search", |app| app.desk().searching().hits().is_none());
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use tessera::command::{Command, ImageQuery};
-use tessera::gui::view::{Modal, Page, Viewer};
+use tessera::gui::modal::Modal;
+use tessera::gui::page::Page;
+use tessera::gui::view::Viewer;
 use tessera_core::library::event::{Caption, UserLabel};
 
 use crate::world::{World, picture};
@@ -17,7 +19,7 @@ struct Visit {
 }
 
 fn page(world: &mut World, page: Page) {
-    world.harness.state_mut().view_mut().page = page;
+    world.harness.state_mut().turn_to(page);
 }
 
 fn modal(world: &mut World, modal: Modal) {
@@ -138,7 +140,7 @@ fn views_with_long_and_foreign_names() {
     world.until("it is found", |app| app.desk().searching().hits().is_some_and(|hits| hits.hits.len() == 1));
     assert!(world.shows("キャプション"));
     world.run(Command::Search(String::new()));
-    world.harness.state_mut().view_mut().scopes.clear();
+    world.harness.state_mut().view_mut().shown.scopes.clear();
     visit_all_but(&mut world, &["recognise"]);
 }
 

@@ -25,7 +25,8 @@ pub(crate) struct World {
 const PATIENCE: Duration = Duration::from_secs(400);
 
 impl World {
-    /// A window of 1280 by 800 points, whose dialogs answer with these paths (relative ones lie in the world's folder).
+    /// A window of 1280 by 800 points, whose dialogs answer with these paths (relative ones lie in
+    /// the world's folder).
     pub(crate) fn new(answers: &[&str]) -> Self {
         Self::of_size([1280.0, 800.0], answers)
     }
@@ -93,7 +94,8 @@ impl World {
     /// Goes on until nothing is under way.
     #[track_caller]
     pub(crate) fn rest(&mut self) {
-        // What was just asked for is started in the next frame, and its answer taken in one after that.
+        // What was just asked for is started in the next frame, and its answer taken in one after
+        // that.
         self.step();
         self.until("everything is done", |app| !app.desk().jobs().is_busy());
         std::thread::sleep(Duration::from_millis(30));

@@ -3,9 +3,10 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 use tessera_core::library::suggest::LabelOrder;
 
+use super::page::Page;
 use crate::command::{Export, ExportFormat};
 
-/// Something a user can ask for without saying more.
+/// Something a user can ask for by a menu, a key or the palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Choose what to open.
@@ -22,11 +23,11 @@ pub enum Action {
     ReadTable,
     /// Choose a file or folder to give something out to.
     Export(Export),
-    /// Leave.
+    /// Close the window.
     Quit,
-    /// Take back.
+    /// Undo the last act.
     Undo,
-    /// Do again.
+    /// Redo what was undone last.
     Redo,
     /// Select everything shown.
     SelectAll,
@@ -42,27 +43,27 @@ pub enum Action {
     Forget,
     /// Write into the search box.
     Find,
-    /// Say that what is selected answers the search.
+    /// Reward the selected images as good answers to the search.
     Good,
-    /// Say that it does not.
+    /// Reward them as bad answers.
     Bad,
-    /// Take back what was said of it.
+    /// Take their rewards back.
     Unsaid,
-    /// Find what looks like what is selected.
+    /// Search by visual similarity to the selected image.
     Like,
-    /// What was said of answers.
+    /// List the rewards that were given.
     Lessons,
     /// Label what is selected, one after another.
     LabelThese,
     /// Label many images at once.
     LabelMany,
-    /// The orders in which images are labelled.
+    /// Label in the order of expected usefulness.
     UsefulFirst,
-    /// See `UsefulFirst`.
+    /// Label those first on which advisers disagree.
     DisputedFirst,
-    /// See `UsefulFirst`.
+    /// Label in the order of paths.
     ByFolder,
-    /// See `UsefulFirst`.
+    /// Label in random order.
     ByChance,
     /// Look for wrong labels.
     Review,
@@ -76,7 +77,7 @@ pub enum Action {
     Recognise,
     /// Choose an image to recognise.
     RecogniseFile,
-    /// Judge the recogniser.
+    /// Evaluate the recogniser.
     Train,
     /// Save the recogniser.
     SaveModel,
@@ -88,23 +89,13 @@ pub enum Action {
     Reveal,
     /// Copy the path.
     CopyPath,
-    /// The pages.
-    Browse,
-    /// The page of labels.
-    ShowLabel,
-    /// The page of recognition.
-    ShowRecognise,
-    /// The page of training.
-    ShowTrain,
-    /// The page of models.
-    ShowModels,
-    /// The page of the library.
-    ShowLibrary,
-    /// The settings.
+    /// Turn to a page.
+    Show(Page),
+    /// Change the settings.
     Settings,
-    /// The history.
+    /// List what was done.
     History,
-    /// The log.
+    /// List what happened.
     Log,
     /// Check the library.
     Check,
@@ -118,7 +109,7 @@ pub enum Action {
     Larger,
     /// Smaller thumbnails.
     Smaller,
-    /// The whole screen.
+    /// Fill the screen, or stop filling it.
     FullScreen,
 }
 
@@ -142,8 +133,8 @@ impl Action {
         Self::Export(Export::Events),
     ];
 
-    /// All others, in the order of menus and palette.
-    pub const ALL: [Self; 55] = [
+    /// Those that are listed before the pages.
+    const BEFORE_PAGES: [Self; 40] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -184,22 +175,17 @@ impl Action {
         Self::View,
         Self::Reveal,
         Self::CopyPath,
-        Self::Browse,
-        Self::ShowLabel,
-        Self::ShowRecognise,
-        Self::ShowTrain,
-        Self::ShowModels,
-        Self::ShowLibrary,
-        Self::Settings,
-        Self::History,
-        Self::Log,
-        Self::Palette,
-        Self::Keys,
-        Self::About,
-        Self::Larger,
-        Self::Smaller,
-        Self::FullScreen,
     ];
+
+    /// Those that are listed after the pages.
+    const AFTER_PAGES: [Self; 9] =
+        [Self::Settings, Self::History, Self::Log, Self::Palette, Self::Keys, Self::About, Self::Larger, Self::Smaller, Self::FullScreen];
+
+    /// All of them but the exports, in the order of the palette and of the list of keys.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let pages = Page::ALL.map(|entry| Self::Show(entry.page));
+        Self::BEFORE_PAGES.into_iter().chain(pages).chain(Self::AFTER_PAGES)
+    }
 
     /// Its words in a menu, and what it does in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
@@ -242,7 +228,6 @@ impl Action {
             Self::View => ("View", "Look at the selected image"),
             Self::Reveal => ("Show in file manager", "Open the folder of the selected image"),
             Self::CopyPath => ("Copy path", "Of the selected images"),
-            Self::Browse => ("Browse", "All images"),
             Self::LabelThese => ("Label one by one", "The selected images, each with a suggestion"),
             Self::LabelMany => ("Label many…", "Images that are suggested the same, or all chosen ones, at once"),
             Self::UsefulFirst => {
@@ -252,11 +237,7 @@ impl Action {
             Self::ByFolder => ("Label in the order of folders", "By paths"),
             Self::ByChance => ("Label in any order", "By chance"),
             Self::Review => ("Review labels", "Find labels that look wrong, each with the reasons"),
-            Self::ShowLabel => ("Label", "One image after another, each with a suggestion that learns from every label"),
-            Self::ShowRecognise => ("Recognise", "One image, its class and the reasons"),
-            Self::ShowTrain => ("Train", "How good the recogniser is, and what it confuses"),
-            Self::ShowModels => ("Models", "Saved models"),
-            Self::ShowLibrary => ("Library", "Folders, skipped files, copies, checks and the room it takes"),
+            Self::Show(page) => (page.entry().name, page.entry().hint),
             Self::Settings => ("Settings", "Light or dark theme, sizes, and how the window works"),
             Self::History => ("History", "Everything that was done, to be taken back step by step"),
             Self::Log => ("Log", "What happened since the window was opened"),
@@ -270,7 +251,7 @@ impl Action {
         }
     }
 
-    /// Its keys, the first of which is shown.
+    /// Its shortcuts, the first of which is shown in menus.
     pub fn shortcuts(self) -> &'static [KeyboardShortcut] {
         const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
             KeyboardShortcut::new(modifiers, key)
@@ -300,12 +281,7 @@ impl Action {
             Self::Train => const { &[key(CTRL, Key::T)] },
             Self::SaveModel => const { &[key(CTRL_SHIFT, Key::S), key(CTRL, Key::S)] },
             Self::View => const { &[key(NONE, Key::Enter)] },
-            Self::Browse => const { &[key(CTRL, Key::Num1)] },
-            Self::ShowLabel => const { &[key(CTRL, Key::Num2)] },
-            Self::ShowRecognise => const { &[key(CTRL, Key::Num3)] },
-            Self::ShowTrain => const { &[key(CTRL, Key::Num4)] },
-            Self::ShowModels => const { &[key(CTRL, Key::Num5)] },
-            Self::ShowLibrary => const { &[key(CTRL, Key::Num6)] },
+            Self::Show(page) => page.shortcuts(),
             Self::LabelThese => const { &[key(CTRL_SHIFT, Key::L)] },
             Self::LabelMany => const { &[key(CTRL, Key::B)] },
             Self::Review => const { &[key(CTRL, Key::R)] },
@@ -320,20 +296,20 @@ impl Action {
         }
     }
 
-    /// Whether its key is dead while someone writes.
+    /// Whether the shortcut is a plain key, which is ignored while a text field has the focus.
     fn is_bare(shortcut: &KeyboardShortcut) -> bool {
         !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11)
     }
 
-    /// The actions whose keys were pressed; those of single letters are dead while a text field has the keyboard, or where letters are for
-    /// something else (`has_own_keys`).
+    /// The actions whose keys were pressed; those of single letters are dead while a text field has
+    /// the keyboard, or where letters are for something else (`has_own_keys`).
     pub fn pressed(ctx: &Context, has_own_keys: bool) -> Vec<Self> {
         let writes = ctx.text_edit_focused();
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let mut found = Vec::new();
         // The shortcuts with more keys come first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
         let mut all: Vec<(Self, &KeyboardShortcut)> =
-            Self::ALL.into_iter().flat_map(|action| action.shortcuts().iter().map(move |shortcut| (action, shortcut))).collect();
+            Self::all().flat_map(|action| action.shortcuts().iter().map(move |shortcut| (action, shortcut))).collect();
         all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
         for (action, shortcut) in all {
             let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];
@@ -363,7 +339,7 @@ impl Action {
         found
     }
 
-    /// The order of labelling that it asks for.
+    /// The labelling order that it chooses.
     pub fn order(self) -> Option<LabelOrder> {
         match self {
             Self::UsefulFirst => Some(LabelOrder::Useful),
@@ -374,7 +350,7 @@ impl Action {
         }
     }
 
-    /// What it says of an answer, if it says anything good or bad.
+    /// The reward that it gives to an answer; none takes one back.
     pub fn reward(self) -> Option<f64> {
         match self {
             Self::Good => Some(1.0),
@@ -383,7 +359,7 @@ impl Action {
         }
     }
 
-    /// Its first key in words.
+    /// Its first shortcut in words.
     pub fn key_words(self, ctx: &Context) -> String {
         let words = |shortcut: &KeyboardShortcut| {
             let key = shortcut.logical_key;

@@ -1,6 +1,6 @@
 //! Asking for a path: a field to type it into, and the system's own dialog where there is one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
@@ -74,6 +74,24 @@ pub enum Wants {
     File,
     /// Folders.
     Folder,
+}
+
+/// What a panel may know of the system's dialogs.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemDialogs {
+    /// Whether there are any.
+    pub are_there: bool,
+    /// Whether one is open.
+    pub is_open: bool,
+}
+
+/// A path as it was typed: `~` is the user's own folder.
+pub fn typed_path(text: &str) -> PathBuf {
+    let text = text.trim();
+    match (text.strip_prefix('~'), dirs::home_dir()) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+        _ => Path::new(text).to_owned(),
+    }
 }
 
 /// The system's dialogs, or what stands for them in tests.

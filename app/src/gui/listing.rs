@@ -8,30 +8,30 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::RootId;
 use tessera_core::library::state::{Image, State};
 
-/// Something images have in common.
+/// A filter: something images have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// They lie below a folder of a root.
+    /// Those below a folder of a root.
     Folder(RootId, PathBuf),
-    /// They are of a class.
+    /// Those of a class.
     Class(String),
-    /// They are of no class.
+    /// Those without a class.
     Untagged,
-    /// They have no caption.
+    /// Those without a caption.
     Uncaptioned,
-    /// The recogniser took them for another class.
+    /// Those that the recogniser misclassified.
     Mispredicted,
-    /// Of one class, and taken for another.
+    /// Those of the first class that were predicted to be of the second.
     Confused(String, String),
-    /// They have a near copy among the images that they were judged by.
+    /// Those with a near duplicate among the images that they were evaluated against.
     Leaks,
-    /// Their files are not there.
+    /// Those whose files are missing.
     Missing,
-    /// Their files have other contents than when they were imported.
+    /// Those whose files have changed since the import.
     Changed,
-    /// They were removed.
+    /// Those that were removed.
     Removed,
-    /// Some particular images, with a word for what they are.
+    /// These images, with a word for what they are.
     These(String, Vec<ItemId>),
 }
 
@@ -55,7 +55,7 @@ impl Scope {
     }
 }
 
-/// The order of the images.
+/// The sort order of the images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     /// By path.
@@ -84,9 +84,9 @@ impl Sort {
     }
 }
 
-/// What the recogniser said of an image without its object.
+/// What the recogniser predicted for an image with its object left out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
+pub struct ImagePrediction {
     /// The class it gave.
     pub class: String,
     /// The probability that this is right.
@@ -98,7 +98,7 @@ pub struct Prediction {
 /// How many images there are of each kind, and what was predicted.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    /// Images that take part.
+    /// Images that are not removed.
     pub images: usize,
     /// Of each class.
     pub classes: HashMap<String, usize>,
@@ -120,9 +120,9 @@ pub struct Census {
     pub folders: BTreeMap<(RootId, PathBuf), usize>,
     /// The folders directly inside each folder, in order.
     pub inside: BTreeMap<(RootId, PathBuf), Vec<PathBuf>>,
-    /// What was said of each image that was judged.
-    pub predictions: HashMap<ItemId, Prediction>,
-    /// What was said of answers: the query, the image, and how good an answer, by query and best first.
+    /// The prediction for each image that was evaluated.
+    pub predictions: HashMap<ItemId, ImagePrediction>,
+    /// The rewards of answers: query, image and reward, by query and the highest first.
     pub lessons: Vec<(String, ItemId, f64)>,
     leaky: Vec<ItemId>,
 }
@@ -140,7 +140,7 @@ impl Census {
                     report.classes.get(judged.predicted as usize).map(|class| state.class_now(class).to_owned()).unwrap_or_default();
                 let now = state.image(judged.image).and_then(|image| image.label());
                 let wrong = now.is_some_and(|now| now != class);
-                census.predictions.insert(judged.image, Prediction { class, confidence: judged.confidence, wrong });
+                census.predictions.insert(judged.image, ImagePrediction { class, confidence: judged.confidence, wrong });
             }
             census.leaky = report.leaks.iter().flat_map(|(a, b)| [*a, *b]).collect();
             census.leaky.sort_unstable();
@@ -177,7 +177,7 @@ impl Census {
         census
     }
 
-    /// Whether an image is of a kind.
+    /// Whether an image passes a filter.
     pub fn fits(&self, image: &Image, scope: &Scope) -> bool {
         match scope {
             Scope::Folder(root, folder) => image.places.iter().any(|place| place.root == *root && place.path.starts_with(folder)),
@@ -197,7 +197,7 @@ impl Census {
     }
 }
 
-/// The images that fit all of some scopes, in order. O(images * log images).
+/// The images that pass all of some filters, in order. O(images * log images).
 pub fn list(state: &State, census: &Census, scopes: &[Scope], sort: Sort) -> Vec<ItemId> {
     let removed = scopes.contains(&Scope::Removed);
     let is_meant = |image: &Image| image.content.is_some() && image.removed == removed;

@@ -8,22 +8,22 @@ use tessera_core::ids::ItemId;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     chosen: BTreeSet<ItemId>,
-    /// Where a range begins.
+    /// The anchor: where a range begins.
     anchor: Option<ItemId>,
-    /// Where the keyboard is.
+    /// The cursor: where the arrow keys move from.
     cursor: Option<ItemId>,
-    /// Where in its list that was when it moved last.
+    /// Its place in the list when it moved last.
     place: usize,
 }
 
 /// How an image is picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// It alone.
+    /// The only one selected.
     Alone,
-    /// It as well, or no longer.
+    /// Added to the selection, or taken out of it.
     Toggle,
-    /// Everything from where the last pick was.
+    /// With everything between the anchor and it.
     Range,
 }
 

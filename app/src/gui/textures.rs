@@ -1,4 +1,4 @@
-//! Thumbnails on the graphics card: what was shown last stays, the rest makes room.
+//! Thumbnails on the graphics card: a cache that drops the least recently shown.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +11,10 @@ pub struct Textures {
     held: HashMap<u128, Held>,
     /// Files without a thumbnail.
     broken: HashSet<u128>,
-    /// What was asked for in this frame and is not there, with the images it is of.
+    /// Cache misses of this frame, with the images that they are of.
     wanted: Vec<(u128, ItemId)>,
+    /// The misses that were reported last.
+    missing: Vec<(u128, ItemId)>,
     waiting: Vec<(u128, RgbImage)>,
     frame: u64,
     bytes: usize,
@@ -36,7 +38,16 @@ pub fn colour_image(picture: &RgbImage) -> ColorImage {
 impl Textures {
     /// Room for `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { held: HashMap::new(), broken: HashSet::new(), wanted: Vec::new(), waiting: Vec::new(), frame: 0, bytes: 0, limit }
+        Self {
+            held: HashMap::new(),
+            broken: HashSet::new(),
+            wanted: Vec::new(),
+            missing: Vec::new(),
+            waiting: Vec::new(),
+            frame: 0,
+            bytes: 0,
+            limit,
+        }
     }
 
     /// The thumbnail of a file; when it is not there, it is wanted.
@@ -70,7 +81,8 @@ impl Textures {
         }
     }
 
-    /// Begins a frame: puts some of what was fetched on the card, and makes room. Returns whether more is waiting.
+    /// Begins a frame: puts some of what was fetched on the card, and makes room. Returns whether
+    /// more is waiting.
     pub fn begin(&mut self, ctx: &Context) -> bool {
         self.frame += 1;
         self.wanted.clear();
@@ -98,12 +110,16 @@ impl Textures {
         !self.waiting.is_empty()
     }
 
-    /// What was asked for in this frame and is not there.
-    pub fn wanted(&self) -> &[(u128, ItemId)] {
-        &self.wanted
+    /// The misses of this frame; none where they are the same as those reported last.
+    pub fn missing(&mut self) -> Option<&[(u128, ItemId)]> {
+        if self.wanted == self.missing {
+            return None;
+        }
+        self.missing.clone_from(&self.wanted);
+        Some(&self.missing)
     }
 
-    /// What had no thumbnail may have one now.
+    /// Forgets which files have no thumbnail: the library has changed, and they may have one now.
     pub fn try_again(&mut self) {
         self.broken.clear();
     }

@@ -113,11 +113,12 @@ pub fn text_on(ground: Color32) -> Color32 {
     if 0.299 * r + 0.587 * g + 0.114 * b > 140.0 { Color32::from_gray(20) } else { Color32::from_gray(250) }
 }
 
-/// Colours that colour-blind people can tell apart (M. Okabe and K. Ito, *Color universal design*, 2008), without black.
+/// Colours that colour-blind people can tell apart (M. Okabe and K. Ito, *Color universal design*,
+/// 2008), without black.
 const CLASSES: [[u8; 3]; 7] = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233], [200, 190, 40]];
 
-/// The colour of the class at a position, unless the user chose one. Stable, and never runs out: beyond the first few,
-/// hues follow the golden angle and lightness goes round in three steps.
+/// The colour of the class at a position, unless the user chose one. Stable, and never runs out:
+/// beyond the first few, hues follow the golden angle and lightness goes round in three steps.
 pub fn class(position: u32, chosen: Option<[u8; 3]>) -> Color32 {
     let [r, g, b] = chosen.or_else(|| CLASSES.get(position as usize).copied()).unwrap_or_else(|| {
         let n = position as f32 - CLASSES.len() as f32;
@@ -128,7 +129,8 @@ pub fn class(position: u32, chosen: Option<[u8; 3]>) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// The colours that join pieces of the query with training images: the same as in drawn explanations.
+/// The colours that join pieces of the query with training images: the same as in drawn
+/// explanations.
 pub fn tile(number: usize) -> Color32 {
     let [r, g, b] = crate::session::draw::COLOURS[number % crate::session::draw::COLOURS.len()].0;
     Color32::from_rgb(r, g, b)

@@ -3,7 +3,7 @@
 use egui::{Align2, Color32, CornerRadius, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use super::super::theme;
-use super::grid::one_line;
+use super::one_line;
 
 /// One class and its score.
 pub struct Bar<'a> {
@@ -60,8 +60,8 @@ pub fn bars_ui(ui: &mut Ui, bars: &[Bar<'_>]) {
     }
 }
 
-/// Shows a confidence in 0..=1 and the bar below which an image counts as unknown, which can be dragged. Returns where it was
-/// dragged to.
+/// Shows a confidence in 0..=1 and the bar below which an image counts as unknown, which can be
+/// dragged. Returns where it was dragged to.
 pub fn confidence_ui(ui: &mut Ui, confidence: f64, bar: f64) -> Option<f64> {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 26.0), Sense::click_and_drag());
     let room = Rect::from_min_max(pos2(rect.left(), rect.top() + 8.0), pos2(rect.right(), rect.bottom() - 8.0));

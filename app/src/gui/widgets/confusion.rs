@@ -1,12 +1,17 @@
-//! What was taken for what: a matrix whose cells can be pressed, and a table of precision and recall.
+//! The confusion matrix, whose cells can be pressed, and a table of precision and recall.
 
 use egui::{Align2, CornerRadius, Rect, Role, ScrollArea, Sense, StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::eval::report::Report;
 
 use super::super::theme;
-use super::grid::one_line;
+use super::one_line;
+use crate::gui::words::shortened;
 
-/// Shows the confusion matrix of a report. Returns the cell that was pressed: true class and given class.
+/// Characters of a class's name in the table.
+const LONGEST: usize = 24;
+
+/// Shows the confusion matrix of a report. Returns the cell that was pressed: true class and given
+/// class.
 pub fn confusion_ui(ui: &mut Ui, report: &Report) -> Option<(String, String)> {
     let n = report.classes.len();
     let side = if n <= 12 { 46.0 } else { 34.0 };
@@ -81,7 +86,7 @@ pub fn classes_ui(ui: &mut Ui, report: &Report) -> Option<String> {
             ui.end_row();
             for (name, score) in report.classes.iter().zip(report.class_scores()) {
                 if ui
-                    .add(egui::Button::new(shortened(name)).frame(false).wrap_mode(egui::TextWrapMode::Extend))
+                    .add(egui::Button::new(shortened(name, LONGEST)).frame(false).wrap_mode(egui::TextWrapMode::Extend))
                     .on_hover_text("Show this class")
                     .clicked()
                 {
@@ -95,10 +100,4 @@ pub fn classes_ui(ui: &mut Ui, report: &Report) -> Option<String> {
         });
     });
     pressed
-}
-
-/// A long name, cut short.
-fn shortened(name: &str) -> String {
-    const LONGEST: usize = 24;
-    if name.chars().count() <= LONGEST { name.to_owned() } else { name.chars().take(LONGEST).chain("…".chars()).collect() }
 }

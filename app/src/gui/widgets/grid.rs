@@ -1,4 +1,4 @@
-//! A grid of thumbnails, of which only the visible ones cost anything.
+//! A virtual grid of thumbnails: only the visible ones are painted.
 
 use egui::{Align2, Color32, CornerRadius, Key, Modifiers, Rect, Response, ScrollArea, Sense, StrokeKind, TextStyle, TextureId, Ui};
 use egui::{Role, Vec2, WidgetInfo, pos2, vec2};
@@ -6,7 +6,7 @@ use tessera_core::ids::ItemId;
 
 use super::super::selection::{Pick, Selection};
 use super::super::theme;
-use super::{WHOLE, fitted};
+use super::{WHOLE, fitted, one_line};
 
 /// One cell.
 pub struct Cell {
@@ -22,14 +22,14 @@ pub struct Cell {
     pub badges: Vec<(&'static str, Color32, String)>,
 }
 
-/// What was done in a grid.
+/// What the user did in a grid.
 #[derive(Default)]
-pub struct Done {
+pub struct GridResponse {
     /// An image was opened.
     pub opened: bool,
-    /// The side of the cells is to be this.
+    /// A new side of the cells, in points.
     pub side: Option<f32>,
-    /// The cell whose menu is asked for, with what it was drawn as.
+    /// The cell whose context menu is open, and its response.
     pub menu: Option<(ItemId, Response)>,
 }
 
@@ -38,7 +38,8 @@ pub const SIDES: std::ops::RangeInclusive<f32> = 64.0..=256.0;
 const CAPTION: f32 = 20.0;
 const PADDING: f32 = 6.0;
 
-/// Shows images in a grid. `cell` is asked for visible ones only. `id` keeps the place when coming back.
+/// Shows images in a grid. `cell` is called for visible ones only. `id` identifies the scroll
+/// position.
 pub fn grid_ui(
     ui: &mut Ui,
     id: &str,
@@ -46,8 +47,8 @@ pub fn grid_ui(
     selection: &mut Selection,
     side: f32,
     mut cell: impl FnMut(ItemId) -> Option<Cell>,
-) -> Done {
-    let mut done = Done::default();
+) -> GridResponse {
+    let mut done = GridResponse::default();
     wheel(ui, side, &mut done);
     let size = vec2(side + 2.0 * PADDING, side + 2.0 * PADDING + CAPTION);
     tiles_ui(ui, id, list, selection, size, |ui, item, size, selection| match cell(item) {
@@ -59,8 +60,8 @@ pub fn grid_ui(
     done
 }
 
-/// Lays tiles of at least some size out in rows that reach from side to side; keys move among them. `tile` is asked for visible ones
-/// only, with the size that they have. `id` keeps the place when coming back.
+/// Lays tiles of at least some size out in rows that fill the width; keys move among them. `tile`
+/// is called for visible ones only, with their actual size. `id` identifies the scroll position.
 pub fn tiles_ui(
     ui: &mut Ui,
     id: &str,
@@ -100,7 +101,7 @@ pub fn tiles_ui(
     ui.ctx().data_mut(|data| data.insert_temp(ui.scope_id().with((id, "view")), view));
 }
 
-fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], selection: &mut Selection, done: &mut Done) {
+fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], selection: &mut Selection, done: &mut GridResponse) {
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let is_selected = selection.contains(item);
     if ui.is_rect_visible(rect) {
@@ -187,14 +188,6 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
     }
 }
 
-/// A text on one line, cut short at a width.
-pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
-    let font = TextStyle::Small.resolve(ui.style());
-    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(8.0));
-    ui.painter().layout_job(job)
-}
-
 /// What the keys do: move, select. Returns the place that should be visible.
 fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> Option<usize> {
     if ui.ctx().egui_wants_keyboard_input() || ui.ctx().memory(|memory| memory.top_modal_layer().is_some()) {
@@ -225,7 +218,7 @@ fn keys(ui: &Ui, list: &[ItemId], selection: &mut Selection, columns: usize) -> 
     moved
 }
 
-fn wheel(ui: &Ui, side: f32, done: &mut Done) {
+fn wheel(ui: &Ui, side: f32, done: &mut GridResponse) {
     if ui.rect_contains_pointer(ui.available_rect_before_wrap()) {
         let zoom = ui.input(|input| input.zoom_delta());
         if (zoom - 1.0).abs() > 0.01 {

@@ -1,11 +1,11 @@
-//! Parts of the window that know egui and plain data, but no library.
+//! Widgets: they know egui and plain data, but no library.
 
 pub mod bars;
 pub mod confusion;
 pub mod grid;
 pub mod pieces;
 
-use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Color32, CornerRadius, Frame, Margin, Rect, Response, RichText, Role, Sense, TextStyle, Ui, Vec2, WidgetInfo};
 
 use super::theme;
 
@@ -41,10 +41,20 @@ pub fn line(ui: &mut Ui, text: impl Into<RichText>) -> Response {
     ui.add(egui::Label::new(text.into()).truncate())
 }
 
+/// A heading among the facts of an image.
+pub fn heading(ui: &mut Ui, words: &str) {
+    ui.add_space(8.0);
+    ui.label(RichText::new(words).strong().color(theme::accent(ui)));
+}
+
+/// The frame of a page and of what stands at its sides.
+pub fn page_frame(ui: &Ui) -> Frame {
+    Frame::new().fill(ui.visuals().panel_fill).inner_margin(Margin::symmetric(12, 10))
+}
+
 /// A chip: a coloured spot and words, that can be pressed.
 pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Response {
-    let mut job =
-        egui::text::LayoutJob::simple_singleline(words.to_owned(), egui::TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
+    let mut job = egui::text::LayoutJob::simple_singleline(words.to_owned(), TextStyle::Small.resolve(ui.style()), theme::text_on(colour));
     // Where lines are broken it may begin a new one.
     let room = if ui.layout().main_wrap { ui.max_rect().width() } else { ui.available_width().max(60.0) };
     job.wrap = egui::text::TextWrapping::truncate_at_width(room.min(260.0) - 20.0);
@@ -62,7 +72,15 @@ pub fn chip_ui(ui: &mut Ui, words: &str, colour: Color32, hover: &str) -> Respon
     if hover.is_empty() { response } else { response.on_hover_text(hover) }
 }
 
-/// What is shown where there is nothing: what this place is for, and what to do.
+/// A text on one line, cut short at a width.
+pub fn one_line(ui: &Ui, text: &str, width: f32, colour: Color32) -> std::sync::Arc<egui::Galley> {
+    let font = TextStyle::Small.resolve(ui.style());
+    let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(8.0));
+    ui.painter().layout_job(job)
+}
+
+/// An empty state: what this place is for, and what to do.
 pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
     ui.add_space((ui.available_height() * 0.3).min(160.0));
     ui.vertical_centered(|ui| {
@@ -72,7 +90,7 @@ pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
     });
 }
 
-/// The largest rectangle of some proportions inside another, in its middle.
+/// The largest rectangle of a given aspect ratio inside another, centred.
 pub fn fitted(size: (u32, u32), inside: Rect) -> Rect {
     let size = Vec2::new(size.0.max(1) as f32, size.1.max(1) as f32);
     let scale = (inside.width() / size.x).min(inside.height() / size.y);

@@ -1,33 +1,33 @@
-//! Why: the query beside the training images that decided, with matched pieces drawn and numbered alike.
+//! The explanation of a prediction: the query beside the training images that decided, with
+//! matched elements drawn and numbered alike.
 
 use egui::{Align2, Color32, CornerRadius, FontId, Pos2, Rect, Role, ScrollArea, Sense, Stroke, StrokeKind, TextureId, Ui, WidgetInfo};
 use egui::{pos2, vec2};
 use tessera_core::ids::ItemId;
 
 use super::super::theme;
-use super::grid::one_line;
-use super::{WHOLE, fitted};
+use super::{WHOLE, fitted, one_line};
 use crate::session::desk::view::{ClassReasons, Recognition};
 
-/// What was done with the pictures.
+/// What the user did with the pictures.
 #[derive(Default)]
-pub struct Done {
+pub struct PiecesResponse {
     /// The piece under the pointer.
     pub hovered: Option<usize>,
     /// The training image that was pressed, as a position in the list of tiles.
     pub pressed: Option<usize>,
 }
 
-/// Shows the query and the training images that decided. `picture` gives the texture of the query (`None`) or of a tile.
-/// `hovered` is the piece that was under the pointer in the last frame.
+/// Shows the query and the training images that decided. `picture` gives the texture of the query
+/// (`None`) or of a tile. `hovered` is the piece that was under the pointer in the last frame.
 pub fn pieces_ui(
     ui: &mut Ui,
     recognition: &Recognition,
     hovered: Option<usize>,
     chosen: Option<usize>,
     picture: impl Fn(Option<usize>) -> Option<TextureId>,
-) -> Done {
-    let mut done = Done::default();
+) -> PiecesResponse {
+    let mut done = PiecesResponse::default();
     let gap = theme::GAP;
     let columns = recognition.tiles.len().clamp(1, 3) as f32;
     let rows = if recognition.tiles.len() > 3 { 2.0 } else { 1.0 };
@@ -135,7 +135,8 @@ fn number(ui: &Ui, at: Pos2, number: usize, colour: Color32, is_hovered: bool, o
     painter.text(at, Align2::CENTER_CENTER, number, font, theme::text_on(colour).gamma_multiply(fade));
 }
 
-/// The table of everything that a score is the sum of, with the sum beneath. Returns the training image that was pressed.
+/// The table of everything that a score is the sum of, with the sum beneath. Returns the training
+/// image that was pressed.
 pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option<ItemId> {
     let mut pressed = None;
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);

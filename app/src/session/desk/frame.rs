@@ -9,7 +9,7 @@ use tessera_core::picture::MemoryBudget;
 
 use super::thumbnails::{Fetched, WantedThumbnail};
 use super::view::Notice;
-use super::{Desk, files, upkeep};
+use super::{Desk, files};
 use crate::settings::Settings;
 
 impl Desk {
@@ -34,19 +34,9 @@ impl Desk {
         self.parts.labelling.watch(&self.ctx, is_watched);
     }
 
-    /// Asks how the library is.
-    pub fn look_at_health(&mut self) {
-        upkeep::look_at_health(&mut self.ctx);
-    }
-
     /// Asks which of some paths are there.
     pub fn look_for(&self, paths: Vec<PathBuf>) {
         files::look_for(&self.ctx, paths);
-    }
-
-    /// Asks what is in a folder; an answer replaces the one before.
-    pub fn list_folder(&self, folder: PathBuf) {
-        files::list_folder(&self.ctx, folder);
     }
 
     /// Asks for the pixels of an image; they are there some polls later. Then those of the image

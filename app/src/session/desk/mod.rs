@@ -146,6 +146,8 @@ impl Desk {
             Command::Export(what, to) => exporting::export(ctx, what, to),
             Command::Plan(to) => parts.exporting.plan_class_folders(ctx, to),
             Command::Check => upkeep::check(ctx),
+            Command::LookAtHealth => upkeep::look_at_health(ctx),
+            Command::ListFolder(folder) => files::list_folder(ctx, folder),
             Command::TakeSnapshot => upkeep::take_snapshot(ctx),
             Command::RetrySkipped => upkeep::retry_skipped(ctx),
             Command::Reveal(path) => files::reveal(ctx, path),

@@ -1,0 +1,181 @@
+//! What each action stands for: what it asks of the desk, and how the window stands afterwards.
+
+use std::sync::Arc;
+
+use egui::{Context, ViewportCommand};
+use tessera_core::ids::ItemId;
+
+use super::actions::Action;
+use super::app::App;
+use super::dialogs::Purpose;
+use super::listing::Scope;
+use super::modal::Modal;
+use super::page::Page;
+use super::theme;
+use super::view::Viewer;
+use super::widgets::grid::SIDES;
+use crate::command::{Command, ImageQuery};
+use crate::session::desk::view::{Notice, Tone};
+
+/// How much larger or smaller thumbnails get at a time.
+const STEP: f32 = 1.25;
+
+impl App {
+    /// Does what an action stands for.
+    pub(super) fn act(&mut self, ctx: &Context, action: Action) {
+        let has_library = self.desk.state().is_some();
+        let selected = self.view.selection.ids();
+        match action {
+            Action::Open => self.view.open(Modal::Path(Purpose::Open)),
+            Action::AddFolder => self.view.open(Modal::Path(if has_library { Purpose::AddFolder } else { Purpose::Open })),
+            Action::ReadTable => self.view.open(Modal::Path(Purpose::ReadTable)),
+            Action::Export(what) if has_library => self.view.open(Modal::Path(Purpose::Export(what))),
+            Action::Export(_) => self.view.toasts.note("Open a folder or a library first"),
+            Action::RecogniseFile => self.view.open(Modal::Path(Purpose::Recognise)),
+            Action::LoadModel => self.view.open(Modal::Path(Purpose::LoadModel)),
+            Action::SaveModel => self.view.open(Modal::Path(Purpose::SaveModel)),
+            Action::Lessons => self.view.open(Modal::Lessons),
+            Action::Settings => self.view.open(Modal::Settings),
+            Action::History => self.view.open(Modal::History),
+            Action::Log => self.view.open(Modal::Log),
+            Action::Palette => self.view.open(Modal::Palette),
+            Action::Keys => self.view.open(Modal::Keys),
+            Action::About => self.view.open(Modal::About),
+            Action::Sample => self.run(Command::OpenSample),
+            Action::Close => self.run(Command::Close),
+            Action::Rescan => self.run(Command::Rescan),
+            Action::Check => self.run(Command::Check),
+            Action::Undo => self.run(Command::Undo),
+            Action::Redo => self.run(Command::Redo),
+            Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Action::FullScreen => {
+                let is_full = ctx.input(|input| input.viewport().fullscreen.unwrap_or(false));
+                ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
+            }
+            Action::Larger => self.resize_thumbnails(STEP),
+            Action::Smaller => self.resize_thumbnails(1.0 / STEP),
+            Action::Find => {
+                self.turn_to(Page::Browse);
+                self.view.search.wants_focus = true;
+            }
+            Action::SelectAll => self.view.selection.set(self.walked().iter().copied()),
+            Action::SelectNone => self.view.selection.clear(),
+            Action::Invert => self.view.selection.invert(&self.walked()),
+            Action::Remove if !selected.is_empty() => self.run(Command::Remove(selected)),
+            Action::Restore if !selected.is_empty() => self.run(Command::Restore(selected)),
+            Action::Forget if !selected.is_empty() => self.view.open(Modal::Forget(selected)),
+            Action::View if !selected.is_empty() => self.view.viewer = Some(Viewer::default()),
+            Action::Remove | Action::Restore | Action::Forget | Action::View => {}
+            Action::Reveal => {
+                let path = self.view.selection.one().and_then(|id| self.desk.state().and_then(|state| state.path_of(state.image(id)?)));
+                if let Some(path) = path {
+                    self.run(Command::Reveal(path));
+                }
+            }
+            Action::CopyPath => self.copy_paths(ctx, &selected),
+            Action::Good | Action::Bad | Action::Unsaid => self.reward(action, &selected),
+            Action::Like => {
+                if let Some(id) = self.view.selection.one() {
+                    let part = self.view.viewer.as_ref().and_then(|viewer| viewer.visible);
+                    self.run(Command::Like(Some((ImageQuery::Item(id), part))));
+                }
+            }
+            Action::Recognise => {
+                if let Some(id) = self.view.selection.one() {
+                    self.run(Command::Recognise(ImageQuery::Item(id)));
+                }
+            }
+            Action::Train => {
+                self.turn_to(Page::Train);
+                self.run(Command::Train);
+            }
+            Action::Show(page) => {
+                self.turn_to(page);
+                if page == Page::Label {
+                    self.pages.label.reviews = false;
+                }
+            }
+            Action::LabelMany => {
+                self.act(ctx, Action::Show(Page::Label));
+                self.pages.label.wants_batch = true;
+            }
+            Action::UsefulFirst | Action::DisputedFirst | Action::ByFolder | Action::ByChance => {
+                self.act(ctx, Action::Show(Page::Label));
+                let only = self.desk.labelling().shown().and_then(|labelling| labelling.only.clone());
+                if let Some(order) = action.order() {
+                    self.run(Command::LabelFrom(only, order));
+                }
+            }
+            Action::LabelThese if selected.is_empty() => {
+                self.view.toasts.note("Select the images first, in Browse; Ctrl+2 goes through all without a class");
+            }
+            Action::LabelThese => {
+                self.pages.label = Default::default();
+                self.turn_to(Page::Label);
+                self.run(Command::LabelFrom(Some(Arc::new(selected)), self.kept.settings.label_order));
+            }
+            Action::Review => {
+                self.turn_to(Page::Label);
+                self.pages.label.begin_review();
+                self.run(Command::Review);
+            }
+            Action::RenameClass | Action::ColourClass | Action::DeleteClass => self.change_class(action),
+        }
+    }
+
+    /// The images among which keys move: the answers where they are shown, or else what is shown.
+    fn walked(&self) -> Arc<Vec<ItemId>> {
+        match self.desk.searching().hits() {
+            Some(hits) if self.view.page == Page::Browse => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
+            _ => self.view.shown.list(),
+        }
+    }
+
+    fn resize_thumbnails(&mut self, factor: f32) {
+        let side = &mut self.kept.settings.thumbnail_side;
+        *side = (*side * factor).clamp(*SIDES.start(), *SIDES.end());
+    }
+
+    fn copy_paths(&mut self, ctx: &Context, images: &[ItemId]) {
+        let Some(state) = self.desk.state() else { return };
+        let paths = images.iter().filter_map(|id| state.path_of(state.image(*id)?));
+        let text: Vec<String> = paths.map(|path| path.to_string_lossy().into_owned()).collect();
+        if !text.is_empty() {
+            ctx.copy_text(text.join("\n"));
+            self.view.toasts.push(Notice { words: "Copied".into(), tone: Tone::Done, undo: None });
+        }
+    }
+
+    /// Says of those of some images that answer the search how well they do.
+    fn reward(&mut self, action: Action, images: &[ItemId]) {
+        let answered = self.desk.searching().hits().filter(|hits| self.view.page == Page::Browse && !hits.query.trim().is_empty());
+        let rewards: Vec<Command> = answered.map_or_else(Vec::new, |hits| {
+            let answers = images.iter().filter(|id| hits.hits.iter().any(|hit| hit.image == **id));
+            answers.map(|id| Command::Reward(hits.query.clone(), *id, action.reward())).collect()
+        });
+        if rewards.is_empty() {
+            self.view.toasts.note("Search for words and choose an answer first");
+        }
+        rewards.into_iter().for_each(|reward| self.run(reward));
+    }
+
+    /// Asks what is to become of the class that is shown.
+    fn change_class(&mut self, action: Action) {
+        let shown = self.view.shown.scopes.iter().find_map(|scope| match scope {
+            Scope::Class(class) => Some(class.clone()),
+            _ => None,
+        });
+        let Some(class) = shown else {
+            return self.view.toasts.note("Show the class first: press it in the tree");
+        };
+        self.view.open(match action {
+            Action::RenameClass => Modal::ClassName(Some(class)),
+            Action::DeleteClass => Modal::DeleteClass(class),
+            _ => {
+                let look = self.desk.state().and_then(|state| state.class(&class)).unwrap_or_default();
+                let [r, g, b, _] = theme::class(look.position, look.colour).to_array();
+                Modal::Colour(class, [r, g, b])
+            }
+        });
+    }
+}

@@ -1,0 +1,293 @@
+//! The window's loop: what was asked for is done and what the desk has done is followed, then
+//! everything is painted.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use egui::{Context, ViewportCommand};
+use tessera_core::library::event::ContentHash;
+
+use super::actions::Action;
+use super::asks::Ask;
+use super::dialogs::{Dialogs, SystemDialogs};
+use super::kept::KeptSettings;
+use super::listing::Scope;
+use super::modal::Modal;
+use super::page::Page;
+use super::pages::Pages;
+use super::panel::Panel;
+use super::pictures::Pictures;
+use super::textures::Textures;
+use super::toasts::Toasts;
+use super::view::View;
+use super::window;
+use crate::command::Command;
+use crate::session::Session;
+use crate::session::desk::{Desk, WantedThumbnail};
+
+/// The window.
+pub struct App {
+    pub(super) desk: Desk,
+    pub(super) kept: KeptSettings,
+    pub(super) dialogs: Box<dyn Dialogs>,
+    has_dialogs: bool,
+    pub(super) view: View,
+    pub(super) pages: Pages,
+    textures: Textures,
+    pictures: Pictures,
+    pub(super) asks: Vec<Ask>,
+    /// Whether the window may close though something is going on.
+    may_leave: bool,
+}
+
+/// How often the progress of jobs is painted.
+const TICK: Duration = Duration::from_millis(150);
+
+impl App {
+    /// A window on a session. Settings are read from and written to `settings_place`.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(ctx: &Context, session: Session, settings_place: Option<PathBuf>, dialogs: Box<dyn Dialogs>) -> anyhow::Result<Self> {
+        let (kept, problems) = KeptSettings::load(settings_place);
+        let settings = &kept.settings;
+        let session = if settings.threads > 0 { session.with_threads(settings.threads)? } else { session };
+        let woken = ctx.clone();
+        let mut desk = Desk::new(session, Arc::new(move || woken.request_repaint()))?;
+        // The keys for that are the window's own, and change the setting.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        kept.apply(ctx, &mut desk);
+        desk.set_label_order(settings.label_order);
+        desk.look_for(settings.recents.clone());
+        let mut toasts = Toasts::default();
+        problems.into_iter().for_each(|problem| toasts.push(problem));
+        Ok(Self {
+            has_dialogs: dialogs.are_there(),
+            desk,
+            textures: Textures::new(settings.thumbnail_megabytes << 20),
+            kept,
+            dialogs,
+            view: View { toasts, ..View::default() },
+            pages: Pages::default(),
+            pictures: Pictures::default(),
+            asks: Vec::new(),
+            may_leave: false,
+        })
+    }
+
+    /// Opens something, as when it was named on the command line.
+    pub fn open(&mut self, path: PathBuf) {
+        self.run(Command::Open(path));
+    }
+
+    /// Asks for something, as a panel does.
+    pub fn ask(&mut self, command: Command) {
+        self.asks.push(Ask::Command(command));
+    }
+
+    /// The library and what goes on.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// How the window stands, whatever page it shows.
+    pub fn view_mut(&mut self) -> &mut View {
+        &mut self.view
+    }
+
+    /// How each page stands.
+    pub fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+
+    /// Turns to a page.
+    pub fn turn_to(&mut self, page: Page) {
+        self.view.turn_to(page);
+        self.refresh_page();
+    }
+
+    /// Shows the images of one kind on the first page, and ends the search.
+    pub fn show(&mut self, scope: Scope) {
+        self.view.shown.scopes = vec![scope];
+        self.turn_to(Page::Browse);
+        self.parts().1.end_search();
+    }
+
+    /// What has been asked for is done, what has been done is taken in.
+    pub fn logic(&mut self, ctx: &Context) {
+        if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
+            // Letters are the labelling page's own.
+            let has_own_keys = self.view.page == Page::Label && self.view.viewer.is_none() && self.desk.state().is_some();
+            self.asks.extend(Action::pressed(ctx, has_own_keys).into_iter().map(Ask::Action));
+        }
+        self.take_dropped(ctx);
+        if let Some((purpose, Some(path))) = self.dialogs.poll() {
+            self.asks.push(Ask::Chose(purpose, path));
+        }
+        self.poll();
+        // What is asked for meanwhile is done as well.
+        while !self.asks.is_empty() {
+            for ask in std::mem::take(&mut self.asks) {
+                self.answer(ctx, ask);
+            }
+        }
+        let is_watched = self.view.page == Page::Recognise && self.view.viewer.is_none();
+        self.desk.watch_recognition(is_watched);
+        self.desk.watch_labelling(self.view.page == Page::Label);
+        let changes = self.view.refresh(&self.desk);
+        if let Some(only) = changes.narrowed {
+            self.run(Command::Narrow(only));
+        }
+        if changes.library {
+            self.textures.try_again();
+            self.refresh_page();
+        }
+        self.fetch(ctx);
+        self.leave(ctx);
+        self.kept.keep(ctx, &mut self.desk);
+        self.view.toasts.expire(ctx);
+        if self.desk.jobs().is_busy() {
+            ctx.request_repaint_after(TICK);
+        }
+    }
+
+    /// Takes in what the desk has done: another library may be open, and an answer that came is
+    /// turned to.
+    fn poll(&mut self) {
+        let like = self.desk.searching().like().map(Arc::as_ptr);
+        self.drive(|desk| {
+            desk.poll();
+        });
+        let now = self.desk.searching().like().map(Arc::as_ptr);
+        if now.is_some() && now != like {
+            self.turn_to(Page::Browse);
+        }
+        if self.desk.take_turn() {
+            self.turn_to_recognition();
+        }
+        for notice in self.desk.take_notices() {
+            self.view.toasts.push(notice);
+        }
+    }
+
+    /// Lets the desk do something, and begins anew where it opens or closes a library by that.
+    fn drive(&mut self, work: impl FnOnce(&mut Desk)) {
+        let before = self.desk.source().map(Path::to_owned);
+        work(&mut self.desk);
+        let source = self.desk.source().map(Path::to_owned);
+        if source == before {
+            return;
+        }
+        self.textures.clear();
+        self.view.begin_library();
+        self.pages.begin_library();
+        match source {
+            // The sample is always at hand.
+            Some(source) if self.desk.opening().tray().is_empty() => self.kept.settings.remember(&source),
+            Some(_) => {}
+            None => self.desk.look_for(self.kept.settings.recents.clone()),
+        }
+    }
+
+    fn answer(&mut self, ctx: &Context, ask: Ask) {
+        match ask {
+            Ask::Command(command) => self.run(command),
+            Ask::Action(action) => self.act(ctx, action),
+            Ask::TurnTo(page) => self.turn_to(page),
+            Ask::Show(scope) => self.show(scope),
+            Ask::OpenDialog(purpose, wants) => {
+                let ctx = ctx.clone();
+                self.dialogs.ask(purpose, wants, Box::new(move || ctx.request_repaint()));
+            }
+            Ask::GiveUpDialog => self.dialogs.give_up(),
+            Ask::Chose(purpose, path) => {
+                self.dialogs.give_up();
+                self.view.modal = None;
+                self.chose(purpose, path);
+            }
+            Ask::Leave => {
+                (self.may_leave, self.view.modal) = (true, None);
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+        }
+    }
+
+    /// Has the desk do something; the window follows.
+    pub(super) fn run(&mut self, command: Command) {
+        match &command {
+            Command::Recognise(_) => self.turn_to_recognition(),
+            Command::Close | Command::OpenSample => self.turn_to(Page::Browse),
+            Command::Search(words) => self.view.begin_search(words),
+            Command::LabelFrom(_, order) => self.kept.settings.label_order = *order,
+            _ => {}
+        }
+        self.drive(|desk| desk.run(command));
+    }
+
+    fn turn_to_recognition(&mut self) {
+        self.pages.recognise.begin();
+        self.turn_to(Page::Recognise);
+    }
+
+    /// The page that is shown asks for what it needs of the library.
+    fn refresh_page(&mut self) {
+        if self.desk.state().is_some() {
+            self.pages.of(self.view.page).refresh(&mut self.asks);
+        }
+    }
+
+    /// Thumbnails: asks for those that the last frame missed, and takes in those that came.
+    fn fetch(&mut self, ctx: &Context) {
+        for (hash, picture) in self.desk.take_thumbnails() {
+            self.textures.put(hash.0, picture);
+        }
+        if let (Some(missing), Some(state)) = (self.textures.missing(), self.desk.state()) {
+            let wanted = missing.iter().rev().map(|(hash, image)| {
+                let path = state.image(*image).and_then(|image| state.path_of(image));
+                WantedThumbnail { hash: ContentHash(*hash), path }
+            });
+            self.desk.want_thumbnails(wanted.collect());
+        }
+        if self.textures.begin(ctx) {
+            ctx.request_repaint();
+        }
+        self.pictures.begin(ctx, &self.desk);
+    }
+
+    /// Leaving while something goes on is asked once.
+    fn leave(&mut self, ctx: &Context) {
+        if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().is_busy() && !self.may_leave {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.view.open(Modal::Quit);
+        }
+    }
+
+    /// The pages, and what they are painted with.
+    fn parts(&mut self) -> (&mut Pages, Panel<'_>) {
+        let panel = Panel {
+            desk: &self.desk,
+            view: &mut self.view,
+            textures: &mut self.textures,
+            pictures: &mut self.pictures,
+            settings: &mut self.kept.settings,
+            asks: &mut self.asks,
+            dialogs: SystemDialogs { are_there: self.has_dialogs, is_open: self.dialogs.is_open() },
+        };
+        (&mut self.pages, panel)
+    }
+
+    /// Paints everything.
+    pub fn ui(&mut self, ui: &mut egui::Ui) {
+        self.view.pictured = None;
+        let (pages, mut panel) = self.parts();
+        window::window_ui(ui, pages, &mut panel);
+        match self.view.pictured {
+            Some(pictured) => self.desk.want_picture(pictured.image, pictured.next),
+            None => self.desk.drop_pictures(),
+        }
+        if !self.asks.is_empty() {
+            ui.ctx().request_repaint();
+        }
+    }
+}

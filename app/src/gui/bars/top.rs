@@ -1,0 +1,152 @@
+//! The bar on top: menus, pages, search.
+
+use egui::{Align, Id, Key, Layout, RichText, TextEdit, Ui};
+
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::asks::Ask;
+use crate::gui::page::Page;
+use crate::gui::panel::Panel;
+use crate::gui::theme;
+use crate::gui::widgets::{WHOLE, chip_ui, fitted};
+
+pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.horizontal(|ui| {
+        menus_ui(ui, panel);
+        if panel.state().is_none() {
+            return;
+        }
+        ui.separator();
+        if ui.available_width() < WIDE {
+            ui.menu_button(panel.view.page.entry().name, |ui| pages_ui(ui, panel));
+        } else {
+            pages_ui(ui, panel);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| search_ui(ui, panel));
+    });
+}
+
+/// The width that pages and search need to stand side by side.
+const WIDE: f32 = 800.0;
+
+fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    for entry in Page::ALL {
+        let is_here = panel.view.page == entry.page && panel.view.viewer.is_none();
+        let text = if is_here { RichText::new(entry.name).strong() } else { RichText::new(entry.name) };
+        let hover = format!("{} ({})", entry.hint, Action::Show(entry.page).key_words(ui.ctx()));
+        if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
+            panel.asks.push(Ask::TurnTo(entry.page));
+        }
+    }
+}
+
+fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    if !panel.view.search.text.is_empty() && ui.button("×").on_hover_text("Clear the search (Esc)").clicked() {
+        panel.ask(Command::Search(String::new()));
+    }
+    if let Some(like) = panel.desk.searching().like().cloned() {
+        if chip_ui(ui, "×", ui.visuals().selection.bg_fill, &format!("Looking like {}; press to end that", like.short_name())).clicked() {
+            panel.ask(Command::Like(None));
+        }
+        if let Some(texture) = panel.pictures.like() {
+            let (rect, _) = ui.allocate_exact_size(egui::vec2(26.0, 26.0), egui::Sense::hover());
+            let [width, height] = texture.size();
+            ui.painter().image(texture.id(), fitted((width as u32, height as u32), rect), WHOLE, egui::Color32::WHITE);
+        }
+        ui.label(RichText::new("like").weak());
+    }
+    let id = Id::unique("search");
+    let hint = format!("Search captions, classes, names ({})", Action::Find.key_words(ui.ctx()));
+    let width = ui.available_width().min(360.0);
+    if std::mem::take(&mut panel.view.search.wants_focus) {
+        // Before the field is there, so that it hears what is typed next; what it holds is
+        // selected, and replaced by that.
+        ui.memory_mut(|memory| memory.request_focus(id));
+        let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+        let all =
+            egui::text::CCursorRange::two(egui::text::CCursor::new(0), egui::text::CCursor::new(panel.view.search.text.chars().count()));
+        state.cursor.set_char_range(Some(all));
+        state.store(ui.ctx(), id);
+    }
+    let edit = TextEdit::singleline(&mut panel.view.search.text).id(id).hint_text(hint).desired_width(width).char_limit(500);
+    let response = ui.add(edit);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
+    if response.changed() {
+        panel.asks.push(Ask::TurnTo(Page::Browse));
+        panel.ask(Command::Search(panel.view.search.text.clone()));
+    }
+    if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape))
+        || response.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape))
+    {
+        if !panel.view.search.text.is_empty() {
+            panel.ask(Command::Search(String::new()));
+        }
+        ui.memory_mut(|memory| memory.surrender_focus(id));
+    }
+}
+
+fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let has = panel.state().is_some();
+    ui.menu_button("File", |ui| {
+        items(ui, panel, &[(Action::Open, true), (Action::Sample, true), (Action::AddFolder, has), (Action::Rescan, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::ReadTable, has)]);
+        ui.add_enabled_ui(has, |ui| ui.menu_button("Export", |ui| items(ui, panel, &Action::EXPORTS.map(|export| (export, true)))));
+        ui.separator();
+        items(ui, panel, &[(Action::Check, has), (Action::Close, has), (Action::Settings, true), (Action::Quit, true)]);
+    });
+    ui.menu_button("Edit", |ui| {
+        let (undo, redo) = panel.state().map_or((None, None), |state| {
+            (state.history().last().map(|act| act.words.clone()), state.future().last().map(|act| act.words.clone()))
+        });
+        for (action, act) in [(Action::Undo, undo), (Action::Redo, redo)] {
+            let words = act.as_ref().map_or_else(|| action.words().0.to_owned(), |act| format!("{}: {act}", action.words().0));
+            let button = egui::Button::new(words).shortcut_text(action.key_words(ui.ctx()));
+            if ui.add_enabled(act.is_some(), button).clicked() {
+                panel.act(action);
+                ui.close();
+            }
+        }
+        items(ui, panel, &[(Action::History, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::SelectAll, has), (Action::SelectNone, has), (Action::Invert, has)]);
+        ui.separator();
+        let some = !panel.view.selection.is_empty();
+        items(ui, panel, &[(Action::LabelThese, some), (Action::LabelMany, has), (Action::Review, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::Like, some), (Action::Lessons, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::Remove, some), (Action::Restore, some), (Action::Forget, some), (Action::CopyPath, some)]);
+    });
+    ui.menu_button("Recogniser", |ui| {
+        let some = !panel.view.selection.is_empty();
+        items(ui, panel, &[(Action::Recognise, some), (Action::RecogniseFile, true), (Action::Train, has)]);
+        ui.separator();
+        items(ui, panel, &[(Action::SaveModel, has), (Action::LoadModel, true)]);
+    });
+    ui.menu_button("View", |ui| {
+        items(ui, panel, &Page::ALL.map(|entry| (Action::Show(entry.page), has)));
+        ui.separator();
+        items(ui, panel, &[(Action::Larger, has), (Action::Smaller, has), (Action::FullScreen, true)]);
+    });
+    ui.menu_button("Help", |ui| {
+        items(ui, panel, &[(Action::Keys, true), (Action::Palette, true), (Action::Log, true), (Action::About, true)]);
+    });
+    if let Some(name) = panel.desk.name() {
+        ui.add_space(8.0);
+        ui.label(RichText::new(name).strong().color(theme::accent(ui)));
+    }
+}
+
+fn items(ui: &mut Ui, panel: &mut Panel<'_>, actions: &[(Action, bool)]) {
+    for (action, enabled) in actions {
+        let (words, hover) = action.words();
+        let button = egui::Button::new(words).shortcut_text(action.key_words(ui.ctx()));
+        let response = ui.add_enabled(*enabled, button);
+        let response = if hover.is_empty() { response } else { response.on_hover_text(hover) };
+        if response.clicked() {
+            panel.act(*action);
+            ui.close();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The images that are shown: filter, sort order, the list that these lead to, and counts.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tessera_core::eval::report::Report;
+use tessera_core::ids::ItemId;
+use tessera_core::library::state::State;
+
+use super::listing::{Census, Scope, Sort, list};
+use super::selection::Selection;
+use crate::session::desk::Desk;
+
+/// The images that are shown; list and counts are worked out anew only when something changed.
+#[derive(Default)]
+pub struct Catalogue {
+    /// The filters, all of which an image has to pass.
+    pub scopes: Vec<Scope>,
+    /// The sort order.
+    pub sort: Sort,
+    census: Arc<Census>,
+    list: Arc<Vec<ItemId>>,
+    made_for: Option<MadeFor>,
+}
+
+/// What list and counts were worked out from.
+struct MadeFor {
+    state: State,
+    report: Option<Arc<Report>>,
+    scopes: Vec<Scope>,
+    sort: Sort,
+}
+
+/// What has changed.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Whether the library, or the report on its recogniser, is another one than before.
+    pub library: bool,
+    /// The images among which searches find now, where these changed; `None` inside is all of them.
+    pub narrowed: Option<Option<Arc<Vec<ItemId>>>>,
+}
+
+impl Catalogue {
+    /// The images that are shown, in order.
+    pub fn list(&self) -> Arc<Vec<ItemId>> {
+        Arc::clone(&self.list)
+    }
+
+    /// How many images there are of each kind.
+    pub fn census(&self) -> Arc<Census> {
+        Arc::clone(&self.census)
+    }
+
+    /// Forgets the library; the order stays.
+    pub fn clear(&mut self) {
+        *self = Self { sort: self.sort, ..Self::default() };
+    }
+
+    /// Brings list and counts up to date with the open library, and takes out of the selection what
+    /// is not there or not shown.
+    pub fn refresh(&mut self, desk: &Desk, selection: &mut Selection) -> Changes {
+        let Some(state) = desk.state() else { return Changes::default() };
+        let report = desk.recognising().report().map(|(report, _)| report);
+        let is_same_report = |old: &MadeFor| old.report.as_ref().map(Arc::as_ptr) == report.map(Arc::as_ptr);
+        let old = self.made_for.as_ref();
+        let is_same_library = old.is_some_and(|old| old.state.is_same(state) && is_same_report(old));
+        if is_same_library && old.is_some_and(|old| old.scopes == self.scopes && old.sort == self.sort) {
+            return Changes::default();
+        }
+        if !is_same_library {
+            // A class that was merged, renamed or deleted is shown no more.
+            self.scopes.retain(|scope| !matches!(scope, Scope::Class(class) if state.class(class).is_none()));
+            self.census = Arc::new(Census::new(state, report.map(|report| &**report)));
+        }
+        self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
+        selection.retain(|id| state.image(id).is_some());
+        if old.is_some_and(|old| old.scopes != self.scopes) {
+            // What is not shown is not labelled.
+            let shown: HashSet<ItemId> = self.list.iter().copied().collect();
+            selection.retain(|id| shown.contains(&id));
+        }
+        let was_narrowed = old.is_some_and(|old| !old.scopes.is_empty());
+        let is_narrowed = !self.scopes.is_empty();
+        let narrowed = (is_narrowed || was_narrowed).then(|| is_narrowed.then(|| self.list()));
+        let made_for = MadeFor { state: state.clone(), report: report.cloned(), scopes: self.scopes.clone(), sort: self.sort };
+        self.made_for = Some(made_for);
+        Changes { library: !is_same_library, narrowed }
+    }
+}

@@ -1,0 +1,56 @@
+//! What comes from outside: files dropped on the window, pictures pasted into it, paths that were
+//! chosen.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use egui::Context;
+
+use super::app::App;
+use super::asks::Ask;
+use super::dialogs::Purpose;
+use super::modal::Modal;
+use crate::command::{Command, Export, ExportFormat, ImageQuery};
+
+impl App {
+    /// Files dropped on the window are opened, and folders join a library that is open; a picture
+    /// on the clipboard is recognised.
+    pub(super) fn take_dropped(&mut self, ctx: &Context) {
+        let (dropped, pasted) = ctx.input(|input| {
+            let pasted = input.events.iter().find_map(|event| match event {
+                egui::Event::PasteImage(image) => Some(Arc::clone(image)),
+                _ => None,
+            });
+            (input.raw.dropped_files.clone(), pasted)
+        });
+        if let Some(image) = pasted {
+            let bytes = image.pixels.iter().flat_map(|pixel| {
+                let [r, g, b, _] = pixel.to_array();
+                [r, g, b]
+            });
+            if let Some(picture) = image::RgbImage::from_raw(image.size[0] as u32, image.size[1] as u32, bytes.collect()) {
+                self.ask(Command::Recognise(ImageQuery::Pixels(Arc::new(picture))));
+            }
+        }
+        self.asks.extend(dropped.iter().map(|file| Ask::Command(Command::Add(file.path().to_owned()))));
+    }
+
+    /// A path was chosen.
+    pub(super) fn chose(&mut self, purpose: Purpose, path: PathBuf) {
+        let command = match purpose {
+            Purpose::Open => Command::Open(path),
+            Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new(), table: None },
+            Purpose::ReadTable => Command::ReadTable(path),
+            Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
+            Purpose::LoadModel => Command::LoadModel(path),
+            Purpose::SaveModel => Command::SaveModel(path),
+            Purpose::Export(Export::Labels(ExportFormat::ClassFolders)) => {
+                self.view.open(Modal::ClassFolders);
+                Command::Plan(Some(path))
+            }
+            Purpose::Export(what) => Command::Export(what, path),
+            Purpose::ExportPicture => Command::ExportPicture(path),
+        };
+        self.run(command);
+    }
+}

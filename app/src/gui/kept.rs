@@ -1,0 +1,48 @@
+//! The settings: read once, taken up and written whenever they have changed.
+
+use std::path::PathBuf;
+
+use egui::Context;
+
+use super::theme;
+use crate::session::desk::Desk;
+use crate::session::desk::view::{Notice, Tone};
+use crate::settings::Settings;
+
+/// The settings, which panels may change in place.
+pub(super) struct KeptSettings {
+    pub(super) settings: Settings,
+    /// As they were written last.
+    saved: Settings,
+    place: Option<PathBuf>,
+}
+
+impl KeptSettings {
+    /// Reads the settings that lie at a place. What is wrong with them is told.
+    pub(super) fn load(place: Option<PathBuf>) -> (Self, Vec<Notice>) {
+        let (settings, problems) = place.as_deref().map_or_else(Default::default, Settings::load);
+        let problems = problems.into_iter().map(|words| Notice { words, tone: Tone::Problem, undo: None });
+        (Self { saved: settings.clone(), settings, place }, problems.collect())
+    }
+
+    /// Takes them up.
+    pub(super) fn apply(&self, ctx: &Context, desk: &mut Desk) {
+        let settings = &self.settings;
+        theme::apply(ctx, settings.theme, settings.scale);
+        desk.set_search(settings.hits, settings.search_leaves);
+        desk.limit_picture_memory(settings.picture_megabytes);
+    }
+
+    /// Takes them up and has them written by another thread, if they have changed.
+    pub(super) fn keep(&mut self, ctx: &Context, desk: &mut Desk) {
+        // While a slider is dragged its value changes with every frame.
+        if self.settings == self.saved || ctx.egui_is_using_pointer() {
+            return;
+        }
+        self.apply(ctx, desk);
+        self.saved = self.settings.clone();
+        if let Some(place) = &self.place {
+            desk.save_settings(self.settings.clone(), place.clone());
+        }
+    }
+}

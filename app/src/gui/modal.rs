@@ -1,0 +1,64 @@
+//! Modal windows: which one is open, and what is being typed into it.
+
+use std::path::PathBuf;
+
+use tessera_core::ids::ItemId;
+
+use super::dialogs::Purpose;
+
+/// A modal window.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Modal {
+    /// A path is asked for.
+    Path(Purpose),
+    /// All commands by their words.
+    Palette,
+    /// All keys.
+    Keys,
+    /// What this is.
+    About,
+    /// The settings.
+    Settings,
+    /// The history.
+    History,
+    /// The log.
+    Log,
+    /// The rewards given to answers.
+    Lessons,
+    /// The name of a new class, or a new name of one that is there.
+    ClassName(Option<String>),
+    /// A class is to be deleted.
+    DeleteClass(String),
+    /// A class's colour.
+    Colour(String, [u8; 3]),
+    /// Images are to be forgotten.
+    Forget(Vec<ItemId>),
+    /// Class folders are to be written, once it is known what that would be.
+    ClassFolders,
+    /// A snapshot is to be put back, from so long ago.
+    Restore(PathBuf, String),
+    /// The window is to be closed while something is going on.
+    Quit,
+}
+
+/// What is being typed into a modal window.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The text.
+    pub text: String,
+    /// Whether the window has just opened: its field takes the focus.
+    pub is_new: bool,
+    /// The entry chosen in its list.
+    pub chosen: usize,
+}
+
+impl Draft {
+    /// What a window begins with.
+    pub fn new(modal: &Modal) -> Self {
+        let text = match modal {
+            Modal::ClassName(Some(name)) => name.clone(),
+            _ => String::new(),
+        };
+        Self { text, is_new: true, chosen: 0 }
+    }
+}

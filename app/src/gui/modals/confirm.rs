@@ -1,0 +1,84 @@
+//! Questions before what cannot be undone, or takes much away.
+
+use std::path::Path;
+
+use egui::{Key, Ui};
+use tessera_core::ids::ItemId;
+
+use crate::command::Command;
+use crate::gui::asks::Ask;
+use crate::gui::panel::Panel;
+use crate::gui::widgets::main_button;
+use crate::gui::words::{self, count};
+
+/// A question with the command that a yes stands for.
+pub(super) struct Question {
+    heading: String,
+    words: String,
+    verb: &'static str,
+    command: Command,
+}
+
+/// Whether a class is to be deleted, which some images have.
+pub(super) fn delete_class(class: &str, images: usize) -> Question {
+    Question {
+        heading: format!("Delete class {class}?"),
+        words: format!("Its {} will have no class. This can be undone.", count(images, "image")),
+        verb: "Delete",
+        command: Command::DeleteClass(class.to_owned()),
+    }
+}
+
+/// Whether images are to be forgotten.
+pub(super) fn forget(images: &[ItemId]) -> Question {
+    Question {
+        heading: format!("Forget {} for good?", count(images.len(), "image")),
+        words: "Their labels, captions, features and thumbnails are purged from the library, its history and everything it learned, and \
+                saved models of this library are deleted. The image files stay where they are. This cannot be undone."
+            .into(),
+        verb: "Forget",
+        command: Command::Forget(images.to_vec()),
+    }
+}
+
+/// Whether a snapshot from so long ago is to be put back.
+pub(super) fn restore(snapshot: &Path, when: &str) -> Question {
+    Question {
+        heading: format!("Put back the snapshot of {when}?"),
+        words: "Labels, captions and history are as they were then; what was done since is taken away. The present file is kept in the \
+                library's folder."
+            .into(),
+        verb: "Put back",
+        command: Command::RestoreSnapshot(snapshot.to_owned()),
+    }
+}
+
+/// Returns whether the window is to be closed.
+pub(super) fn confirm_ui(ui: &mut Ui, panel: &mut Panel<'_>, question: Question) -> bool {
+    ui.heading(question.heading);
+    ui.label(question.words);
+    ui.horizontal(|ui| {
+        let confirms = main_button(ui, question.verb).clicked();
+        if confirms {
+            panel.ask(question.command);
+        }
+        ui.button("Cancel").clicked() || confirms
+    })
+    .inner
+}
+
+/// Whether the window is to be closed while something goes on. Returns whether it stays.
+pub(super) fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
+    ui.heading("Something is still going on");
+    for job in panel.desk.jobs().list() {
+        ui.label(words::job(&job));
+    }
+    ui.label("What was done so far is saved. Leave now and the rest is not done.");
+    ui.horizontal(|ui| {
+        if main_button(ui, "Leave").clicked() || ui.input(|input| input.key_pressed(Key::Enter)) {
+            panel.asks.push(Ask::Leave);
+        }
+        ui.button("Stay").clicked()
+    })
+    .inner
+}

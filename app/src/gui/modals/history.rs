@@ -1,0 +1,72 @@
+//! Everything that was done, to be taken back step by step, and the log of what happened.
+
+use std::sync::Arc;
+
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::library::state::Act;
+
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::panel::Panel;
+use crate::session::desk::view::Tone;
+
+pub(super) fn history_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.heading("History");
+    let (done, undone) = panel
+        .state()
+        .map(|state| {
+            let words = |acts: &[Arc<Act>]| acts.iter().map(|act| act.words.clone()).collect::<Vec<_>>();
+            (words(state.history()), words(state.future()))
+        })
+        .unwrap_or_default();
+    ui.horizontal(|ui| {
+        if ui.add_enabled(!done.is_empty(), egui::Button::new("Undo").shortcut_text(Action::Undo.key_words(ui.ctx()))).clicked() {
+            panel.ask(Command::Undo);
+        }
+        if ui.add_enabled(!undone.is_empty(), egui::Button::new("Redo").shortcut_text(Action::Redo.key_words(ui.ctx()))).clicked() {
+            panel.ask(Command::Redo);
+        }
+    });
+    if done.is_empty() && undone.is_empty() {
+        ui.label(RichText::new("Nothing was done yet.").weak());
+    }
+    let rows = undone.len() + done.len();
+    ScrollArea::vertical().id_salt("history").max_height(400.0).auto_shrink([false, true]).show_rows(ui, 22.0, rows, |ui, range| {
+        for i in range {
+            if let Some(words) = undone.get(i) {
+                let text = RichText::new(format!("(undone) {words}")).weak();
+                if ui
+                    .add(egui::Button::new(text).frame(false).truncate())
+                    .on_hover_text("Press to do everything up to here again")
+                    .clicked()
+                {
+                    (0..undone.len() - i).for_each(|_| panel.ask(Command::Redo));
+                }
+            } else if let Some(words) = done.len().checked_sub(1 + i - undone.len()).and_then(|at| done.get(at)) {
+                let button = egui::Button::new(words).frame(false).truncate();
+                let times =
+                    if ui.add(button).on_hover_text("Press to take back everything after this").clicked() { i - undone.len() } else { 0 };
+                (0..times).for_each(|_| panel.ask(Command::Undo));
+            }
+        }
+    });
+}
+
+pub(super) fn log_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.horizontal(|ui| {
+        ui.heading("Log");
+        if !panel.desk.notices().log().is_empty() && ui.button("Copy all").clicked() {
+            let lines: Vec<&str> = panel.desk.notices().log().iter().map(|notice| notice.words.as_str()).collect();
+            ui.copy_text(lines.join("\n"));
+        }
+    });
+    if panel.desk.notices().log().is_empty() {
+        ui.label(RichText::new("Nothing happened yet.").weak());
+    }
+    ScrollArea::vertical().id_salt("log").max_height(420.0).auto_shrink([false, true]).stick_to_bottom(true).show(ui, |ui| {
+        for notice in panel.desk.notices().log() {
+            let colour = if notice.tone == Tone::Problem { ui.visuals().error_fg_color } else { ui.visuals().text_color() };
+            ui.add(egui::Label::new(RichText::new(&notice.words).color(colour)).wrap());
+        }
+    });
+}

@@ -1,0 +1,56 @@
+//! All keys, and what they do.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::gui::actions::Action;
+
+pub(super) fn keys_ui(ui: &mut Ui) {
+    ui.heading("Keyboard");
+    let others = [
+        ("1 to 9, 0", "Label the selected images as class 1 to 10"),
+        ("Shift+1 to 9, 0", "As class 11 to 20"),
+        ("Backspace", "Take the label off"),
+        ("Arrows, Home, End, Page", "Move; with Shift, select"),
+        ("Click, Ctrl, Shift", "Select one, more, a range"),
+        ("Ctrl+wheel", "Size of thumbnails"),
+        ("Esc", "Back"),
+        ("+ − F, wheel, drag", "Zoom, fit, move (viewer)"),
+        ("Ctrl+V", "Recognise the image on the clipboard"),
+    ];
+    let labelling = [
+        ("Enter or A", "Accept the suggestion; in Review, keep the label"),
+        ("X", "Reject it: not this class"),
+        ("1 to 9", "Choose a class"),
+        ("Letters, Tab, /", "Write a class; Up, Down and Tab complete it"),
+        ("Space", "Skip; in Review, the next one"),
+        ("Backspace", "Take back and go back; in Review, the one before"),
+    ];
+    let many = [
+        ("Arrows, Home, End", "Go from image to image"),
+        ("Space", "Leave the image out, or take it in"),
+        ("Letters, Tab, /", "Write another class for them"),
+        ("Enter", "Label those that are in"),
+        ("Esc", "Label none"),
+    ];
+    ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
+        egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
+            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many)] {
+                ui.strong(heading);
+                ui.end_row();
+                for (keys, words) in keys {
+                    ui.label(RichText::new(*keys).monospace());
+                    ui.label(*words);
+                    ui.end_row();
+                }
+            }
+            ui.strong("Everywhere");
+            ui.end_row();
+            for action in Action::all().filter(|action| !action.shortcuts().is_empty()) {
+                let keys: Vec<String> = action.shortcuts().iter().map(|shortcut| ui.ctx().format_shortcut(shortcut)).collect();
+                ui.label(RichText::new(keys.join(", ")).monospace());
+                ui.label(action.words().0.trim_end_matches('…'));
+                ui.end_row();
+            }
+        });
+    });
+}

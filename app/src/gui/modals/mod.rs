@@ -1,0 +1,76 @@
+//! Modal windows, one file each.
+
+mod about;
+mod class;
+mod class_folders;
+mod confirm;
+mod field;
+mod history;
+mod keys;
+mod lessons;
+mod palette;
+mod path;
+mod settings;
+
+use egui::{Context, CornerRadius, Frame, Id, Margin, Modal as Front, Ui};
+
+use super::asks::Ask;
+use super::modal::Modal;
+use super::panel::Panel;
+use crate::command::Command;
+
+/// Paints the modal window, if one is open.
+pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
+    let Some(modal) = panel.view.modal.clone() else { return };
+    if modal == Modal::ClassFolders && panel.desk.exporting().plan().is_none() {
+        // Counting ended without an answer.
+        panel.view.modal = None;
+        return;
+    }
+    let style = ctx.global_style();
+    let frame = Frame::popup(&style).inner_margin(Margin::same(18)).corner_radius(CornerRadius::same(10));
+    let response = Front::new(Id::unique("modal")).frame(frame).show(ctx, |ui| {
+        let width: f32 = match modal {
+            Modal::Palette | Modal::Path(_) | Modal::History | Modal::Log | Modal::Lessons => 560.0,
+            Modal::Keys | Modal::About | Modal::Settings => 480.0,
+            _ => 400.0,
+        };
+        ui.set_width(width.min(ctx.content_rect().width() - 60.0));
+        match &modal {
+            Modal::Path(purpose) => path::path_ui(ui, panel, *purpose),
+            Modal::Palette => palette::palette_ui(ui, panel),
+            Modal::Keys => closable_ui(ui, keys::keys_ui),
+            Modal::About => closable_ui(ui, about::about_ui),
+            Modal::Settings => closable_ui(ui, |ui| settings::settings_ui(ui, panel)),
+            Modal::History => closable_ui(ui, |ui| history::history_ui(ui, panel)),
+            Modal::Log => closable_ui(ui, |ui| history::log_ui(ui, panel)),
+            Modal::Lessons => closable_ui(ui, |ui| lessons::lessons_ui(ui, panel)),
+            Modal::ClassFolders => class_folders::class_folders_ui(ui, panel),
+            Modal::ClassName(old) => class::class_name_ui(ui, panel, old.as_deref()),
+            Modal::Colour(class, colour) => class::colour_ui(ui, panel, class, *colour),
+            Modal::DeleteClass(class) => {
+                let images = panel.view.shown.census().classes.get(class).copied().unwrap_or(0);
+                confirm::confirm_ui(ui, panel, confirm::delete_class(class, images))
+            }
+            Modal::Forget(images) => confirm::confirm_ui(ui, panel, confirm::forget(images)),
+            Modal::Restore(snapshot, when) => confirm::confirm_ui(ui, panel, confirm::restore(snapshot, when)),
+            Modal::Quit => confirm::quit_ui(ui, panel),
+        }
+    });
+    if response.inner || response.should_close() {
+        if modal == Modal::ClassFolders {
+            panel.ask(Command::Plan(None));
+        }
+        panel.view.modal = None;
+        if panel.dialogs.is_open {
+            panel.asks.push(Ask::GiveUpDialog);
+        }
+    }
+}
+
+/// A window that only shows something: with a button that closes it.
+fn closable_ui(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) -> bool {
+    contents(ui);
+    ui.add_space(8.0);
+    ui.button("Close").clicked()
+}

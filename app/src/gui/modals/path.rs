@@ -1,0 +1,110 @@
+//! Asks for a path: a field to type it into, what is in its folder, and the system's own dialog.
+
+use std::path::{Path, PathBuf};
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::field::field_ui;
+use crate::command::Command;
+use crate::gui::asks::Ask;
+use crate::gui::dialogs::{Purpose, Wants, typed_path};
+use crate::gui::panel::Panel;
+use crate::gui::widgets::main_button;
+
+/// What is typed, taken apart.
+struct Typed {
+    /// The folder in which it lies.
+    folder: PathBuf,
+    /// The beginning of a name in that folder, in small letters.
+    begun: String,
+}
+
+impl Typed {
+    fn new(text: &str) -> Self {
+        let path = typed_path(text);
+        if text.ends_with('/') {
+            return Self { folder: path, begun: String::new() };
+        }
+        let begun = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        Self { folder: path.parent().unwrap_or(&path).to_owned(), begun }
+    }
+}
+
+/// Returns whether the window is to be closed.
+pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> bool {
+    let (heading, words) = purpose.words();
+    ui.heading(heading);
+    ui.label(RichText::new(words).weak());
+    // What is listed follows what is typed: an entry that is pressed is typed, too.
+    let before = (!panel.view.draft.is_new).then(|| Typed::new(&panel.view.draft.text).folder);
+    if panel.view.draft.is_new && panel.view.draft.text.is_empty() {
+        let start = panel.desk.source().and_then(Path::parent).map(Path::to_owned).or_else(dirs::home_dir);
+        panel.view.draft.text = start.map(|path| format!("{}/", path.to_string_lossy().trim_end_matches('/'))).unwrap_or_default();
+    }
+    let entered = field_ui(ui, &mut panel.view.draft, "Path", "/home/you/pictures");
+    let path = typed_path(&panel.view.draft.text);
+    listing_ui(ui, panel);
+    let folder = Typed::new(&panel.view.draft.text).folder;
+    if before.as_ref() != Some(&folder) {
+        panel.ask(Command::ListFolder(folder));
+    }
+    let mut close = false;
+    ui.horizontal(|ui| {
+        let ready = !panel.view.draft.text.trim().is_empty();
+        let verb = if purpose.is_new() { "Save" } else { "Open" };
+        let pressed = ui.add_enabled_ui(ready, |ui| main_button(ui, verb)).inner.clicked();
+        if ready && (pressed || entered) {
+            panel.asks.push(Ask::Chose(purpose, path));
+            close = true;
+        }
+        if panel.dialogs.is_open {
+            ui.spinner();
+            if ui.button("Give up on the system's dialog").clicked() {
+                panel.asks.push(Ask::GiveUpDialog);
+            }
+        } else if panel.dialogs.are_there {
+            let both = purpose.wants().len() > 1;
+            for wants in purpose.wants() {
+                let words = match wants {
+                    Wants::Folder if both => "Browse folders…",
+                    Wants::File if both => "Browse files…",
+                    _ => "Browse…",
+                };
+                if ui.button(words).on_hover_text("The system's own dialog").clicked() {
+                    panel.asks.push(Ask::OpenDialog(purpose, *wants));
+                }
+            }
+        }
+        close |= ui.button("Cancel").clicked();
+    });
+    close
+}
+
+/// What is in the folder that is being typed; pressing an entry takes it.
+fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Typed { folder, begun } = Typed::new(&panel.view.draft.text);
+    let listing = panel.desk.files().listing().filter(|(listed, _)| *listed == folder);
+    let entries = listing.map(|(_, entries)| entries.to_vec()).unwrap_or_default();
+    let mut taken = None;
+    ScrollArea::vertical().id_salt("listing").max_height(240.0).min_scrolled_height(240.0).auto_shrink([false, false]).show(ui, |ui| {
+        if let Some(parent) = folder.parent()
+            && ui.add(egui::Button::new("..").frame(false)).on_hover_text("The folder above").clicked()
+        {
+            taken = Some((parent.to_owned(), true));
+        }
+        let fits = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with(&begun));
+        for entry in entries.iter().filter(|entry| fits(&entry.path)) {
+            let name = entry.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let words = if entry.is_folder { format!("{name}/") } else { name };
+            if ui.add(egui::Button::new(words).frame(false).truncate()).clicked() {
+                taken = Some((entry.path.clone(), entry.is_folder));
+            }
+        }
+    });
+    if let Some((path, is_folder)) = taken {
+        panel.view.draft.text = path.to_string_lossy().into_owned();
+        if is_folder && !panel.view.draft.text.ends_with('/') {
+            panel.view.draft.text.push('/');
+        }
+    }
+}

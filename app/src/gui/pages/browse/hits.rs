@@ -1,0 +1,244 @@
+//! The answer to a search: a grid of images with their captions, scores and the words that were
+//! found.
+
+use std::collections::HashMap;
+
+use egui::{CornerRadius, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
+use tessera_core::ids::ItemId;
+
+use super::images::filters_ui;
+use super::menu::image_menu_ui;
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::cell::cell;
+use crate::gui::class_keys::label_keys;
+use crate::gui::modal::Modal;
+use crate::gui::panel::Panel;
+use crate::gui::selection::{Pick, Selection};
+use crate::gui::theme;
+use crate::gui::view::Viewer;
+use crate::gui::widgets::grid::{Cell, tiles_ui};
+use crate::gui::widgets::{WHOLE, fitted, nothing_ui, one_line};
+use crate::gui::words::count;
+use crate::session::desk::view::Hits;
+use crate::session::search::{Engine, SearchHit};
+
+/// The least width of a tile.
+const WIDTH: f32 = 224.0;
+/// What a tile has below its picture.
+const BELOW: f32 = 98.0;
+const PADDING: f32 = 8.0;
+/// A thumb: a button, and how far it is from one to the next.
+const THUMB: Vec2 = vec2(52.0, 20.0);
+
+pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let Some(hits) = panel.desk.searching().hits().cloned() else { return };
+    label_keys(ui, panel);
+    let is_free = panel.view.modal.is_none() && !ui.ctx().text_edit_focused();
+    if is_free && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        panel.end_search();
+    }
+    head_ui(ui, panel, &hits);
+    if hits.hits.is_empty() {
+        empty_ui(ui, panel, &hits);
+        return;
+    }
+    let list: Vec<ItemId> = hits.hits.iter().map(|hit| hit.image).collect();
+    let by_image: HashMap<ItemId, &SearchHit> = hits.hits.iter().map(|hit| (hit.image, hit)).collect();
+    let side = panel.settings.thumbnail_side;
+    let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
+    let mut selection = std::mem::take(&mut panel.view.selection);
+    let mut menu = None;
+    // Another question is read from its best answer on.
+    let place = format!("hits {} {:?}", hits.query, hits.like.as_ref().map(|like| (like.short_name(), like.crop)));
+    tiles_ui(ui, &place, &list, &mut selection, size, |ui, id, size, selection| {
+        let Some((hit, shown)) = by_image.get(&id).copied().zip(cell(panel, id)) else {
+            ui.allocate_exact_size(size, Sense::hover());
+            return;
+        };
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        paint(ui, rect, &response, hit, &shown, selection);
+        if !hits.query.trim().is_empty() {
+            thumbs_ui(ui, panel, &hits.query, hit, pos2(rect.right() - PADDING - 2.0 * THUMB.x - 4.0, rect.bottom() - PADDING - THUMB.y));
+        }
+        let caption = hit.caption.as_deref().unwrap_or("no caption");
+        let is_selected = selection.contains(id);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, format!("{}: {caption}", shown.name)));
+        if response.clicked() {
+            selection.pick(&list, id, Pick::of(ui.input(|input| input.modifiers)));
+        }
+        if response.double_clicked() {
+            panel.view.viewer = Some(Viewer::default());
+        }
+        if response.secondary_clicked() && !is_selected {
+            selection.pick(&list, id, Pick::Alone);
+        }
+        if response.context_menu_opened() || response.secondary_clicked() {
+            menu = Some((id, response));
+        } else {
+            response.on_hover_text(format!("{caption}\n{}", shown.name));
+        }
+    });
+    panel.view.selection = selection;
+    if let Some((id, response)) = menu {
+        response.context_menu(|ui| image_menu_ui(ui, panel, id));
+    }
+}
+
+/// What was searched for, where and by whom.
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
+    ui.horizontal_wrapped(|ui| {
+        filters_ui(ui, panel);
+        let query = hits.query.trim();
+        let of = if query.is_empty() { String::new() } else { format!(" for “{query}”") };
+        let like = hits.like.as_ref().map_or_else(String::new, |like| format!(" that look like {}", like.short_name()));
+        ui.label(RichText::new(format!("{}{of}{like}", count(hits.hits.len(), "image"))).strong());
+        if !query.is_empty() {
+            ui.label(RichText::new(format!("among {}", count(hits.memories, "caption"))).weak());
+        }
+        if !hits.unknown.is_empty() {
+            let words = format!("No caption, class or name has: {}", hits.unknown.join(", "));
+            ui.colored_label(ui.visuals().warn_fg_color, words);
+        }
+        if hits.lessons > 0 {
+            let here = hits.hits.iter().filter(|hit| hit.taught.is_some()).count();
+            let words = RichText::new(format!("taught {}, {} in all", count(here, "time"), count(hits.lessons, "lesson"))).weak();
+            let hover = format!("{} ({})", Action::Lessons.words().1, Action::Lessons.key_words(ui.ctx()));
+            if ui.link(words).on_hover_text(hover).clicked() {
+                panel.view.open(Modal::Lessons);
+            }
+        }
+        if !query.is_empty() {
+            let mut engine = hits.engine;
+            ui.selectable_value(&mut engine, Engine::Memory, "Memory")
+                .on_hover_text("Learns from what you say of its answers (contextual memory tree)");
+            ui.selectable_value(&mut engine, Engine::Index, "Index")
+                .on_hover_text("Looks at every caption and learns nothing (tf-idf), to compare");
+            if engine != hits.engine {
+                panel.ask(Command::SearchBy(engine));
+            }
+        }
+        if !hits.hits.is_empty() && ui.button("Select all of them").clicked() {
+            panel.view.selection.set(hits.hits.iter().map(|hit| hit.image));
+        }
+    });
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
+    let is_filtered = !panel.view.shown.scopes.is_empty();
+    let words = if is_filtered {
+        "Nothing among what is shown answers; take filters off to search in all images"
+    } else if hits.memories == 0 {
+        "There are no captions yet: write one under an image, or read a file of captions (File menu)"
+    } else {
+        "Images are found by the words of their captions, classes and names; \"two words\" in quotes must stand together, -word must not be there"
+    };
+    nothing_ui(ui, "No memory of this yet", words);
+    if is_filtered {
+        ui.vertical_centered(|ui| {
+            if ui.button("Search in all images").clicked() {
+                panel.view.shown.scopes.clear();
+            }
+        });
+    }
+}
+
+fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown: &Cell, selection: &Selection) {
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    let painter = ui.painter_at(rect);
+    let rounding = CornerRadius::same(theme::ROUNDING);
+    let is_cursor = selection.cursor() == Some(hit.image) && selection.contains(hit.image);
+    let ground = if selection.contains(hit.image) {
+        ui.visuals().selection.bg_fill
+    } else if response.hovered() {
+        ui.visuals().faint_bg_color
+    } else {
+        theme::card(ui)
+    };
+    painter.rect_filled(rect, rounding, ground);
+    if is_cursor || response.has_focus() {
+        painter.rect_stroke(rect, rounding, theme::focus(ui), egui::StrokeKind::Inside);
+    }
+    let inner = rect.shrink(PADDING);
+    let frame = Rect::from_min_max(inner.min, pos2(inner.right(), inner.bottom() - BELOW));
+    match shown.thumbnail {
+        Some((texture, size)) => {
+            painter.image(texture, fitted(size, frame), WHOLE, egui::Color32::WHITE);
+        }
+        None => {
+            painter.rect_filled(frame, rounding, theme::behind_pictures(ui));
+        }
+    }
+    let caption = hit.caption.as_deref().unwrap_or("no caption");
+    let (text, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+    let colour = if hit.caption.is_some() { text } else { weak };
+    let galley = painter.layout_job(marked(ui, caption, &hit.words, colour, inner.width()));
+    painter.galley(pos2(inner.left(), frame.bottom() + 6.0), galley, colour);
+    let below = inner.bottom() - THUMB.y - 6.0;
+    let mut left = inner.left();
+    if let Some((label, colour)) = &shown.label {
+        painter.circle_filled(pos2(left + 5.0, below - 8.0), 4.5, *colour);
+        let label = one_line(ui, label, inner.width() / 2.0, text);
+        painter.galley(pos2(left + 14.0, below - 8.0 - label.size().y / 2.0), std::sync::Arc::clone(&label), text);
+        left += 14.0 + label.size().x + 8.0;
+    }
+    let words = if hit.words.is_empty() { shown.name.clone() } else { hit.words.join(", ") };
+    let words = one_line(ui, &words, inner.right() - left, weak);
+    painter.galley(pos2(left, below - 8.0 - words.size().y / 2.0), words, weak);
+    let font = egui::TextStyle::Small.resolve(ui.style());
+    let middle = inner.bottom() - THUMB.y / 2.0;
+    let bar = Rect::from_min_size(pos2(inner.left(), middle - 4.0), vec2(56.0, 8.0));
+    painter.rect_filled(bar, CornerRadius::same(3), theme::behind_pictures(ui));
+    let full = Rect::from_min_size(bar.min, vec2(bar.width() * hit.score.clamp(0.0, 1.0) as f32, bar.height()));
+    painter.rect_filled(full, CornerRadius::same(3), theme::accent(ui));
+    painter.text(bar.right_center() + vec2(6.0, 0.0), egui::Align2::LEFT_CENTER, format!("{:.2}", hit.score), font, text);
+}
+
+/// Whether a hit is a good answer, as the user said and may say now.
+fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &SearchHit, at: egui::Pos2) {
+    let said = hit.taught.unwrap_or(0.0);
+    let sides = [(Action::Good, "Good", said > 0.0, theme::good(ui)), (Action::Bad, "Bad", said < 0.0, ui.visuals().error_fg_color)];
+    for (i, (action, words, is_said, colour)) in sides.into_iter().enumerate() {
+        let place = Rect::from_min_size(at + vec2((THUMB.x + 4.0) * i as f32, 0.0), THUMB);
+        let key = action.key_words(ui.ctx());
+        // A part of the tile: the next tile does not move for it.
+        let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt((hit.image.0, words)));
+        inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        let button = match is_said {
+            true => egui::Button::new(RichText::new(words).color(theme::text_on(colour))).fill(colour),
+            false => egui::Button::new(words),
+        };
+        let button = inside.add_sized(THUMB, button);
+        let button = button.on_hover_text(format!("{} ({key})", action.words().0));
+        button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_said, format!("{}: #{}", action.words().0, hit.image.0)));
+        if button.clicked() {
+            panel.ask(Command::Reward(query.to_owned(), hit.image, action.reward().filter(|_| !is_said)));
+        }
+    }
+}
+
+/// A caption with the words that were found set off.
+fn marked(ui: &Ui, caption: &str, words: &[String], colour: egui::Color32, width: f32) -> egui::text::LayoutJob {
+    let font = egui::TextStyle::Body.resolve(ui.style());
+    let plain = egui::TextFormat { font_id: font.clone(), color: colour, ..Default::default() };
+    let found = egui::TextFormat {
+        font_id: font,
+        color: theme::accent(ui),
+        underline: egui::Stroke::new(1.0, theme::accent(ui)),
+        ..Default::default()
+    };
+    let mut job = egui::text::LayoutJob::default();
+    for part in caption.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let (word, end) = match part.char_indices().next_back() {
+            Some((at, last)) if !last.is_alphanumeric() => part.split_at(at),
+            _ => (part, ""),
+        };
+        let is_found = words.contains(&word.to_lowercase());
+        job.append(word, 0.0, if is_found { found.clone() } else { plain.clone() });
+        job.append(end, 0.0, plain.clone());
+    }
+    job.wrap = egui::text::TextWrapping { max_width: width, max_rows: 2, ..Default::default() };
+    job
+}

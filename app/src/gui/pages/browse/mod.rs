@@ -1,0 +1,39 @@
+//! All images, or those that a search found, with the tree at the left and the selected image at
+//! the right.
+
+mod captions;
+mod hits;
+mod images;
+mod inspector;
+mod menu;
+mod tree;
+mod why;
+
+use egui::{Panel as Side, Ui};
+
+use crate::gui::panel::{PageUi, Panel};
+use crate::gui::widgets::page_frame;
+
+/// How the page of all images stands.
+#[derive(Default)]
+pub struct BrowseView {
+    captions: captions::CaptionDrafts,
+    why: why::AskedReasons,
+}
+
+impl PageUi for BrowseView {
+    fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        let frame = page_frame(ui);
+        Side::left("tree").frame(frame).default_size(210.0).size_range(150.0..=420.0).show(ui, |ui| tree::tree_ui(ui, panel));
+        Side::right("inspector").frame(frame).default_size(300.0).size_range(230.0..=520.0).show(ui, |ui| {
+            inspector::inspector_ui(ui, panel, &mut self.captions, &mut self.why);
+        });
+    }
+
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        match panel.desk.searching().hits() {
+            Some(_) => hits::hits_ui(ui, panel),
+            None => images::images_ui(ui, panel),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! A field in which a class is written and completed; any letter that is no key begins one.
+
+use egui::text::{CCursor, CCursorRange};
+use egui::{Event, Id, Key, Modifiers, Role, TextEdit, Ui, WidgetInfo};
+
+use super::keys::pressed;
+use crate::gui::panel::Panel;
+
+/// Classes offered while one is written.
+const OFFERED: usize = 5;
+
+/// The class being written.
+#[derive(Default)]
+pub struct ClassField {
+    /// What is written so far.
+    pub text: String,
+    /// The chosen completion: a place among those offered.
+    pub completion: usize,
+    /// Whether the field takes the focus in the next frame.
+    pub(super) wants_focus: bool,
+    /// Whether any widget had the focus in the last frame in which keys were the page's.
+    pub(super) had_focus: bool,
+}
+
+/// Text that was typed while no field had the focus, unless it begins with a letter of `taken`,
+/// which is a shortcut. Fast typing gives several letters in a frame; their events are consumed.
+fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
+    ui.input_mut(|input| {
+        let texts = input.events.iter().filter_map(|event| match event {
+            Event::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let all: Vec<&str> = texts.collect();
+        // Caps Lock makes no other key of it, as Shift does.
+        let is_taken = |first: &str| !input.modifiers.shift && taken.contains(&first.to_lowercase().as_str());
+        let first = all.first().filter(|first| !is_taken(first))?;
+        // `?` shows all keys.
+        if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '?') {
+            return None;
+        }
+        let text = all.concat();
+        input.events.retain(|event| !matches!(event, Event::Text(_)));
+        Some(text.strip_prefix('/').map(str::to_owned).unwrap_or(text))
+    })
+}
+
+impl ClassField {
+    /// Whether typing begins: with a letter that is not `taken`, with `/`, or with Tab where no
+    /// widget has the focus.
+    pub(super) fn begin(&mut self, ui: &Ui, taken: &[&str]) -> bool {
+        let focused = ui.ctx().memory(|memory| memory.focused());
+        // Tab has moved the keyboard already; where it had been nowhere, it means the field.
+        let had_focus = std::mem::replace(&mut self.had_focus, focused.is_some());
+        let tab = !had_focus && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Tab));
+        if let Some(focused) = focused.filter(|_| tab) {
+            ui.memory_mut(|memory| memory.surrender_focus(focused));
+        }
+        let Some(text) = (if tab { Some(String::new()) } else { typed(ui, taken) }) else { return false };
+        (self.text, self.completion, self.wants_focus) = (text, 0, true);
+        true
+    }
+
+    /// The class that is written: an existing one of that name, whatever its case, or else a new
+    /// one; none where the field is empty.
+    pub(super) fn class(&self, panel: &Panel<'_>) -> Option<String> {
+        let name = self.text.trim();
+        let state = panel.state()?;
+        let there = state.class(name).map(|_| name).or_else(|| state.class_like(name));
+        (!name.is_empty()).then(|| there.unwrap_or(name).to_owned())
+    }
+}
+
+/// The field with completions. Returns the class that was entered, and the key presses that it
+/// took. Enter enters it; with `leaving`, moving the focus away does so too.
+pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, leaving: bool) -> Option<(String, usize)> {
+    let id = Id::unique("class typed");
+    let wants_focus = std::mem::take(&mut field.wants_focus);
+    let begun = field.text.trim().to_owned();
+    let mut offers = Vec::new();
+    if !begun.is_empty() {
+        offers = offered(&panel.classes(), &begun);
+    }
+    let is_writing = ui.memory(|memory| memory.has_focus(id));
+    if is_writing {
+        let moves = [(Key::ArrowDown, 1), (Key::ArrowUp, -1), (Key::Tab, 1)];
+        for (key, by) in moves {
+            if !offers.is_empty() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+                field.completion = (field.completion as isize + by).rem_euclid(offers.len() as isize) as usize;
+            }
+        }
+    }
+    if wants_focus {
+        // Before the field is there, so that it hears what is typed next.
+        ui.memory_mut(|memory| memory.request_focus(id));
+        // What is typed next comes behind what was, wherever the caret stood in another class.
+        let mut state = TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+        let end = CCursor::new(field.text.chars().count());
+        state.cursor.set_char_range(Some(CCursorRange::one(end)));
+        state.store(ui.ctx(), id);
+    }
+    let edit = TextEdit::singleline(&mut field.text).id(id).hint_text("Another class…").char_limit(200);
+    let response = ui.add(edit.desired_width(f32::INFINITY));
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Class"));
+    if response.changed() {
+        field.completion = 0;
+    }
+    let mut chosen = None;
+    if is_writing {
+        for (place, (class, is_new)) in offers.iter().enumerate() {
+            let is_meant = place == field.completion;
+            let words = if *is_new { format!("new class “{class}”") } else { class.clone() };
+            let words = if is_meant { format!("Enter: {words}") } else { words };
+            let offer = egui::Button::selectable(is_meant, words).truncate();
+            if ui.add(offer).on_hover_text("Up, Down and Tab choose").clicked() {
+                chosen = Some(class.clone());
+            }
+        }
+    }
+    if response.lost_focus() {
+        // These keys ended the writing, and mean nothing else.
+        let (enter, escape) = (pressed(ui, Key::Enter), pressed(ui, Key::Escape));
+        if enter || leaving && !escape {
+            // Who only goes elsewhere means what is written.
+            let is_left = !enter && field.completion == 0;
+            let as_written = if is_left { field.class(panel) } else { None };
+            let offer = || offers.get(field.completion).map(|(class, _)| class.clone());
+            chosen = chosen.or(as_written).or_else(offer);
+        }
+        if escape {
+            field.text.clear();
+        }
+    }
+    let is_saving = panel.desk.labelling().shown().is_some_and(|labelling| labelling.is_saving);
+    if chosen.is_some() && is_saving {
+        // What is written is not lost: it can be entered in a moment.
+        field.wants_focus = true;
+        return None;
+    }
+    chosen.map(|class| {
+        field.text.clear();
+        ui.memory_mut(|memory| memory.surrender_focus(id));
+        (class, begun.chars().count() + 1)
+    })
+}
+
+/// Completions of what is written, and whether each is a new class: the class of that name, those
+/// that begin with it, a new one, and those that contain it.
+fn offered(classes: &[String], begun: &str) -> Vec<(String, bool)> {
+    let small = begun.to_lowercase();
+    let exact = |class: &&String| class.to_lowercase() == small;
+    let begins = |class: &&String| class.to_lowercase().starts_with(&small) && !exact(class);
+    let contains = |class: &&String| class.to_lowercase().contains(&small) && !class.to_lowercase().starts_with(&small);
+    let there = |class: &String| (class.clone(), false);
+    let mut offers: Vec<(String, bool)> =
+        classes.iter().filter(exact).chain(classes.iter().filter(begins)).take(OFFERED).map(there).collect();
+    if !classes.iter().any(|class| exact(&class)) {
+        offers.push((begun.to_owned(), true));
+    }
+    offers.extend(classes.iter().filter(contains).take(OFFERED).map(there));
+    offers
+}

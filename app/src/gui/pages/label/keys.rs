@@ -1,0 +1,72 @@
+//! Keys of the labelling page: a press counts once, and repeats of a held key do not count.
+
+use egui::{Event, Key, Ui};
+
+use crate::gui::panel::Panel;
+
+/// Seconds within which a letter belongs to the burst of the key before it.
+const BURST: f64 = 0.5;
+
+/// Whether keys belong to the page: no modal window is open and no text field has the focus.
+pub(super) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
+    panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
+}
+
+/// Whether a key was pressed; its events are consumed. Repeats do not count: the next image has
+/// not been looked at.
+pub(super) fn pressed(ui: &Ui, wanted: Key) -> bool {
+    ui.input_mut(|input| {
+        let mut is_pressed = false;
+        input.events.retain(|event| match event {
+            Event::Key { key, pressed: true, repeat, modifiers, .. } if *key == wanted && modifiers.is_none() => {
+                is_pressed |= !repeat;
+                false
+            }
+            _ => true,
+        });
+        is_pressed
+    })
+}
+
+/// A digit that was pressed, from 0 for the key 1.
+pub(super) fn digit(ui: &Ui) -> Option<usize> {
+    let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
+    digits.iter().position(|key| pressed(ui, *key))
+}
+
+/// Letters that come close behind A or X: they were to be a class that begins so.
+#[derive(Default)]
+pub(super) struct Burst {
+    /// When A, X or the last of these letters was pressed, in seconds of the window's clock.
+    last: f64,
+    /// Whether letters came.
+    has_letters: bool,
+}
+
+impl Burst {
+    /// A or X was pressed, and did what it stands for.
+    pub(super) fn begin(&mut self, ui: &Ui) {
+        *self = Self { last: ui.input(|input| input.time), has_letters: false };
+    }
+
+    /// Whether letters go on that began with A or X: then they are not meant for the next image,
+    /// nor is the Enter behind them. The user is told of it once.
+    pub(super) fn goes_on(&mut self, ui: &Ui, panel: &mut Panel<'_>) -> bool {
+        let now = ui.input(|input| input.time);
+        if now - self.last > BURST {
+            self.has_letters = false;
+            return false;
+        }
+        let is_other = |c: char| c.is_alphabetic() && !"aAxX".contains(c);
+        if ui.input(|input| input.events.iter().any(|event| matches!(event, Event::Text(text) if text.contains(is_other)))) {
+            self.last = now;
+            if !std::mem::replace(&mut self.has_letters, true) {
+                panel
+                    .view
+                    .toasts
+                    .note("A accepts and X rejects at once, and Backspace takes that back; Tab or / begins a class that begins so");
+            }
+        }
+        self.has_letters
+    }
+}

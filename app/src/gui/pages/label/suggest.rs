@@ -1,0 +1,303 @@
+//! Suggestions for images without a class: one large, what is suggested for it and by whom, the
+//! next ones, and how the work goes.
+
+use std::time::Duration;
+
+use egui::{Key, RichText, ScrollArea, Ui, vec2};
+use tessera_core::ids::ItemId;
+use tessera_core::library::suggest::LabelOrder;
+
+use super::class_field::class_ui;
+use super::keys::{digit, is_free, pressed};
+use super::many::{batch, batch_side_ui, batch_ui};
+use super::parts::{CHOICES, advisers_ui, choice_ui, mode_ui, picture_ui, small_ui};
+use super::state::LabelView;
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::panel::Panel;
+use crate::gui::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::gui::words::count;
+use crate::session::desk::labelling::{Labelling, Meter};
+
+pub(super) fn suggest_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) {
+    let Some(labelling) = panel.desk.labelling().shown() else {
+        view.wants_batch = false;
+        nothing_ui(ui, "Images are on their way", "They can be labelled once they are imported");
+        return;
+    };
+    // While a label is saved, too.
+    let goes_on = is_free(ui, panel) && view.burst.goes_on(ui, panel);
+    head_ui(ui, panel, view, labelling);
+    if view.batch.is_some() {
+        view.reading.clear();
+        batch_ui(ui, panel, &mut view.batch, &mut view.field, labelling);
+        return;
+    }
+    let Some(id) = labelling.current() else {
+        view.reading.clear();
+        empty_ui(ui, panel, labelling);
+        return;
+    };
+    let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
+    let is_read = view.is_read(ui, id, &ranking);
+    if !goes_on {
+        keys(ui, panel, view, labelling, id, &ranking, is_read);
+    }
+    let likeliest = |id: ItemId| Some(labelling.likeliest(panel.state()?, id)?.0);
+    let next: Vec<(ItemId, Option<String>)> = labelling.queue[1..].iter().take(40).map(|id| (*id, likeliest(*id))).collect();
+    if let Some(chosen) = picture_ui(ui, panel, id, &next) {
+        panel.ask(Command::TakeUp(chosen));
+    }
+}
+
+/// What is labelled, in which order, and how it goes.
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling) {
+    ui.horizontal_wrapped(|ui| {
+        mode_ui(ui, &mut view.reviews);
+        ui.separator();
+        let words = |order: LabelOrder| match order {
+            LabelOrder::Useful => "Most useful first",
+            LabelOrder::Disagreement => "Disputed first",
+            LabelOrder::Folder => "By folder",
+            LabelOrder::Random => "By chance",
+        };
+        let mut order = labelling.order;
+        let combo = egui::ComboBox::from_id_salt("order").selected_text(words(order)).width(150.0);
+        combo.show_ui(ui, |ui| LabelOrder::ALL.iter().for_each(|each| drop(ui.selectable_value(&mut order, *each, words(*each)))));
+        if order != labelling.order {
+            panel.ask(Command::LabelFrom(labelling.only.clone(), order));
+        }
+        match &labelling.only {
+            Some(only) => {
+                let words = format!("{} of {} left  ×", labelling.queue.len(), count(only.len(), "chosen image"));
+                let hover = "Press to label all images without a class";
+                if chip_ui(ui, &words, ui.visuals().selection.bg_fill, hover).clicked() {
+                    panel.ask(Command::LabelFrom(None, labelling.order));
+                }
+            }
+            None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
+        }
+        // What is on its way is waited for.
+        let waits = !labelling.is_arranged && !labelling.queue.is_empty();
+        let asked = view.wants_batch && !waits;
+        view.wants_batch &= waits;
+        if view.batch.is_none() && labelling.current().is_some() {
+            let hover = format!("{} ({})", Action::LabelMany.words().1, Action::LabelMany.key_words(ui.ctx()));
+            if ui.button(Action::LabelMany.words().0).on_hover_text(hover).clicked() || asked {
+                view.batch = batch(panel, labelling);
+                view.field.text.clear();
+            }
+        }
+        if let Some(snapshot) = panel.desk.labelling().thinking().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
+            ui.label(RichText::new(format!("{} {} of {}", snapshot.stage, snapshot.done, snapshot.total)).small().weak());
+            ui.ctx().request_repaint_after(Duration::from_millis(150));
+        }
+    });
+    ui.add_space(2.0);
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let images = panel.state().map_or(0, |state| state.images().count());
+    if images == 0 {
+        nothing_ui(ui, "No images yet", "Import a folder; its images can be labelled here");
+        ui.vertical_centered(|ui| {
+            if main_button(ui, "Add folder…").clicked() {
+                panel.act(Action::AddFolder);
+            }
+        });
+    } else if !labelling.queue.is_empty() {
+        nothing_ui(ui, "Choosing where to begin", "The advisers look at the images");
+    } else {
+        let heading = if labelling.only.is_some() { "All chosen images are labelled" } else { "Every image has a class" };
+        nothing_ui(ui, heading, &format!("{} in all", count(images, "image")));
+        ui.vertical_centered(|ui| {
+            if labelling.only.is_some() && ui.button("Label all images without a class").clicked() {
+                panel.ask(Command::LabelFrom(None, labelling.order));
+            }
+            if main_button(ui, "Review labels").on_hover_text(Action::Review.words().1).clicked() {
+                panel.act(Action::Review);
+            }
+            if !labelling.given.is_empty() && ui.button("Back").on_hover_text("Backspace").clicked() {
+                panel.ask(Command::GoBack);
+            }
+        });
+        if is_free(ui, panel) && pressed(ui, Key::Backspace) {
+            panel.ask(Command::GoBack);
+        }
+    }
+}
+
+fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
+    // Where nothing is suggested, nothing can be accepted or rejected.
+    let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
+    let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_thinking) { &[] } else { &["a", "x"] };
+    if !is_free(ui, panel) || view.field.begin(ui, taken) {
+        return;
+    }
+    // What is pressed while a label is saved would be said of an image that is on its way out.
+    let counts = is_read && !labelling.is_saving;
+    let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| counts);
+    let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
+    if let Some(place) = digit(ui) {
+        if let Some((class, _)) = ranking.get(place).filter(|_| counts) {
+            panel.ask(Command::Give(vec![id], class.clone(), 1));
+        }
+    } else if let Some(says_so) = [Key::A, Key::X].into_iter().find(|key| pressed(ui, *key)) {
+        if let Some(class) = top {
+            view.burst.begin(ui);
+            panel.ask(if says_so == Key::A { Command::Give(vec![id], class, 1) } else { Command::Refuse(id, class) });
+        }
+    } else if !has_focus && pressed(ui, Key::Enter) {
+        if let Some(class) = top {
+            panel.ask(Command::Give(vec![id], class, 1));
+        }
+    } else if !has_focus && pressed(ui, Key::Space) {
+        if !labelling.is_saving {
+            panel.ask(Command::Skip(id));
+        }
+    } else if pressed(ui, Key::Backspace) {
+        panel.ask(Command::GoBack);
+    }
+}
+
+/// The suggestion, and what is known about it.
+pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) {
+    let Some(labelling) = panel.desk.labelling().shown() else { return };
+    ScrollArea::vertical().id_salt("label side").auto_shrink([false, false]).show(ui, |ui| {
+        let current = labelling.current();
+        if view.batch.is_some() {
+            card_ui(ui, "Label many", |ui| batch_side_ui(ui, panel, &mut view.batch, &mut view.field));
+        } else if let Some(id) = current {
+            card_ui(ui, "", |ui| suggestion_ui(ui, panel, view, labelling, id));
+        }
+        let suggestion = current.filter(|_| view.batch.is_none()).and_then(|id| labelling.suggestions.get(&id));
+        if let Some(suggestion) = suggestion {
+            ui.add_space(6.0);
+            card_ui(ui, "Who says what", |ui| advisers_ui(ui, panel, &suggestion.advisers));
+        }
+        ui.add_space(6.0);
+        card_ui(ui, "How it goes", |ui| meter_ui(ui, panel, &labelling.meter(), labelling.learned));
+        ui.add_space(6.0);
+        card_ui(ui, "What the last label changed", |ui| moved_ui(ui, panel, labelling));
+    });
+}
+
+fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling, id: ItemId) {
+    let ranking = panel.desk.state().map(|state| labelling.ranking(state, id)).unwrap_or_default();
+    let now = panel.state().and_then(|state| state.image(id)).and_then(|image| image.label()).map(str::to_owned);
+    if let Some(now) = now {
+        ui.label(RichText::new(format!("labelled {now}")).weak());
+    }
+    match ranking.first().cloned() {
+        None => {
+            let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
+            let (heading, words) = match (has_classes, labelling.is_thinking) {
+                (_, true) => ("…", "The advisers are thinking; the class can be typed"),
+                (true, _) => ("No suggestion", "Type its class below"),
+                (false, _) => ("What is this?", "Type the first class and press Enter; suggestions begin with it"),
+            };
+            ui.label(RichText::new(heading).size(24.0).strong());
+            ui.label(RichText::new(words).weak());
+        }
+        Some((best, chance)) => {
+            ui.add(egui::Label::new(RichText::new(&best).size(24.0).strong()).truncate());
+            let is_only = panel.state().is_some_and(|state| state.classes().len() == 1);
+            let words = if is_only { "the only class so far".to_owned() } else { format!("{:.0} % likely", 100.0 * chance) };
+            let words = if view.reading.has_just_changed(ui) { format!("{words}, just changed") } else { words };
+            ui.label(RichText::new(words).weak())
+                .on_hover_text("The chance that those who suggest it give it, from how often they were right");
+            let is_read = view.reading.is_settled(ui);
+            ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
+                ui.horizontal_wrapped(|ui| {
+                    if main_button(ui, "Accept").on_hover_text("Enter or A").clicked() {
+                        panel.ask(Command::Give(vec![id], best.clone(), 1));
+                    }
+                    let hover = format!("It is not {best}, and is not called that again (X)");
+                    if ui.button("Reject").on_hover_text(hover).clicked() {
+                        panel.ask(Command::Refuse(id, best.clone()));
+                    }
+                });
+            });
+            ui.add_space(4.0);
+            for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
+                if choice_ui(ui, panel, place, class, *chance).clicked() && is_read && !labelling.is_saving {
+                    panel.ask(Command::Give(vec![id], class.clone(), 1));
+                }
+            }
+        }
+    }
+    let rejected = panel.state().and_then(|state| state.image(id)).map(|image| image.rejected.iter().cloned().collect::<Vec<_>>());
+    if let Some(rejected) = rejected.filter(|rejected| !rejected.is_empty()) {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("You said: not").small().weak());
+            for class in rejected {
+                let hover = format!("Press to take that back: it may be {class} after all");
+                if ui.small_button(format!("{class}  ×")).on_hover_text(hover).clicked() {
+                    panel.ask(Command::Allow(id, class));
+                }
+            }
+        });
+    }
+    ui.add_space(4.0);
+    if let Some((class, keys)) = class_ui(ui, panel, &mut view.field, false) {
+        panel.ask(Command::Give(vec![id], class, keys));
+    }
+    ui.horizontal_wrapped(|ui| {
+        let skip = ui.add_enabled(!labelling.is_saving, egui::Button::new("Skip"));
+        if skip.on_hover_text("Something else first; it comes back after all others (Space)").clicked() {
+            panel.ask(Command::Skip(id));
+        }
+        let is_first = labelling.given.is_empty();
+        if ui.add_enabled(!is_first, egui::Button::new("Back")).on_hover_text("Take back what was said last (Backspace)").clicked() {
+            panel.ask(Command::GoBack);
+        }
+    });
+    let words = "Enter accepts, X rejects, Space skips, Backspace goes back, 1 to 9 choose; other letters begin a class, Tab or / one that \
+                 begins with a or x.";
+    ui.label(RichText::new(words).small().weak());
+}
+
+fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
+    let census = panel.view.shown.census();
+    let (labelled, images) = (census.images.saturating_sub(census.untagged), census.images);
+    let share = labelled as f32 / images.max(1) as f32;
+    ui.label(RichText::new(format!("{labelled} of {images} have a class")).small());
+    ui.add(egui::ProgressBar::new(share).desired_height(6.0).corner_radius(3));
+    egui::Grid::new("meter").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
+        let mut row = |words: &str, value: String, hover: &str| {
+            ui.label(words);
+            ui.label(RichText::new(value).strong()).on_hover_text(hover);
+            ui.end_row();
+        };
+        row("Labelled here", meter.labelled.to_string(), "Images labelled on this page since the library was opened");
+        row("Corrected", meter.corrected.to_string(), "Those of another class than was suggested");
+        let (right, of) = (meter.lately.right, meter.lately.of);
+        let lately = if of == 0 { "–".to_owned() } else { format!("{:.0} % right", 100.0 * right as f64 / of as f64) };
+        row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late, where there was one");
+        let (typing, pressed) = (meter.keys.typing, meter.keys.pressed);
+        row(
+            "Keys saved",
+            (typing as i64 - pressed as i64).to_string(),
+            "Against typing every class and Enter behind it; rejecting and skipping cost keys too, so that it may begin below none",
+        );
+        row("Learned from", count(learned, "label"), "Labels that the advisers have heard");
+    });
+}
+
+fn moved_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
+    let (moved, asked) = (labelling.changed.moved.len(), labelling.changed.asked);
+    let words = match (asked, moved) {
+        (0, _) => "Nothing yet.".to_owned(),
+        (_, 0) => format!("No answer, of {} asked about.", count(asked, "image")),
+        _ => format!("{moved} of {} asked about, by what they look like:", count(asked, "image")),
+    };
+    ui.label(RichText::new(words).small().weak());
+    for moved in labelling.changed.moved.iter().take(12) {
+        ui.horizontal(|ui| {
+            if small_ui(ui, panel, moved.image, None, 36.0).on_hover_text("Take this one up next").clicked() {
+                panel.ask(Command::TakeUp(moved.image));
+            }
+            line(ui, format!("{} → {}", moved.from, moved.to));
+        });
+    }
+}

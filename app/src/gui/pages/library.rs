@@ -1,0 +1,182 @@
+//! The library itself: roots and their state, files that were skipped, copies, checks, and the room
+//! it takes.
+
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::error::display;
+use tessera_core::library::health::Health;
+
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::asks::Ask;
+use crate::gui::listing::Scope;
+use crate::gui::modal::Modal;
+use crate::gui::panel::{PageUi, Panel};
+use crate::gui::theme;
+use crate::gui::widgets::{card_ui, line};
+use crate::gui::words::{ago, bytes, count};
+
+/// How the page stands: nothing of it is kept.
+#[derive(Default)]
+pub struct LibraryView;
+
+impl PageUi for LibraryView {
+    fn refresh(&self, asks: &mut Vec<Ask>) {
+        asks.push(Ask::Command(Command::LookAtHealth));
+    }
+
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        let Some(health) = panel.desk.upkeep().health().cloned() else {
+            ui.spinner();
+            return;
+        };
+        ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+            ui.set_max_width(1000.0);
+            roots_ui(ui, panel, &health);
+            ui.add_space(8.0);
+            skipped_ui(ui, panel, &health);
+            ui.add_space(8.0);
+            health_ui(ui, panel, &health);
+            ui.add_space(8.0);
+            memory_ui(ui, panel);
+            ui.add_space(8.0);
+            room_ui(ui, panel, &health);
+        });
+    }
+}
+
+fn roots_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
+    card_ui(ui, "Folders", |ui| {
+        ui.set_min_width(ui.available_width());
+        if health.roots.is_empty() {
+            ui.label(RichText::new("None yet.").weak());
+        }
+        for root in &health.roots {
+            ui.horizontal_wrapped(|ui| {
+                let (words, colour) = match (root.is_here, root.missing) {
+                    (false, _) => ("not there now", ui.visuals().warn_fg_color),
+                    (true, 0) => ("all there", theme::good(ui)),
+                    (true, _) => ("some files missing", ui.visuals().warn_fg_color),
+                };
+                ui.colored_label(colour, words);
+                if ui.link(display(&root.path)).on_hover_text("Show its images").clicked() {
+                    panel.show(Scope::Folder(root.id, std::path::PathBuf::new()));
+                }
+                let missing = if root.missing > 0 { format!(", {} missing", root.missing) } else { String::new() };
+                ui.label(RichText::new(format!("{}{missing}", count(root.images, "image"))).weak());
+            });
+        }
+        ui.horizontal(|ui| {
+            if ui.button("Look for changes").on_hover_text(Action::Rescan.words().1).clicked() {
+                panel.act(Action::Rescan);
+            }
+            if ui.button("Add folder…").clicked() {
+                panel.act(Action::AddFolder);
+            }
+        });
+        if health.roots.iter().any(|root| !root.is_here) {
+            let words = "A folder that is away keeps its images, labels and captions here. If it has moved for good: tessera relocate LIBRARY OLD NEW.";
+            ui.label(RichText::new(words).small().weak());
+        }
+    });
+}
+
+fn skipped_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
+    card_ui(ui, "Files that could not be taken in", |ui| {
+        ui.set_min_width(ui.available_width());
+        if health.skipped.is_empty() {
+            ui.label(RichText::new("None.").weak());
+            return;
+        }
+        ui.horizontal(|ui| {
+            ui.label(count(health.skipped.len(), "file"));
+            if ui.button("Try again").on_hover_text("Also those that brought a decoder down").clicked() {
+                panel.ask(Command::RetrySkipped);
+            }
+            if ui.button("Copy list").clicked() {
+                let lines: Vec<String> =
+                    health.skipped.iter().map(|file| format!("{}\t{}\t{}", display(&file.path), file.reason, file.detail)).collect();
+                ui.copy_text(lines.join("\n"));
+            }
+        });
+        ScrollArea::vertical().id_salt("skipped").max_height(220.0).auto_shrink([false, true]).show_rows(
+            ui,
+            22.0,
+            health.skipped.len(),
+            |ui, rows| {
+                for file in rows.filter_map(|i| health.skipped.get(i)) {
+                    ui.horizontal(|ui| {
+                        if ui.small_button("Show").on_hover_text("In the file manager").clicked() {
+                            panel.ask(Command::Reveal(file.path.clone()));
+                        }
+                        ui.label(RichText::new(&file.reason).monospace());
+                        line(ui, RichText::new(&file.detail));
+                    });
+                }
+            },
+        );
+    });
+}
+
+fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
+    card_ui(ui, "Health", |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.horizontal(|ui| {
+            let checked =
+                health.checked_at.map_or_else(|| "Not checked yet.".to_owned(), |at| format!("Checked and found sound {}.", ago(at)));
+            ui.label(checked);
+            if ui.button("Check now").on_hover_text(Action::Check.words().1).clicked() {
+                panel.act(Action::Check);
+            }
+            if ui.button("History").clicked() {
+                panel.view.open(Modal::History);
+            }
+        });
+        ui.horizontal(|ui| {
+            let last =
+                health.snapshots.first().map_or_else(|| "No snapshot yet.".to_owned(), |last| format!("Last snapshot {}.", ago(last.at)));
+            ui.label(last).on_hover_text("A verified copy of labels, captions and history; ten are kept");
+            if ui.button("Make one now").clicked() {
+                panel.ask(Command::TakeSnapshot);
+            }
+        });
+        for snapshot in &health.snapshots {
+            ui.horizontal(|ui| {
+                ui.label(
+                    RichText::new(format!("{}, after event {}, {}", ago(snapshot.at), snapshot.event.0, bytes(snapshot.bytes))).weak(),
+                );
+                if ui.small_button("Put back…").on_hover_text("What was done since is taken away; the present file is kept").clicked() {
+                    panel.view.open(Modal::Restore(snapshot.path.clone(), ago(snapshot.at)));
+                }
+            });
+        }
+    });
+}
+
+fn memory_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    card_ui(ui, "Memory", |ui| {
+        ui.set_min_width(ui.available_width());
+        let memory = panel.desk.picture_memory();
+        ui.horizontal(|ui| {
+            ui.label(format!("Decoding needs {} of {} at most.", bytes(memory.reserved), bytes(memory.limit)))
+                .on_hover_text("Reckoned from what pictures claim before they are decoded; those that do not fit wait for their turn");
+            if ui.button("Settings").clicked() {
+                panel.view.open(Modal::Settings);
+            }
+        });
+    });
+}
+
+fn room_ui(ui: &mut Ui, panel: &Panel<'_>, health: &Health) {
+    card_ui(ui, "Room it takes", |ui| {
+        ui.set_min_width(ui.available_width());
+        let all: u64 = health.stored.iter().map(|(_, bytes)| bytes).sum();
+        let place = panel.desk.folder().map(display).unwrap_or_default();
+        ui.label(format!("{} in {place}; the images themselves lie elsewhere.", bytes(all)));
+        for (name, size) in &health.stored {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new(bytes(*size)).weak());
+                ui.label(name);
+            });
+        }
+    });
+}

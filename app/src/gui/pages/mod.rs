@@ -1,0 +1,51 @@
+//! All pages: one file or folder each, with its state and how it is painted.
+
+mod browse;
+pub mod label;
+mod library;
+mod models;
+mod recognise;
+mod start;
+mod train;
+
+use super::page::Page;
+use super::panel::PageUi;
+
+/// How each page stands.
+#[derive(Default)]
+pub struct Pages {
+    /// What is shown where nothing is open.
+    pub start: start::StartView,
+    /// All images.
+    pub browse: browse::BrowseView,
+    /// One image after another, to be labelled.
+    pub label: label::LabelView,
+    /// One image, its class and the reasons.
+    pub recognise: recognise::RecogniseView,
+    /// How good the recogniser is.
+    pub train: train::TrainView,
+    /// Saved models.
+    pub models: models::ModelsView,
+    /// The library itself.
+    pub library: library::LibraryView,
+}
+
+impl Pages {
+    /// A page by its name.
+    pub fn of(&mut self, page: Page) -> &mut dyn PageUi {
+        match page {
+            Page::Browse => &mut self.browse,
+            Page::Label => &mut self.label,
+            Page::Recognise => &mut self.recognise,
+            Page::Train => &mut self.train,
+            Page::Models => &mut self.models,
+            Page::Library => &mut self.library,
+        }
+    }
+
+    /// Another library is open: what was begun with the last one is over.
+    pub fn begin_library(&mut self) {
+        self.browse = Default::default();
+        self.label = Default::default();
+    }
+}

@@ -1,0 +1,272 @@
+//! One image, its class, how sure that is, and the pieces of training images that made the score.
+
+use egui::{RichText, ScrollArea, Ui};
+use tessera_core::error::display;
+use tessera_core::library::event::UserLabel;
+
+use crate::command::{Command, ImageQuery};
+use crate::gui::actions::Action;
+use crate::gui::dialogs::Purpose;
+use crate::gui::modal::Modal;
+use crate::gui::panel::{PageUi, Panel};
+use crate::gui::theme;
+use crate::gui::widgets::bars::{Bar, bars_ui, confidence_ui};
+use crate::gui::widgets::pieces::{contributions_ui, pieces_ui};
+use crate::gui::widgets::{WHOLE, card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::job::JobKind;
+use crate::session::desk::view::{LeftOut, Recognition, Tile};
+
+/// How the page of recognition stands.
+#[derive(Default)]
+pub struct RecogniseView {
+    /// The piece under the pointer.
+    piece: Option<usize>,
+    /// The name of the training image whose label is being corrected.
+    tile: Option<String>,
+    /// Whether the runner-up's contributions are shown.
+    shows_runner_up: bool,
+}
+
+impl RecogniseView {
+    /// Another answer is coming.
+    pub fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    fn reasons_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+        let (Some(best), second) = (&recognition.best, &recognition.second) else { return };
+        let heading = match second {
+            Some(second) => format!("Why {} and not {}", best.class, second.class),
+            None => format!("Why {}", best.class),
+        };
+        card_ui(ui, &heading, |ui| {
+            let words =
+                "Numbered pieces of this image were matched with pieces of training images; those that gave the largest lead are shown.";
+            ui.label(RichText::new(words).small().weak());
+            let pictures = &*panel.pictures;
+            let tile = self.tile.as_ref().and_then(|name| recognition.tiles.iter().position(|tile| tile.name == *name));
+            let done = pieces_ui(ui, recognition, self.piece, tile, |tile| pictures.piece(tile));
+            self.piece = done.hovered;
+            if let Some(pressed) = done.pressed {
+                self.tile = if tile == Some(pressed) { None } else { recognition.tiles.get(pressed).map(|tile| tile.name.clone()) };
+            }
+            if let Some(tile) = tile.and_then(|tile| recognition.tiles.get(tile)).cloned() {
+                correct_ui(ui, panel, &tile);
+            }
+            if let Some(piece) = self.piece.and_then(|i| recognition.pieces.get(i).map(|piece| (i, piece))) {
+                let (i, piece) = piece;
+                ui.label(format!("Piece {}: {:+.3} for {}, from {}", i + 1, piece.lead, best.class, recognition.tiles[piece.tile].name));
+            } else {
+                ui.label(RichText::new("Point at a number to follow it; press a training image to correct its label.").small().weak());
+            }
+        });
+        ui.add_space(6.0);
+        card_ui(ui, "Everything the score is the sum of", |ui| {
+            if let Some(second) = second {
+                ui.horizontal(|ui| {
+                    ui.selectable_value(&mut self.shows_runner_up, false, &best.class);
+                    ui.selectable_value(&mut self.shows_runner_up, true, format!("{} (runner-up)", second.class));
+                });
+            }
+            let shown = match second {
+                Some(second) if self.shows_runner_up => second,
+                _ => best,
+            };
+            if let Some(id) = contributions_ui(ui, shown, if self.shows_runner_up { "second" } else { "best" })
+                && panel.state().is_some_and(|state| state.image(id).is_some())
+                && panel.desk.recognising().loaded_model().is_none()
+            {
+                panel.view.look_at(id);
+            }
+        });
+    }
+}
+
+impl PageUi for RecogniseView {
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        head_ui(ui, panel);
+        let Some(recognition) = panel.desk.recognising().recognition().cloned() else {
+            empty_ui(ui, panel);
+            return;
+        };
+        ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
+            let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| {
+                    ui.set_width(left);
+                    answer_ui(ui, panel, &recognition);
+                });
+                ui.vertical(|ui| {
+                    ui.set_width(ui.available_width());
+                    self.reasons_ui(ui, panel, &recognition);
+                });
+            });
+        });
+    }
+}
+
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Choose an image…").clicked() {
+            panel.act(Action::RecogniseFile);
+        }
+        ui.label(RichText::new("or drop one here, or paste one (Ctrl+V)").weak());
+        if let Some(model) = panel.desk.recognising().loaded_model() {
+            let words = format!("answers come from {model}  ×");
+            let colour = ui.visuals().selection.bg_fill;
+            if chip_ui(ui, &words, colour, "Press to recognise with this library again").clicked() {
+                panel.ask(Command::UseLibrary);
+            }
+        }
+        if let Some(recognition) = panel.desk.recognising().recognition().cloned().filter(|_| panel.state().is_some())
+            && ui.button("Find alike").on_hover_text("Images of the library that look like it").clicked()
+        {
+            let query = match (recognition.item, &recognition.path) {
+                (Some(id), _) => ImageQuery::Item(id),
+                (None, Some(path)) => ImageQuery::File(path.clone()),
+                (None, None) => ImageQuery::Pixels(std::sync::Arc::clone(&recognition.picture)),
+            };
+            panel.ask(Command::Like(Some((query, None))));
+        }
+        if panel.desk.recognising().recognition().is_some() && ui.button("Save explanation as PNG…").clicked() {
+            panel.view.open(Modal::Path(Purpose::ExportPicture));
+        }
+    });
+    let tray: Vec<_> = panel.desk.opening().tray().to_vec();
+    if !tray.is_empty() {
+        ScrollArea::horizontal().id_salt("tray").show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Try these").strong()).on_hover_text("Toys that it has never seen");
+                let current = panel.desk.recognising().recognition().and_then(|recognition| recognition.path.clone());
+                let pictures = panel.pictures.tray().to_vec();
+                for (tried, texture) in tray.into_iter().zip(&pictures) {
+                    let (rect, response) = ui.allocate_exact_size(egui::vec2(52.0, 52.0), egui::Sense::click());
+                    ui.painter().image(texture.id(), rect.shrink(2.0), WHOLE, egui::Color32::WHITE);
+                    let is_here = current.as_ref() == Some(&tried.path);
+                    if is_here || response.hovered() || response.has_focus() {
+                        let stroke = theme::focus(ui);
+                        ui.painter().rect_stroke(rect, egui::CornerRadius::same(3), stroke, egui::StrokeKind::Inside);
+                    }
+                    let name = tried.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_here, format!("Try {name}")));
+                    if response.on_hover_text(name).clicked() {
+                        panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
+                    }
+                }
+            });
+        });
+    }
+    ui.separator();
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    if panel.desk.jobs().is_running(&JobKind::Recognise) {
+        nothing_ui(ui, "Looking at it", "");
+        return;
+    }
+    nothing_ui(ui, "No image yet", "Choose, drop or paste an image, or press E on a selected one in Browse");
+    ui.vertical_centered(|ui| {
+        if let Some(tried) = panel.desk.opening().tray().first().cloned()
+            && main_button(ui, "Recognise a toy it has never seen").clicked()
+        {
+            panel.ask(Command::Recognise(ImageQuery::File(tried.path)));
+        }
+    });
+}
+
+fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+    let bar = panel.settings.unknown_below;
+    let is_unknown = recognition.calibrated && recognition.confidence < bar;
+    card_ui(ui, "", |ui| {
+        let (best, _) = &recognition.scores[0];
+        let words = if is_unknown { "Unknown".to_owned() } else { best.clone() };
+        ui.add(egui::Label::new(RichText::new(words).size(26.0).strong()).truncate());
+        if is_unknown {
+            ui.label(RichText::new(format!("nearest: {best}")).weak());
+        }
+        let name = recognition.path.as_deref().and_then(std::path::Path::file_name).map(|name| display(std::path::Path::new(name)));
+        line(ui, RichText::new(name.unwrap_or_else(|| recognition.name.clone())).weak()).on_hover_text(&recognition.name);
+        let without = match &recognition.left_out {
+            LeftOut::Nothing => String::new(),
+            LeftOut::Image => "It is a training image: it was left out for this answer.".into(),
+            LeftOut::Object(group) => format!("It is a training image: all views of {group} were left out for this answer."),
+        };
+        if !without.is_empty() {
+            ui.label(RichText::new(without).small().weak());
+        }
+        ui.add_space(4.0);
+        if recognition.calibrated {
+            ui.label(format!("{:.0} % sure", 100.0 * recognition.confidence))
+                .on_hover_text("How often an answer with such a lead was right on objects that it had not seen");
+            if let Some(moved) = confidence_ui(ui, recognition.confidence, bar) {
+                panel.settings.unknown_below = moved;
+            }
+            ui.label(RichText::new(format!("unknown below {:.0} %", 100.0 * bar)).small().weak());
+        } else {
+            ui.label(RichText::new("How sure this is cannot be said before the recogniser was judged.").small().weak());
+            if panel.state().is_some() && ui.button("Judge it now").clicked() {
+                panel.ask(Command::Train);
+            }
+        }
+    });
+    ui.add_space(6.0);
+    card_ui(ui, "All classes", |ui| {
+        let bars: Vec<Bar<'_>> = recognition
+            .scores
+            .iter()
+            .map(|(name, score)| Bar {
+                name,
+                score: *score,
+                before: recognition.before.as_ref().and_then(|list| list.iter().find(|(other, _)| other == name)).map(|(_, score)| *score),
+                colour: panel.colour(name),
+            })
+            .collect();
+        ScrollArea::vertical().id_salt("bars").max_height(330.0).show(ui, |ui| bars_ui(ui, &bars));
+        if recognition.before.is_some() {
+            ui.label(RichText::new("The marks show the scores before the last change.").small().weak());
+        }
+    });
+    if let (Some(id), Some(state)) = (recognition.item, panel.state()) {
+        let truth = state.image(id).and_then(|image| image.label()).map(str::to_owned);
+        ui.add_space(6.0);
+        ui.horizontal_wrapped(|ui| {
+            match truth {
+                Some(truth) => ui.label(format!("Its label: {truth}")),
+                None => ui.label("It has no label."),
+            };
+            let best = recognition.scores[0].0.clone();
+            if ui.button(format!("Label it {best}")).clicked() {
+                panel.ask(Command::Label(vec![id], UserLabel::Class(best)));
+            }
+        });
+    }
+}
+
+/// A training image whose label may be wrong.
+fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) {
+    let Tile { name, item, label, .. } = tile;
+    ui.horizontal_wrapped(|ui| {
+        let Some(id) = item.filter(|_| panel.desk.recognising().loaded_model().is_none()) else {
+            ui.label(RichText::new(format!("{name} belongs to a model from elsewhere: its label cannot be changed here")).weak());
+            return;
+        };
+        ui.label(RichText::new(name).strong());
+        ui.label("is labelled");
+        let colour = panel.colour(label);
+        chip_ui(ui, label, colour, "");
+        let classes = panel.classes();
+        egui::ComboBox::from_id_salt("correct").selected_text("Correct to…").show_ui(ui, |ui| {
+            for class in classes.iter().filter(|class| *class != label) {
+                if ui.selectable_label(false, class).clicked() {
+                    panel.ask(Command::Label(vec![id], UserLabel::Class(class.clone())));
+                }
+            }
+        });
+        if ui.button("Remove").on_hover_text("Hide it and its influence; can be undone").clicked() {
+            panel.ask(Command::Remove(vec![id]));
+        }
+        if ui.button("View").clicked() {
+            panel.view.look_at(id);
+        }
+    });
+}

@@ -1,0 +1,140 @@
+//! The first page: open something.
+
+use egui::{Key, RichText, ScrollArea, TextEdit, Ui};
+use tessera_core::error::display;
+
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::asks::Ask;
+use crate::gui::dialogs::typed_path;
+use crate::gui::panel::{PageUi, Panel};
+use crate::gui::widgets::{card_ui, line, main_button};
+
+/// How the first page stands.
+#[derive(Default)]
+pub struct StartView {
+    /// The path being typed.
+    path: String,
+}
+
+impl StartView {
+    fn path_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
+        ui.horizontal(|ui| {
+            ui.add_space(((width - 520.0) / 2.0).max(0.0));
+            let edit = TextEdit::singleline(&mut self.path).hint_text("Or type a path and press Enter").desired_width(450.0);
+            let response = ui.add(edit);
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path"));
+            let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            if (ui.button("Open").clicked() || entered) && !self.path.trim().is_empty() {
+                panel.ask(Command::Open(typed_path(&self.path)));
+            }
+        });
+    }
+}
+
+impl PageUi for StartView {
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        let width = ui.available_width().min(760.0);
+        ui.add_space((ui.available_height() * 0.08).min(70.0));
+        ui.vertical_centered(|ui| {
+            ui.set_max_width(width);
+            ui.label(RichText::new("Tessera").size(40.0).strong());
+            ui.label(RichText::new("Find and recognise images on this computer. Nothing leaves it.").size(16.0));
+            ui.add_space(18.0);
+            if panel.desk.jobs().is_busy() {
+                ui.spinner();
+                for job in panel.desk.jobs().list() {
+                    ui.label(job.name);
+                }
+                return;
+            }
+            ui.horizontal(|ui| {
+                ui.add_space(((width - 520.0) / 2.0).max(0.0));
+                if main_button(ui, "Try the sample").on_hover_text(Action::Sample.words().1).clicked() {
+                    panel.act(Action::Sample);
+                }
+                let words = format!("Open a folder or library…  {}", Action::Open.key_words(ui.ctx()));
+                if ui.button(words).on_hover_text(Action::Open.words().1).clicked() {
+                    panel.act(Action::Open);
+                }
+                if ui.button("Load a model…").on_hover_text(Action::LoadModel.words().1).clicked() {
+                    panel.act(Action::LoadModel);
+                }
+            });
+            ui.add_space(10.0);
+            self.path_ui(ui, panel, width);
+            ui.add_space(6.0);
+            ui.label(RichText::new("Or drop a folder of images, a library, a model or an image onto this window").weak());
+            ui.add_space(16.0);
+            damaged_ui(ui, panel, width);
+            recents_ui(ui, panel, width);
+            ui.add_space(10.0);
+            ui.scope(|ui| {
+                ui.set_max_width(width);
+                card_ui(ui, "What it can do, and what it cannot", |ui| {
+                    for words in [
+                        "It learns from your folders, labels, captions and corrections, in one pass over the images, and can forget.",
+                        "It recognises what it has seen examples of, and shows the pieces of your own images that made the answer.",
+                        "It finds images by your own words. An image without a caption, a class or a telling name cannot be found by words.",
+                        "Smooth, blurred or very dark images give it little to go by.",
+                    ] {
+                        ui.horizontal_top(|ui| {
+                            ui.label("•");
+                            ui.add(egui::Label::new(words).wrap());
+                        });
+                    }
+                });
+            });
+        });
+    }
+}
+
+/// A library that could not be opened.
+fn damaged_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
+    let Some((folder, words)) = panel.desk.opening().damaged().map(|(folder, words)| (folder.to_owned(), words.to_owned())) else { return };
+    ui.scope(|ui| {
+        ui.set_max_width(width);
+        card_ui(ui, "This library is damaged", |ui| {
+            ui.add(egui::Label::new(&words).wrap());
+            let hover = "From the newest snapshot and the journal; the damaged file is kept";
+            if ui.button("Repair it").on_hover_text(hover).clicked() {
+                panel.ask(Command::Repair(folder));
+            }
+        });
+    });
+    ui.add_space(10.0);
+}
+
+fn recents_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
+    if panel.settings.recents.is_empty() {
+        return;
+    }
+    ui.scope(|ui| {
+        ui.set_max_width(width);
+        card_ui(ui, "Opened lately", |ui| {
+            let mut dropped = None;
+            ScrollArea::vertical().max_height(180.0).show(ui, |ui| {
+                for (i, path) in panel.settings.recents.iter().enumerate() {
+                    let is_there = panel.desk.files().is_there(path).unwrap_or(true);
+                    ui.horizontal(|ui| {
+                        if ui.small_button("×").on_hover_text("Take it off this list; nothing is deleted").clicked() {
+                            dropped = Some(i);
+                        }
+                        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+                        let hover = if is_there { display(path) } else { format!("{}: not there now", display(path)) };
+                        let button = egui::Button::new(name).frame(false).truncate();
+                        if ui.add_enabled(is_there, button).on_hover_text(&hover).on_disabled_hover_text(&hover).clicked() {
+                            panel.asks.push(Ask::Command(Command::Open(path.clone())));
+                        }
+                        let folder = path.parent().map(display).unwrap_or_default();
+                        let words = if is_there { folder } else { format!("not there now: {folder}") };
+                        line(ui, RichText::new(words).weak());
+                    });
+                }
+            });
+            if let Some(i) = dropped {
+                panel.settings.recents.remove(i);
+            }
+        });
+    });
+}

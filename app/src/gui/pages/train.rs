@@ -1,0 +1,115 @@
+//! How good the recogniser is on objects that it has not seen, and what it confuses.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::command::Command;
+use crate::gui::listing::Scope;
+use crate::gui::panel::{PageUi, Panel};
+use crate::gui::theme;
+use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
+use crate::gui::widgets::{card_ui, main_button, nothing_ui};
+use crate::gui::words::count;
+use crate::job::JobKind;
+
+/// How the page stands: nothing of it is kept.
+#[derive(Default)]
+pub struct TrainView;
+
+impl PageUi for TrainView {
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        let labelled: usize = panel.view.shown.census().classes.values().sum();
+        let classes = panel.view.shown.census().classes.len();
+        let judging = panel.desk.jobs().of(&JobKind::Judge);
+        ui.horizontal_wrapped(|ui| {
+            let words = format!(
+                "{} of {} learned",
+                count(labelled, "image"),
+                if classes == 1 { "1 class".into() } else { format!("{classes} classes") }
+            );
+            ui.label(RichText::new(words).strong().size(16.0));
+            ui.label(RichText::new("Learning is one pass: an image counts as soon as it has a class.").weak());
+            match &judging {
+                Some(job) => {
+                    ui.spinner();
+                    ui.label(format!("judging {} of {}", job.snapshot.done, job.snapshot.total));
+                    if ui.button("Stop").clicked() {
+                        panel.ask(Command::Cancel(job.id));
+                    }
+                }
+                None if classes >= 2 => {
+                    let words = if panel.desk.recognising().report().is_some() { "Judge again" } else { "Judge the recogniser" };
+                    if main_button(ui, words).on_hover_text("Measures how often it is right on objects that it has not seen").clicked() {
+                        panel.ask(Command::Train);
+                    }
+                }
+                None => {}
+            }
+        });
+        ui.add_space(6.0);
+        let Some((report, is_stale)) = panel.desk.recognising().report().map(|(report, stale)| (std::sync::Arc::clone(report), stale))
+        else {
+            match classes {
+                0 => nothing_ui(ui, "Nothing learned yet", "Label some images of two classes, or import folders that are classes"),
+                1 => nothing_ui(ui, "One class so far", "It needs images of another class to tell apart"),
+                _ => nothing_ui(ui, "Not judged yet", "Judging asks the recogniser about each image without its object"),
+            }
+            return;
+        };
+        let mut show = None;
+        ScrollArea::vertical().id_salt("train").auto_shrink([false, false]).show(ui, |ui| {
+            if is_stale {
+                ui.colored_label(ui.visuals().warn_fg_color, "The library has changed since this was measured.");
+            }
+            card_ui(ui, "", |ui| {
+                ui.horizontal_wrapped(|ui| {
+                    let accuracy = report.accuracy().map_or_else(|| "–".to_owned(), |a| format!("{:.1} %", 100.0 * a));
+                    ui.label(RichText::new(accuracy).size(30.0).strong().color(theme::accent(ui)));
+                    ui.vertical(|ui| {
+                        let by = if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
+                        ui.label(format!("right on {}, each judged {by}", count(report.judged.len(), "image")));
+                        if report.objects_unknown > 0 {
+                            let words = format!(
+                                "Of {} images it is not known which object they show: near copies of them were left in, so this reads too high.",
+                                report.objects_unknown
+                            );
+                            ui.colored_label(ui.visuals().warn_fg_color, words);
+                        }
+                        if report.leaks.is_empty() && report.objects_unknown == 0 {
+                            ui.label(RichText::new("No near copies were found across the split.").weak());
+                        } else if !report.leaks.is_empty() {
+                            let words = format!("{} have near copies among the images that they were judged by.", count(report.leaks.len(), "judged image"));
+                            ui.horizontal(|ui| {
+                                ui.colored_label(ui.visuals().warn_fg_color, words);
+                                if ui.small_button("Show them").clicked() {
+                                    show = Some(Scope::Leaks);
+                                }
+                            });
+                        }
+                    });
+                });
+            });
+            ui.add_space(6.0);
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| {
+                    ui.set_max_width((ui.available_width() * 0.62).max(300.0));
+                    card_ui(ui, "What was taken for what", |ui| {
+                        ui.label(RichText::new("Rows: what they are. Columns: what they were taken for. Press a number to see the images.").small().weak());
+                        if let Some((truth, given)) = confusion_ui(ui, &report) {
+                            show = Some(if truth == given { Scope::Class(truth) } else { Scope::Confused(truth, given) });
+                        }
+                    });
+                });
+                ui.vertical(|ui| {
+                    card_ui(ui, "Classes", |ui| {
+                        if let Some(class) = classes_ui(ui, &report) {
+                            show = Some(Scope::Class(class));
+                        }
+                    });
+                });
+            });
+        });
+        if let Some(scope) = show {
+            panel.show(scope);
+        }
+    }
+}

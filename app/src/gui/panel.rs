@@ -1,0 +1,96 @@
+//! The context that panels are painted with, and the trait of pages.
+
+use egui::Ui;
+use tessera_core::ids::ItemId;
+use tessera_core::library::state::State;
+
+use super::actions::Action;
+use super::asks::Ask;
+use super::dialogs::SystemDialogs;
+use super::listing::Scope;
+use super::pictures::Pictures;
+use super::textures::Textures;
+use super::view::View;
+use crate::command::Command;
+use crate::job::JobKind;
+use crate::session::desk::Desk;
+use crate::settings::Settings;
+
+/// The context of a panel: what it may look at, and where it pushes what it asks for.
+pub struct Panel<'a> {
+    /// The open library and the jobs under way.
+    pub desk: &'a Desk,
+    /// State that all pages share.
+    pub view: &'a mut View,
+    /// Thumbnails.
+    pub textures: &'a mut Textures,
+    /// Large pictures.
+    pub pictures: &'a mut Pictures,
+    /// The settings.
+    pub settings: &'a mut Settings,
+    /// What is asked for, in order.
+    pub asks: &'a mut Vec<Ask>,
+    /// The system's dialogs.
+    pub dialogs: SystemDialogs,
+}
+
+impl Panel<'_> {
+    /// State of the open library.
+    pub fn state(&self) -> Option<&State> {
+        self.desk.state()
+    }
+
+    /// The names of all classes, in order.
+    pub fn classes(&self) -> Vec<String> {
+        self.state().map(|state| state.classes().into_iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
+    }
+
+    /// The class that an image is labelled with.
+    pub fn label_of(&self, image: ItemId) -> Option<&str> {
+        self.state()?.image(image)?.label()
+    }
+
+    /// The colour of a class.
+    pub fn colour(&self, class: &str) -> egui::Color32 {
+        let look = self.state().and_then(|state| state.class(class)).unwrap_or_default();
+        super::theme::class(look.position, look.colour)
+    }
+
+    /// Asks the desk to run a command.
+    pub fn ask(&mut self, command: Command) {
+        self.asks.push(Ask::Command(command));
+    }
+
+    /// Asks for an action.
+    pub fn act(&mut self, action: Action) {
+        self.asks.push(Ask::Action(action));
+    }
+
+    /// Asks to filter the images by this alone, on the first page, and to end the search.
+    pub fn show(&mut self, scope: Scope) {
+        self.asks.push(Ask::Show(scope));
+    }
+
+    /// Asks to end the search, by words and by similarity.
+    pub fn end_search(&mut self) {
+        if !self.view.search.text.is_empty() {
+            self.ask(Command::Search(String::new()));
+        }
+        if self.desk.searching().like().is_some() || self.desk.jobs().is_running(&JobKind::FindLike) {
+            self.ask(Command::Like(None));
+        }
+    }
+}
+
+/// A page: its state, and how it is painted.
+pub trait PageUi {
+    /// Asks for what it shows: when it is turned to, and when the library changes while it is on
+    /// the screen.
+    fn refresh(&self, _asks: &mut Vec<Ask>) {}
+
+    /// Paints what stands at the sides of the window.
+    fn sides_ui(&mut self, _ui: &mut Ui, _panel: &mut Panel<'_>) {}
+
+    /// Paints the page.
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>);
+}

@@ -1,0 +1,88 @@
+//! Large pictures on the graphics card: those of the recognition, the one that is viewed, what hits
+//! are to look like, those to try.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egui::{Context, TextureHandle, TextureId, TextureOptions};
+use image::RgbImage;
+use tessera_core::ids::ItemId;
+
+use super::textures::colour_image;
+use super::viewed::Viewed;
+use crate::session::desk::Desk;
+use crate::session::desk::view::Recognition;
+use crate::session::like::Like;
+
+/// Textures of large pictures, each made when the desk has another one.
+#[derive(Default)]
+pub struct Pictures {
+    recognition: Option<Arc<Recognition>>,
+    query: Option<TextureHandle>,
+    tiles: Vec<Option<TextureHandle>>,
+    viewed: Option<Viewed>,
+    like: Option<(Arc<Like>, TextureHandle)>,
+    tray: Vec<TextureHandle>,
+    tray_of: Option<PathBuf>,
+}
+
+impl Pictures {
+    /// Puts the pictures that are shown on the graphics card.
+    pub fn begin(&mut self, ctx: &Context, desk: &Desk) {
+        let load = |name: &str, picture: &RgbImage| ctx.load_texture(name, colour_image(picture), TextureOptions::LINEAR);
+        let now = desk.recognising().recognition();
+        if now.map(Arc::as_ptr) != self.recognition.as_ref().map(Arc::as_ptr) {
+            let tiles = now.map(|recognition| recognition.tiles.as_slice()).unwrap_or_default();
+            self.tiles = tiles.iter().map(|tile| tile.picture.as_ref().map(|picture| load("piece", picture))).collect();
+            self.query = now.map(|recognition| load("piece", &recognition.picture));
+            self.recognition = now.cloned();
+        }
+        match desk.pictures().shown() {
+            Some((id, Ok(picture))) if self.viewed.as_ref().is_none_or(|viewed| !viewed.is(id, picture)) => {
+                self.viewed = Some(Viewed::new(ctx, id, picture));
+            }
+            None => self.viewed = None,
+            _ => {}
+        }
+        if let Some(viewed) = &mut self.viewed {
+            viewed.begin(ctx);
+        }
+        if self.like.as_ref().map(|(like, _)| Arc::as_ptr(like)) != desk.searching().like().map(Arc::as_ptr) {
+            self.like = desk.searching().like().map(|like| (Arc::clone(like), load("like", &like.picture)));
+        }
+        if self.tray_of.as_deref() != desk.source() {
+            self.tray_of = desk.source().map(Path::to_owned);
+            self.tray = desk.opening().tray().iter().map(|tried| load("tray", &tried.thumbnail)).collect();
+        }
+    }
+
+    /// The picture of what hits are to look like.
+    pub fn like(&self) -> Option<&TextureHandle> {
+        self.like.as_ref().map(|(_, texture)| texture)
+    }
+
+    /// The pictures of the images to try.
+    pub fn tray(&self) -> &[TextureHandle] {
+        &self.tray
+    }
+
+    /// The texture of the query, or of a tile.
+    pub fn piece(&self, tile: Option<usize>) -> Option<TextureId> {
+        match tile {
+            None => self.query.as_ref().map(TextureHandle::id),
+            Some(tile) => self.tiles.get(tile).and_then(Option::as_ref).map(TextureHandle::id),
+        }
+    }
+
+    /// The texture of the image that is viewed at some zoom, once it is there.
+    pub fn viewed(&mut self, id: ItemId, zoom: f32) -> Option<&TextureHandle> {
+        self.viewed.as_mut().and_then(|viewed| viewed.at(id, zoom))
+    }
+
+    /// Bytes on the card.
+    pub fn bytes(&self) -> usize {
+        let viewed = self.viewed.as_ref().and_then(Viewed::texture);
+        let textures = self.tiles.iter().flatten().chain(&self.query).chain(&self.tray).chain(viewed);
+        textures.map(|texture| texture.size()[0] * texture.size()[1] * 4).sum()
+    }
+}

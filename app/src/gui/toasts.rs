@@ -1,0 +1,123 @@
+//! Notices at the bottom right: short ones go by themselves, problems stay until they are closed.
+
+use std::time::{Duration, Instant};
+
+use egui::{Align2, Context, CornerRadius, Frame, Margin, vec2};
+use tessera_core::library::event::EventId;
+
+use super::theme;
+use super::words::shortened;
+use crate::session::desk::view::{Notice, Tone};
+
+/// How long a short notice stays.
+const STAY: Duration = Duration::from_secs(5);
+/// How often it is looked whether one has stayed long enough.
+const TICK: Duration = Duration::from_millis(500);
+/// Short notices that stay when another one comes.
+const OLDER: usize = 1;
+/// Notices on the screen at most.
+const MOST: usize = 6;
+/// Letters of a notice that are shown; the whole is in the log.
+const LONGEST: usize = 240;
+
+/// The notices on the screen, the oldest first.
+#[derive(Default)]
+pub struct Toasts(Vec<Toast>);
+
+/// A notice on the screen.
+pub struct Toast {
+    /// What it says.
+    pub notice: Notice,
+    since: Instant,
+}
+
+impl Toast {
+    fn is_problem(&self) -> bool {
+        self.notice.tone == Tone::Problem
+    }
+}
+
+impl Toasts {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Toast> {
+        self.0.iter()
+    }
+
+    /// Shows a notice. What went well makes room for it; problems stay until they are closed.
+    pub fn push(&mut self, notice: Notice) {
+        let mut short = self.0.iter().filter(|toast| !toast.is_problem()).count();
+        self.0.retain(|toast| {
+            let stays = toast.is_problem() || short <= OLDER;
+            short -= usize::from(!toast.is_problem());
+            stays
+        });
+        self.0.push(Toast { notice, since: Instant::now() });
+        let surplus = self.0.len().saturating_sub(MOST);
+        self.0.drain(..surplus);
+    }
+
+    /// Shows a sentence that is worth knowing.
+    pub fn note(&mut self, words: impl Into<String>) {
+        self.push(Notice { words: words.into(), tone: Tone::Note, undo: None });
+    }
+
+    /// Drops the short ones that have stayed long enough.
+    pub fn expire(&mut self, ctx: &Context) {
+        let now = Instant::now();
+        self.0.retain(|toast| toast.is_problem() || now - toast.since < STAY);
+        if self.0.iter().any(|toast| !toast.is_problem()) {
+            ctx.request_repaint_after(TICK);
+        }
+    }
+
+    /// Closes the newest.
+    pub fn close_last(&mut self) {
+        self.0.pop();
+    }
+
+    /// Paints them. `last` is the act that an undo would take back: the notice of it alone offers
+    /// that. Returns whether that was pressed.
+    pub fn ui(&mut self, ctx: &Context, last: Option<EventId>) -> bool {
+        let (mut closed, mut undone) = (None, false);
+        if self.0.is_empty() {
+            return false;
+        }
+        let area = egui::Area::new(egui::Id::unique("toasts")).anchor(Align2::RIGHT_BOTTOM, vec2(-14.0, -44.0));
+        area.order(egui::Order::Foreground).show(ctx, |ui| {
+            ui.set_width(380.0);
+            for (i, toast) in self.0.iter().enumerate() {
+                let colour = match toast.notice.tone {
+                    Tone::Done => theme::good(ui),
+                    Tone::Note => theme::accent(ui),
+                    Tone::Problem => ui.visuals().error_fg_color,
+                };
+                let frame = Frame::new()
+                    .fill(ui.visuals().window_fill)
+                    .stroke(egui::Stroke::new(1.0, colour))
+                    .corner_radius(CornerRadius::same(8))
+                    .shadow(ui.visuals().popup_shadow)
+                    .inner_margin(Margin::symmetric(12, 8));
+                frame.show(ui, |ui| {
+                    ui.set_width(354.0);
+                    let words = &toast.notice.words;
+                    ui.add(egui::Label::new(shortened(words, LONGEST)).wrap()).on_hover_text(words);
+                    ui.horizontal(|ui| {
+                        if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
+                            (closed, undone) = (Some(i), true);
+                        }
+                        if toast.is_problem() && ui.small_button("Copy").clicked() {
+                            ui.copy_text(words.clone());
+                        }
+                        if ui.small_button("Close").clicked() {
+                            closed = Some(i);
+                        }
+                    });
+                });
+            }
+        });
+        if let Some(i) = closed {
+            self.0.remove(i);
+        }
+        undone
+    }
+}

@@ -1,0 +1,66 @@
+//! The whole window: bars on top and at the bottom, between them a page, and what stands in front.
+
+use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
+
+use super::asks::Ask;
+use super::page::Page;
+use super::pages::Pages;
+use super::panel::{PageUi, Panel};
+use super::widgets::page_frame;
+use super::{bars, modals, theme, viewer};
+use crate::command::Command;
+
+/// Paints the whole window.
+pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
+    Side::top("top").frame(bar(ui)).show(ui, |ui| bars::top::top_ui(ui, panel));
+    Side::bottom("bottom").frame(bar(ui)).show(ui, |ui| bars::bottom::bottom_ui(ui, panel));
+    let central = CentralPanel::default().frame(page_frame(ui));
+    if panel.state().is_none() {
+        // A model that was loaded answers without a library.
+        let answers = panel.desk.recognising().recognition().is_some() || panel.desk.recognising().loaded_model().is_some();
+        central.show(ui, |ui| match panel.view.page {
+            Page::Recognise if answers => pages.recognise.ui(ui, panel),
+            _ => pages.start.ui(ui, panel),
+        });
+    } else if panel.view.viewer.is_some() {
+        central.show(ui, |ui| viewer::viewer_ui(ui, panel));
+    } else {
+        let page = pages.of(panel.view.page);
+        page.sides_ui(ui, panel);
+        central.show(ui, |ui| page.ui(ui, panel));
+    }
+    toasts_ui(ui, pages, panel);
+    drop_ui(ui);
+    modals::modals_ui(ui.ctx(), panel);
+}
+
+/// Notices. Escape closes the newest where nothing else is ended by it.
+fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
+    let ctx = ui.ctx();
+    let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
+    if panel.view.toasts.ui(ctx, last) {
+        panel.asks.push(Ask::Command(Command::Undo));
+    }
+    let is_bare = ctx.memory(|memory| memory.focused().is_none()) && panel.view.modal.is_none() && panel.view.viewer.is_none();
+    let is_free = is_bare && pages.label.batch.is_none() && panel.view.toasts.iter().next().is_some();
+    if is_free && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        panel.view.toasts.close_last();
+    }
+}
+
+fn bar(ui: &Ui) -> Frame {
+    Frame::new().fill(ui.visuals().window_fill).inner_margin(Margin::symmetric(12, 7))
+}
+
+/// While files hover over the window, it says what becomes of them.
+fn drop_ui(ui: &Ui) {
+    if ui.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let rect = ui.ctx().content_rect();
+    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop")));
+    painter.rect_filled(rect, egui::CornerRadius::ZERO, ui.visuals().window_fill.gamma_multiply(0.85));
+    painter.rect_stroke(rect.shrink(10.0), egui::CornerRadius::same(10), theme::focus(ui), egui::StrokeKind::Inside);
+    let words = "Drop: a folder is imported, an image is recognised, a table of captions is read, a model is loaded";
+    painter.text(rect.center(), egui::Align2::CENTER_CENTER, words, egui::FontId::proportional(17.0), ui.visuals().strong_text_color());
+}

@@ -1,0 +1,59 @@
+//! Numbers, times and long texts in words.
+
+use crate::session::desk::view::JobView;
+
+/// `1 image`, `2 images`.
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Bytes with a unit.
+pub fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} bytes"),
+        1_000..1_000_000 => format!("{:.0} kB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
+}
+
+/// How long ago something was that happened at a time in milliseconds since 1970.
+pub fn ago(at_ms: i64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    let minutes = (now - at_ms).max(0) / 60_000;
+    match minutes {
+        0 => "just now".into(),
+        1..120 => format!("{minutes} min ago"),
+        120..2880 => format!("{} hours ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1440),
+    }
+}
+
+/// A job: what it does, how far it is, how fast, how long it will take.
+pub fn job(job: &JobView) -> String {
+    let (done, total) = (job.snapshot.done, job.snapshot.total);
+    let stage = if job.snapshot.stage.is_empty() { &job.name } else { job.snapshot.stage };
+    if total == 0 {
+        return if done == 0 { stage.to_owned() } else { format!("{stage} {done}") };
+    }
+    let seconds = job.elapsed.as_secs_f64();
+    let rate = done as f64 / seconds.max(0.1);
+    let left =
+        if done > 0 && done < total && seconds > 2.0 { format!(", {} left", time((total - done) as f64 / rate)) } else { String::new() };
+    let rate = if done > 0 && seconds > 2.0 { format!(", {rate:.0} a second{left}") } else { String::new() };
+    format!("{stage}: {done} of {total}{rate}")
+}
+
+/// Seconds in the unit that suits.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// The beginning of a text that is longer than so many characters.
+pub fn shortened(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest { text.to_owned() } else { text.chars().take(longest).chain("…".chars()).collect() }
+}
