@@ -174,17 +174,22 @@ mod memory_tree {
     /// Learns 200 examples with three of 60 labels each, by one-against-some.
     #[divan::bench(sample_count = 20)]
     fn one_against_some(bencher: Bencher<'_, '_>) {
-        let examples: Vec<(SparseVec, Vec<ClassId>)> =
-            texts(200, 4).into_iter().zip(0..).map(|(x, i)| (x, vec![ClassId(i % 20), ClassId(20 + i % 20), ClassId(40 + i % 20)])).collect();
-        bencher.with_inputs(|| OneAgainstSome::new(&CmtOptions::default(), 0.1).unwrap()).bench_local_values(|mut labels: OneAgainstSome| {
-            for ((x, truth), i) in examples.iter().zip(0..) {
-                labels.insert(ItemId(i), x.clone(), truth.clone()).unwrap();
-            }
-            for (x, truth) in &examples {
-                labels.update(0, x, truth, 0.1).unwrap();
-            }
-            labels
-        });
+        let examples: Vec<(SparseVec, Vec<ClassId>)> = texts(200, 4)
+            .into_iter()
+            .zip(0..)
+            .map(|(x, i)| (x, vec![ClassId(i % 20), ClassId(20 + i % 20), ClassId(40 + i % 20)]))
+            .collect();
+        bencher.with_inputs(|| OneAgainstSome::new(&CmtOptions::default(), 0.1).unwrap()).bench_local_values(
+            |mut labels: OneAgainstSome| {
+                for ((x, truth), i) in examples.iter().zip(0..) {
+                    labels.insert(ItemId(i), x.clone(), truth.clone()).unwrap();
+                }
+                for (x, truth) in &examples {
+                    labels.update(0, x, truth, 0.1).unwrap();
+                }
+                labels
+            },
+        );
     }
 }
 
@@ -266,7 +271,8 @@ mod nearest {
     /// 20 queries to a kd-tree of 10,000 points with eight numbers.
     #[divan::bench(sample_count = 60)]
     fn kd_tree(bencher: Bencher<'_, '_>) {
-        let flat = |n: usize, seed: u64| -> Vec<f32> { points(n, 8, 50, seed).into_iter().flat_map(|(x, _)| x).map(|x| x as f32).collect() };
+        let flat =
+            |n: usize, seed: u64| -> Vec<f32> { points(n, 8, 50, seed).into_iter().flat_map(|(x, _)| x).map(|x| x as f32).collect() };
         let tree = KdTree::new(&flat(10_000, 15), 8);
         let queries = flat(20, 16);
         bencher.bench_local(|| queries.chunks(8).filter_map(|query| tree.nearest(query)).map(|(at, _)| at).sum::<usize>());
