@@ -1,6 +1,6 @@
 //! The documents and the program say the same: commands, options, keys of `--json`, exit codes, examples, links.
 
-mod keys;
+pub(crate) mod keys;
 mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,8 +38,7 @@ fn documents() -> Vec<String> {
 fn the_page_of_the_command_line_has_every_command_and_option() {
     let (world, page) = (World::new(), Page::new(&read("docs/cli.md")));
     let global = page.global_options();
-    let mut told: BTreeMap<String, page::Command> =
-        page.commands().into_iter().map(|command| (command.name.clone(), command)).collect();
+    let mut told: BTreeMap<String, page::Command> = page.commands().into_iter().map(|command| (command.name.clone(), command)).collect();
     for mut command in all_help(&world) {
         assert!(command.options.is_superset(&global), "{global:?} of {command:?}");
         command.options = command.options.difference(&global).cloned().collect();
@@ -96,7 +95,9 @@ fn examples_name_commands_and_options_that_there_are() {
                     continue;
                 };
                 let words = rest.split([' ', '[', ']', '|']).take_while(|word| *word != "--" && *word != ">");
-                for flag in words.filter(|word| word.starts_with('-') && word.len() > 1 && !word[1..].starts_with(|c: char| c.is_ascii_digit())) {
+                for flag in
+                    words.filter(|word| word.starts_with('-') && word.len() > 1 && !word[1..].starts_with(|c: char| c.is_ascii_digit()))
+                {
                     let flag = flag.split('=').next().unwrap_or_default();
                     assert!(global.contains(flag) || flags(&command.options).contains(flag), "{name}: no {flag} in `tessera {rest}`");
                 }
@@ -140,6 +141,6 @@ fn the_readme_is_short_and_leads_everywhere() {
     }
     let benchmarks = read("BENCHMARKS.md");
     for name in documents().iter().filter(|name| name.starts_with("docs/benchmarks/")) {
-        assert!(benchmarks.contains(&format!("({name})")), "no link to {name}");
+        assert!(benchmarks.contains(&format!("({name}")), "no link to {name}");
     }
 }
