@@ -19,15 +19,14 @@ use tessera_core::cmt::{Cmt, CmtOptions};
 use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder};
 use tessera_core::data::toys::{self, Category, ToyOptions};
 use tessera_core::descriptor::Descriptor;
-use tessera_core::eval::kd_tree::KdTree;
-use tessera_core::eval::pca::Pca;
-use tessera_core::eval::scan::{Measure, Scan};
 use tessera_core::features::{OrbOptions, detect};
-use tessera_core::hamming::Blocks;
+use tessera_core::hamming::HammingScan;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::learn::Online as _;
 use tessera_core::library::import::{ImportOptions, import};
 use tessera_core::library::{Library, Opening};
+use tessera_core::linalg::pca::Pca;
+use tessera_core::nearest::{Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
 use tessera_core::online_linear::Rule;
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::{InProcess, Picture};
@@ -133,9 +132,9 @@ fn orb_features(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 100)]
 fn hamming_search(bencher: Bencher<'_, '_>) {
     let mut rng = seeded(1);
-    let all: Blocks = (0..100_000).map(|_| Descriptor(rng.random())).collect();
+    let all: HammingScan = (0..100_000).map(|i| (ItemId(i), Descriptor(rng.random()))).collect();
     let query = Descriptor(rng.random());
-    bencher.bench_local(|| all.nearest(black_box(&query), 10));
+    bencher.bench_local(|| all.nearest(black_box(&query), 10, &everything).unwrap());
 }
 
 /// Contextual memory trees.
@@ -263,9 +262,11 @@ mod nearest {
     /// The ten nearest of 10,000 sparse vectors by cosine.
     #[divan::bench(sample_count = 60)]
     fn sparse_scan(bencher: Bencher<'_, '_>) {
-        let (all, query) = (texts(10_000, 13), texts(1, 14).remove(0));
-        let mut scan = Scan::default();
-        bencher.bench_local(|| scan.nearest(&all, black_box(&query), 10, Measure::Cosine));
+        let (mut all, query) = (SparseScan::new(Metric::Cosine), texts(1, 14).remove(0));
+        for (x, i) in texts(10_000, 13).iter().zip(0..) {
+            all.insert(ItemId(i), x).unwrap();
+        }
+        bencher.bench_local(|| all.nearest(black_box(&query), 10, &everything).unwrap());
     }
 
     /// 20 queries to a kd-tree of 10,000 points with eight numbers.
@@ -273,9 +274,9 @@ mod nearest {
     fn kd_tree(bencher: Bencher<'_, '_>) {
         let flat =
             |n: usize, seed: u64| -> Vec<f32> { points(n, 8, 50, seed).into_iter().flat_map(|(x, _)| x).map(|x| x as f32).collect() };
-        let tree = KdTree::new(&flat(10_000, 15), 8);
+        let tree = KdTree::new(&flat(10_000, 15), 8).unwrap();
         let queries = flat(20, 16);
-        bencher.bench_local(|| queries.chunks(8).filter_map(|query| tree.nearest(query)).map(|(at, _)| at).sum::<usize>());
+        bencher.bench_local(|| queries.chunks(8).map(|query| tree.nearest(query, 1, &everything).unwrap().list[0].id.0).sum::<u32>());
     }
 }
 
