@@ -57,3 +57,8 @@ pub mod storage;
 pub mod text;
 
 pub use error::{Error, Result};
+
+/// The Rust of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

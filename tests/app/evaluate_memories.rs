@@ -11,12 +11,12 @@ fn has_keys(answer: &Value, keys: &str) {
 }
 
 /// Classes with a word of their own, and common words.
-fn svm(seed: u32) -> String {
+pub(crate) fn svm(seed: u32) -> String {
     let line = |i: u32| format!("class{} {}:1 {}:1 {}:2\n", i % 12, 10 + i % 12, 40 + (i * 7 + seed) % 5, 60 + (i * 3 + seed) % 11);
     (0..48).map(line).collect()
 }
 
-fn arff(seed: u32) -> String {
+pub(crate) fn arff(seed: u32) -> String {
     let labels: String = (0..6).map(|label| format!("@attribute label{label} {{0,1}}\n")).collect();
     let words: String = (0..20).map(|word| format!("@attribute word{word} {{0,1}}\n")).collect();
     let line = |i: u32| format!("{{{} 1,{} 1,{} 1}}\n", i % 6, 12 + (i * 7 + seed) % 8, 20 + i % 6);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::documents::keys::agrees;
 use crate::world::World;
 
 #[test]
@@ -13,7 +14,9 @@ fn without_a_command_it_learns_the_sample_and_explains_an_answer() {
     let tried = world.at("home/tessera").read_dir().unwrap().next().unwrap().unwrap().path().join("try-these/airplane_07_0_12_4_lt.jpg");
     let length = fs::read(&tried).unwrap().len();
     fs::write(&tried, vec![7; length]).unwrap();
-    let answer = world.run(["--json"]).ended(0).object();
+    let ran = world.run(["--json"]).ended(0);
+    agrees("sample", &ran);
+    let answer = ran.object();
     let accuracy = answer["held_out_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.75, "{accuracy} right on objects left out");
     assert_eq!(answer["classes"], 6);

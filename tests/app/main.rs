@@ -3,6 +3,7 @@
 
 mod classify;
 mod desk;
+mod documents;
 mod evaluate;
 mod evaluate_memories;
 mod evaluate_online;

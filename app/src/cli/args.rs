@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// What of a whole command line comes after `--` and looks like an option of `command`.
+    /// The words after `--` on a command line that look like options of `command`.
     pub(super) fn options_after_dashes(command: &str, line: impl IntoIterator<Item = OsString>) -> Vec<String> {
         let mut program = Self::command();
         program.build();
@@ -83,11 +83,11 @@ fn threads(text: &str) -> Result<usize, String> {
 pub(super) enum Command {
     /// Import folders of images into a library, which is made if need be
     Import(Import),
-    /// Train a recogniser on a folder of labelled images, or judge and save that of a library
+    /// Train a recogniser on a folder of labelled images, or judge and save the one that a library has
     Train(Train),
     /// Recognise images with a library or a trained model; prints one answer an image
     Classify(Classify),
-    /// Find images of a library by words
+    /// Find images of a library by words, by how they look, or by both
     Search(Find),
     /// Say how well an image answered a search: the caption memory learns from it
     Feedback(Feedback),
@@ -97,7 +97,7 @@ pub(super) enum Command {
     Review(Review),
     /// List what was said of answers with `tessera feedback` or in the window
     Lessons(OfLibrary),
-    /// Say what class images are of
+    /// Say which class images belong to
     Label(Label),
     /// Say what an image shows; takes the place of the captions it has
     Caption(Caption),
@@ -115,7 +115,7 @@ pub(super) enum Command {
     Relocate(Relocate),
     /// Write out what a library holds
     Export(Export),
-    /// Check a library against itself
+    /// Look for damage in a library
     Check(Check),
     /// Train on the built-in sample and explain one answer
     Sample,

@@ -133,7 +133,7 @@ pub(super) struct Feedback {
     /// How well, from -1 (not at all) to 1 (just so)
     #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present_any = ["unteach", "stdin"], value_parser = reward)]
     pub(super) reward: Option<f64>,
-    /// Take back what was said of it
+    /// Take back what was said of it for this query
     #[arg(long, conflicts_with = "reward")]
     pub(super) unteach: bool,
     /// Read a JSON object a line, {"query": words, "image": a path, "#ID" or ID, "reward": -1 to 1, or null to take it back}, and
@@ -316,7 +316,7 @@ pub(super) struct Check {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// Make again what can be made again: the cache, from the images and the log
+    /// Make again what is damaged, from snapshots, the journal and the images
     #[arg(long)]
     pub(super) repair: bool,
 }

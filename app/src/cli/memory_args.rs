@@ -14,10 +14,10 @@ pub(super) struct Grow {
     /// Memories in a leaf: at most this many, whatever there are
     #[arg(long, value_name = "N", conflicts_with = "c")]
     pub(super) leaf_cap: Option<u32>,
-    /// Memories that are put in again at each step [default: 5; cmt-multilabel: 10; cmt-captions: 1]
+    /// Memories that are inserted again at each step [default: 5; cmt-multilabel: 10; cmt-captions: 1]
     #[arg(long, value_name = "N")]
     pub(super) reroutes: Option<u32>,
-    /// How much the balance of sides weighs against what routers would do, above 0 and at most 1
+    /// How much a router weighs the balance of its sides against its own prediction, above 0 and at most 1
     #[arg(long, default_value_t = 0.9, value_name = "A")]
     pub(super) alpha: f64,
     /// Trees that hold the same memories
@@ -35,7 +35,7 @@ pub(super) struct Grow {
     /// The scorer learns with its similarity taken away twice instead of kept, as Vowpal Wabbit's does
     #[arg(long)]
     pub(super) opposed_offset: bool,
-    /// Memories that are put in again after a reward teach routers on their way
+    /// Routers also learn from memories that are inserted again after a reward
     #[arg(long)]
     pub(super) reroutes_teach: bool,
     /// Split leaves by inserting their memories one by one below a new router, as the paper has it
@@ -67,7 +67,7 @@ pub(super) struct Examples {
 pub(super) struct EvalCmtClassify {
     #[command(flatten)]
     pub(super) examples: Examples,
-    /// Passes in which examples are inserted, and then put in again
+    /// Passes without rewards: the first inserts the examples, the others insert them again
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) unsupervised_passes: u32,
     /// Passes in which answers are rewarded

@@ -74,7 +74,7 @@ impl std::error::Error for Usage {}
 /// Opens the window, with what lies at a path where one is given, and returns when it is closed.
 pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
 
-/// Runs the command line of this process and returns its exit code (see the table in the README). Without a command it
+/// Runs the command line of this process and returns its exit code (docs/cli.md lists them). Without a command it
 /// opens `window`, where there is one and a display to open it on.
 pub fn main(window: Option<Window>) -> ExitCode {
     let arguments = match Arguments::try_parse() {
