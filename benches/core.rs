@@ -1,7 +1,8 @@
 //! How long one step of each method takes: `cargo bench -p tessera-core`.
 //!
-//! Everything is made from seeds and runs on one thread, so that two versions of the program do the same work.
-//! `benches/compare.py` runs two such programs in turns and tells the ratio of their times.
+//! Everything is made from seeds and runs on one thread, so that two versions of the program do the
+//! same work. `benches/compare.py` runs two such programs in turns and tells the ratio of their
+//! times.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 
 use std::hint::black_box;
@@ -24,7 +25,7 @@ use tessera_core::hamming::HammingScan;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::learn::Online as _;
 use tessera_core::library::import::{ImportOptions, import};
-use tessera_core::library::{Library, Opening};
+use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::linalg::pca::Pca;
 use tessera_core::nearest::{Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
 use tessera_core::online_linear::Rule;
@@ -302,7 +303,7 @@ impl Shelf {
         let (images, progress) = (place.path().join("images"), Progress::default());
         let options = ToyOptions { side: 64, ..ToyOptions::default() };
         toys::generate(&options, &images, &progress).unwrap();
-        let opening = Opening::new(Arc::new(InProcess::default()), &progress);
+        let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
         let library = Mutex::new(Library::open_or_create(&place.path().join("shelf.tessera"), &opening).unwrap());
         import(&library, &images, &ImportOptions::default(), &progress).unwrap();
         let mut library = library.into_inner().unwrap();

@@ -1,4 +1,5 @@
-//! The program Tessera as a library, so that its tests and both its faces share one [`session::Session`].
+//! The program Tessera as a library, so that its tests and both its faces share one
+//! [`session::Session`].
 
 pub mod cli;
 pub mod command;

@@ -1,4 +1,5 @@
-//! The program `tessera`: arguments go to the command line, which opens the window where none are given.
+//! The program `tessera`: arguments go to the command line, which opens the window where none are
+//! given.
 
 use std::process::ExitCode;
 

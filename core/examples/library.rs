@@ -10,7 +10,7 @@ use tessera_core::error::Error;
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::import::{ImportOptions, hold, import};
 use tessera_core::library::search::{LibraryQuery, search};
-use tessera_core::library::{Library, Opening};
+use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::picture::InProcess;
 use tessera_core::progress::Progress;
 use tessera_core::text::TextQuery;
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     generate(&ToyOptions { instances: 2, views: 3, side: 64, ..ToyOptions::default() }, &images, &progress)?;
 
     // The images stay where they are; the captions beside them are read too.
-    let opening = Opening::new(Arc::new(InProcess::default()), &progress);
+    let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
     let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
     let imported = import(&library, &images, &ImportOptions::default(), &progress)?;
     println!("{} images imported, of {} classes", imported.imported, hold(&library).state().classes().len());

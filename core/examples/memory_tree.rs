@@ -28,7 +28,7 @@ fn measure(tree: &Cmt<ClassId>, rng: &mut Rng) -> Result<(f64, f64)> {
         let found = tree.query(&document(class.0, rng)?, 1);
         let guess = found.hits.first().and_then(|hit| tree.get(hit.id)).map(|memory| memory.value);
         right += u32::from(guess == Some(class));
-        scored += found.operations.memories;
+        scored += found.cost.points;
     }
     Ok((f64::from(right) / 1000.0, scored as f64 / 1000.0))
 }

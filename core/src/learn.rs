@@ -35,7 +35,8 @@ impl AsRef<Prediction> for Prediction {
     }
 }
 
-/// A learner of classes that plays rounds. Classes need not be announced: one is known from the first time it is right.
+/// A learner of classes that plays rounds. Classes need not be announced: one is known from the
+/// first time it is right.
 pub trait Online {
     /// What `learn` must be given back.
     type Round: AsRef<Prediction>;
@@ -62,7 +63,8 @@ pub trait Online {
 /// The most classes any learner takes: pairs are counted in millions beyond.
 pub const MOST_CLASSES: usize = 1024;
 
-/// Makes sure that a query has so many components, all finite, and a length of at most 1 (and a billionth).
+/// Makes sure that a query has so many components, all finite, and a length of at most 1 (and a
+/// billionth).
 ///
 /// # Errors
 /// [`Error::Value`].

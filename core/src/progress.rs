@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// A handle on work under way. Clones share one state: the worker counts, anyone may look or cancel.
+/// A handle on work under way. Clones share one state: the worker counts, anyone may look or
+/// cancel.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Shared>);
 
@@ -39,7 +40,8 @@ pub struct ProgressSnapshot {
 }
 
 impl Progress {
-    /// A handle whose watcher is told of every stage and step as it is taken, by the thread that takes it.
+    /// A handle whose watcher is told of every stage and step as it is taken, by the thread that
+    /// takes it.
     pub fn watched(watcher: impl Fn(ProgressSnapshot) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Shared { watcher: Some(Arc::new(watcher)), ..Shared::default() }))
     }

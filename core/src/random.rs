@@ -2,7 +2,8 @@
 
 use rand::{RngExt, SeedableRng};
 
-/// The generator of the whole program: its stream is fixed by its definition, on every machine and in every release.
+/// The generator of the whole program: its stream is fixed by its definition, on every machine and
+/// in every release.
 pub type Rng = rand_chacha::ChaCha8Rng;
 
 /// The generator of `seed`.
@@ -10,15 +11,16 @@ pub fn seeded(seed: u64) -> Rng {
     stream(seed, 0)
 }
 
-/// Independent generator number `index` of `seed`: one for each piece of parallel work, so that the number of
-/// threads cannot change an answer.
+/// Independent generator number `index` of `seed`: one for each piece of parallel work, so that the
+/// number of threads cannot change an answer.
 pub fn stream(seed: u64, index: u64) -> Rng {
     let mut rng = Rng::seed_from_u64(seed);
     rng.set_stream(index);
     rng
 }
 
-/// Where a generator stands: its seed, its stream and how far it has come. [`restored`] goes on from there.
+/// Where a generator stands: its seed, its stream and how far it has come. [`restored`] goes on
+/// from there.
 pub fn state(rng: &Rng) -> [u8; 56] {
     let mut state = [0; 56];
     state[..32].copy_from_slice(&rng.get_seed());

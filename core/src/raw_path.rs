@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A path that can be written to JSON: as text where it is text, otherwise as its bytes in hexadecimal.
+/// A path that can be written to JSON: as text where it is text, otherwise as its bytes in
+/// hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawPath(pub PathBuf);
 

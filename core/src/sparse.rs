@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 
 /// The components of a vector that are not zero: indices ascending, each once; values finite.
 ///
-/// 8 bytes a component, side by side; the square of the length is kept. Components are f32, sums of products f64, added in
-/// the order of indices, so that equal vectors give equal sums.
+/// 8 bytes a component, side by side; the square of the length is kept. Components are f32, sums of
+/// products f64, added in the order of indices, so that equal vectors give equal sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseVec {
     entries: Box<[(u32, f32)]>,
@@ -28,7 +28,8 @@ impl SparseVec {
     /// The vector with `values[i]` at `indices[i]`. O(n).
     ///
     /// # Errors
-    /// [`Error::Value`] when the two differ in number, the indices do not ascend, or a value is zero or not finite.
+    /// [`Error::Value`] when the two differ in number, the indices do not ascend, or a value is
+    /// zero or not finite.
     pub fn new(indices: &[u32], values: &[f32]) -> Result<Self> {
         if indices.len() != values.len() {
             return Err(wrong("as many values as indices", format!("{} and {}", values.len(), indices.len())));
@@ -106,13 +107,15 @@ impl SparseVec {
         if lengths > 0.0 { self.dot(other) / lengths } else { 0.0 }
     }
 
-    /// The square of the Euclidean distance, from the differences themselves: exact to rounding also for near copies. O(n + m).
+    /// The square of the Euclidean distance, from the differences themselves: exact to rounding
+    /// also for near copies. O(n + m).
     pub fn distance_squared(&self, other: &Self) -> f64 {
         let difference = |(_, a, b): (u32, f32, f32)| f64::from(a) - f64::from(b);
         sum(self.union(other).map(difference).map(|d| d * d))
     }
 
-    /// `(index, own, other's)` wherever at least one of the two is not zero, by ascending index. O(n + m).
+    /// `(index, own, other's)` wherever at least one of the two is not zero, by ascending index.
+    /// O(n + m).
     pub fn union<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (u32, f32, f32)> + 'a {
         let (mut a, mut b) = (&self.entries[..], &other.entries[..]);
         std::iter::from_fn(move || {

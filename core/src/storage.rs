@@ -1,4 +1,5 @@
-//! The few things that are done to files which must survive, behind a trait, so that tests can let each of them fail.
+//! The few things that are done to files which must survive, behind a trait, so that tests can let
+//! each of them fail.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -33,7 +34,8 @@ pub trait Storage: Send + Sync {
     /// The system's.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Makes a file with these bytes. They are on the disk after [`Storage::sync`], its name after [`Storage::sync_folder`].
+    /// Makes a file with these bytes. They are on the disk after [`Storage::sync`], its name after
+    /// [`Storage::sync_folder`].
     ///
     /// # Errors
     /// The system's; [`io::ErrorKind::AlreadyExists`] when there is one.

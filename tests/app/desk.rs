@@ -1,4 +1,5 @@
-//! The desk without a window: nothing waits, everything arrives, and what goes wrong is told in a sentence.
+//! The desk without a window: nothing waits, everything arrives, and what goes wrong is told in a
+//! sentence.
 
 use std::fs;
 use std::path::Path;
@@ -298,7 +299,8 @@ fn a_mistake_in_the_program_ends_one_job_with_a_sentence() {
 fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
     let world = World::with_images();
     drop(ready(&world));
-    // Cutting features, judging and saving go wrong in turn, each on its third step, or at once if it has no steps.
+    // Cutting features, judging and saving go wrong in turn, each on its third step, or at once if
+    // it has no steps.
     let wrong = Arc::new(Mutex::new(""));
     let watch = Arc::clone(&wrong);
     let progress = Progress::watched(move |now| {

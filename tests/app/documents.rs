@@ -1,4 +1,5 @@
-//! The documents and the program say the same: commands, options, keys of `--json`, exit codes, examples, links.
+//! The documents and the program say the same: commands, options, keys of `--json`, exit codes,
+//! examples, links.
 
 pub(crate) mod keys;
 mod page;

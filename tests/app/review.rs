@@ -1,4 +1,5 @@
-//! Labels reviewed and given out: wrong ones are told, class folders can be links, and a dry run writes nothing.
+//! Labels reviewed and given out: wrong ones are told, class folders can be links, and a dry run
+//! writes nothing.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -32,7 +33,8 @@ fn wrong_labels_are_listed_with_their_reasons() {
         );
         assert_eq!(doubt["advisers"].as_array().unwrap().len(), 5);
     }
-    // Of the planted label most say what it is, each by its name, and what looks like it is a disc too.
+    // Of the planted label most say what it is, each by its name, and what looks like it is a disc
+    // too.
     let doubts = all["doubts"].as_array().unwrap();
     let planted = doubts.iter().find(|doubt| doubt["path"].as_str().unwrap().ends_with("disc_02_1_0_0_lt.png")).unwrap();
     assert!(planted["label"] == "grid" && planted["instead"][0][0] == "disc", "{planted}");

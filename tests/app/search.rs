@@ -1,4 +1,5 @@
-//! `tessera search` and `feedback`: what is found, in which order and how much of it, and what is said beside it.
+//! `tessera search` and `feedback`: what is found, in which order and how much of it, and what is
+//! said beside it.
 
 use serde_json::{Value, json};
 

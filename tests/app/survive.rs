@@ -105,7 +105,8 @@ fn say_until_killed(world: &World, said: &Said, rng: &mut Rng, life: usize) -> L
     Labelled { is_hit: is_killed && acknowledged.len() < lines.len(), acknowledged: acknowledged.len(), lines }
 }
 
-/// How many of the lines were done, if all that were acknowledged are among them, all are done in their order, and nothing else.
+/// How many of the lines were done, if all that were acknowledged are among them, all are done in
+/// their order, and nothing else.
 fn done(before: &BTreeMap<u64, String>, life: &Labelled, found: &BTreeMap<u64, String>) -> Option<usize> {
     let mut labels = before.clone();
     labels.extend(life.lines[..life.acknowledged].iter().cloned());
@@ -180,8 +181,8 @@ struct Victim<'a> {
     writes: usize,
 }
 
-/// Kills a command again and again right after one of its writes was seen, and looks each time at what is there. Lives that ended
-/// before do not count.
+/// Kills a command again and again right after one of its writes was seen, and looks each time at
+/// what is there. Lives that ended before do not count.
 fn kill_while(
     victim: &Victim<'_>,
     lives: usize,

@@ -176,7 +176,8 @@ fn a_signal_to_the_program_is_none_to_its_workers() {
     assert_ne!(rustix::process::getpgid(None).unwrap(), worker);
 }
 
-/// Of two jobs that decode at one time, cancels the second as soon as the first has what it waits for.
+/// Of two jobs that decode at one time, cancels the second as soon as the first has what it waits
+/// for.
 fn the_second_can_be_cancelled(workers: &Workers, holds: impl Fn() -> bool) {
     let world = World::new();
     let path = world.picture("a.png", 0, 1, 1);

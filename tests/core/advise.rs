@@ -1,4 +1,5 @@
-//! The mixture of advisers: its regret beside the bound, classes that come late, trust that can be read.
+//! The mixture of advisers: its regret beside the bound, classes that come late, trust that can be
+//! read.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -28,7 +29,8 @@ fn opinion(truth: usize, k: usize, right: f64, rng: &mut Rng) -> Opinion {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// In every round the log loss is within the bound of every adviser's, and of the best two, one after the other, with one change.
+    /// In every round the log loss is within the bound of every adviser's, and of the best two, one
+    /// after the other, with one change.
     #[test]
     fn regret_is_within_its_bound(n in 2usize..6, favoured in 0usize..3, k in 2usize..8, seed in 0u64..10_000, change in 50usize..150, again in 0.0f64..1.0) {
         let mut rng = random::seeded(seed);
@@ -52,7 +54,8 @@ proptest! {
             let told: Vec<_> = favourites.iter().filter_map(|favourite| advice.each[*favourite]).collect();
             let is_told = advice.suggestion().is_some_and(|class| told.contains(&class));
             prop_assert!(own > mixed || told.is_empty() || is_told || advice.suggestion() == last);
-            // The best chance is that of the suggestion, and what suggestions cost is within its bound.
+            // The best chance is that of the suggestion, and what suggestions cost is within its
+            // bound.
             let best = advice.chances.iter().map(|p| p.1).fold(0.0, f64::max);
             prop_assert!(advice.ranking.is_sorted_by_key(|class| -advice.chances.iter().find(|p| p.0 == *class).unwrap().1));
             prop_assert!((advice.mixed.iter().map(|p| p.1).sum::<f64>() - 1.0).abs() < 1e-9 || advice.mixed.is_empty());
@@ -95,7 +98,8 @@ fn trust_follows_who_is_right() {
         }
     }
     assert!(mixture.trust()[2] > mixture.trust()[0], "{:?}", mixture.trust());
-    // The best adviser alone errs in about 54 of 300 rounds, with the tenth in which it says nothing.
+    // The best adviser alone errs in about 54 of 300 rounds, with the tenth in which it says
+    // nothing.
     assert!(wrong[0] < 70 && wrong[1] < 100, "{wrong:?}");
 }
 
@@ -246,7 +250,8 @@ fn advisers_learn() {
     assert!(wrong.iter().all(|wrong| *wrong <= 4), "{wrong:?}");
 }
 
-/// What the class of the last thing does is learned: in folders it comes again, at random it tells nothing.
+/// What the class of the last thing does is learned: in folders it comes again, at random it tells
+/// nothing.
 #[test]
 fn the_order_is_learned() {
     let mut rng = random::seeded(12);
@@ -273,7 +278,8 @@ fn the_order_is_learned() {
     }
 }
 
-/// Labels class after class: advisers that are wrong half of the time cost nothing, for the order is right.
+/// Labels class after class: advisers that are wrong half of the time cost nothing, for the order
+/// is right.
 #[test]
 fn a_mixture_follows_the_order_of_folders() {
     let mut rng = random::seeded(13);
@@ -289,7 +295,8 @@ fn a_mixture_follows_the_order_of_folders() {
     assert!((8..=10).contains(&wrong), "{wrong}");
 }
 
-/// The pool's log loss on what independent advisers say comes near that of the best exponents, which are known: 1 each.
+/// The pool's log loss on what independent advisers say comes near that of the best exponents,
+/// which are known: 1 each.
 #[test]
 fn a_pool_learns_its_exponents() {
     let mut rng = random::seeded(14);
@@ -360,7 +367,8 @@ fn silence_costs_no_trust() {
     assert_eq!(advice.by(0).to_vec(), advice.mixed.iter().map(|p| p.1).collect::<Vec<_>>());
 }
 
-/// The favourite is right from the start, and others say with conviction what they do not know: hardly anything is lost to them.
+/// The favourite is right from the start, and others say with conviction what they do not know:
+/// hardly anything is lost to them.
 #[test]
 fn a_favourite_is_not_overruled_at_once() {
     let mut lost = 0.0;
@@ -384,7 +392,8 @@ fn a_favourite_is_not_overruled_at_once() {
     assert!(lost < 2.0, "{lost} of 150 more than the favourite");
 }
 
-/// What is chosen among favourites is wrong at most as often as all of them together, and as the mixture and the best of them.
+/// What is chosen among favourites is wrong at most as often as all of them together, and as the
+/// mixture and the best of them.
 #[test]
 fn favourites_are_followed_within_their_bounds() {
     for seed in 0..30 {

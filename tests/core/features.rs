@@ -15,7 +15,8 @@ use tessera_core::picture::pyramid::{Bordered, pyramid};
 
 use crate::scenes::{grey_scene, noise};
 
-/// The largest difference that all of nine neighbouring circle pixels exceed or reach, in one direction.
+/// The largest difference that all of nine neighbouring circle pixels exceed or reach, in one
+/// direction.
 fn score_of(picture: &GrayImage, x: u32, y: u32) -> u8 {
     let centre = i32::from(picture.get_pixel(x, y).0[0]);
     let around = CIRCLE.map(|(dx, dy)| {
@@ -130,7 +131,8 @@ fn orientation_points_to_the_bright_side() {
 
 #[test]
 fn a_turned_picture_has_the_same_features() {
-    // A little noise, so that no two neighbouring pixels score alike and the choice does not depend on reading order.
+    // A little noise, so that no two neighbouring pixels score alike and the choice does not depend
+    // on reading order.
     let mut picture = grey_scene(11, 160, 160);
     for (value, extra) in picture.pixels_mut().zip(noise(12, 160, 160).pixels()) {
         value.0[0] = (u32::from(value.0[0]) * 7 / 8 + u32::from(extra.0[0]) / 8) as u8;
@@ -151,7 +153,8 @@ fn a_turned_picture_has_the_same_features() {
         for (keypoint, descriptor) in upright.keypoints.iter().zip(&upright.descriptors) {
             let (x, y) = place(keypoint.x, keypoint.y, side);
             let same = features.keypoints.iter().position(|k| (k.x - x).abs() < 0.5 && (k.y - y).abs() < 0.5);
-            // Pixels of a picture turned by a right angle are the same; only rounding of the pattern differs.
+            // Pixels of a picture turned by a right angle are the same; only rounding of the
+            // pattern differs.
             found += usize::from(same.is_some_and(|i| features.descriptors[i].hamming(descriptor) <= 24));
         }
         assert!(found * 10 >= upright.keypoints.len() * 9, "{found} of {} found again", upright.keypoints.len());

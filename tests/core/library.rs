@@ -1,4 +1,5 @@
-//! Libraries: what is imported, said, taken back, moved and forgotten, and what the models make of it.
+//! Libraries: what is imported, said, taken back, moved and forgotten, and what the models make of
+//! it.
 
 mod acts;
 mod durable;
@@ -24,7 +25,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, Content, FolderWord, UserLabel};
 use tessera_core::library::import::{ImportOptions, Imported, hold, import};
 use tessera_core::library::state::{Image, State};
-use tessera_core::library::{Library, Opening};
+use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::picture::{Decoder, InProcess, Picture};
 use tessera_core::progress::Progress;
 
@@ -61,7 +62,7 @@ fn options() -> CkmOptions {
 }
 
 fn open(folder: &Path, decoder: Arc<dyn Decoder>) -> tessera_core::Result<Library> {
-    Library::open_or_create(folder, &Opening { options: options(), ..Opening::new(decoder, &Progress::default()) })
+    Library::open_or_create(folder, &LibraryOptions { options: options(), ..LibraryOptions::new(decoder, &Progress::default()) })
 }
 
 fn save(path: &Path, seed: u64) {

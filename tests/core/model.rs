@@ -65,7 +65,8 @@ fn other_things_are_not_replaced() {
     assert_eq!(files(folder.path()).len(), 1);
 }
 
-/// Loads after `damage` to a copy of each file in turn, which must be refused in a sentence that names that file.
+/// Loads after `damage` to a copy of each file in turn, which must be refused in a sentence that
+/// names that file.
 #[track_caller]
 fn refused(folder: &Path, file: &Path, bytes: &[u8], what: &str) {
     fs::write(file, bytes).unwrap();

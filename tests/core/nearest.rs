@@ -1,4 +1,5 @@
-//! One conformance suite for all indexes of nearest neighbours. A new index is one more line in [`cases`].
+//! One conformance suite for all indexes of nearest neighbours. A new index is one more line in
+//! [`cases`].
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use tessera_core::nearest::{
 };
 use tessera_core::sparse::SparseVec;
 
-/// Values of a point. They are few small whole numbers, so that many distances are equal and all are exact.
+/// Values of a point. They are few small whole numbers, so that many distances are equal and all
+/// are exact.
 const DIMENSION: usize = 4;
 
 type Values = [u8; DIMENSION];
@@ -39,14 +41,17 @@ trait Changing {
     fn remove(&mut self, id: ItemId) -> bool;
 }
 
+type WithinOf<I, P> = fn(&I, &P, f64, Filter<'_>) -> Result<Neighbors>;
+type InsertInto<I, P> = fn(&mut I, ItemId, &P) -> Result<()>;
+
 /// An index with the means to make its points.
 struct Adapter<I, P> {
     index: I,
     point: fn(&Values) -> P,
     /// No points of it.
     wrong: Vec<P>,
-    within: Option<fn(&I, &P, f64, Filter<'_>) -> Result<Neighbors>>,
-    insert: Option<fn(&mut I, ItemId, &P) -> Result<()>>,
+    within: Option<WithinOf<I, P>>,
+    insert: Option<InsertInto<I, P>>,
     remove: fn(&mut I, ItemId) -> bool,
 }
 

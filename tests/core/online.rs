@@ -1,4 +1,5 @@
-//! Experiments with online classification: streams do what they are made for, checks check, desks count.
+//! Experiments with online classification: streams do what they are made for, checks check, desks
+//! count.
 
 use proptest::prelude::*;
 use tessera_core::ckm::presets::Preset;
@@ -37,7 +38,8 @@ fn played(setting: &OnlineSetting) -> tessera_core::eval::online::Played {
     play(setting, &Progress::default()).unwrap()
 }
 
-/// The Perceptron is wrong in every round and loses sqrt(T); contextual search hardly loses, and every check holds.
+/// The Perceptron is wrong in every round and loses sqrt(T); contextual search hardly loses, and
+/// every check holds.
 #[test]
 fn the_perceptron_is_killed() {
     let rounds = 2500;
@@ -120,7 +122,8 @@ fn the_adversary_is_consistent() {
     }
 }
 
-/// Of general convex regions nothing can be learned: half of all guesses are wrong, at a cost that falls with T too slowly.
+/// Of general convex regions nothing can be learned: half of all guesses are wrong, at a cost that
+/// falls with T too slowly.
 #[test]
 fn convex_regions_cannot_be_learned() {
     for who in [Who::Ellipsoid, Who::Linear(Rule::Averaged)] {
@@ -198,7 +201,8 @@ fn one(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> tessera
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Every order labels everything once; folders come class by class, objects one by one, and runs never jump within an object.
+    /// Every order labels everything once; folders come class by class, objects one by one, and
+    /// runs never jump within an object.
     #[test]
     fn orders_are_orders(objects in prop::collection::vec(0usize..6, 1..60), seed in 0u64..1000) {
         let classes: Vec<usize> = objects.iter().map(|object| object % 3).collect();
@@ -232,7 +236,8 @@ proptest! {
     }
 }
 
-/// In folders the class of the last thing is nearly always right, and the mixture sees to it that it hardly errs more.
+/// In folders the class of the last thing is nearly always right, and the mixture sees to it that
+/// it hardly errs more.
 #[test]
 fn desks_learn_the_order() {
     let found = one(&things(&[]), StreamOrder::Folder, 4, 3).unwrap();
@@ -315,7 +320,8 @@ fn desks_with_images() {
     let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
     names.sort_unstable();
     assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
-    // The pieces of things that came before, in the order in which they came: the first knows nothing, copies are found again.
+    // The pieces of things that came before, in the order in which they came: the first knows
+    // nothing, copies are found again.
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
     let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();

@@ -5,7 +5,8 @@ use tessera_core::bytes::{Reader, Stored, Writer};
 use tessera_core::online_linear::{AdaptiveLinear, Learner, LinearOptions};
 use tessera_core::sparse::SparseVec;
 
-/// The learner as the papers write it: dense, in f64, with features as they are and not in units of their scale.
+/// The learner as the papers write it: dense, in f64, with features as they are and not in units of
+/// their scale.
 struct Obvious {
     options: LinearOptions,
     w: Vec<f64>,
@@ -80,7 +81,8 @@ proptest! {
         let options = LinearOptions { rate, constant, clipped };
         let (mut learner, mut obvious) = (AdaptiveLinear::new(&options), Obvious::new(&options, 9));
         for (x, label, importance) in &examples {
-            // Where a label is met to the last bit, rounding decides what comes next; these labels and rates stay away from it.
+            // Where a label is met to the last bit, rounding decides what comes next; these labels
+            // and rates stay away from it.
             let y = if *label { 0.9 } else { -0.7 };
             let (got, wanted) = (learner.predict(x), obvious.predict(x));
             prop_assert!((got - wanted).abs() < 1e-3 * (1.0 + wanted.abs()), "{got} and {wanted}");

@@ -1,4 +1,5 @@
-//! Decoding of good and bad files, and pictures against slow and obvious versions of what is computed on them.
+//! Decoding of good and bad files, and pictures against slow and obvious versions of what is
+//! computed on them.
 
 use std::fs;
 use std::io::Cursor;

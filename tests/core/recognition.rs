@@ -16,7 +16,8 @@ use tessera_core::progress::Progress;
 
 use crate::scenes::scene;
 
-/// Gives every file a picture of its own class, `side` pixels wide and high; those named `broken.png` cannot be read.
+/// Gives every file a picture of its own class, `side` pixels wide and high; those named
+/// `broken.png` cannot be read.
 struct Painter {
     side: u32,
     /// Memory of the process at each decoding, in bytes.

@@ -54,7 +54,8 @@ impl Faulty {
         self.0.lock().unwrap().operations
     }
 
-    /// What a crash at this moment may leave: each change that was not synced is there, or not, or in pieces.
+    /// What a crash at this moment may leave: each change that was not synced is there, or not, or
+    /// in pieces.
     fn crashed(&self, rng: &mut Rng) -> Self {
         let mut model = self.0.lock().unwrap().clone();
         for (live, synced) in &mut model.files {
@@ -187,7 +188,8 @@ fn weights(version: u32) -> Vec<u8> {
     (0..90).map(|i| (i * version + version) as u8).collect()
 }
 
-/// Saves versions one after the other. Returns the last that was acknowledged, and the last that was begun.
+/// Saves versions one after the other. Returns the last that was acknowledged, and the last that
+/// was begun.
 fn save(storage: &Faulty) -> (u32, u32) {
     let (mut acknowledged, mut begun) = (0, 0);
     for version in 1..=VERSIONS {
@@ -219,7 +221,8 @@ fn a_model_is_old_or_new_wherever_writing_fails() {
             let storage = Faulty::failing(at, for_ever);
             let (acknowledged, begun) = save(&storage);
             let found = saved(&storage).unwrap_or(0);
-            // What was put in place before the error is the new one, whole; a later one follows when the disk has room again.
+            // What was put in place before the error is the new one, whole; a later one follows
+            // when the disk has room again.
             assert!((acknowledged..=begun).contains(&found), "operation {at}: {found} of {acknowledged} to {begun}");
             assert!(for_ever || acknowledged == VERSIONS || at + 9 > operations, "operation {at} stopped the ones after it");
         }
@@ -252,7 +255,8 @@ fn a_model_is_old_or_new_wherever_it_crashes() {
 
 #[test]
 fn the_yardstick_sees_what_is_lost_without_syncing() {
-    // The same, but without bringing anything to the disk: some crash must lose an acknowledged file.
+    // The same, but without bringing anything to the disk: some crash must lose an acknowledged
+    // file.
     let storage = Faulty::default();
     storage.create(Path::new("/x.part"), b"new bytes").unwrap();
     storage.rename(Path::new("/x.part"), Path::new("/x")).unwrap();

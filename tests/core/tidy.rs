@@ -1,9 +1,11 @@
-//! What can be checked about the code itself: floors, file openings, lengths, leftovers, dependencies.
+//! What can be checked about the code itself: floors, file openings, lengths, leftovers,
+//! dependencies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The floors of `core`, lowest first. A module uses only lower floors; modules of one floor do not know each other.
+/// The floors of `core`, lowest first. A module uses only lower floors; modules of one floor do not
+/// know each other.
 const CORE: &[&[&str]] = &[
     &["error", "random", "ids", "descriptor", "hash", "raw_path", "storage", "bytes"],
     &["progress", "envelope", "sparse", "learn"],
@@ -84,7 +86,8 @@ fn modules_used(text: &str) -> Vec<String> {
     names
 }
 
-/// The first path segments after as many `super::` as lead from a file at some depth to the top of the crate.
+/// The first path segments after as many `super::` as lead from a file at some depth to the top of
+/// the crate.
 fn modules_above(text: &str, depth: usize) -> Vec<String> {
     let code = code(text);
     let chain = "super::".repeat(depth.max(1));
@@ -232,4 +235,166 @@ fn panics_unwind_in_release() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let release = manifest.split("[profile.release]").nth(1).unwrap().split("\n[").next().unwrap();
     assert!(release.contains("panic = \"unwind\""), "a codec that panics must be caught");
+}
+
+/// The module of a file, as path segments from the top of its package: `core/src/ckm/mod.rs` is
+/// `core`, `ckm`.
+fn module_of(path: &str) -> Option<Vec<String>> {
+    let (package, inside) = path.strip_suffix(".rs")?.split_once("/src/")?;
+    let mut parts: Vec<String> = std::iter::once(package).chain(inside.split('/')).map(str::to_owned).collect();
+    if parts.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
+        parts.pop();
+    }
+    Some(parts)
+}
+
+/// The paths that follow each `crate::` or `super::` of a text, also those inside braces, as
+/// segments from the top.
+fn paths_used(text: &str, module: &[String]) -> Vec<Vec<String>> {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let mut code = String::with_capacity(text.len());
+    for word in lines.flat_map(str::split_whitespace) {
+        if code.ends_with(is_letter) && word.starts_with(is_letter) {
+            code.push(' ');
+        }
+        code.push_str(word);
+    }
+    let mut found = Vec::new();
+    for start in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(start) {
+            if code[..at].ends_with("::") || code[..at].ends_with(is_letter) {
+                continue;
+            }
+            let (mut base, mut rest) = match start {
+                "crate::" => (module[..1].to_vec(), &code[at + 7..]),
+                "super::" => (module[..module.len() - 1].to_vec(), &code[at + 7..]),
+                _ => (module.to_vec(), &code[at + 6..]),
+            };
+            while let Some(further) = rest.strip_prefix("super::") {
+                base.pop();
+                rest = further;
+            }
+            expand(base, rest, &mut found);
+        }
+    }
+    found
+}
+
+/// Adds the paths of a use tree that begins where `rest` does. Returns what follows it.
+fn expand<'a>(mut base: Vec<String>, mut rest: &'a str, found: &mut Vec<Vec<String>>) -> &'a str {
+    loop {
+        if let Some(list) = rest.strip_prefix('{') {
+            rest = list;
+            while !rest.starts_with('}') && !rest.is_empty() {
+                let after = expand(base.clone(), rest, found);
+                // What is no use tree, such as the body of a function, ends the list.
+                if after.len() == rest.len() {
+                    return "";
+                }
+                rest = after.strip_prefix(',').unwrap_or(after);
+            }
+            return rest.strip_prefix('}').unwrap_or(rest);
+        }
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        rest = &rest[name.len()..];
+        if !name.is_empty() && name != "self" {
+            base.push(name);
+        }
+        match rest.strip_prefix("::") {
+            Some(further) => rest = further,
+            None => {
+                found.push(base);
+                return rest;
+            }
+        }
+    }
+}
+
+#[test]
+fn use_trees_are_understood() {
+    let module: Vec<String> = ["core", "a", "b"].map(str::to_owned).into();
+    let mut found =
+        paths_used("use crate::x::{y::Z, self, w};\nuse super::c;\nuse super::super::d::E;\nfn f() { super::g::h(1) }", &module);
+    found.sort();
+    let expected: Vec<Vec<String>> = ["core a c", "core a g h", "core d E", "core x", "core x w", "core x y Z"]
+        .iter()
+        .map(|path| path.split(' ').map(str::to_owned).collect())
+        .collect();
+    assert!(expected.iter().all(|path| found.contains(path)), "{found:?}");
+}
+
+/// A module and what is inside it belong together; any other two files that need each other,
+/// directly or by way of others, cannot be read one after the other.
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let all: Vec<(Vec<String>, String)> = sources().into_iter().filter_map(|(path, text)| Some((module_of(&path)?, text))).collect();
+    let number = |path: &[String]| all.iter().position(|(module, _)| module == path);
+    let file_of = |path: &[String]| (1..=path.len()).rev().find_map(|n| number(&path[..n]));
+    let uses = |at: usize| -> Vec<usize> {
+        let (module, text) = &all[at];
+        let used = paths_used(text, module).into_iter().filter_map(|path| file_of(&path));
+        let is_apart = |other: &usize| !all[*other].0.starts_with(module) && !module.starts_with(&all[*other].0);
+        used.filter(is_apart).collect()
+    };
+    let graph: Vec<Vec<usize>> = (0..all.len()).map(uses).collect();
+    let reaches = |from: usize, to: usize| {
+        let (mut seen, mut next) = (vec![false; all.len()], graph[from].clone());
+        while let Some(at) = next.pop() {
+            if at == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[at], true) {
+                next.extend(&graph[at]);
+            }
+        }
+        false
+    };
+    let circles: Vec<String> = (0..all.len()).filter(|&at| reaches(at, at)).map(|at| all[at].0.join("::")).collect();
+    assert!(circles.is_empty(), "these import each other in circles: {circles:#?}");
+}
+
+/// One name, one thing: a reader who has met a type knows it everywhere. Errors and options are
+/// named by their modules.
+#[test]
+fn public_types_have_names_of_their_own() {
+    let mut seen: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+    let mut twice = Vec::new();
+    for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/")) {
+        for line in text.lines() {
+            let Some(rest) = line.trim_start().strip_prefix("pub ") else { continue };
+            let Some((kind, rest)) = rest.split_once(' ') else { continue };
+            if !["struct", "enum", "trait", "type", "union"].contains(&kind) {
+                continue;
+            }
+            let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if ["Error", "Options", "Result"].contains(&name.as_str()) {
+                continue;
+            }
+            if let Some(other) = seen.insert(name.clone(), path.clone()) {
+                twice.push(format!("{name}: {other} and {path}"));
+            }
+        }
+    }
+    assert!(twice.is_empty(), "{twice:#?}");
+}
+
+#[test]
+fn comments_wrap_at_100_columns() {
+    let mut long = Vec::new();
+    for (path, text) in sources() {
+        let mut is_code = false;
+        for (number, line) in text.lines().enumerate() {
+            let comment = line.trim_start();
+            if comment.starts_with("//") && comment.contains("```") {
+                is_code = !is_code;
+            }
+            let is_table = comment.trim_start_matches(['/', '!', ' ']).starts_with('|');
+            let is_word = comment.split_whitespace().count() <= 2;
+            if comment.starts_with("//") && line.chars().count() > 100 && !is_code && !is_table && !is_word {
+                long.push(format!("{path}:{}", number + 1));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{} comments are longer, such as {:#?}", long.len(), &long[..long.len().min(20)]);
 }

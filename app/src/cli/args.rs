@@ -14,7 +14,8 @@ use crate::settings::PICTURE_MEGABYTES;
 
 /// Find and recognise images on your own machine.
 ///
-/// Without a command it opens the window; where there is none, it trains on the built-in sample and explains one answer.
+/// Without a command it opens the window; where there is none, it trains on the built-in sample and
+/// explains one answer.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
 pub(super) struct Arguments {
@@ -83,7 +84,8 @@ fn threads(text: &str) -> Result<usize, String> {
 pub(super) enum Command {
     /// Import folders of images into a library, which is made if need be
     Import(Import),
-    /// Train a recogniser on a folder of labelled images, or judge and save the one that a library has
+    /// Train a recogniser on a folder of labelled images, or judge and save the one that a library
+    /// has
     Train(Train),
     /// Recognise images with a library or a trained model; prints one answer an image
     Classify(Classify),
@@ -188,7 +190,8 @@ pub(super) struct Build {
     /// Which elements the recogniser is made of
     #[arg(long, value_enum, default_value_t = Elements::Mixed, value_name = "KIND")]
     pub(super) elements: Elements,
-    /// Read all options of the machine from this RON file instead (`tessera eval ckm --print-options` writes one)
+    /// Read all options of the machine from this RON file instead (`tessera eval ckm
+    /// --print-options` writes one)
     #[arg(long, value_name = "FILE", conflicts_with = "elements")]
     pub(super) options: Option<PathBuf>,
     /// List each file that failed here, as JSON lines of path, reason and detail
@@ -199,11 +202,12 @@ pub(super) struct Build {
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub(super) struct Train {
-    /// A library; or a folder of images in class folders or with NORB-style names, or a NORB `-dat.mat` file
+    /// A library; or a folder of images in class folders or with NORB-style names, or a NORB
+    /// `-dat.mat` file
     #[arg(value_name = "LIBRARY|FOLDER")]
     pub(super) folder: PathBuf,
-    /// Where the model goes; one file where the name ends in `.tessera-model` [default: `models/recogniser` in the library,
-    /// or the folder's name with `.model`, here]
+    /// Where the model goes; one file where the name ends in `.tessera-model` [default:
+    /// `models/recogniser` in the library, or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
     #[command(flatten)]
@@ -216,7 +220,8 @@ pub(super) struct Classify {
     /// A library, or a model that `train` or `export` wrote
     #[arg(value_name = "LIBRARY|MODEL")]
     pub(super) model: PathBuf,
-    /// Images, or folders of images; `#ID` is an image of the library, judged without the images of its object
+    /// Images, or folders of images; `#ID` is an image of the library, judged without the images of
+    /// its object
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Show the pieces of training images that made the scores of the best class and the runner-up
@@ -264,7 +269,8 @@ pub(super) enum Eval {
     Online(EvalOnline),
     /// Draw how loss and mistakes grow on long streams, of contextual search and of classical rules
     OnlineFigures(EvalOnlineFigures),
-    /// Count the corrections until everything is labelled: a mixture of advisers beside each of them
+    /// Count the corrections until everything is labelled: a mixture of advisers beside each of
+    /// them
     Desk(EvalDesk),
 }
 
@@ -291,7 +297,8 @@ pub(super) struct EvalCkm {
     /// Folder to test on
     #[arg(long, value_name = "DIR", requires = "train")]
     pub(super) test: Option<PathBuf>,
-    /// One folder for both: each image is tested without its object, unless --test-instances is given
+    /// One folder for both: each image is tested without its object, unless --test-instances is
+    /// given
     #[arg(long, value_name = "DIR", conflicts_with = "train")]
     pub(super) data: Option<PathBuf>,
     /// With --data: test the objects of these instance numbers and train on the others
@@ -341,7 +348,8 @@ pub(super) struct Toys {
     /// How the images are stored
     #[arg(long, value_enum, default_value_t = ToyFormat::Folders)]
     pub(super) format: ToyFormat,
-    /// The built-in sample instead: planted mistakes, near-duplicates, a broken file and images set aside to try
+    /// The built-in sample instead: planted mistakes, near-duplicates, a broken file and images set
+    /// aside to try
     #[arg(long, conflicts_with_all = ["instances", "views", "side", "stereo", "format"])]
     pub(super) sample: bool,
 }

@@ -100,8 +100,8 @@ fn look_at(library: &Library) -> Result<Looked, Error> {
     Ok(Looked { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
 }
 
-/// Opens the library with a cache that is made again from the log and the images. The old one is put back where that helps
-/// nothing, or loses images whose files are away.
+/// Opens the library with a cache that is made again from the log and the images. The old one is
+/// put back where that helps nothing, or loses images whose files are away.
 fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Looked) -> Result<(Looked, Vec<String>)> {
     let helped = |library: &mut Library| {
         let after = look_at(library)?;

@@ -133,7 +133,8 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
     }
 }
 
-/// The images asked for: `#ID`s of a library, and paths, with each folder replaced by the images in it.
+/// The images asked for: `#ID`s of a library, and paths, with each folder replaced by the images in
+/// it.
 fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures: &mut Failures<'_>) -> Result<Vec<Asked>> {
     let mut all = Vec::new();
     for path in paths {

@@ -1,4 +1,5 @@
-//! The hidden command `decode-worker`: this program as a process that decodes pictures for another one, within limits.
+//! The hidden command `decode-worker`: this program as a process that decodes pictures for another
+//! one, within limits.
 
 use std::io;
 
@@ -16,8 +17,9 @@ pub(super) fn run() -> anyhow::Result<Done> {
     Ok(Done::Whole)
 }
 
-/// Takes from this process what decoding does not need: memory beyond a limit, files it could write, a memory dump. It ends when
-/// the program that started it is gone, even in the middle of a picture.
+/// Takes from this process what decoding does not need: memory beyond a limit, files it could
+/// write, a memory dump. It ends when the program that started it is gone, even in the middle of a
+/// picture.
 #[cfg(unix)]
 fn confine() {
     use rustix::process::{Resource, Rlimit, setrlimit};

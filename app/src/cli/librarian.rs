@@ -76,7 +76,8 @@ impl<'a> Librarian<'a> {
         self.end(library, outcome, Library::close)
     }
 
-    /// Closes a library that was made for work which then could not begin. One that is still empty is taken away.
+    /// Closes a library that was made for work which then could not begin. One that is still empty
+    /// is taken away.
     pub(super) fn take_away(&self, library: Library) -> Result<()> {
         self.end(library, Ok(()), Library::close_or_take_away)
     }
@@ -87,7 +88,8 @@ impl<'a> Librarian<'a> {
         }
         let closed = close(library);
         let value = outcome?;
-        // Everything acknowledged is on disk: what is not kept now is learned again when the library is next opened.
+        // Everything acknowledged is on disk: what is not kept now is learned again when the
+        // library is next opened.
         if let Err(error) = closed {
             self.out.note(&error.to_string());
         }
@@ -123,7 +125,8 @@ impl Finder {
     }
 }
 
-/// The full paths that a path may stand for: a library knows a link by the link's own name in its folder's true place.
+/// The full paths that a path may stand for: a library knows a link by the link's own name in its
+/// folder's true place.
 fn spellings(path: &Path) -> impl Iterator<Item = PathBuf> {
     let in_folder = |path: &Path| Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
     let full = std::path::absolute(path).ok();

@@ -40,7 +40,8 @@ pub(super) struct Import {
     /// Write the pictures of NORB `-dat.mat` files into this folder first, as PNG, and import that
     #[arg(long, value_name = "DIR")]
     pub(super) unpack: Option<PathBuf>,
-    /// List each file that failed here, and each that is a duplicate, as JSON lines of path, reason and detail
+    /// List each file that failed here, and each that is a duplicate, as JSON lines of path, reason
+    /// and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
 }
@@ -64,7 +65,8 @@ pub(super) struct Search {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// Words of captions, classes and file names; `"a phrase"` must be there, and `-word` in none of them (last, after `--`); or `#ID`
+    /// Words of captions, classes and file names; `"a phrase"` must be there, and `-word` in none
+    /// of them (last, after `--`); or `#ID`
     #[arg(value_name = "WORDS")]
     pub(super) words: Vec<String>,
     /// Images that look like this one, a file or `#ID` of the library; with words, both count half
@@ -136,8 +138,9 @@ pub(super) struct Feedback {
     /// Take back what was said of it for this query
     #[arg(long, conflicts_with = "reward")]
     pub(super) unteach: bool,
-    /// Read a JSON object a line, {"query": words, "image": a path, "#ID" or ID, "reward": -1 to 1, or null to take it back}, and
-    /// answer each with one: {ok, image, query, reward, event} once it is on disk, or {ok: false, error}
+    /// Read a JSON object a line, {"query": words, "image": a path, "#ID" or ID, "reward": -1 to 1,
+    /// or null to take it back}, and answer each with one: {ok, image, query, reward, event} once
+    /// it is on disk, or {ok: false, error}
     #[arg(long, conflicts_with_all = ["query", "image", "reward", "unteach"])]
     pub(super) stdin: bool,
 }
@@ -151,10 +154,12 @@ pub(super) struct Suggest {
     /// Images of the library: paths or `#ID`; without any, those that have no class
     #[arg(value_name = "IMAGE")]
     pub(super) images: Vec<PathBuf>,
-    /// Images wanted, where none are named; no more than 400 in an order for which advisers are asked
+    /// Images wanted, where none are named; no more than 400 in an order for which advisers are
+    /// asked
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
-    /// Which of those without a class come first: those that teach most, those on which advisers disagree, by their paths, or by chance
+    /// Which of those without a class come first: those that teach most, those on which advisers
+    /// disagree, by their paths, or by chance
     #[arg(long, default_value = "folder", value_name = "ORDER", value_parser = ["useful", "disagreement", "folder", "random"])]
     pub(super) order: String,
 }
@@ -189,8 +194,9 @@ pub(super) struct Label {
     /// They are not of this class, which is not suggested for them any more; their labels stay
     #[arg(long, value_name = "CLASS")]
     pub(super) not: Option<String>,
-    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for none} or {"image": …, "not": a class},
-    /// which "rejected": false takes back, and answer each with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
+    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for
+    /// none} or {"image": …, "not": a class}, which "rejected": false takes back, and answer each
+    /// with one: {ok, image, label, event} once it is on disk, or {ok: false, error}
     #[arg(long)]
     pub(super) stdin: bool,
 }
@@ -207,8 +213,9 @@ pub(super) struct Caption {
     /// Its captions; an empty one takes them off
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "TEXT")]
     pub(super) captions: Vec<String>,
-    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "caption": a text, a list of texts, or null for none}, and
-    /// answer each with one: {ok, image, caption, event} once it is on disk, or {ok: false, error}
+    /// Read a JSON object a line, {"image": a path, "#ID" or ID, "caption": a text, a list of
+    /// texts, or null for none}, and answer each with one: {ok, image, caption, event} once it is
+    /// on disk, or {ok: false, error}
     #[arg(long)]
     pub(super) stdin: bool,
 }
@@ -260,7 +267,8 @@ pub(super) struct Export {
     /// What is written
     #[arg(value_enum, value_name = "WHAT")]
     pub(super) what: What,
-    /// The file, or the folder, that is written; a model becomes one file where the name ends in `.tessera-model`
+    /// The file, or the folder, that is written; a model becomes one file where the name ends in
+    /// `.tessera-model`
     #[arg(long, value_name = "PATH")]
     pub(super) to: PathBuf,
     /// How it is written [default: csv; events: jsonl]
@@ -306,7 +314,8 @@ pub(super) enum Format {
     Sidecar,
     /// Copies of the images in a folder for each class; labels only
     ClassFolders,
-    /// Copies of the images in one folder, named like `truck_07_3_12_4_lt.png`; what is not known is 0; labels only
+    /// Copies of the images in one folder, named like `truck_07_3_12_4_lt.png`; what is not known
+    /// is 0; labels only
     NorbNames,
 }
 

@@ -8,16 +8,19 @@ use tessera_core::cmt::CmtOptions;
 /// How memory trees are grown and taught.
 #[derive(Debug, Args)]
 pub(super) struct Grow {
-    /// Memories in a leaf: at most this many times log2 of all memories [default: 4; cmt-multilabel: 2; cmt-captions: 5]
+    /// Memories in a leaf: at most this many times log2 of all memories [default: 4;
+    /// cmt-multilabel: 2; cmt-captions: 5]
     #[arg(long, value_name = "C")]
     pub(super) c: Option<f64>,
     /// Memories in a leaf: at most this many, whatever there are
     #[arg(long, value_name = "N", conflicts_with = "c")]
     pub(super) leaf_cap: Option<u32>,
-    /// Memories that are inserted again at each step [default: 5; cmt-multilabel: 10; cmt-captions: 1]
+    /// Memories that are inserted again at each step [default: 5; cmt-multilabel: 10; cmt-captions:
+    /// 1]
     #[arg(long, value_name = "N")]
     pub(super) reroutes: Option<u32>,
-    /// How much a router weighs the balance of its sides against its own prediction, above 0 and at most 1
+    /// How much a router weighs the balance of its sides against its own prediction, above 0 and at
+    /// most 1
     #[arg(long, default_value_t = 0.9, value_name = "A")]
     pub(super) alpha: f64,
     /// Trees that hold the same memories
@@ -32,7 +35,8 @@ pub(super) struct Grow {
     /// The scorer learns nothing from rewards
     #[arg(long)]
     pub(super) fixed_scorer: bool,
-    /// The scorer learns with its similarity taken away twice instead of kept, as Vowpal Wabbit's does
+    /// The scorer learns with its similarity taken away twice instead of kept, as Vowpal Wabbit's
+    /// does
     #[arg(long)]
     pub(super) opposed_offset: bool,
     /// Routers also learn from memories that are inserted again after a reward
@@ -76,7 +80,8 @@ pub(super) struct EvalCmtClassify {
     /// Ask for each example and reward the answer before it is inserted, in one pass
     #[arg(long)]
     pub(super) online: bool,
-    /// With --online, let the scorer learn too: the paper's does not, for most answers to what is new are wrong
+    /// With --online, let the scorer learn too: the paper's does not, for most answers to what is
+    /// new are wrong
     #[arg(long, requires = "online", conflicts_with = "fixed_scorer")]
     pub(super) online_scorer: bool,
     #[command(flatten)]
@@ -88,13 +93,15 @@ pub(super) struct EvalCmtClassify {
 /// Arguments of `eval cmt-multilabel`.
 #[derive(Debug, Args)]
 pub(super) struct EvalCmtMultilabel {
-    /// Examples to train on: Mulan's ARFF with its XML file beside it, or a text file of the Extreme Classification Repository
+    /// Examples to train on: Mulan's ARFF with its XML file beside it, or a text file of the
+    /// Extreme Classification Repository
     #[arg(long, value_name = "FILE")]
     pub(super) train: PathBuf,
     /// Examples to test, in the same form
     #[arg(long, value_name = "FILE")]
     pub(super) test: PathBuf,
-    /// Passes in which answers are rewarded, after the one that inserts; one-against-all has as many in all
+    /// Passes in which answers are rewarded, after the one that inserts; one-against-all has as
+    /// many in all
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(super) supervised_passes: u32,
     /// How fast the functions of labels learn
@@ -127,7 +134,8 @@ pub(super) struct EvalCmtCaptions {
     /// Passes in which answers are rewarded
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(super) supervised_passes: u32,
-    /// Taken from each reward before it is learned; 0 is the paper's [default: the mean of the rewards so far]
+    /// Taken from each reward before it is learned; 0 is the paper's [default: the mean of the
+    /// rewards so far]
     #[arg(long, value_name = "R")]
     pub(super) baseline: Option<f32>,
     /// List each photo that failed here, as JSON lines of path, reason and detail

@@ -74,8 +74,8 @@ impl std::error::Error for Usage {}
 /// Opens the window, with what lies at a path where one is given, and returns when it is closed.
 pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
 
-/// Runs the command line of this process and returns its exit code (docs/cli.md lists them). Without a command it
-/// opens `window`, where there is one and a display to open it on.
+/// Runs the command line of this process and returns its exit code (docs/cli.md lists them).
+/// Without a command it opens `window`, where there is one and a display to open it on.
 pub fn main(window: Option<Window>) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -194,7 +194,8 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// A file that may grow no further is an error like any other, which a sentence tells; the system would end this process.
+/// A file that may grow no further is an error like any other, which a sentence tells; the system
+/// would end this process.
 #[cfg(unix)]
 fn outlive_limits() {
     let signal = rustix::process::Signal::XFSZ.as_raw();

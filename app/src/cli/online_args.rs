@@ -68,10 +68,12 @@ pub(super) struct EvalOnline {
     /// Who learns
     #[arg(long, value_enum, value_name = "LEARNER")]
     pub(super) learner: Learner,
-    /// Queries: sphere, collinear, perceptron-killer, adversary, convex-lower-bound, or a file in libsvm's format
+    /// Queries: sphere, collinear, perceptron-killer, adversary, convex-lower-bound, or a file in
+    /// libsvm's format
     #[arg(long, value_name = "STREAM|FILE.svm")]
     pub(super) stream: String,
-    /// What makes a class's centre the nearest: inner, l2 or lp:P; a P that is no even number is an experiment without a bound
+    /// What makes a class's centre the nearest: inner, l2 or lp:P; a P that is no even number is an
+    /// experiment without a bound
     #[arg(long, default_value = "inner", value_name = "METRIC", value_parser = metric)]
     pub(super) metric: Geometry,
     /// Degree of the polynomials of lp:P for other than even P
@@ -80,7 +82,8 @@ pub(super) struct EvalOnline {
     /// Power of the loss
     #[arg(long, default_value_t = 1.0, value_name = "A")]
     pub(super) loss_power: f64,
-    /// Leave out queries with a smaller margin, and tell contextual search; of perceptron-killer, the margin of all queries [default: 1/sqrt(T)]
+    /// Leave out queries with a smaller margin, and tell contextual search; of perceptron-killer,
+    /// the margin of all queries [default: 1/sqrt(T)]
     #[arg(long, value_name = "G")]
     pub(super) margin: Option<f64>,
     /// Which pairs of classes a label teaches
@@ -95,13 +98,15 @@ pub(super) struct EvalOnline {
     /// Rounds at most
     #[arg(long, value_name = "T", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(super) rounds: u32,
-    /// Take a mistake at this scale or a finer one for a contradiction of labels [default: 4 for a file, otherwise none]
+    /// Take a mistake at this scale or a finer one for a contradiction of labels [default: 4 for a
+    /// file, otherwise none]
     #[arg(long, value_name = "SCALE")]
     pub(super) guard: Option<u32>,
     /// Check every inequality of the proofs in every round
     #[arg(long)]
     pub(super) verify: bool,
-    /// Write what was asked as a table, for other programs: a row of the class's number, each class's cost and the query for each round
+    /// Write what was asked as a table, for other programs: a row of the class's number, each
+    /// class's cost and the query for each round
     #[arg(long, value_name = "FILE.csv")]
     pub(super) to: Option<PathBuf>,
 }
@@ -145,10 +150,12 @@ impl From<Labelled> for StreamOrder {
 /// Arguments of `eval desk`.
 #[derive(Debug, Args)]
 pub(super) struct EvalDesk {
-    /// What is labelled: examples in libsvm's format, or a folder of images in class folders or with NORB-style names
+    /// What is labelled: examples in libsvm's format, or a folder of images in class folders or
+    /// with NORB-style names
     #[arg(long, value_name = "FILE.svm|DIR")]
     pub(super) stream: PathBuf,
-    /// The order in which it is labelled; several, separated by commas, are answered one after another
+    /// The order in which it is labelled; several, separated by commas, are answered one after
+    /// another
     #[arg(long, value_enum, default_value = "random", value_delimiter = ',', value_name = "ORDER,...")]
     pub(super) order: Vec<Labelled>,
     /// Which object each example of a file shows, one name a line

@@ -178,7 +178,8 @@ impl<'a> Failures<'a> {
         self.failed
     }
 
-    /// Files that were passed over. What could not be read has failed; the rest is worth a line, no more.
+    /// Files that were passed over. What could not be read has failed; the rest is worth a line, no
+    /// more.
     pub(super) fn skipped(&mut self, skipped: &[Skipped]) -> anyhow::Result<()> {
         for Skipped { path, reason, detail } in skipped {
             if *reason == "io" {
@@ -207,7 +208,8 @@ impl<'a> Failures<'a> {
         Ok(if self.failed == 0 { Done::Whole } else { Done::Partly })
     }
 
-    /// Says how a command ended that answered for `answered` files: when there are none, the first error is its own.
+    /// Says how a command ended that answered for `answered` files: when there are none, the first
+    /// error is its own.
     pub(super) fn finish(self, answered: usize) -> anyhow::Result<Done> {
         if self.failed + self.passed_over > 0 {
             let (failed, passed_over) = (self.failed, self.passed_over);

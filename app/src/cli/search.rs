@@ -126,7 +126,8 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     })
 }
 
-/// The images that the filters let through, or among them that which is named; `None` without filters.
+/// The images that the filters let through, or among them that which is named; `None` without
+/// filters.
 fn filter(library: &Library, arguments: &Search, named: Option<ItemId>) -> Result<Option<Arc<HashSet<ItemId>>>> {
     let (class, folder) = (arguments.class.as_deref(), arguments.folder.as_deref());
     if class.is_none() && folder.is_none() && named.is_none() {

@@ -17,7 +17,8 @@ use super::librarian::{Finder, Librarian};
 /// Longest line.
 const LONGEST: u64 = 1 << 20;
 
-/// Answers every line on stdin that is not blank until it ends. `act` does what one object asks for and returns what is added to its answer.
+/// Answers every line on stdin that is not blank until it ends. `act` does what one object asks for
+/// and returns what is added to its answer.
 pub(super) fn answer_each(
     librarian: &Librarian<'_>,
     library: &mut Library,

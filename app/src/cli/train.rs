@@ -56,7 +56,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     Ok(done)
 }
 
-/// Judges the recogniser of a library, which learned when its images were imported and labelled, and saves it.
+/// Judges the recogniser of a library, which learned when its images were imported and labelled,
+/// and saves it.
 fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out, folder) = (librarian.session, librarian.out, &arguments.folder);
     let build = &arguments.build;

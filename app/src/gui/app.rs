@@ -17,7 +17,7 @@ use super::modal::Modal;
 use super::page::Page;
 use super::pages::Pages;
 use super::panel::Panel;
-use super::pictures::Pictures;
+use super::pictures::PictureTextures;
 use super::textures::Textures;
 use super::toasts::Toasts;
 use super::view::View;
@@ -35,7 +35,7 @@ pub struct App {
     pub(super) view: View,
     pub(super) pages: Pages,
     textures: Textures,
-    pictures: Pictures,
+    pictures: PictureTextures,
     pub(super) asks: Vec<Ask>,
     /// Whether the window may close though something is going on.
     may_leave: bool,
@@ -70,7 +70,7 @@ impl App {
             dialogs,
             view: View { toasts, ..View::default() },
             pages: Pages::default(),
-            pictures: Pictures::default(),
+            pictures: PictureTextures::default(),
             asks: Vec::new(),
             may_leave: false,
         })

@@ -8,7 +8,7 @@ use super::actions::Action;
 use super::asks::Ask;
 use super::dialogs::SystemDialogs;
 use super::listing::Scope;
-use super::pictures::Pictures;
+use super::pictures::PictureTextures;
 use super::textures::Textures;
 use super::view::View;
 use crate::command::Command;
@@ -25,7 +25,7 @@ pub struct Panel<'a> {
     /// Thumbnails.
     pub textures: &'a mut Textures,
     /// Large pictures.
-    pub pictures: &'a mut Pictures,
+    pub pictures: &'a mut PictureTextures,
     /// The settings.
     pub settings: &'a mut Settings,
     /// What is asked for, in order.

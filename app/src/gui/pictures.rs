@@ -16,7 +16,7 @@ use crate::session::like::Like;
 
 /// Textures of large pictures, each made when the desk has another one.
 #[derive(Default)]
-pub struct Pictures {
+pub struct PictureTextures {
     recognition: Option<Arc<Recognition>>,
     query: Option<TextureHandle>,
     tiles: Vec<Option<TextureHandle>>,
@@ -26,7 +26,7 @@ pub struct Pictures {
     tray_of: Option<PathBuf>,
 }
 
-impl Pictures {
+impl PictureTextures {
     /// Puts the pictures that are shown on the graphics card.
     pub fn begin(&mut self, ctx: &Context, desk: &Desk) {
         let load = |name: &str, picture: &RgbImage| ctx.load_texture(name, colour_image(picture), TextureOptions::LINEAR);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::envelope::{self, hash_hex};
-use tessera_core::library::{self, Library, Opening};
+use tessera_core::library::{self, Library, LibraryOptions};
 use tessera_core::{Error, Result};
 
 use super::Session;
@@ -76,7 +76,7 @@ impl Session {
     /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        self.pool.install(|| Library::open(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
+        self.pool.install(|| Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
     /// Opens a library, or makes one in a new or empty folder.
@@ -85,7 +85,7 @@ impl Session {
     /// As [`Library::open_or_create`].
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        self.pool.install(|| Library::open_or_create(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress)))
+        self.pool.install(|| Library::open_or_create(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
     /// Opens a library with a cache that is made anew, which stays if `keep` gives something.
@@ -94,7 +94,7 @@ impl Session {
     /// As [`Library::with_new_cache`].
     pub fn with_new_cache<T: Send>(&self, folder: &Path, keep: impl FnOnce(&mut Library) -> Result<Option<T>> + Send) -> Result<Option<T>> {
         refuse_network(folder)?;
-        self.pool.install(|| Library::with_new_cache(folder, &Opening::new(Arc::clone(&self.decoder), &self.progress), keep))
+        self.pool.install(|| Library::with_new_cache(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress), keep))
     }
 
     /// Where the library of a plain folder of images lies: in the user's data folder, under a name

@@ -152,8 +152,8 @@ impl Adviser<SparseVec> for Remembering {
     }
 }
 
-/// A recogniser's scores as an opinion. Its classes are in the order of their names, which changes as they come; `class_of` says which
-/// class each is here.
+/// A recogniser's scores as an opinion. Its classes are in the order of their names, which changes
+/// as they come; `class_of` says which class each is here.
 pub fn recognised(scores: &Scores, class_of: impl Fn(ClassId) -> Option<ClassId>) -> Opinion {
     let mut opinion: Vec<f64> = Vec::new();
     for (own, score) in (0..).zip(&scores.of) {

@@ -1,4 +1,5 @@
-//! Chances from scores: how often an adviser's first, second, ... choice was right when it was as sure as now.
+//! Chances from scores: how often an adviser's first, second, ... choice was right when it was as
+//! sure as now.
 
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
@@ -19,7 +20,8 @@ const LEAST: f64 = 1e-3;
 /// An adviser's record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
-    /// Of each degree of sureness: how often the first choice was right, and how often there was one.
+    /// Of each degree of sureness: how often the first choice was right, and how often there was
+    /// one.
     sure: [[f64; 2]; DEGREES],
     /// How often each choice was right; the last counts all from there on.
     choices: [f64; CHOICES],
@@ -52,7 +54,8 @@ impl Calibrated {
         (self.choices[0] + 0.5 * START) / (self.rounds() + START)
     }
 
-    /// Which degree of sureness a lead is: each sqrt 2 times the one before, the mean lead in the middle.
+    /// Which degree of sureness a lead is: each sqrt 2 times the one before, the mean lead in the
+    /// middle.
     fn degree(&self, lead: f64) -> usize {
         let mean = if self.leads[1] > 0.0 { self.leads[0] / self.leads[1] } else { lead };
         if lead <= 0.0 || mean <= 0.0 || lead.is_nan() {
@@ -71,9 +74,9 @@ impl Calibrated {
         }
     }
 
-    /// The chance of each of k classes, by an adviser's scores, `(k)` or fewer: the larger, the likelier, and the first choice never less likely
-    /// than another. Minus infinity, NaN, or nothing at
-    /// all means that it does not know the class. O(k log k).
+    /// The chance of each of k classes, by an adviser's scores, `(k)` or fewer: the larger, the
+    /// likelier, and the first choice never less likely than another. Minus infinity, NaN, or
+    /// nothing at all means that it does not know the class. O(k log k).
     pub fn chances(&self, scores: &[f64], k: usize) -> Vec<f64> {
         let order = order(scores, k);
         let [right, all] = self.sure[self.degree(Self::lead(scores, &order))];
@@ -98,7 +101,8 @@ impl Calibrated {
         chances
     }
 
-    /// Learns that `truth`, below k, was right when these were the scores. Where there was no choice, there is nothing to learn.
+    /// Learns that `truth`, below k, was right when these were the scores. Where there was no
+    /// choice, there is nothing to learn.
     pub fn learn(&mut self, scores: &[f64], k: usize, truth: usize) {
         if k < 2 {
             return;

@@ -1,4 +1,5 @@
-//! The mixture: fixed share over the advisers, each alone and joined with the order of labels, and a pool of all.
+//! The mixture: fixed share over the advisers, each alone and joined with the order of labels, and
+//! a pool of all.
 
 use super::calibrate::Calibrated;
 use super::pool::{self, Pool};
@@ -33,9 +34,11 @@ impl Opinion {
 /// What came of a round's opinions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// Classes by falling chance, of equals those first that the mixture thinks likelier, and then the one known for longer.
+    /// Classes by falling chance, of equals those first that the mixture thinks likelier, and then
+    /// the one known for longer.
     pub ranking: Vec<ClassId>,
-    /// The chance of each known class by whoever suggests (see [`super`]), in the order in which they became known; they add up to 1.
+    /// The chance of each known class by whoever suggests (see [`super`]), in the order in which
+    /// they became known; they add up to 1.
     pub chances: Vec<(ClassId, f64)>,
     /// The same by the mixture.
     pub mixed: Vec<(ClassId, f64)>,
@@ -43,12 +46,14 @@ pub struct Advice {
     pub each: Vec<Option<ClassId>>,
     /// The same as places among the chances.
     said: Vec<Option<usize>>,
-    /// The chances by each adviser, by the pool, by each adviser joined with the order of labels, and by that order, `(2 n_advisers + 2, k)`.
+    /// The chances by each adviser, by the pool, by each adviser joined with the order of labels,
+    /// and by that order, `(2 n_advisers + 2, k)`.
     experts: Vec<Vec<f64>>,
     scores: Vec<Vec<f64>>,
     /// Which records were asked.
     record: usize,
-    /// The places of the favourites' suggestion and of the mixture's, where the favourites have one.
+    /// The places of the favourites' suggestion and of the mixture's, where the favourites have
+    /// one.
     rivals: Option<[usize; 2]>,
 }
 
@@ -58,7 +63,8 @@ impl Advice {
         self.ranking.first().copied()
     }
 
-    /// The chances by one adviser alone, of the classes in [`Advice::chances`]; those of the mixture where it says nothing.
+    /// The chances by one adviser alone, of the classes in [`Advice::chances`]; those of the
+    /// mixture where it says nothing.
     pub fn by(&self, adviser: usize) -> &[f64] {
         self.experts.get(adviser).filter(|_| 2 * adviser + 2 < self.experts.len()).map_or(&[], Vec::as_slice)
     }
@@ -68,12 +74,14 @@ impl Advice {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Favourites {
     advisers: Vec<usize>,
-    /// Rounds in which what was chosen among theirs would have been wrong, and in which the mixture would.
+    /// Rounds in which what was chosen among theirs would have been wrong, and in which the mixture
+    /// would.
     wrong: [f64; 2],
 }
 
 impl Favourites {
-    /// Of what they say, as places among the chances, what the mixture thinks likeliest, and the first of them who says it.
+    /// Of what they say, as places among the chances, what the mixture thinks likeliest, and the
+    /// first of them who says it.
     fn suggestion(&self, said: &[Option<usize>], mixed: &[f64]) -> Option<(usize, usize)> {
         let say = self.advisers.iter().filter_map(|&adviser| Some((adviser, (*said.get(adviser)?)?)));
         // Of equally likely ones the mixture, too, takes the one known for longer.
@@ -108,14 +116,17 @@ pub struct Mixture {
 
 /// Rounds after which weights are shared half as much as at first.
 const CALM: f64 = 30.0;
-/// The favourites suggest the last class again where that was right in more than this share of rounds, and of so many more in which it was not.
+/// The favourites suggest the last class again where that was right in more than this share of
+/// rounds, and of so many more in which it was not.
 const PROVED: f64 = 0.8;
 const DOUBTS: f64 = 4.0;
 
-/// An adviser's weight alone, as a share of its own; the rest has what it says joined with the order of labels.
+/// An adviser's weight alone, as a share of its own; the rest has what it says joined with the
+/// order of labels.
 const ALONE: f64 = 0.1;
 
-/// The place of the largest score or chance, of equals the first; none where none is above minus infinity.
+/// The place of the largest score or chance, of equals the first; none where none is above minus
+/// infinity.
 fn largest(scores: &[f64]) -> Option<usize> {
     let known = (0..scores.len()).filter(|&place| scores[place] > f64::NEG_INFINITY);
     known.fold(None, |best, place| if best.is_none_or(|best: usize| scores[place] > scores[best]) { Some(place) } else { best })
@@ -131,12 +142,15 @@ impl Mixture {
         Self::with(&vec![even; advisers], even, even, vec![1.0 / (advisers as f64).sqrt(); advisers])
     }
 
-    /// A mixture that trusts some advisers most until it has seen more: of weight and exponents they share 0.8 and 1, 0.1 have the pool and each of
-    /// the others' exponents, and the others share the rest. For those who are good from the first few examples on, as nearest neighbours are.
-    /// The mixture chooses among what they suggest, while that would have been wrong no more often than its own choice: see [`super`].
+    /// A mixture that trusts some advisers most until it has seen more: of weight and exponents
+    /// they share 0.8 and 1, 0.1 have the pool and each of the others' exponents, and the others
+    /// share the rest. For those who are good from the first few examples on, as nearest neighbours
+    /// are. The mixture chooses among what they suggest, while that would have been wrong no more
+    /// often than its own choice: see [`super`].
     ///
     /// # Errors
-    /// [`Error::Option`] for fewer than 2 advisers or more than 64, for favourites that are none of them, and for none, or all, or one twice.
+    /// [`Error::Option`] for fewer than 2 advisers or more than 64, for favourites that are none of
+    /// them, and for none, or all, or one twice.
     pub fn favouring(favourites: &[usize], advisers: usize) -> Result<Self> {
         let mut unique = favourites.to_vec();
         unique.sort_unstable();
@@ -153,7 +167,8 @@ impl Mixture {
         Ok(Self { favourites: own, ..Self::with(&of(0.8, other), 0.1, other, of(1.0, 0.1))? })
     }
 
-    /// A mixture that begins with these weights of advisers, of the pool and of the order of labels, and these exponents.
+    /// A mixture that begins with these weights of advisers, of the pool and of the order of
+    /// labels, and these exponents.
     fn with(advisers: &[f64], pool: f64, order: f64, mut exponents: Vec<f64>) -> Result<Self> {
         let n = advisers.len();
         if !(1..=64).contains(&n) {
@@ -189,8 +204,9 @@ impl Mixture {
         &self.classes
     }
 
-    /// How much each adviser is trusted now, `(n_advisers)`: not negative, with the sum 1. What the pool is trusted counts for its advisers
-    /// by their exponents; how much the order of labels is trusted by itself counts for none.
+    /// How much each adviser is trusted now, `(n_advisers)`: not negative, with the sum 1. What the
+    /// pool is trusted counts for its advisers by their exponents; how much the order of labels is
+    /// trusted by itself counts for none.
     pub fn trust(&self) -> Vec<f64> {
         let n = self.records.len();
         let exponents = &self.pool.exponents()[..n];
@@ -206,26 +222,29 @@ impl Mixture {
         self.records.get(adviser).map(|[settled, _]| settled)
     }
 
-    /// The log loss of the mixture so far, and those of the experts: each adviser, the pool, each adviser joined with the order of labels, and
-    /// that order, `(2 n_advisers + 2)`.
+    /// The log loss of the mixture so far, and those of the experts: each adviser, the pool, each
+    /// adviser joined with the order of labels, and that order, `(2 n_advisers + 2)`.
     pub fn log_losses(&self) -> (f64, &[f64]) {
         (self.log_loss, &self.log_losses)
     }
 
-    /// Of the rounds in which a favourite said something and the class was known: in how many what was chosen among the favourites' suggestions
-    /// would have been wrong, and in how many the mixture would; see [`super`] for what suggestions cost at most.
+    /// Of the rounds in which a favourite said something and the class was known: in how many what
+    /// was chosen among the favourites' suggestions would have been wrong, and in how many the
+    /// mixture would; see [`super`] for what suggestions cost at most.
     pub fn wrong(&self) -> [f64; 2] {
         self.favourites.wrong
     }
 
-    /// By how much the log loss may exceed that of the best sequence of experts that changes so often: see [`super`].
+    /// By how much the log loss may exceed that of the best sequence of experts that changes so
+    /// often: see [`super`].
     pub fn regret_bound(&self, changes: u32) -> f64 {
         let (n, t) = (self.weights.len() as f64, self.rounds.max(1.0));
         let t = t + CALM - 1.0;
         -self.prior.ln() + (t / CALM).ln() + f64::from(changes) * ((n - 1.0) * t).ln()
     }
 
-    /// Combines opinions, one of each adviser in their order; what is missing counts as [`Opinion::None`].
+    /// Combines opinions, one of each adviser in their order; what is missing counts as
+    /// [`Opinion::None`].
     pub fn combine(&self, opinions: &[Opinion]) -> Advice {
         let k = self.classes.len();
         let scores: Vec<Vec<f64>> =
@@ -283,7 +302,8 @@ impl Mixture {
         }
     }
 
-    /// Learns which class was right in the round of an advice. A class that was not known is known from now on, and teaches nothing else.
+    /// Learns which class was right in the round of an advice. A class that was not known is known
+    /// from now on, and teaches nothing else.
     ///
     /// # Errors
     /// [`Error::Value`] for a class number that is too large.

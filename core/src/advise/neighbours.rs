@@ -1,6 +1,8 @@
-//! Advisers that look at all labelled examples: the nearest of each class, the nearest few of all, and means of the nearest few of each class.
+//! Advisers that look at all labelled examples: the nearest of each class, the nearest few of all,
+//! and means of the nearest few of each class.
 //!
-//! Scores are minus the logarithms of distances where one can be had: how sure an adviser is, is then how many times as far the next class is.
+//! Scores are minus the logarithms of distances where one can be had: how sure an adviser is, is
+//! then how many times as far the next class is.
 
 use super::advisers::Adviser;
 use super::mixture::Opinion;
@@ -93,7 +95,8 @@ impl Adviser<[f64]> for Nearest {
     }
 }
 
-/// The five nearest labelled examples, each with a weight of one over its distance; classes that none of them has come after these, the nearest first.
+/// The five nearest labelled examples, each with a weight of one over its distance; classes that
+/// none of them has come after these, the nearest first.
 #[derive(Clone, Debug)]
 pub struct Neighbours(Labelled);
 
@@ -133,7 +136,8 @@ impl Adviser<[f64]> for Neighbours {
     }
 }
 
-/// The mean of the three nearest examples of each class, by its distance: less led astray by single examples than [`Nearest`].
+/// The mean of the three nearest examples of each class, by its distance: less led astray by single
+/// examples than [`Nearest`].
 #[derive(Clone, Debug)]
 pub struct LocalMeans(Labelled);
 

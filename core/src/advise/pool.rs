@@ -24,8 +24,9 @@ pub(super) fn chances(mut logarithms: Vec<f64>) -> Vec<f64> {
 
 /// p ∝ Π p_i^θ_i over n factors p_i.
 ///
-/// Its log loss -Σ θ_i ln p_i(truth) + ln Σ_c Π p_i(c)^θ_i is convex in θ. Its slope in θ_i is the mean of ln p_i under p less ln p_i(truth), its curvature H the
-/// covariance of (ln p_1, ..., ln p_n) under p. Each round takes Newton's step for all rounds so far, A = FIRM I + Σ H,
+/// Its log loss -Σ θ_i ln p_i(truth) + ln Σ_c Π p_i(c)^θ_i is convex in θ. Its slope in θ_i is the
+/// mean of ln p_i under p less ln p_i(truth), its curvature H the covariance of (ln p_1, ..., ln
+/// p_n) under p. Each round takes Newton's step for all rounds so far, A = FIRM I + Σ H,
 ///
 /// ```text
 /// θ <- θ - A^-1 slope,   kept within 0..=4.

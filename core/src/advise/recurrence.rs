@@ -1,9 +1,11 @@
-//! The order in which things come: how often the next one is of the class of the last, as in folders and in runs of photos.
+//! The order in which things come: how often the next one is of the class of the last, as in
+//! folders and in runs of photos.
 
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 
-/// What is left of a round's weight a round later: people go over from one way of labelling to another.
+/// What is left of a round's weight a round later: people go over from one way of labelling to
+/// another.
 const LASTING: f64 = 0.995;
 /// At first, as if the last class had come again in half a round of k.
 const PRIOR: f64 = 0.5;
@@ -12,7 +14,8 @@ const LEAST: f64 = 1e-3;
 /// A class is young with so many examples or fewer.
 const YOUNG: f64 = 2.0;
 
-/// How often the class of the last thing came again. Classes are numbered from 0 as they become known.
+/// How often the class of the last thing came again. Classes are numbered from 0 as they become
+/// known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recurrence {
     /// Rounds in which it did, and in which another known class came; both fade.
@@ -38,7 +41,8 @@ impl Recurrence {
         self.last
     }
 
-    /// How often it came again, as a share, as if it had not in so many more rounds: what is certain of it.
+    /// How often it came again, as a share, as if it had not in so many more rounds: what is
+    /// certain of it.
     pub fn proved(&self, doubts: f64) -> f64 {
         let [again, other] = self.rounds;
         again / (again + other + doubts)
@@ -49,12 +53,14 @@ impl Recurrence {
         self.counts.len()
     }
 
-    /// Whether the last class had come but once or twice. Then advisers know little of it and do not know that, so they are judged apart.
+    /// Whether the last class had come but once or twice. Then advisers know little of it and do
+    /// not know that, so they are judged apart.
     pub fn is_young(&self) -> bool {
         self.last.and_then(|last| self.counts.get(last)).is_some_and(|count| *count <= YOUNG)
     }
 
-    /// Learns which class came. One that was not known before says nothing of how often known ones come again.
+    /// Learns which class came. One that was not known before says nothing of how often known ones
+    /// come again.
     pub fn learn(&mut self, class: usize) {
         if self.counts.len() <= class {
             self.counts.resize(class + 1, 0.0);

@@ -26,10 +26,12 @@ impl<V, R: Router> Cmt<V, R> {
         self.trees.iter().map(|tree| shape(tree)).collect()
     }
 
-    /// The bytes that memories, nodes and routers take, without what values point to and what the allocator adds. O(memories + nodes).
+    /// The bytes that memories, nodes and routers take, without what values point to and what the
+    /// allocator adds. O(memories + nodes).
     pub fn bytes(&self) -> usize {
         let memories = self.memories.slots.iter().flatten().map(|memory| memory.x.len() * size_of::<(u32, f32)>()).sum::<usize>();
-        // Slot, place among the living, living slot, and the map from identifiers with its load of at most 7/8.
+        // Slot, place among the living, living slot, and the map from identifiers with its load of
+        // at most 7/8.
         let each = size_of::<Option<Memory<V>>>() + 2 * size_of::<Slot>() + 2 * size_of::<(ItemId, Slot)>();
         let node = |node: &Node<R>| match &node.kind {
             Kind::Inner(inner) => inner.router.bytes(),
@@ -43,8 +45,9 @@ impl<V, R: Router> Cmt<V, R> {
         memories + self.memories.slots.len() * each + self.trees.iter().map(tree).sum::<usize>()
     }
 
-    /// Makes sure that everything in the trees fits together: each memory is in the leaf that the map says, counts are exact, no leaf
-    /// but a root is empty, and none is over the cap but for memories that are all equal. O(memories * features).
+    /// Makes sure that everything in the trees fits together: each memory is in the leaf that the
+    /// map says, counts are exact, no leaf but a root is empty, and none is over the cap but for
+    /// memories that are all equal. O(memories * features).
     ///
     /// # Errors
     /// What does not hold, as a sentence; it is a mistake in this module then.

@@ -31,8 +31,8 @@ pub struct RouterStep {
     pub counts: [u32; 2],
     /// What the router says of any vector.
     pub constant: f64,
-    /// The features that moved it most and by how much, most first. With those left out and the constant they sum up to the margin,
-    /// before it is clipped.
+    /// The features that moved it most and by how much, most first. With those left out and the
+    /// constant they sum up to the margin, before it is clipped.
     pub features: Vec<(u32, f64)>,
 }
 
@@ -55,22 +55,23 @@ pub struct QueryExplanation {
 }
 
 impl<V, R: Router> Cmt<V, R> {
-    /// Algorithm 1, PATH: where the routers of a tree lead `x`, with the at most `features` most telling features of each; `None` if
-    /// there is no such tree. O(depth * features of x).
+    /// Algorithm 1, PATH: where the routers of a tree lead `x`, with the at most `features` most
+    /// telling features of each; `None` if there is no such tree. O(depth * features of x).
     pub fn path(&self, tree: usize, x: &SparseVec, features: usize) -> Option<Path> {
         let own = self.trees.get(tree)?;
         let leaf = own.route(own.root, x, |_, _, _| {});
         Some(path_to(own, tree, leaf, x, features))
     }
 
-    /// What each feature adds to the score of a memory as an answer to `x`, by ascending feature; they sum up to it. `None` if there is no
-    /// such memory. O(features).
+    /// What each feature adds to the score of a memory as an answer to `x`, by ascending feature;
+    /// they sum up to it. `None` if there is no such memory. O(features).
     pub fn terms(&self, x: &SparseVec, id: ItemId) -> Option<Vec<(u32, f64)>> {
         Some(self.scorer.terms(x, &self.get(id)?.x))
     }
 
-    /// Why a memory scores as it does as an answer to `x`, and the way to it, with the at most `features` most telling features of
-    /// each node; `None` if there is no such memory. O(depth * features) a tree.
+    /// Why a memory scores as it does as an answer to `x`, and the way to it, with the at most
+    /// `features` most telling features of each node; `None` if there is no such memory. O(depth *
+    /// features) a tree.
     pub fn explain(&self, x: &SparseVec, id: ItemId, features: usize) -> Option<QueryExplanation> {
         let slot = self.memories.slot(id)?;
         let z = self.memories.vector(slot);

@@ -1,4 +1,5 @@
-//! Algorithms 4 and 5, QUERY with exploration and UPDATE: a tree tries another way, and learns from the reward.
+//! Algorithms 4 and 5, QUERY with exploration and UPDATE: a tree tries another way, and learns from
+//! the reward.
 
 use rand::RngExt;
 use rand::seq::index;
@@ -41,9 +42,9 @@ enum Choice {
 }
 
 impl<V, R: Router> Cmt<V, R> {
-    /// Asks one tree for at most `k` memories; with probability `epsilon` it explores: a position on the path to the leaf is drawn.
-    /// At an inner node a side is drawn, and the answers are the best in the leaf where the routers lead from there; at the leaf,
-    /// memories are drawn.
+    /// Asks one tree for at most `k` memories; with probability `epsilon` it explores: a position
+    /// on the path to the leaf is drawn. At an inner node a side is drawn, and the answers are the
+    /// best in the leaf where the routers lead from there; at the leaf, memories are drawn.
     ///
     /// O((depth + cap) features).
     ///
@@ -54,14 +55,16 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(explore(&mut self.trees[tree], tree, &self.memories, &self.scorer, x, k, epsilon))
     }
 
-    /// Teaches a tree that the hits of `exploration`, which was asked for with `x`, were worth `rewards`, 0 to 1 in the order of the
-    /// hits. The router at which it explored learns from the first, the scorer from all. Then as many memories as
-    /// [`CmtOptions::reroutes`] says are put in again.
+    /// Teaches a tree that the hits of `exploration`, which was asked for with `x`, were worth
+    /// `rewards`, 0 to 1 in the order of the hits. The router at which it explored learns from the
+    /// first, the scorer from all. Then as many memories as [`CmtOptions::reroutes`] says are put
+    /// in again.
     ///
     /// Memories and nodes that have gone in between are passed over.
     ///
     /// # Errors
-    /// [`Error::Value`] when there are not as many rewards as hits, or one is not finite. Nothing was learned then.
+    /// [`Error::Value`] when there are not as many rewards as hits, or one is not finite. Nothing
+    /// was learned then.
     pub fn update(&mut self, x: &SparseVec, exploration: &Exploration, rewards: &[f32]) -> Result<()> {
         let n = exploration.hits.len();
         if rewards.len() != n || exploration.tree >= self.trees.len() {
@@ -72,9 +75,9 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(())
     }
 
-    /// [`Cmt::explore`] and [`Cmt::update`] with the vector of a memory: how a tree is taught again and again by what it holds.
-    /// `reward` is asked what a memory's value (the second) is worth as an answer to this one's (the first). Whether there
-    /// is such a memory.
+    /// [`Cmt::explore`] and [`Cmt::update`] with the vector of a memory: how a tree is taught again
+    /// and again by what it holds. `reward` is asked what a memory's value (the second) is worth as
+    /// an answer to this one's (the first). Whether there is such a memory.
     ///
     /// # Errors
     /// As both.
@@ -90,9 +93,9 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(true)
     }
 
-    /// Teaches the scorer alone that a memory was worth `reward` as an answer to `x`. Whether there is such a memory.
-    /// Where nothing was drawn at random, as when a person judges the answers of [`Cmt::query`], a router has nothing to
-    /// compare.
+    /// Teaches the scorer alone that a memory was worth `reward` as an answer to `x`. Whether there
+    /// is such a memory. Where nothing was drawn at random, as when a person judges the answers of
+    /// [`Cmt::query`], a router has nothing to compare.
     ///
     /// # Errors
     /// [`Error::Value`] when the reward is not finite.
@@ -196,10 +199,12 @@ fn update<V, R: Router>(
     }
 }
 
-/// What a router learns from the reward of a side that was drawn with probability 1/2: label and importance.
+/// What a router learns from the reward of a side that was drawn with probability 1/2: label and
+/// importance.
 ///
-/// The reward over its probability, with the sign of the side, is an unbiased estimate of what going right gains over going
-/// left; it is mixed with the balance as in an insertion. How sure the result is becomes its importance, within 0.01 and 100.
+/// The reward over its probability, with the sign of the side, is an unbiased estimate of what
+/// going right gains over going left; it is mixed with the balance as in an insertion. How sure the
+/// result is becomes its importance, within 0.01 and 100.
 fn lesson(reward: f32, right: bool, balance: f64, alpha: f64) -> (f32, f32) {
     let gain = f64::from(reward) / 0.5 * if right { 1.0 } else { -1.0 };
     let aim = (1.0 - alpha) * gain + alpha * balance;

@@ -9,8 +9,8 @@ use crate::sparse::SparseVec;
 
 /// A memory that is asked for the nearest memories: those of the best score in some leaves.
 ///
-/// Distances are minus the scores, which a scorer that has learned may make of any sign. Approximate: with as
-/// many leaves as there are memories it is exact with regard to the score.
+/// Distances are minus the scores, which a scorer that has learned may make of any sign.
+/// Approximate: with as many leaves as there are memories it is exact with regard to the score.
 #[derive(Clone, Debug)]
 pub struct CmtIndex<V, R = AdaptiveLinear> {
     /// The memory.

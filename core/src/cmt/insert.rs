@@ -1,12 +1,14 @@
-//! Algorithms 2 and 3, INSERT and INSERTLEAF: a memory goes down the tree and teaches the routers on its way.
+//! Algorithms 2 and 3, INSERT and INSERTLEAF: a memory goes down the tree and teaches the routers
+//! on its way.
 
 use super::memories::Memories;
 use super::tree::{Kind, Tree, balance};
 use super::{CmtOptions, Router, Slot};
 
 impl<R: Router> Tree<R> {
-    /// Puts a memory into the tree; with `teach`, the routers that it passes learn, and the router as it is afterwards decides.
-    /// The leaf it reaches is split when it is over the cap. O(depth * features), besides the split.
+    /// Puts a memory into the tree; with `teach`, the routers that it passes learn, and the router
+    /// as it is afterwards decides. The leaf it reaches is split when it is over the cap. O(depth *
+    /// features), besides the split.
     pub(super) fn insert<V>(&mut self, memories: &Memories<V>, slot: Slot, options: &CmtOptions, teach: bool) {
         let x = memories.vector(slot);
         let mut node = self.root;

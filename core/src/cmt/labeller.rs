@@ -1,4 +1,5 @@
-//! One-against-some made ready to answer fast: what leaves hold is listed, and linear functions lie side by side.
+//! One-against-some made ready to answer fast: what leaves hold is listed, and linear functions lie
+//! side by side.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -23,11 +24,12 @@ type Lane = [f32; LANES];
 /// The most weights of labels, and of routers, there may be.
 const MOST_WEIGHTS: usize = 1 << 29;
 
-/// A copy of [`OneAgainstSome`] that learns no more. It predicts the same labels, but for routers and scores so near to 0 that f32
-/// cannot tell.
+/// A copy of [`OneAgainstSome`] that learns no more. It predicts the same labels, but for routers
+/// and scores so near to 0 that f32 cannot tell.
 ///
-/// Labels are put into blocks of 8, the most frequent first, so that those which come together often share blocks. Memory: 4 bytes
-/// for each feature of each label and each router, and O(labels) for each leaf.
+/// Labels are put into blocks of 8, the most frequent first, so that those which come together
+/// often share blocks. Memory: 4 bytes for each feature of each label and each router, and
+/// O(labels) for each leaf.
 #[derive(Clone, Debug)]
 pub struct Labeller<'a, R> {
     memories: &'a Cmt<Vec<ClassId>, R>,
@@ -64,12 +66,14 @@ impl<R: Router> OneAgainstSome<R> {
     /// A copy that answers fast. O((labels + nodes) features).
     ///
     /// # Errors
-    /// [`Error::Value`] when there are too many weights to lay them out; [`OneAgainstSome::predict`] needs no such copy.
+    /// [`Error::Value`] when there are too many weights to lay them out;
+    /// [`OneAgainstSome::predict`] needs no such copy.
     pub fn labeller(&self) -> Result<Labeller<'_, R>> {
         self.labeller_voted(1)
     }
 
-    /// [`OneAgainstSome::labeller`] that asks only labels which at least `votes` memories of a leaf have. In the paper one is enough.
+    /// [`OneAgainstSome::labeller`] that asks only labels which at least `votes` memories of a leaf
+    /// have. In the paper one is enough.
     ///
     /// # Errors
     /// As [`OneAgainstSome::labeller`].
@@ -197,7 +201,8 @@ impl<R: Router> Labeller<'_, R> {
         (0..).zip(masks).filter(|(_, mask)| *mask != 0).collect()
     }
 
-    /// Every label that scores above 0, block by block as [`Labeller::predict`] does it. O(labels * features).
+    /// Every label that scores above 0, block by block as [`Labeller::predict`] does it. O(labels *
+    /// features).
     pub fn predict_all(&self, x: &SparseVec) -> Vec<ClassId> {
         let blocks: Vec<(u32, u8)> = (0..self.n_blocks as u32).map(|block| (block, !0)).collect();
         self.above_zero(&self.features(x), &blocks)

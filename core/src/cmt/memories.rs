@@ -84,7 +84,8 @@ impl<V> Memories<V> {
         Some(memory)
     }
 
-    /// The memories in these slots, with lists of slots as they were. What is wrong with them, if anything is.
+    /// The memories in these slots, with lists of slots as they were. What is wrong with them, if
+    /// anything is.
     pub(super) fn restored(slots: Vec<Option<Memory<V>>>, vacant: Vec<Slot>, live: Vec<Slot>, peak: usize) -> Result<Self, String> {
         let mut place = vec![u32::MAX; slots.len()];
         let mut slot_of = HashMap::with_capacity(live.len());

@@ -1,15 +1,20 @@
-//! Contextual memory trees: memories that are found in logarithmic time, by a tree that learns from rewards where to look.
+//! Contextual memory trees: memories that are found in logarithmic time, by a tree that learns from
+//! rewards where to look.
 //!
-//! A memory is a sparse vector and a value. Each inner node of a tree has a router, a linear function that sends vectors to one of two
-//! sides; it learns to keep its sides even, and from rewards to send queries where good answers are. A scorer, one for all leaves, ranks
-//! the memories of a leaf; it learns from the same rewards. Nothing is ever retrained: memories come and go one at a time, and a few drawn
-//! at random are put in again at each step, so that memories are found where routers look for them now.
+//! A memory is a sparse vector and a value. Each inner node of a tree has a router, a linear
+//! function that sends vectors to one of two sides; it learns to keep its sides even, and from
+//! rewards to send queries where good answers are. A scorer, one for all leaves, ranks the memories
+//! of a leaf; it learns from the same rewards. Nothing is ever retrained: memories come and go one
+//! at a time, and a few drawn at random are put in again at each step, so that memories are found
+//! where routers look for them now.
 //!
-//! - Sun, Beygelzimer, Daumé, Langford and Mineiro, *Contextual memory trees*, ICML 2019: Algorithms 1 to 7 are [`Cmt::path`],
-//!   [`Cmt::insert`], the splitting inside it, [`Cmt::explore`], [`Cmt::update`], [`Cmt::remove`] and [`Cmt::reroute`].
+//! - Sun, Beygelzimer, Daumé, Langford and Mineiro, *Contextual memory trees*, ICML 2019:
+//!   Algorithms 1 to 7 are [`Cmt::path`], [`Cmt::insert`], the splitting inside it,
+//!   [`Cmt::explore`], [`Cmt::update`], [`Cmt::remove`] and [`Cmt::reroute`].
 //!
-//! Beyond the paper: [`Cmt::query_budget`] looks at several leaves, and a forest of [`CmtOptions::trees`] shares memories and scorer.
-//! Where the paper leaves something open or we part from it, the place says so:
+//! Beyond the paper: [`Cmt::query_budget`] looks at several leaves, and a forest of
+//! [`CmtOptions::trees`] shares memories and scorer. Where the paper leaves something open or we
+//! part from it, the place says so:
 //! - Routers' predictions are clipped to -1..1: the proof of Theorem 3.3 needs it.
 //! - A leaf's router comes into being when the leaf is split ([`SplitRule`]).
 //! - Counts start at 1 and logarithms are natural, as in the proof.
@@ -95,8 +100,9 @@ pub struct QueryResult {
 
 /// A contextual memory tree, or several that share memories and scorer.
 ///
-/// `V` is what a memory says, `R` the kind of router. The same calls with the same seed lead to the same trees, byte for byte.
-/// Memory: the vectors once, and for each tree O(memories) nodes, each inner one with weights for the features it has seen.
+/// `V` is what a memory says, `R` the kind of router. The same calls with the same seed lead to the
+/// same trees, byte for byte. Memory: the vectors once, and for each tree O(memories) nodes, each
+/// inner one with weights for the features it has seen.
 #[derive(Clone, Debug)]
 pub struct Cmt<V, R = AdaptiveLinear> {
     options: CmtOptions,
@@ -116,8 +122,9 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(Self { options: *options, memories: Memories::default(), trees, scorer: Scorer::new(options) })
     }
 
-    /// Remembers `value` under `x`: puts it into each tree, teaching the routers on its way, and then puts as many memories again as
-    /// [`CmtOptions::reroutes`] says. O((1 + reroutes) depth features) a tree, besides splits.
+    /// Remembers `value` under `x`: puts it into each tree, teaching the routers on its way, and
+    /// then puts as many memories again as [`CmtOptions::reroutes`] says. O((1 + reroutes) depth
+    /// features) a tree, besides splits.
     ///
     /// # Errors
     /// [`Error::Value`] when a memory has this identifier already. Nothing has changed then.
@@ -135,7 +142,8 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(())
     }
 
-    /// Forgets a memory and returns it. What routers and scorer have learned from it stays. O(depth) a tree.
+    /// Forgets a memory and returns it. What routers and scorer have learned from it stays.
+    /// O(depth) a tree.
     pub fn remove(&mut self, id: ItemId) -> Option<Memory<V>> {
         let slot = self.memories.slot(id)?;
         for tree in &mut self.trees {
@@ -144,8 +152,8 @@ impl<V, R: Router> Cmt<V, R> {
         self.memories.take(slot)
     }
 
-    /// Puts `count` memories of each tree, drawn at random, in again, teaching the routers on their way.
-    /// O(count depth features) a tree, besides splits.
+    /// Puts `count` memories of each tree, drawn at random, in again, teaching the routers on their
+    /// way. O(count depth features) a tree, besides splits.
     pub fn reroute(&mut self, count: usize) {
         for tree in &mut self.trees {
             for _ in 0..count {
@@ -154,9 +162,10 @@ impl<V, R: Router> Cmt<V, R> {
         }
     }
 
-    /// Puts every memory in again where the routers lead it now, teaching none: afterwards each is in the leaf that its own vector is
-    /// led to, unless [`SplitRule::FreshRouter`] split a leaf meanwhile. What any number of rerouted memories tends to, reached
-    /// at once. O(memories * depth * features) a tree, besides splits.
+    /// Puts every memory in again where the routers lead it now, teaching none: afterwards each is
+    /// in the leaf that its own vector is led to, unless [`SplitRule::FreshRouter`] split a leaf
+    /// meanwhile. What any number of rerouted memories tends to, reached at once. O(memories *
+    /// depth * features) a tree, besides splits.
     pub fn settle(&mut self) {
         for tree in &mut self.trees {
             tree.settle(&self.memories, &self.options);

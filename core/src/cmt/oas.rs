@@ -1,7 +1,8 @@
 //! One-against-some: labels for a vector, chosen among the labels of the memories it is led to.
 //!
-//! Each label has a linear function that says how likely it is. One-against-all asks the functions of all labels; here a memory tree finds
-//! few candidates first, so that the cost grows with the leaf and not with the number of labels (Sun et al. 2019).
+//! Each label has a linear function that says how likely it is. One-against-all asks the functions
+//! of all labels; here a memory tree finds few candidates first, so that the cost grows with the
+//! leaf and not with the number of labels (Sun et al. 2019).
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,8 @@ impl LabelScores {
         Ok(Self { options, functions: BTreeMap::new() })
     }
 
-    /// Learns that of the labels `asked` exactly those in `truth` hold for `x`. O(asked * features).
+    /// Learns that of the labels `asked` exactly those in `truth` hold for `x`. O(asked *
+    /// features).
     pub fn learn(&mut self, x: &SparseVec, asked: &[ClassId], truth: &[ClassId]) {
         for label in asked {
             let function = self.functions.entry(*label).or_insert_with(|| AdaptiveLinear::new(&self.options));
@@ -56,7 +58,8 @@ impl LabelScores {
         self.functions.get(&label).map_or(0.0, |function| function.predict(x))
     }
 
-    /// The constant of a label's function and what one unit of each feature adds; `None` for a label that was never seen.
+    /// The constant of a label's function and what one unit of each feature adds; `None` for a
+    /// label that was never seen.
     pub(super) fn weights(&self, label: ClassId) -> Option<(f64, impl Iterator<Item = (u32, f64)>)> {
         self.functions.get(&label).map(|function| (function.constant(), function.weights()))
     }
@@ -85,7 +88,8 @@ impl<R: Router> OneAgainstSome<R> {
         Ok(Self { memories: Cmt::new(&options)?, scores: LabelScores::new(rate)? })
     }
 
-    /// Remembers that these labels hold for `x`: the functions of the labels in the leaf it is led to, and of its own, learn first.
+    /// Remembers that these labels hold for `x`: the functions of the labels in the leaf it is led
+    /// to, and of its own, learn first.
     ///
     /// # Errors
     /// As [`Cmt::insert`]; [`Error::Value`] when the labels do not ascend.
@@ -103,8 +107,9 @@ impl<R: Router> OneAgainstSome<R> {
         self.memories.remove(id).is_some()
     }
 
-    /// Explores in one tree with `x`, for which `truth` holds: the functions of the labels in the leaf that was reached learn, and the
-    /// router at which it explored learns from the share of the true labels that are in that leaf, for no others can be predicted.
+    /// Explores in one tree with `x`, for which `truth` holds: the functions of the labels in the
+    /// leaf that was reached learn, and the router at which it explored learns from the share of
+    /// the true labels that are in that leaf, for no others can be predicted.
     ///
     /// This reward is ours.
     ///
@@ -134,8 +139,9 @@ impl<R: Router> OneAgainstSome<R> {
         self.memories.update(x, explored, &vec![reward; explored.hits.len()])
     }
 
-    /// The labels predicted for `x`: of those in the at most `leaves` leaves for each tree that it is led to, the ones that score
-    /// above 0. O((depth + cap + candidates) features) with one leaf.
+    /// The labels predicted for `x`: of those in the at most `leaves` leaves for each tree that it
+    /// is led to, the ones that score above 0. O((depth + cap + candidates) features) with one
+    /// leaf.
     pub fn predict(&self, x: &SparseVec, leaves: usize) -> Vec<ClassId> {
         self.scores.predict(x, &self.candidates(x, leaves))
     }

@@ -1,4 +1,5 @@
-//! QUERY without exploration: the best of the leaves that routers lead to, and of those they nearly lead to.
+//! QUERY without exploration: the best of the leaves that routers lead to, and of those they nearly
+//! lead to.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -12,25 +13,29 @@ use crate::nearest::{Cost, Filter, Neighbor, Neighbors, TopK, everything};
 use crate::sparse::SparseVec;
 
 impl<V, R: Router> Cmt<V, R> {
-    /// The at most `k` best memories in the leaf that `x` is led to, in each tree: the paper's query, with ε = 0.
+    /// The at most `k` best memories in the leaf that `x` is led to, in each tree: the paper's
+    /// query, with ε = 0.
     ///
     /// O((depth + cap) features) a tree.
     pub fn query(&self, x: &SparseVec, k: usize) -> QueryResult {
         self.query_budget(x, k, 1)
     }
 
-    /// The at most `k` best memories, best first and of equals the one with the lower identifier, among those in `leaves` leaves for
-    /// each tree. The more leaves, the better the answer; with all of them it is the exact one.
+    /// The at most `k` best memories, best first and of equals the one with the lower identifier,
+    /// among those in `leaves` leaves for each tree. The more leaves, the better the answer; with
+    /// all of them it is the exact one.
     ///
-    /// A leaf costs the sum of |g| over the nodes at which the way to it leaves the way that routers show. First each tree's own
-    /// leaf is looked at, which costs nothing; then the others of all trees, cheapest first. A memory in several trees is
-    /// scored once. O((depth + cap) features) a leaf, plus O(log leaves).
+    /// A leaf costs the sum of |g| over the nodes at which the way to it leaves the way that
+    /// routers show. First each tree's own leaf is looked at, which costs nothing; then the others
+    /// of all trees, cheapest first. A memory in several trees is scored once. O((depth + cap)
+    /// features) a leaf, plus O(log leaves).
     pub fn query_budget(&self, x: &SparseVec, k: usize, leaves: usize) -> QueryResult {
         let found = self.nearest(x, k, leaves, &everything);
         QueryResult { hits: found.list.into_iter().map(MemoryHit::from).collect(), cost: found.cost }
     }
 
-    /// [`Cmt::query_budget`] among the memories that a filter admits, with minus the score as distance.
+    /// [`Cmt::query_budget`] among the memories that a filter admits, with minus the score as
+    /// distance.
     pub(super) fn nearest(&self, x: &SparseVec, k: usize, leaves: usize, admits: Filter<'_>) -> Neighbors {
         let mut cost = Cost::default();
         let prepared = self.scorer.prepare(x);
@@ -44,7 +49,8 @@ impl<V, R: Router> Cmt<V, R> {
         Neighbors { list: best.nearest.finish(), cost }
     }
 
-    /// The scores of some memories, best first; one that is not there is passed over. O(features) a memory.
+    /// The scores of some memories, best first; one that is not there is passed over. O(features) a
+    /// memory.
     pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> QueryResult {
         let mut cost = Cost::default();
         let slots: Vec<Slot> = ids.filter_map(|id| self.memories.slot(id)).collect();
@@ -97,7 +103,8 @@ impl PartialEq for Detour {
 
 impl Eq for Detour {}
 
-/// Hands over tree, leaf and members of at most `leaves` leaves for each tree, each tree's own first, and then the cheapest.
+/// Hands over tree, leaf and members of at most `leaves` leaves for each tree, each tree's own
+/// first, and then the cheapest.
 pub(super) fn visit<R: Router>(
     trees: &[Tree<R>],
     x: &SparseVec,
@@ -138,8 +145,8 @@ impl<'a> Best<'a> {
     /// Scores memories and keeps the best.
     pub(super) fn scan<V>(&mut self, memories: &Memories<V>, prepared: &Prepared<'_>, slots: &[Slot], cost: &mut Cost) {
         let found: Vec<&Memory<V>> = slots.iter().map(|&slot| memories.at(slot)).collect();
-        // They lie anywhere in memory: reads that do not wait for each other, one for each 64 bytes, bring
-        // them near all at once.
+        // They lie anywhere in memory: reads that do not wait for each other, one for each 64
+        // bytes, bring them near all at once.
         let entries = found.iter().flat_map(|memory| memory.x.entries().iter().step_by(8));
         let near = entries.fold(0, |near, entry| near ^ entry.0);
         std::hint::black_box(near);

@@ -7,8 +7,8 @@ use super::tree::{Kind, NONE, Tree};
 use super::{CmtOptions, Router, Slot};
 
 impl<R> Tree<R> {
-    /// Takes a memory out of the tree, and its leaf if that is empty then: the leaf's sibling moves up in their parent's place, and
-    /// the parent's router is gone. O(depth).
+    /// Takes a memory out of the tree, and its leaf if that is empty then: the leaf's sibling moves
+    /// up in their parent's place, and the parent's router is gone. O(depth).
     pub(super) fn remove(&mut self, slot: Slot) {
         let place = self.places[slot as usize];
         let leaf = self.leaf_mut(place.leaf);
@@ -57,7 +57,8 @@ impl<R: Router> Tree<R> {
         }
     }
 
-    /// Takes a memory drawn at random out of the tree and puts it in again; with `teach`, routers learn from it on its way.
+    /// Takes a memory drawn at random out of the tree and puts it in again; with `teach`, routers
+    /// learn from it on its way.
     pub(super) fn reroute<V>(&mut self, memories: &Memories<V>, options: &CmtOptions, teach: bool) {
         let live = &memories.live;
         if live.is_empty() {

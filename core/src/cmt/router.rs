@@ -5,19 +5,23 @@ use crate::bytes::Stored;
 use crate::online_linear::{AdaptiveLinear, Learner};
 use crate::sparse::SparseVec;
 
-/// The function g of an inner node: a vector goes right if its prediction is above 0, and left otherwise.
+/// The function g of an inner node: a vector goes right if its prediction is above 0, and left
+/// otherwise.
 ///
-/// Theorem 3.3 holds for predictions in -1..1; a router must keep to them. What it predicted last in
-/// [`Learner::step`] is what [`Learner::predict`] says of the same vector until it learns again, bit for bit.
+/// Theorem 3.3 holds for predictions in -1..1; a router must keep to them. What it predicted last
+/// in [`Learner::step`] is what [`Learner::predict`] says of the same vector until it learns again,
+/// bit for bit.
 pub trait Router: Learner + Stored + Clone {
     /// A router that has learned nothing.
     fn new(options: &CmtOptions) -> Self;
 
-    /// A router that sends right exactly the vectors with x\[`feature`\] above `threshold`, among vectors in which that component's
-    /// size is at most `scale`. It is what parts a leaf that learning has not parted.
+    /// A router that sends right exactly the vectors with x\[`feature`\] above `threshold`, among
+    /// vectors in which that component's size is at most `scale`. It is what parts a leaf that
+    /// learning has not parted.
     fn step_at(options: &CmtOptions, feature: u32, threshold: f32, scale: f32) -> Self;
 
-    /// What the prediction for `x` is made of before it is clipped: a constant, and for each feature of `x` that counts its part.
+    /// What the prediction for `x` is made of before it is clipped: a constant, and for each
+    /// feature of `x` that counts its part.
     fn reasons(&self, x: &SparseVec) -> (f64, Vec<(u32, f64)>);
 
     /// What it predicts before clipping: a constant, and what one unit of each feature adds.

@@ -2,10 +2,10 @@
 //! been written.
 //!
 //! Numbers are little-endian; lists begin with their length as u64. A file is: the eight bytes
-//! `tess.cmt`, the version as u32, the options as RON; the memories by slot, the vacant slots, those
-//! in use and the most there ever were; the scorer's weights; for each tree its generator, its root,
-//! its nodes and the vacant ones. Whoever keeps the bytes guards them against damage; anything that
-//! would not be a tree is refused here.
+//! `tess.cmt`, the version as u32, the options as RON; the memories by slot, the vacant slots,
+//! those in use and the most there ever were; the scorer's weights; for each tree its generator,
+//! its root, its nodes and the vacant ones. Whoever keeps the bytes guards them against damage;
+//! anything that would not be a tree is refused here.
 
 use super::check::check_tree;
 use super::memories::Memories;

@@ -8,8 +8,8 @@ use crate::sparse::SparseVec;
 
 /// The function f: similarity(x, z) + sum of w_j x_j z_j / (|x| |z|), one weight a feature.
 ///
-/// It learns the reward as its value, from products of equal features alone, and starts with no weights. With them all zero it is
-/// the similarity, exactly.
+/// It learns the reward as its value, from products of equal features alone, and starts with no
+/// weights. With them all zero it is the similarity, exactly.
 #[derive(Clone, Debug)]
 pub(super) struct Scorer {
     similarity: Similarity,
@@ -83,8 +83,9 @@ impl Scorer {
 
 /// A query as a small table from features to what they count.
 ///
-/// Few features are put where no two share a place, so that each look is one look and there is nothing for the processor to guess;
-/// many are looked for from place to place, nearly always found at the first.
+/// Few features are put where no two share a place, so that each look is one look and there is
+/// nothing for the processor to guess; many are looked for from place to place, nearly always found
+/// at the first.
 pub(super) struct Prepared<'a> {
     x: &'a SparseVec,
     similarity: Similarity,
@@ -206,8 +207,8 @@ fn similarity(kind: Similarity, x: &SparseVec, z: &SparseVec) -> f64 {
     }
 }
 
-/// The distance, from the inner product where that is exact enough, from the differences where it is not: so that it is
-/// zero for copies and for nothing else.
+/// The distance, from the inner product where that is exact enough, from the differences where it
+/// is not: so that it is zero for copies and for nothing else.
 fn distance(x: &SparseVec, z: &SparseVec, dot: f64) -> f64 {
     let both = x.square() + z.square();
     let square = both - 2.0 * dot;

@@ -7,8 +7,9 @@ use super::{CmtOptions, Router, Slot, SplitRule};
 use crate::sparse::SparseVec;
 
 impl<R: Router> Tree<R> {
-    /// Splits a leaf, and the leaves it becomes, for as long as they are over the cap. A leaf whose members are all equal stays
-    /// whole: nothing could tell them apart. O(members * features * log members) a split.
+    /// Splits a leaf, and the leaves it becomes, for as long as they are over the cap. A leaf whose
+    /// members are all equal stays whole: nothing could tell them apart. O(members * features * log
+    /// members) a split.
     pub(super) fn split_while_full<V>(&mut self, memories: &Memories<V>, leaf: u32, options: &CmtOptions) {
         let cap = options.leaf_cap.of(memories.len());
         let mut full = vec![];
@@ -21,18 +22,21 @@ impl<R: Router> Tree<R> {
         }
     }
 
-    /// Whether all members of a leaf are equal. O(1) when that is known, O(features) for most leaves where they are not.
+    /// Whether all members of a leaf are equal. O(1) when that is known, O(features) for most
+    /// leaves where they are not.
     fn is_alike<V>(&mut self, memories: &Memories<V>, leaf: u32) -> bool {
         let Kind::Leaf(Leaf { members, alike }) = &mut self.nodes[leaf as usize].kind else { return true };
         *alike = *alike || memories.are_alike(members);
         *alike
     }
 
-    /// Splits a leaf whose members are not all equal. Returns the two new leaves, of which none is empty.
+    /// Splits a leaf whose members are not all equal. Returns the two new leaves, of which none is
+    /// empty.
     ///
-    /// With [`SplitRule::TrainedRouter`] each memory is counted where the router sends it while it learns, as the paper has it, but ends
-    /// up where the router sends it at the end: what routers learn is then where memories are. When a router leaves one side empty,
-    /// as it may with few members, it makes way for one that looks at a single feature.
+    /// With [`SplitRule::TrainedRouter`] each memory is counted where the router sends it while it
+    /// learns, as the paper has it, but ends up where the router sends it at the end: what routers
+    /// learn is then where memories are. When a router leaves one side empty, as it may with few
+    /// members, it makes way for one that looks at a single feature.
     fn split<V>(&mut self, memories: &Memories<V>, leaf: u32, options: &CmtOptions) -> [u32; 2] {
         let members = std::mem::take(&mut self.leaf_mut(leaf).members);
         let mut router = R::new(options);
@@ -69,8 +73,8 @@ fn sides_of<R: Router, V>(router: &R, memories: &Memories<V>, members: &[Slot]) 
     members.iter().map(|&slot| usize::from(router.predict(memories.vector(slot)) > 0.0)).collect()
 }
 
-/// The feature and the threshold that part these vectors most evenly, and the largest size of the feature; of equals, the first
-/// feature and the lowest threshold. `None` if all are equal.
+/// The feature and the threshold that part these vectors most evenly, and the largest size of the
+/// feature; of equals, the first feature and the lowest threshold. `None` if all are equal.
 fn best_cut<V>(memories: &Memories<V>, members: &[Slot]) -> Option<(u32, f32, f32)> {
     let vectors: Vec<&SparseVec> = members.iter().map(|&slot| memories.vector(slot)).collect();
     let mut entries: Vec<(u32, f32)> = vectors.iter().flat_map(|x| x.entries()).copied().collect();

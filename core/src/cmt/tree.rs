@@ -37,7 +37,8 @@ pub(super) enum Kind<R> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaf {
     pub(super) members: Vec<Slot>,
-    /// Whether all members' vectors are known to be equal. When it is false they may be equal all the same.
+    /// Whether all members' vectors are known to be equal. When it is false they may be equal all
+    /// the same.
     pub(super) alike: bool,
 }
 
@@ -58,7 +59,8 @@ pub(super) struct Place {
     pub(super) at: u32,
 }
 
-/// How much fuller the left side is: the term of Algorithm 2 that keeps a tree balanced. 0 for equal sides.
+/// How much fuller the left side is: the term of Algorithm 2 that keeps a tree balanced. 0 for
+/// equal sides.
 pub(super) fn balance(counts: [u32; 2]) -> f64 {
     ((f64::from(counts[0]) + 1.0) / (f64::from(counts[1]) + 1.0)).ln()
 }
@@ -141,7 +143,8 @@ impl<R> Tree<R> {
         self.vacant.push(node);
     }
 
-    /// Puts a memory into a leaf. `alike`: whether it equals the members there; asked only when it matters.
+    /// Puts a memory into a leaf. `alike`: whether it equals the members there; asked only when it
+    /// matters.
     pub(super) fn push(&mut self, leaf: u32, slot: Slot, alike: impl FnOnce(Slot) -> bool) {
         let members = self.leaf_mut(leaf);
         members.alike = match members.members.first() {

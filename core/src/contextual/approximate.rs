@@ -1,19 +1,25 @@
-//! A pair's learner for distances that no map makes linear: an experiment, with several maps that are nearly linear at finer and finer scales.
+//! A pair's learner for distances that no map makes linear: an experiment, with several maps that
+//! are nearly linear at finer and finer scales.
 //!
 //! # What is kept
 //!
-//! The difference f(q) of two classes' nearness is <φ_n(q), w_n> but for e_n at most, for each degree n of the maps by Chebyshev polynomials
-//! (see [`super::Lift`]); φ_n(q) are some of the D_n components of a mapped query. The larger n, the smaller e_n, and the more there is to learn: the
-//! idea is the paper's (section 4.2), whose appendix E with the algorithm was not at hand. Each degree has an ellipsoid that contains w_n. A label s
-//! says s f(q) >= 0, so s <φ_n(q), w_n> >= -e_n: a cut at depth -(s <φ_n(q), c> + e_n)/h for h as with [`super::ellipsoid`], never deeper than the centre, and
-//! made only where it takes something. So every w_n stays inside, though labels are linear in none of the maps.
+//! The difference f(q) of two classes' nearness is <φ_n(q), w_n> but for e_n at most, for each
+//! degree n of the maps by Chebyshev polynomials (see [`super::Lift`]); φ_n(q) are some of the D_n
+//! components of a mapped query. The larger n, the smaller e_n, and the more there is to learn: the
+//! idea is the paper's (section 4.2), whose appendix E with the algorithm was not at hand. Each
+//! degree has an ellipsoid that contains w_n. A label s says s f(q) >= 0, so s <φ_n(q), w_n> >=
+//! -e_n: a cut at depth -(s <φ_n(q), c> + e_n)/h for h as with [`super::ellipsoid`], never deeper
+//! than the centre, and made only where it takes something. So every w_n stays inside, though
+//! labels are linear in none of the maps.
 //!
 //! # Who answers
 //!
-//! f(q) is within <φ_n(q), c> -+ (h + e_n) for every n. Degrees are asked one after the other, the coarsest first. One answers if 2 h > 4 D_n e_n: then a
-//! mistake cuts no further than 1/(2 D_n) from the centre, so that there is progress. Otherwise what may be lost is of the size of D_n e_n, and
-//! the next degree is asked, the last in any case. Below its own error nothing is promised, and no bound on the total loss is given: the paper's needs
-//! centres that are apart, and degrees without end.
+//! f(q) is within <φ_n(q), c> -+ (h + e_n) for every n. Degrees are asked one after the other, the
+//! coarsest first. One answers if 2 h > 4 D_n e_n: then a mistake cuts no further than 1/(2 D_n)
+//! from the centre, so that there is progress. Otherwise what may be lost is of the size of D_n
+//! e_n, and the next degree is asked, the last in any case. Below its own error nothing is
+//! promised, and no bound on the total loss is given: the paper's needs centres that are apart, and
+//! degrees without end.
 
 use super::ellipsoid::{Ellipsoid, SHALLOW, UNIT};
 use super::lift::Lift;
@@ -42,7 +48,8 @@ pub struct ApproximateLadder {
 }
 
 impl ApproximateLadder {
-    /// A learner that knows nothing, of queries as this map makes them. Without levels where the map is exact.
+    /// A learner that knows nothing, of queries as this map makes them. Without levels where the
+    /// map is exact.
     pub fn of(lift: &Lift, space: &Space) -> Self {
         let degrees = lift.degrees();
         let largest = degrees.last().map_or(0, |last| last.degree as usize);
@@ -54,7 +61,8 @@ impl ApproximateLadder {
         Self { space: *space, degree: largest, levels: degrees.iter().map(level).collect() }
     }
 
-    /// The components of a level: of each number of a query the first so many polynomials, and the constant.
+    /// The components of a level: of each number of a query the first so many polynomials, and the
+    /// constant.
     fn part(&self, level: &Level, phi: &[f64]) -> Vec<f64> {
         let (constant, rest) = phi.split_last().map_or((0.0, phi), |(last, rest)| (*last, rest));
         rest.chunks(self.degree.max(1)).flat_map(|one| &one[..level.degree.min(one.len())]).copied().chain([constant]).collect()

@@ -1,73 +1,87 @@
-//! A pair's learner that keeps an ellipsoid for each scale: deterministic, O(d^2) a scale and query.
+//! A pair's learner that keeps an ellipsoid for each scale: deterministic, O(d^2) a scale and
+//! query.
 //!
 //! # What is kept
 //!
-//! The hidden w has |w| <= R. Scales i = 0, 1, ... have widths ε_i = R 2^-i. Each has an ellipsoid E_i = {c + B z : |z| <= 1} that
-//! contains w. With p = B' q and h = |p|, <q, w> lies in <q, c> -+ h. A scale that does not exist stands for a copy of the next
-//! coarser one that does, and at last of the ball |w| <= R; it comes into being with its first cut. The active scale of a
-//! query is the first with 2 h > ε_i.
+//! The hidden w has |w| <= R. Scales i = 0, 1, ... have widths ε_i = R 2^-i. Each has an ellipsoid
+//! E_i = {c + B z : |z| <= 1} that contains w. With p = B' q and h = |p|, <q, w> lies in <q, c> -+
+//! h. A scale that does not exist stands for a copy of the next coarser one that does, and at last
+//! of the ball |w| <= R; it comes into being with its first cut. The active scale of a query is the
+//! first with 2 h > ε_i.
 //!
 //! # The cut
 //!
-//! The label says s <q, w> >= 0 for s = 1 or -1. With z = B^-1 (w - c) and t = s <p, z> / h that is t >= α for the depth α = -s <q, c> / h. On
-//! a mistake the centre is on the wrong side, and the cut goes through it: α = 0 (deeper ones were tried, capped at 1/(sqrt 2 d): 10 % less
-//! loss for a bound that is looser by a constant). Where the middle is right but near, -0.9/d <= α < 0, a shallow cut is made: it costs
-//! no mistake, and the loss on the streams of `eval online` is about half of that without. In the unit ball what has t >= α is contained in the
-//! ellipsoid with its centre at t = τ = (1 + dα)/(d+1), half-length a = d (1-α)/(d+1) along p and ρ = d sqrt((1-α^2)/(d^2-1)) across:
+//! The label says s <q, w> >= 0 for s = 1 or -1. With z = B^-1 (w - c) and t = s <p, z> / h that is
+//! t >= α for the depth α = -s <q, c> / h. On a mistake the centre is on the wrong side, and the
+//! cut goes through it: α = 0 (deeper ones were tried, capped at 1/(sqrt 2 d): 10 % less loss for a
+//! bound that is looser by a constant). Where the middle is right but near, -0.9/d <= α < 0, a
+//! shallow cut is made: it costs no mistake, and the loss on the streams of `eval online` is about
+//! half of that without. In the unit ball what has t >= α is contained in the ellipsoid with its
+//! centre at t = τ = (1 + dα)/(d+1), half-length a = d (1-α)/(d+1) along p and ρ = d
+//! sqrt((1-α^2)/(d^2-1)) across:
 //!
 //! ```text
 //! f(t) = (t - τ)^2 / a^2 + (1 - t^2) / ρ^2
 //! ```
 //!
-//! is 1 at t = 1 and at t = α, and convex between them as a < ρ. Written for the factor, with b = B p / h: c becomes c + s τ b, and B becomes
-//! ρ (B - (1 - a/ρ) b p'/h). For d = 1 that is a B. A = B B' is never formed: constraints are homogeneous, so nothing is learned
-//! about |w|, E_i becomes long along w and thin (about ε_i) across, and A's condition number passes 1/u at scale 15 or so, long before B's
-//! does.
+//! is 1 at t = 1 and at t = α, and convex between them as a < ρ. Written for the factor, with b = B
+//! p / h: c becomes c + s τ b, and B becomes ρ (B - (1 - a/ρ) b p'/h). For d = 1 that is a B. A = B
+//! B' is never formed: constraints are homogeneous, so nothing is learned about |w|, E_i becomes
+//! long along w and thin (about ε_i) across, and A's condition number passes 1/u at scale 15 or so,
+//! long before B's does.
 //!
 //! # Volume
 //!
-//! A cut through the centre lowers ln vol E by δ_d = -ln(d/(d+1)) - (d-1) ln(d/sqrt(d^2-1)). As -ln(1-x) >= x and ln(1+x) <= x,
-//! δ_d >= 1/(d+1) - (d-1)/2 / (d^2-1) = 1/(2(d+1)). A shallow cut lowers it by less, and counts as that part of a cut.
+//! A cut through the centre lowers ln vol E by δ_d = -ln(d/(d+1)) - (d-1) ln(d/sqrt(d^2-1)). As
+//! -ln(1-x) >= x and ln(1+x) <= x, δ_d >= 1/(d+1) - (d-1)/2 / (d^2-1) = 1/(2(d+1)). A shallow cut
+//! lowers it by less, and counts as that part of a cut.
 //!
 //! # Floor
 //!
-//! A scale is cut only where 2h > ε_i. With A = B B', u = q/|q| and |q| <= 1, u'Au = h^2/|q|^2 > ε_i^2/4. By Sherman and Morrison
-//! A_new^-1 = g (A^-1 + κ u u'/u'Au) with g = (d^2-1)/(d^2 (1-α^2)) and κ = 2 (1+dα)/((d-1)(1-α)). So y = 1/λ_min(A) becomes at most
-//! g (y + 4κ/ε_i^2). As |α| < 1/d, g < 1: the map contracts towards 8(d+1)/((1-α)(1-dα) ε_i^2), which is largest at α = 0. The start lies
-//! below 8(d+1)/ε_i^2: 1/R^2 for the ball, and for a copy of scale j < i 8(d+1)/ε_j^2. So λ_min >= ε_i^2 / (8(d+1)) for ever; for
-//! d = 1, A_new = ((1-α)/2)^2 A >= A/4 > ε_i^2/16, the same.
+//! A scale is cut only where 2h > ε_i. With A = B B', u = q/|q| and |q| <= 1, u'Au = h^2/|q|^2 >
+//! ε_i^2/4. By Sherman and Morrison A_new^-1 = g (A^-1 + κ u u'/u'Au) with g = (d^2-1)/(d^2
+//! (1-α^2)) and κ = 2 (1+dα)/((d-1)(1-α)). So y = 1/λ_min(A) becomes at most g (y + 4κ/ε_i^2). As
+//! |α| < 1/d, g < 1: the map contracts towards 8(d+1)/((1-α)(1-dα) ε_i^2), which is largest at α =
+//! 0. The start lies below 8(d+1)/ε_i^2: 1/R^2 for the ball, and for a copy of scale j < i
+//! 8(d+1)/ε_j^2. So λ_min >= ε_i^2 / (8(d+1)) for ever; for d = 1, A_new = ((1-α)/2)^2 A >= A/4 >
+//! ε_i^2/16, the same.
 //!
 //! # Total
 //!
-//! vol E_i starts at most at vol(R B) and never goes below that of the ball of radius ε_i / sqrt(8(d+1)), so scale i is cut at most
-//! N_i = d/δ_d ln(R sqrt(8(d+1)) / ε_i) times, whatever the labels. If i is the active scale of a query, hi - lo <= 2 ε_i: for i = 0 from
+//! vol E_i starts at most at vol(R B) and never goes below that of the ball of radius ε_i /
+//! sqrt(8(d+1)), so scale i is cut at most N_i = d/δ_d ln(R sqrt(8(d+1)) / ε_i) times, whatever the
+//! labels. If i is the active scale of a query, hi - lo <= 2 ε_i: for i = 0 from
 //! |<q, w>| <= R |q| <= ε_0, otherwise because scale i-1 was closed, 2h <= ε_(i-1) = 2 ε_i. As 0 is consistent with every label,
-//! lo <= 0 <= hi, and a mistake costs at most (2 ε_i)^α; and it cuts scale i. With n_i the cuts of scale i (those of its
-//! original included), the potential Σ_i (2 ε_i)^α (N_i - n_i) never rises, a mistake lowers it by (2 ε_i)^α or more, and it is never
-//! negative. It starts, and with it the total loss is at most, for r = 2^-α,
+//! lo <= 0 <= hi, and a mistake costs at most (2 ε_i)^α; and it cuts scale i. With n_i the cuts of
+//! scale i (those of its original included), the potential Σ_i (2 ε_i)^α (N_i - n_i) never rises, a
+//! mistake lowers it by (2 ε_i)^α or more, and it is never negative. It starts, and with it the
+//! total loss is at most, for r = 2^-α,
 //!
 //! ```text
 //! (2R)^α d/δ_d [ ln(8(d+1)) / (2 (1-r)) + ln 2 r / (1-r)^2 ].
 //! ```
 //!
-//! For α = 1, with 1/δ_d <= 2(d+1), that is 4 R d (d+1) ln(32 (d+1)): no number of rounds and no margin in it.
+//! For α = 1, with 1/δ_d <= 2(d+1), that is 4 R d (d+1) ln(32 (d+1)): no number of rounds and no
+//! margin in it.
 //!
 //! # A known margin
 //!
-//! If |<q, w>| >= γ for all queries of the pair, one scale of width ε = 2γ (a millionth less, for rounding) is enough: on a mistake
-//! h >= |<q, w - c>| >= γ, so it is cut, and there are at most d/δ_d ln(R sqrt(8(d+1)) / ε) mistakes: O(d^2 log(d/γ)).
+//! If |<q, w>| >= γ for all queries of the pair, one scale of width ε = 2γ (a millionth less, for
+//! rounding) is enough: on a mistake h >= |<q, w - c>| >= γ, so it is cut, and there are at most
+//! d/δ_d ln(R sqrt(8(d+1)) / ε) mistakes: O(d^2 log(d/γ)).
 //!
 //! # Rounding
 //!
-//! h is known to about 4 d u |B| (u = 2^-53, |B| the Frobenius norm), by which bounds are widened. A scale is not cut where
-//! ε_i < 1000 d u |B_i|; a mistake there costs at most what the scale above leaves open, and no potential pays for it:
-//! [`super::Contextual::unpaid`] counts it.
+//! h is known to about 4 d u |B| (u = 2^-53, |B| the Frobenius norm), by which bounds are widened.
+//! A scale is not cut where ε_i < 1000 d u |B_i|; a mistake there costs at most what the scale
+//! above leaves open, and no potential pays for it: [`super::Contextual::unpaid`] counts it.
 //!
 //! # Labels that contradict each other
 //!
-//! After a contradiction of the label of q the ellipsoids grow along p alone, by sqrt 2: in directions that no query has, nothing would ever cut them
-//! again, and at last rounding would decide everywhere. Cuts let those directions grow, too, if slowly; an ellipsoid of more than 10^4 times the
-//! ball's size is given up, and stands for a copy of the next coarser one again.
+//! After a contradiction of the label of q the ellipsoids grow along p alone, by sqrt 2: in
+//! directions that no query has, nothing would ever cut them again, and at last rounding would
+//! decide everywhere. Cuts let those directions grow, too, if slowly; an ellipsoid of more than
+//! 10^4 times the ball's size is given up, and stands for a copy of the next coarser one again.
 
 use super::check::least_eigenvalue;
 use super::pair::{Look, PairLearner, Space};
@@ -141,7 +155,8 @@ impl Ellipsoid {
         (dot(q, &self.centre), p, h)
     }
 
-    /// Keeps what has s <q, w - c> >= depth h, for p = B'q of length h. By how much ln vol falls, in units of [`cut_drop`].
+    /// Keeps what has s <q, w - c> >= depth h, for p = B'q of length h. By how much ln vol falls,
+    /// in units of [`cut_drop`].
     pub(super) fn cut(&mut self, p: &[f64], h: f64, s: f64, depth: f64) -> f64 {
         let d = self.centre.len();
         let n = d as f64;
@@ -245,7 +260,8 @@ impl EllipsoidLadder {
         width >= 1e3 * self.space.dimension as f64 * UNIT * size
     }
 
-    /// The active scale if there is one, <q, c> there or at the last one looked at, and bounds on <q, w>.
+    /// The active scale if there is one, <q, c> there or at the last one looked at, and bounds on
+    /// <q, w>.
     fn search(&self, q: &[f64]) -> (Option<u32>, f64, f64, f64) {
         let reach = self.space.radius * norm(q);
         let (mut lo, mut hi) = (-reach, reach);
@@ -309,7 +325,8 @@ impl PairLearner for EllipsoidLadder {
         for own in &mut self.scales {
             let (middle, p, h) = own.along(q);
             let width = Self::width(&space, own.scale);
-            // Where the middle is on the right side, rounding may not make the cut deeper than it is.
+            // Where the middle is on the right side, rounding may not make the cut deeper than it
+            // is.
             let blur = 4.0 * d * UNIT * own.size / h;
             let depth = if s * middle <= 0.0 { 0.0 } else { -s * middle / h - blur };
             if 2.0 * h > width && depth >= -SHALLOW / d && width >= 1e3 * d * UNIT * own.size {

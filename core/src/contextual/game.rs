@@ -1,11 +1,13 @@
-//! The game of a round: which class to guess so that what a guess may cost is paid by what the pairs learn.
+//! The game of a round: which class to guess so that what a guess may cost is paid by what the
+//! pairs learn.
 //!
-//! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex geometry*, NeurIPS 2021, section 3.2
-//!   and Lemma 3.2.
+//! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex
+//!   geometry*, NeurIPS 2021, section 3.2 and Lemma 3.2.
 
 use crate::linalg::simplex::maximise;
 
-/// A square game, row-major: `matrix[truth * k + guess]` is how much guessing `guess` pays when `truth` is right.
+/// A square game, row-major: `matrix[truth * k + guess]` is how much guessing `guess` pays when
+/// `truth` is right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Game {
     k: usize,
@@ -39,7 +41,8 @@ impl Game {
         self.matrix.get(truth * self.k..).and_then(|rest| rest.get(..self.k)).unwrap_or_default()
     }
 
-    /// The least entry of M + M', the diagonal of zeros included: the game can be played without loss where this is not negative.
+    /// The least entry of M + M', the diagonal of zeros included: the game can be played without
+    /// loss where this is not negative.
     pub fn least_symmetric(&self) -> f64 {
         let pairs = (0..self.k).flat_map(|a| (0..=a).map(move |b| (a, b)));
         pairs.map(|(a, b)| self.row(a)[b] + self.row(b)[a]).fold(f64::INFINITY, f64::min)
@@ -50,10 +53,11 @@ impl Game {
         self.matrix.iter().fold(0.0f64, |most, x| most.max(x.abs()))
     }
 
-    /// The guesses that pay most in the worst case. A single class that never pays less than nothing is taken at once, the lowest of
-    /// several; otherwise the linear program "largest t with M v >= t, v a distribution" is solved exactly. With m the largest size of
-    /// an entry, M/m + 2 has entries from 1 to 3; the program "largest sum of y with (M/m + 2)' y <= 1, y >= 0" has as its prices
-    /// v over its value. O(k^2) a step of the simplex method.
+    /// The guesses that pay most in the worst case. A single class that never pays less than
+    /// nothing is taken at once, the lowest of several; otherwise the linear program "largest t
+    /// with M v >= t, v a distribution" is solved exactly. With m the largest size of an entry,
+    /// M/m + 2 has entries from 1 to 3; the program "largest sum of y with (M/m + 2)' y <= 1,
+    /// y >= 0" has as its prices v over its value. O(k^2) a step of the simplex method.
     pub fn solve(&self) -> Mixed {
         let k = self.k;
         let pure = |guess: usize| {

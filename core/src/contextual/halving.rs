@@ -1,9 +1,10 @@
 //! A baseline: halving by a linear program.
 //!
-//! All centres consistent with the mistakes so far are a polytope; the guess is that of the centre of the largest ball in it (all
-//! components between -1 and 1), found anew after each mistake by one linear program. With a margin γ the exact halving
-//! algorithm makes O(k d log(1/γ)) mistakes; the centre of the largest ball stands in for the half of the volume, as in
-//! Elzinga and Moore, *A central cutting plane algorithm for the convex programming problem*, 1975.
+//! All centres consistent with the mistakes so far are a polytope; the guess is that of the centre
+//! of the largest ball in it (all components between -1 and 1), found anew after each mistake by
+//! one linear program. With a margin γ the exact halving algorithm makes O(k d log(1/γ)) mistakes;
+//! the centre of the largest ball stands in for the half of the volume, as in Elzinga and Moore, *A
+//! central cutting plane algorithm for the convex programming problem*, 1975.
 
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
@@ -37,15 +38,17 @@ impl Halving {
 
     /// Moves the centres into the middle. Inconsistent mistakes leave them where they are.
     fn centre(&mut self) {
-        // x is the difference of two vectors without negative components, and the last column is the ball's radius: all rows hold at 0.
+        // x is the difference of two vectors without negative components, and the last column is
+        // the ball's radius: all rows hold at 0.
         let n = self.centres.len();
         let width = 2 * n + 1;
         let mut costs = vec![0.0; width];
         costs[2 * n] = 1.0;
         let (mut matrix, mut right) = (Vec::new(), Vec::new());
         for (number, (q, truth, guess)) in self.mistakes.iter().enumerate() {
-            // radius * |(q, -q)| - <q, x_truth - x_guess> <= 0, and a hair more, another for each: many rows that hold with equality at the start
-            // would let the simplex method turn on the spot.
+            // radius * |(q, -q)| - <q, x_truth - x_guess> <= 0, and a hair more, another for each:
+            // many rows that hold with equality at the start would let the simplex method turn on
+            // the spot.
             let mut row = vec![0.0; width];
             for (j, q) in q.iter().enumerate() {
                 for (class, sign) in [(truth, -1.0), (guess, 1.0)] {

@@ -1,18 +1,24 @@
-//! Other similarities by inner products: a query is mapped, and the learner learns mapped centres it never sees.
+//! Other similarities by inner products: a query is mapped, and the learner learns mapped centres
+//! it never sees.
 //!
-//! A class is right where its centre is nearest (largest inner product, least distance). Each map φ, with hidden images h_i of the centres, has
-//! <φ(q), h_i - h_j> as the difference that decides, |φ(q)| <= 1 and |h_i - h_j| <= R.
+//! A class is right where its centre is nearest (largest inner product, least distance). Each map
+//! φ, with hidden images h_i of the centres, has <φ(q), h_i - h_j> as the difference that decides,
+//! |φ(q)| <= 1 and |h_i - h_j| <= R.
 //!
-//! - L2. |q - x_j|^2 - |q - x_i|^2 = 2 <q, x_i - x_j> - |x_i|^2 + |x_j|^2 = <φ(q), h_i - h_j> with φ(q) = (q, 1)/sqrt 2 and
-//!   h_i = sqrt 2 (2 x_i, -|x_i|^2). For lengths a, b of centres |h_i - h_j|^2 <= 2 (a+b)^2 (4 + (a-b)^2) <= 32: R = 4 sqrt 2.
-//!   A distance a and a shorter b have a - b <= sqrt(a^2 - b^2), so the loss (a - b)^α is at most the mapped one to the power α/2.
-//! - L_p, p even. Σ_l (q_l - a_l)^p = Σ_l Σ_m C(p,m) q_l^m (-a_l)^(p-m). The term m = p is the same for all centres, the terms m = 0 make one
-//!   constant: φ(q) = (sqrt C(p,m) q_l^m for 0 < m < p, 1) and h = -(sqrt C(p,m) (-a_l)^(p-m), |a|_p^p), d (p-1) + 1 components. As
-//!   Σ_l q_l^2m <= 1, |φ|^2 and |h|^2 are at most 2^p - 2 + 1; φ is divided by the root of that, so R = 2 (2^p - 1). From
-//!   a - b <= (a^p - b^p)^(1/p) the loss (a - b)^α is at most the mapped one to the power α/p.
+//! - L2. |q - x_j|^2 - |q - x_i|^2 = 2 <q, x_i - x_j> - |x_i|^2 + |x_j|^2 = <φ(q), h_i - h_j> with
+//!   φ(q) = (q, 1)/sqrt 2 and h_i = sqrt 2 (2 x_i, -|x_i|^2). For lengths a, b of centres |h_i -
+//!   h_j|^2 <= 2 (a+b)^2 (4 + (a-b)^2) <= 32: R = 4 sqrt 2. A distance a and a shorter b have a - b
+//!   <= sqrt(a^2 - b^2), so the loss (a - b)^α is at most the mapped one to the power α/2.
+//! - L_p, p even. Σ_l (q_l - a_l)^p = Σ_l Σ_m C(p,m) q_l^m (-a_l)^(p-m). The term m = p is the same
+//!   for all centres, the terms m = 0 make one constant: φ(q) = (sqrt C(p,m) q_l^m for 0 < m < p, 1)
+//!   and h = -(sqrt C(p,m) (-a_l)^(p-m), |a|_p^p), d (p-1) + 1 components. As Σ_l q_l^2m <= 1,
+//!   |φ|^2 and |h|^2 are at most 2^p - 2 + 1; φ is divided by the root of that, so R = 2 (2^p - 1).
+//!   From a - b <= (a^p - b^p)^(1/p) the loss (a - b)^α is at most the mapped one to the power α/p.
 //!   (Guruganesh et al., Theorem 12, has d (p+1) components.)
-//! - L_p, any p >= 2: an experiment. |q_l - a_l|^p is a series c_0(a_l)/2 + Σ c_m(a_l) T_m(q_l) of Chebyshev polynomials, cut off at a degree. What is left over
-//!   is an error, told for each degree ([`Lift::degrees`]) and made use of by [`super::ApproximateLadder`], which works with several degrees at once.
+//! - L_p, any p >= 2: an experiment. |q_l - a_l|^p is a series c_0(a_l)/2 + Σ c_m(a_l) T_m(q_l) of
+//!   Chebyshev polynomials, cut off at a degree. What is left over is an error, told for each
+//!   degree ([`Lift::degrees`]) and made use of by [`super::ApproximateLadder`], which works with
+//!   several degrees at once.
 
 use crate::error::{Error, Result};
 
@@ -25,7 +31,8 @@ pub enum Geometry {
     L2,
     /// The L_p distance for an even p, 2 to 16.
     Even(u32),
-    /// The L_p distance for any p from 2 to 16, approximated by polynomials of a degree from 2 to 32: an experiment.
+    /// The L_p distance for any p from 2 to 16, approximated by polynomials of a degree from 2 to
+    /// 32: an experiment.
     Chebyshev(f64, u32),
 }
 
@@ -45,8 +52,9 @@ pub struct Lift {
 pub struct Degree {
     /// The degree.
     pub degree: u32,
-    /// By how much <φ(q), h_i - h_j> differs at most from the difference of the two centres' Σ_l |q_l - a_l|^p, over all queries and centres: twice the components
-    /// times what is left over of one, the most seen on a grid and a twentieth.
+    /// By how much <φ(q), h_i - h_j> differs at most from the difference of the two centres' Σ_l
+    /// |q_l - a_l|^p, over all queries and centres: twice the components times what is left over of
+    /// one, the most seen on a grid and a twentieth.
     pub error: f64,
     /// What |h_i - h_j| is at most.
     pub radius: f64,
@@ -89,8 +97,8 @@ impl Lift {
         self.dimension
     }
 
-    /// Degrees of an approximation, 2, 4, 8, ... to that of the map; none of exact maps. The map of each has the components of the first so many
-    /// polynomials.
+    /// Degrees of an approximation, 2, 4, 8, ... to that of the map; none of exact maps. The map of
+    /// each has the components of the first so many polynomials.
     pub fn degrees(&self) -> &[Degree] {
         &self.degrees
     }
@@ -167,8 +175,8 @@ impl Lift {
         }
     }
 
-    /// By how much a guess is worse than the truth: the larger distance less the smaller, or the larger inner product less the smaller.
-    /// Not negative where the truth is the nearest centre.
+    /// By how much a guess is worse than the truth: the larger distance less the smaller, or the
+    /// larger inner product less the smaller. Not negative where the truth is the nearest centre.
     pub fn loss(&self, q: &[f64], guess: &[f64], truth: &[f64]) -> f64 {
         self.nearness(q, truth) - self.nearness(q, guess)
     }

@@ -1,43 +1,58 @@
-//! Classes learned from every label at a cost that does not depend on margins or on how long it goes on: contextual search.
+//! Classes learned from every label at a cost that does not depend on margins or on how long it
+//! goes on: contextual search.
 //!
-//! A mistake costs what it is off: how much nearer the right class's centre is than the guessed one's. Each pair of classes has a
-//! learner with a potential that pays for its mistakes; in each round a small game, solved exactly, makes the guess such that its cost
-//! is paid by what pairs learn. For labels of centres in the unit ball the total is bounded for any number of rounds, however near queries
-//! come to the borders. Labels of people contradict each other now and then: see [`Served`], and claim no bound there.
+//! A mistake costs what it is off: how much nearer the right class's centre is than the guessed
+//! one's. Each pair of classes has a learner with a potential that pays for its mistakes; in each
+//! round a small game, solved exactly, makes the guess such that its cost is paid by what pairs
+//! learn. For labels of centres in the unit ball the total is bounded for any number of rounds,
+//! however near queries come to the borders. Labels of people contradict each other now and then:
+//! see [`Served`], and claim no bound there.
 //!
-//! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex geometry*, NeurIPS 2021.
-//! - Liu, Paes Leme and Schneider, *Optimal contextual pricing and extensions*, SODA 2021: volumes of sums with balls as potentials.
-//! - Cohen, Lobel and Paes Leme, *Feature-based dynamic pricing*, 2016: ellipsoids that are cut only where they are wide.
+//! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex
+//!   geometry*, NeurIPS 2021.
+//! - Liu, Paes Leme and Schneider, *Optimal contextual pricing and extensions*, SODA 2021: volumes
+//!   of sums with balls as potentials.
+//! - Cohen, Lobel and Paes Leme, *Feature-based dynamic pricing*, 2016: ellipsoids that are cut
+//!   only where they are wide.
 //!
-//! Two learners of a pair: [`EllipsoidLadder`], O(d^2) a scale and query and deterministic, and [`PolytopeLadder`], with fewer mistakes in few
-//! dimensions, by sampling. The documentation of [`ellipsoid`] and [`polytope`] has the proofs. [`Contextual`] is that of many classes, by the following one.
+//! Two learners of a pair: [`EllipsoidLadder`], O(d^2) a scale and query and deterministic, and
+//! [`PolytopeLadder`], with fewer mistakes in few dimensions, by sampling. The documentation of
+//! [`ellipsoid`] and [`polytope`] has the proofs. [`Contextual`] is that of many classes, by the
+//! following one.
 //!
 //! # From pairs to many classes
 //!
-//! Let pair (a, b) have w = x_a - x_b, bounds lo <= <q, w> <= hi and an active scale of width ε, with hi - lo <= 2ε and
-//! lo <= 0 <= hi. If a is right, guessing b costs at most L_ab = hi^α; if b is right, guessing a costs at most L_ba = (-lo)^α. The
-//! potential falls by D_ab = (2ε)^α if a is right and the middle says b, or neither; D_ba likewise. One of the two would be a surprise,
-//! so D_ab + D_ba >= (2ε)^α. For α >= 1, hi^α + (-lo)^α <= (hi - lo)^α; for α < 1 the sum is at most 2^(1-α) (hi - lo)^α, most where
-//! hi = -lo. So with f = min(1, 2^(α-1)) and M = D - f L, rows for the truth and columns for the guess, M + M' >= 0.
-//! (The paper bounds both costs by the width and has f = 1/2 for every α.)
+//! Let pair (a, b) have w = x_a - x_b, bounds lo <= <q, w> <= hi and an active scale of width ε,
+//! with hi - lo <= 2ε and lo <= 0 <= hi. If a is right, guessing b costs at most L_ab = hi^α; if b
+//! is right, guessing a costs at most L_ba = (-lo)^α. The potential falls by D_ab = (2ε)^α if a is
+//! right and the middle says b, or neither; D_ba likewise. One of the two would be a surprise, so
+//! D_ab + D_ba >= (2ε)^α. For α >= 1, hi^α + (-lo)^α <= (hi - lo)^α; for α < 1 the sum is at most
+//! 2^(1-α) (hi - lo)^α, most where hi = -lo. So with f = min(1, 2^(α-1)) and M = D - f L, rows for
+//! the truth and columns for the guess, M + M' >= 0. (The paper bounds both costs by the width and
+//! has f = 1/2 for every α.)
 //!
-//! There is a distribution v with M v >= 0: otherwise, by linear programming duality, there is a distribution u with u'M < 0 in all
-//! components, so u'M u < 0; but u'M u = u'(M + M')u / 2 >= 0. Guessing from v, for whichever truth r: Σ_i v_i D_ri >= f Σ_i v_i L_ri, so
-//! the mean loss is at most the mean potential given up over f, and the total at most k(k-1)/2 potentials over f. That holds for
-//! [`Update::Paper`] as it is; with [`Update::AllPairs`] a round gives up Σ_j D_rj >= Σ_i v_i D_ri.
+//! There is a distribution v with M v >= 0: otherwise, by linear programming duality, there is a
+//! distribution u with u'M < 0 in all components, so u'M u < 0; but u'M u = u'(M + M')u / 2 >= 0.
+//! Guessing from v, for whichever truth r: Σ_i v_i D_ri >= f Σ_i v_i L_ri, so the mean loss is at
+//! most the mean potential given up over f, and the total at most k(k-1)/2 potentials over f. That
+//! holds for [`Update::Paper`] as it is; with [`Update::AllPairs`] a round gives up Σ_j D_rj >= Σ_i
+//! v_i D_ri.
 //!
-//! A single class whose column has no negative entry is such a v. It must be one that is predicted over every other, so it is found by
-//! k - 1 looks and confirmed by as many; only otherwise all pairs are looked at.
+//! A single class whose column has no negative entry is such a v. It must be one that is predicted
+//! over every other, so it is found by k - 1 looks and confirmed by as many; only otherwise all
+//! pairs are looked at.
 //!
-//! With a known margin a mistake costs 1, f = 1/2, and classes that cannot be right by the margin are left out: of the others each pair
-//! is wide enough to be cut, D_ab + D_ba >= 1 = (1 + 1)/2. The mean number of mistakes is at most twice all potentials.
+//! With a known margin a mistake costs 1, f = 1/2, and classes that cannot be right by the margin
+//! are left out: of the others each pair is wide enough to be cut, D_ab + D_ba >= 1 = (1 + 1)/2.
+//! The mean number of mistakes is at most twice all potentials.
 //!
-//! A new class brings new pairs, each with a potential of its own; its first example is a mistake that no potential pays for.
+//! A new class brings new pairs, each with a potential of its own; its first example is a mistake
+//! that no potential pays for.
 //!
 //! # Mistakes that count
 //!
-//! A total loss of at most B bounds, for every γ at once and with no condition on other queries, the mistakes on queries with a margin of γ
-//! or more by B/γ (the paper's robust mistake bound).
+//! A total loss of at most B bounds, for every γ at once and with no condition on other queries,
+//! the mistakes on queries with a margin of γ or more by B/γ (the paper's robust mistake bound).
 //!
 //! ```
 //! use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder};

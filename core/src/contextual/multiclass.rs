@@ -15,9 +15,9 @@ use crate::random::Rng;
 pub enum Update {
     /// That of the guess and the truth, when they differ: the paper's.
     Paper,
-    /// Each pair of the truth and another class: a label says <q, x_truth - x_j> >= 0 for every j. Sound, for each pair has a state of
-    /// its own, and what it gives up is at least what the paper's pair would on average. The state then does not depend on
-    /// what was drawn.
+    /// Each pair of the truth and another class: a label says <q, x_truth - x_j> >= 0 for every j.
+    /// Sound, for each pair has a state of its own, and what it gives up is at least what the
+    /// paper's pair would on average. The state then does not depend on what was drawn.
     #[default]
     AllPairs,
 }
@@ -29,8 +29,9 @@ pub struct ContextualOptions {
     pub space: Space,
     /// Which pairs a label teaches.
     pub update: Update,
-    /// Where labels may contradict each other: a mistake at this scale or a finer one lets the pair's knowledge grow again, and the scales
-    /// beyond are forgotten. `None`, the bound's condition: labels are those of centres in the ball.
+    /// Where labels may contradict each other: a mistake at this scale or a finer one lets the
+    /// pair's knowledge grow again, and the scales beyond are forgotten. `None`, the bound's
+    /// condition: labels are those of centres in the ball.
     pub guard: Option<u32>,
 }
 
@@ -58,7 +59,8 @@ impl ContextualOptions {
 pub struct Round {
     /// The answer.
     pub answer: Prediction,
-    /// What the guess pays at least, less what it may cost, whatever the truth. At least 0 but for rounding and what is closed.
+    /// What the guess pays at least, less what it may cost, whatever the truth. At least 0 but for
+    /// rounding and what is closed.
     pub value: f64,
     /// Where the whole game was solved: the least of M + M', and the largest size of an entry.
     pub game: Option<[f64; 2]>,
@@ -79,7 +81,8 @@ impl Round {
         Some(if a < b { look } else { look.turned() })
     }
 
-    /// By how much the potential falls on average, at least, if `truth` is right and only the pair of the guess learns.
+    /// By how much the potential falls on average, at least, if `truth` is right and only the pair
+    /// of the guess learns.
     pub fn expected_drop(&self, truth: ClassId) -> f64 {
         let truth = truth.index();
         let drop = |guess: Option<ClassId>| {
@@ -98,8 +101,9 @@ pub fn pair_index(a: usize, b: usize) -> usize {
 
 /// Classes learned by contextual search. `P` learns a pair.
 ///
-/// Memory: k (k-1)/2 pairs, each of O(d^2) numbers a scale once it was taught; a round has a place for what each pair says, too. A round looks at no
-/// more than 2 (k-1) pairs while one class is predicted over all others, and at all otherwise.
+/// Memory: k (k-1)/2 pairs, each of O(d^2) numbers a scale once it was taught; a round has a place
+/// for what each pair says, too. A round looks at no more than 2 (k-1) pairs while one class is
+/// predicted over all others, and at all otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contextual<P> {
     options: ContextualOptions,
@@ -158,23 +162,25 @@ impl<P: PairLearner> Contextual<P> {
         self.dropped
     }
 
-    /// What mistakes may have cost so far on average that no potential pays for: those of pairs that were closed on all scales, or where
-    /// rounding would have decided.
+    /// What mistakes may have cost so far on average that no potential pays for: those of pairs
+    /// that were closed on all scales, or where rounding would have decided.
     pub fn unpaid(&self) -> f64 {
         self.unpaid
     }
 
-    /// The most that the mean loss (the number of mistakes, with a known margin) can add up to for so many classes, for any number of
-    /// rounds: the potential of all pairs over the share of the loss that it pays. Besides there are [`Contextual::unpaid`] and
-    /// the first example of each class, which costs at most the radius.
-    /// Only for labels of centres in the ball, without a guard.
+    /// The most that the mean loss (the number of mistakes, with a known margin) can add up to for
+    /// so many classes, for any number of rounds: the potential of all pairs over the share of the
+    /// loss that it pays. Besides there are [`Contextual::unpaid`] and the first example of each
+    /// class, which costs at most the radius. Only for labels of centres in the ball, without a
+    /// guard.
     pub fn bound(options: &ContextualOptions, classes: usize) -> f64 {
         let pairs = classes * classes.saturating_sub(1) / 2;
         pairs as f64 * P::bound(&options.space) / options.space.share()
     }
 
-    /// A score for each class, `(k)`: the sum over the others of how far the middle is on its side, as a share of the bounds' half-width,
-    /// -1 to 1 each. For ranking by ellipsoids; what is guessed is the game's affair. O(k^2) looks.
+    /// A score for each class, `(k)`: the sum over the others of how far the middle is on its side,
+    /// as a share of the bounds' half-width, -1 to 1 each. For ranking by ellipsoids; what is
+    /// guessed is the game's affair. O(k^2) looks.
     ///
     /// # Errors
     /// As [`Online::predict`].
@@ -212,7 +218,8 @@ impl<P: PairLearner> Contextual<P> {
     fn play(&mut self, looks: &mut [Option<Look>], q: &[f64], rng: &mut Rng) -> (Mixed, Option<[f64; 2]>) {
         let (k, share) = (self.classes, self.options.space.share());
         let pays = |look: Look| look.drops[0] - share * look.losses[0];
-        // But for ties, only the class that beats all it meets may be a column of the game without negative entries.
+        // But for ties, only the class that beats all it meets may be a column of the game without
+        // negative entries.
         let mut best = 0;
         for class in 1..k {
             if !self.look(looks, q, best, class, rng).first() {

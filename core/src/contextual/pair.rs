@@ -4,7 +4,8 @@ use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 
-/// Where the hidden vector w lies and how mistakes are counted. w is the first class's centre minus the second's.
+/// Where the hidden vector w lies and how mistakes are counted. w is the first class's centre minus
+/// the second's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Space {
     /// Components of a query, 1 or more.
@@ -13,7 +14,8 @@ pub struct Space {
     pub radius: f64,
     /// The power of the loss, the paper's α: a mistake costs |<q, w>| to this power.
     pub power: f64,
-    /// The least |<q, w>| of any query of the pair, if it is known: every mistake then costs 1, whatever its size.
+    /// The least |<q, w>| of any query of the pair, if it is known: every mistake then costs 1,
+    /// whatever its size.
     pub margin: Option<f64>,
 }
 
@@ -51,7 +53,8 @@ impl Space {
         self.radius * 0.5f64.powi(scale as i32)
     }
 
-    /// What a mistake at a scale costs at most, and its potential pays: (2 ε)^α; 1 with a known margin.
+    /// What a mistake at a scale costs at most, and its potential pays: (2 ε)^α; 1 with a known
+    /// margin.
     pub fn price(&self, scale: u32) -> f64 {
         if self.margin.is_some() { 1.0 } else { (2.0 * self.width(scale)).powf(self.power) }
     }
@@ -77,13 +80,15 @@ impl Space {
 /// What a pair's learner knows about a query before the label is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// The scale at work: the coarsest at which the query is still open. `None` where it is closed on all scales, or rounding would
-    /// decide; a mistake then costs at most what `losses` says and teaches nothing.
+    /// The scale at work: the coarsest at which the query is still open. `None` where it is closed
+    /// on all scales, or rounding would decide; a mistake then costs at most what `losses` says and
+    /// teaches nothing.
     pub scale: Option<u32>,
-    /// Above 0 where the first class is predicted, below 0 where the second is: by ellipsoids <q, c>, by polytopes how much more of the volume
-    /// than half is on the first class's side.
+    /// Above 0 where the first class is predicted, below 0 where the second is: by ellipsoids <q,
+    /// c>, by polytopes how much more of the volume than half is on the first class's side.
     pub middle: f64,
-    /// <q, w> is at least this. Never above 0, for 0 is always consistent: constraints are homogeneous.
+    /// <q, w> is at least this. Never above 0, for 0 is always consistent: constraints are
+    /// homogeneous.
     pub lo: f64,
     /// <q, w> is at most this.
     pub hi: f64,
@@ -124,8 +129,8 @@ impl Look {
     }
 }
 
-/// A learner of one pair of classes with a potential (the paper's Definition 9): the potential never rises, and a mistake lowers it by
-/// what the mistake may have cost.
+/// A learner of one pair of classes with a potential (the paper's Definition 9): the potential
+/// never rises, and a mistake lowers it by what the mistake may have cost.
 pub trait PairLearner: Clone + Stored {
     /// A learner that knows nothing.
     fn new(space: &Space) -> Self;
@@ -136,25 +141,28 @@ pub trait PairLearner: Clone + Stored {
     /// What is known about a query, `(dimension)`, of length 1 at most and finite.
     fn look(&mut self, q: &[f64], rng: &mut Rng) -> Look;
 
-    /// Learns that the first class is right, or the second, for a query that was just looked at. By how much the potential fell.
+    /// Learns that the first class is right, or the second, for a query that was just looked at. By
+    /// how much the potential fell.
     fn learn(&mut self, q: &[f64], look: &Look, first: bool) -> f64;
 
     /// The potential now.
     fn potential(&self) -> f64;
 
-    /// The potential of a learner that knows nothing: the total loss is at most this, for any number of rounds, but for those without an
-    /// active scale, where numbers end.
+    /// The potential of a learner that knows nothing: the total loss is at most this, for any
+    /// number of rounds, but for those without an active scale, where numbers end.
     fn bound(space: &Space) -> f64;
 
-    /// Lets what is known along `q`, which was just answered otherwise, grow again, and forgets scales finer than `scale`: for labels that
-    /// contradict each other. No bound holds afterwards.
+    /// Lets what is known along `q`, which was just answered otherwise, grow again, and forgets
+    /// scales finer than `scale`: for labels that contradict each other. No bound holds afterwards.
     fn inflate(&mut self, q: &[f64], scale: u32);
 
-    /// The least, over all sets, of a set's smallest extent over what the proof promises, squared: 1 or more but for rounding. `None` where
-    /// it is promised by chance only. For tests; O(d^3) a scale.
+    /// The least, over all sets, of a set's smallest extent over what the proof promises, squared:
+    /// 1 or more but for rounding. `None` where it is promised by chance only. For tests; O(d^3) a
+    /// scale.
     fn floor(&self) -> Option<f64>;
 
-    /// How far w is outside what is known, along q and in each set, by a measure that is at most 0 where it is inside: for tests.
+    /// How far w is outside what is known, along q and in each set, by a measure that is at most 0
+    /// where it is inside: for tests.
     fn outside(&self, q: &[f64], w: &[f64]) -> f64;
 }
 

@@ -1,46 +1,54 @@
-//! A pair's learner that keeps, for each scale, all that is consistent with its mistakes up to an offset: fewer mistakes by a factor of
-//! about d than ellipsoids, by sampling; for d up to 20 or so.
+//! A pair's learner that keeps, for each scale, all that is consistent with its mistakes up to an
+//! offset: fewer mistakes by a factor of about d than ellipsoids, by sampling; for d up to 20 or
+//! so.
 //!
 //! # What is kept
 //!
-//! Scales i have widths ε_i = R 2^-i and offsets z_i = ε_i/(4d). With u_t the unit normals of recorded labels s_t,
+//! Scales i have widths ε_i = R 2^-i and offsets z_i = ε_i/(4d). With u_t the unit normals of
+//! recorded labels s_t,
 //!
 //! ```text
 //! K_i = { |w_j| <= R + z_i for each j,  s_t <u_t, w> >= -z_i for each t }:
 //! ```
 //!
-//! a polytope that contains the ball of radius z_i around the hidden w. (Liu, Paes Leme and Schneider take the Minkowski sum of the
-//! consistent set and that ball instead, whose volume is a value of the Steiner polynomial; K_i contains it, and needs no more than
-//! linear constraints.) Its width along u = q/|q| is found exactly by two linear programs. The active scale is the first whose width is more
-//! than ε_i. The prediction is the side of <u, w> = 0 with more of K_i's volume, which points drawn by hit-and-run tell up to a
-//! share η. A mistake adds its half-space, at all scales.
+//! a polytope that contains the ball of radius z_i around the hidden w. (Liu, Paes Leme and
+//! Schneider take the Minkowski sum of the consistent set and that ball instead, whose volume is a
+//! value of the Steiner polynomial; K_i contains it, and needs no more than linear constraints.)
+//! Its width along u = q/|q| is found exactly by two linear programs. The active scale is the first
+//! whose width is more than ε_i. The prediction is the side of <u, w> = 0 with more of K_i's
+//! volume, which points drawn by hit-and-run tell up to a share η. A mistake adds its half-space,
+//! at all scales.
 //!
 //! # A mistake takes a quarter of the volume
 //!
-//! Lemma. A slab of thickness z holds at most d z/W of a convex body's volume, W being the body's width across. For with S the largest area of
-//! a section parallel to the slab, the slab holds at most z S; and the body contains the two cones over that section up to the extremes,
-//! with volume S W/d.
+//! Lemma. A slab of thickness z holds at most d z/W of a convex body's volume, W being the body's
+//! width across. For with S the largest area of a section parallel to the slab, the slab holds at
+//! most z S; and the body contains the two cones over that section up to the extremes, with volume
+//! S W/d.
 //!
-//! After a wrong guess at the active scale K_i keeps at most the side that was thought smaller, 1/2 + η of its volume, and a slab of
-//! thickness z_i beyond 0: 1/2 + η + d z_i/ε_i = 3/4 + η.
+//! After a wrong guess at the active scale K_i keeps at most the side that was thought smaller, 1/2
+//! + η of its volume, and a slab of thickness z_i beyond 0: 1/2 + η + d z_i/ε_i = 3/4 + η.
 //!
 //! # Total
 //!
-//! K_i starts with volume (2(R + z_i))^d and keeps that of a ball of radius z_i, V_d z_i^d. So scale i is active in at most
-//! N_i = (d ln(2(R + z_i)/z_i) - ln V_d) / -ln(3/4 + η) mistakes. Where it is active, hi - lo <= 2 ε_i: for i = 0 because bounds start from
+//! K_i starts with volume (2(R + z_i))^d and keeps that of a ball of radius z_i, V_d z_i^d. So
+//! scale i is active in at most N_i = (d ln(2(R + z_i)/z_i) - ln V_d) / -ln(3/4 + η) mistakes.
+//! Where it is active, hi - lo <= 2 ε_i: for i = 0 because bounds start from
 //! |<u, w>| <= R, otherwise because K_(i-1) has width ε_(i-1) at most. As 0 is in all K_i, lo <= 0 <= hi, and a mistake costs at most
-//! (2 ε_i)^α. With n_i the mistakes at scale i, the potential is Σ (2 ε_i)^α (N_i - n_i), and the total loss at most
-//! Σ (2 ε_i)^α N_i = O(α^-2 d log d): with high probability, for η is a matter of chance. 400 independent points fail with a chance of exp(-8) at a
-//! mistake; these are not independent (a walk of 10 d steps from points that were there) and serve all queries until the next mistake, so
-//! that the chance is not proven here. The sum ends at scale 20, where the offset comes near to the rounding of linear programs; beyond, and where a
-//! linear program is not solved, a mistake costs at most what its look says, and no potential pays for it.
+//! (2 ε_i)^α. With n_i the mistakes at scale i, the potential is Σ (2 ε_i)^α (N_i - n_i), and the
+//! total loss at most Σ (2 ε_i)^α N_i = O(α^-2 d log d): with high probability, for η is a matter
+//! of chance. 400 independent points fail with a chance of exp(-8) at a mistake; these are not
+//! independent (a walk of 10 d steps from points that were there) and serve all queries until the
+//! next mistake, so that the chance is not proven here. The sum ends at scale 20, where the offset
+//! comes near to the rounding of linear programs; beyond, and where a linear program is not solved,
+//! a mistake costs at most what its look says, and no potential pays for it.
 //!
 //! The cube instead of the ball |w| <= R costs d/2 ln d in N_i, against d ln d.
 //!
 //! # A known margin
 //!
-//! If |<q, w>| >= γ for all queries of the pair, one scale of width 2γ is enough: where K is narrower, its bounds tell the answer.
-//! O(d log(d/γ)) mistakes, the rate of the paper's Theorem 5.
+//! If |<q, w>| >= γ for all queries of the pair, one scale of width 2γ is enough: where K is
+//! narrower, its bounds tell the answer. O(d log(d/γ)) mistakes, the rate of the paper's Theorem 5.
 
 use super::pair::{Look, PairLearner, Space};
 use super::walk::{Body, shape};
@@ -55,7 +63,8 @@ use rand::RngExt;
 const FINEST: u32 = 20;
 /// Points that stand for a volume.
 const POINTS: usize = 400;
-/// η: points tell the larger half up to this share. 400 independent ones are further off with a chance of exp(-8).
+/// η: points tell the larger half up to this share. 400 independent ones are further off with a
+/// chance of exp(-8).
 const DOUBT: f64 = 0.1;
 /// Bounds from linear programs are widened by this much of the radius.
 const BLUR: f64 = 1e-10;
@@ -131,7 +140,8 @@ impl PolytopeLadder {
         let (mut width, mut next) = (f64::INFINITY, 0);
         let blur = BLUR * self.space.radius;
         loop {
-            // Finer sets are smaller: where this one is narrow enough for a finer scale, that one is closed.
+            // Finer sets are smaller: where this one is narrow enough for a finer scale, that one
+            // is closed.
             let scale = (next..=Self::last_scale(&self.space)).find(|&scale| width > Self::width(&self.space, scale));
             let Some(scale) = scale else { return (None, lo, hi) };
             let (Some(low), Some(high)) = (self.extreme(u, -1.0, scale), self.extreme(u, 1.0, scale)) else { return (None, lo, hi) };

@@ -1,7 +1,8 @@
-//! For labels that may contradict each other: contextual search beside the averaged Perceptron, and whichever erred less so far answers.
+//! For labels that may contradict each other: contextual search beside the averaged Perceptron, and
+//! whichever erred less so far answers.
 //!
-//! The bounds of contextual search hold for labels of centres in the ball only. With wrong labels its scales use up their cuts all the same,
-//! while the averaged Perceptron hardly minds.
+//! The bounds of contextual search hold for labels of centres in the ball only. With wrong labels
+//! its scales use up their cuts all the same, while the averaged Perceptron hardly minds.
 
 use super::multiclass::{Contextual, ContextualOptions, Round};
 use super::pair::PairLearner;

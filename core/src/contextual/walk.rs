@@ -1,7 +1,9 @@
 //! Points spread evenly in a polytope, by hit-and-run.
 //!
-//! - Smith, *Efficient Monte Carlo procedures for generating points uniformly distributed over bounded regions*, 1984.
-//! - Lovász and Vempala, *Hit-and-run from a corner*, 2006: it mixes from any point of a well-rounded body.
+//! - Smith, *Efficient Monte Carlo procedures for generating points uniformly distributed over
+//!   bounded regions*, 1984.
+//! - Lovász and Vempala, *Hit-and-run from a corner*, 2006: it mixes from any point of a
+//!   well-rounded body.
 
 use rand::RngExt;
 
@@ -23,7 +25,8 @@ impl Body<'_> {
         x.iter().all(|x| x.abs() <= self.reach) && self.walls.chunks_exact(x.len().max(1)).all(|wall| dot(wall, x) >= -self.slack)
     }
 
-    /// Walks `steps` steps from a point inside along directions with the covariance of `shape`, a lower triangular factor.
+    /// Walks `steps` steps from a point inside along directions with the covariance of `shape`, a
+    /// lower triangular factor.
     pub(super) fn walk(&self, x: &mut [f64], shape: &[f64], steps: usize, rng: &mut Rng) {
         let d = x.len();
         let mut along = vec![0.0; self.walls.len() / d.max(1)];
@@ -64,8 +67,8 @@ impl Body<'_> {
     }
 }
 
-/// The lower triangular factor of the covariance of points, row-major `(n, d)`, with `jitter` squared added to each variance; that
-/// times the unit matrix where there are too few points.
+/// The lower triangular factor of the covariance of points, row-major `(n, d)`, with `jitter`
+/// squared added to each variance; that times the unit matrix where there are too few points.
 pub(super) fn shape(points: &[f64], d: usize, jitter: f64) -> Vec<f64> {
     let n = points.len() / d.max(1);
     let mut shape = vec![0.0; d * d];

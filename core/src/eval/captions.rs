@@ -1,5 +1,5 @@
-//! Photos found by words: a memory a photo, found by the words of its captions, rewarded by how alike photos are (Sun et al. 2019,
-//! section 4.4).
+//! Photos found by words: a memory a photo, found by the words of its captions, rewarded by how
+//! alike photos are (Sun et al. 2019, section 4.4).
 
 mod indexes;
 
@@ -142,18 +142,20 @@ pub struct RetrievalSetting {
     pub options: CmtOptions,
     /// Passes with rewards.
     pub supervised_passes: u32,
-    /// Taken from each reward before it is learned, so that what is learned is which answers are better than usual. `None`: the mean
-    /// of the rewards so far. The paper has 0.
+    /// Taken from each reward before it is learned, so that what is learned is which answers are
+    /// better than usual. `None`: the mean of the rewards so far. The paper has 0.
     pub baseline: Option<f32>,
     /// Leaves looked at for each tree.
     pub leaves: usize,
 }
 
-/// Remembers the photos of `train` and asks for those of `test` by all their captions, in each way on one thread.
+/// Remembers the photos of `train` and asks for those of `test` by all their captions, in each way
+/// on one thread.
 ///
-/// As the paper: a memory is found by the counts of its words, and in passes with rewards all memories of a leaf are rewarded by how
-/// alike they are to the photo asked for. Unlike the paper a baseline is taken from rewards: all photos are alike to some degree, and a
-/// scorer that learns this much of every word ranks no better than before.
+/// As the paper: a memory is found by the counts of its words, and in passes with rewards all
+/// memories of a leaf are rewarded by how alike they are to the photo asked for. Unlike the paper a
+/// baseline is taken from rewards: all photos are alike to some degree, and a scorer that learns
+/// this much of every word ranks no better than before.
 ///
 /// # Errors
 /// [`Error::Option`], [`Error::Cancelled`].
@@ -232,9 +234,9 @@ fn query(text: &str) -> TextQuery {
 /// Seconds after which no further round begins.
 const PATIENCE: f64 = 20.0;
 
-/// Asks each index for each photo of `test`. The indexes take turns, round by round, so that all of them meet the machine in
-/// the same states: in a round that warms it up, and in seven more or as many as there is patience for, of which the
-/// median time counts.
+/// Asks each index for each photo of `test`. The indexes take turns, round by round, so that all of
+/// them meet the machine in the same states: in a round that warms it up, and in seven more or as
+/// many as there is patience for, of which the median time counts.
 fn measure<const N: usize>(
     train: &[Photo],
     test: &[Photo],
@@ -308,8 +310,9 @@ pub enum MemoryUnit {
     Photos,
 }
 
-/// Remembers all captions but the fifth of each photo, weighed by tf-idf, and asks for the photos of `test` by their fifth.
-/// Photos without five captions are remembered with all they have, and not asked for. Nothing is rewarded.
+/// Remembers all captions but the fifth of each photo, weighed by tf-idf, and asks for the photos
+/// of `test` by their fifth. Photos without five captions are remembered with all they have, and
+/// not asked for. Nothing is rewarded.
 ///
 /// # Errors
 /// [`Error::Option`], [`Error::Cancelled`].
@@ -358,7 +361,8 @@ pub fn recall(train: &[Photo], test: &[Photo], what: MemoryUnit, setting: &Retri
     })
 }
 
-/// How well an index finds the photo of each query; `photos` are those of its texts, of which a photo may have several.
+/// How well an index finds the photo of each query; `photos` are those of its texts, of which a
+/// photo may have several.
 fn judge(asked: &[(u32, CaptionQuery)], photos: &[u32], k: usize, index: &CaptionIndex<'_>, progress: &Progress) -> Result<RecallScore> {
     let mut recall = RecallScore::default();
     for (_, query) in asked.iter().take(50) {

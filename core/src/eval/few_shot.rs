@@ -1,4 +1,5 @@
-//! Memory trees as classifiers: few examples of each of many classes, one memory an example (Sun et al. 2019, section 4.2).
+//! Memory trees as classifiers: few examples of each of many classes, one memory an example (Sun et
+//! al. 2019, section 4.2).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,7 +20,8 @@ pub struct FewShotTraining {
     pub unsupervised_passes: u32,
     /// Passes in which each example is asked for and the answer rewarded.
     pub supervised_passes: u32,
-    /// Whether each example is asked for and rewarded before it is inserted, and there are no other passes.
+    /// Whether each example is asked for and rewarded before it is inserted, and there are no other
+    /// passes.
     pub online: bool,
 }
 
@@ -36,8 +38,9 @@ pub struct FewShotMemory {
 
 /// Trains a memory on examples, in their order.
 ///
-/// In a supervised pass a memory may be its own answer: leaving it out meanwhile, so that another has to answer, was tried on captions
-/// and leaves 3 points more error, for hardly any answer is right then.
+/// In a supervised pass a memory may be its own answer: leaving it out meanwhile, so that another
+/// has to answer, was tried on captions and leaves 3 points more error, for hardly any answer is
+/// right then.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
@@ -133,7 +136,8 @@ pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)]
     })
 }
 
-/// Postings that an inverted index reads for an answer, on average: for each feature of an example, the training examples that have it.
+/// Postings that an inverted index reads for an answer, on average: for each feature of an example,
+/// the training examples that have it.
 pub fn postings(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)]) -> f64 {
     let mut having: BTreeMap<u32, u64> = BTreeMap::new();
     for (feature, _) in train.iter().flat_map(|(_, x)| x.entries()) {
@@ -168,7 +172,8 @@ fn measure(
     })
 }
 
-/// Memories that are not the answer to their own vector, nor another with the same vector, as a share.
+/// Memories that are not the answer to their own vector, nor another with the same vector, as a
+/// share.
 pub fn self_consistency_error<V>(memory: &Cmt<V>) -> f64 {
     let lost = memory.iter().filter(|m| {
         let answer = memory.query(&m.x, 1);
@@ -177,8 +182,9 @@ pub fn self_consistency_error<V>(memory: &Cmt<V>) -> f64 {
     lost.count() as f64 / memory.len().max(1) as f64
 }
 
-/// By how many bits more the answers tell the classes than always giving the most frequent class of `train` would:
-/// log2 of the accuracy over that of the constant answer, on `test`. Minus infinity with no right answer.
+/// By how many bits more the answers tell the classes than always giving the most frequent class of
+/// `train` would: log2 of the accuracy over that of the constant answer, on `test`. Minus infinity
+/// with no right answer.
 pub fn entropy_reduction(error: f64, train: &[(ClassId, SparseVec)], test: &[(ClassId, SparseVec)]) -> f64 {
     let mut counts = BTreeMap::new();
     for (class, _) in train {

@@ -1,4 +1,5 @@
-//! Curves: how error, work and room of a memory change with its options and its size (figures 5 to 7 of Sun et al. 2019).
+//! Curves: how error, work and room of a memory change with its options and its size (figures 5 to
+//! 7 of Sun et al. 2019).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -36,7 +37,8 @@ impl Curve {
         Self { name, columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row: what was changed, and the means of several runs, of times the medians; after the first comes its standard deviation.
+    /// Adds a row: what was changed, and the means of several runs, of times the medians; after the
+    /// first comes its standard deviation.
     fn push(&mut self, changed: &[f64], runs: impl Iterator<Item = Result<Vec<f64>>>) -> Result<()> {
         let runs = runs.collect::<Result<Vec<_>>>()?;
         let n = runs.len() as f64;
@@ -61,14 +63,18 @@ impl Curve {
     }
 }
 
-/// The curves of few-shot classification, means (of times medians) over `runs` trees or forests that differ in their seeds; `error_deviation` is the
-/// standard deviation of the test error over them:
+/// The curves of few-shot classification, means (of times medians) over `runs` trees or forests
+/// that differ in their seeds; `error_deviation` is the standard deviation of the test error over
+/// them:
 /// - `reroutes`: self-consistency and test error against d, all memories inserted once (figure 5a);
-/// - `passes`: the same against the passes with rewards, and the error on the training examples with one of each class (figure 5b);
+/// - `passes`: the same against the passes with rewards, and the error on the training examples
+///   with one of each class (figure 5b);
 /// - `leaves_c`: test error and time against c (figures 5c and 6);
 /// - `shots`: the same against the examples of each class (figures 5d and 7);
-/// - `budget`: test error against work, with trees and leaves looked at; leaves are small (c = 0.5), so that work is spent on trees;
-/// - `yardsticks`: the error of the nearest by cosine, and the features that a scan, and the postings that an inverted index read for it.
+/// - `budget`: test error against work, with trees and leaves looked at; leaves are small (c =
+///   0.5), so that work is spent on trees;
+/// - `yardsticks`: the error of the nearest by cosine, and the features that a scan, and the
+///   postings that an inverted index read for it.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
@@ -176,10 +182,12 @@ const WORDS: usize = 10;
 /// Queries at each size.
 const QUERIES: usize = 1000;
 
-/// The curve `growth`: depth, work, time and room with 1,000 memories, 2,154, 4,642, 10,000 and so on up to `memories`.
+/// The curve `growth`: depth, work, time and room with 1,000 memories, 2,154, 4,642, 10,000 and so
+/// on up to `memories`.
 ///
-/// Memories are made captions: ten words of 20,000, of which the one of rank r comes in proportion to 1 / r. Times of insertions
-/// have in them what is put in again; those of queries are medians of five rounds; `insert_routers` are those on a new memory's own way.
+/// Memories are made captions: ten words of 20,000, of which the one of rank r comes in proportion
+/// to 1 / r. Times of insertions have in them what is put in again; those of queries are medians of
+/// five rounds; `insert_routers` are those on a new memory's own way.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].

@@ -1,4 +1,5 @@
-//! Memory trees that find few labels for linear functions to choose from (Sun et al. 2019, section 4.3).
+//! Memory trees that find few labels for linear functions to choose from (Sun et al. 2019, section
+//! 4.3).
 
 use std::time::{Duration, Instant};
 
@@ -21,9 +22,11 @@ pub struct MultiLabelTraining {
     pub options: CmtOptions,
     /// The rate at which functions of labels learn: above 0, at most 100.
     pub label_rate: f32,
-    /// Passes in which labels are asked for and the answer rewarded, after the one in which examples are inserted.
+    /// Passes in which labels are asked for and the answer rewarded, after the one in which
+    /// examples are inserted.
     pub supervised_passes: u32,
-    /// Only labels that at least so many memories of a leaf have are asked, when it is tested. The paper's is 1.
+    /// Only labels that at least so many memories of a leaf have are asked, when it is tested. The
+    /// paper's is 1.
     pub votes: u32,
 }
 
@@ -51,7 +54,8 @@ pub fn train_some(examples: &[Example], training: &MultiLabelTraining, progress:
     Ok((some, start.elapsed() / examples.len().max(1) as u32 / passes))
 }
 
-/// Trains one-against-all on the same examples in as many passes. Also the time for an example and a pass.
+/// Trains one-against-all on the same examples in as many passes. Also the time for an example and
+/// a pass.
 ///
 /// # Errors
 /// As [`train_some`]; [`crate::Error::Value`] when there are too many labels and features.
@@ -72,9 +76,11 @@ pub fn train_all(data: &MultiLabel, training: &MultiLabelTraining, progress: &Pr
 /// How labels were predicted for examples whose labels are known; means over the examples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LabellingScores {
-    /// Labels that were predicted and do not hold, or hold and were not predicted: the paper's Hamming loss.
+    /// Labels that were predicted and do not hold, or hold and were not predicted: the paper's
+    /// Hamming loss.
     pub hamming: f64,
-    /// Twice the labels rightly predicted over the labels predicted and those that hold; 1 where both are none.
+    /// Twice the labels rightly predicted over the labels predicted and those that hold; 1 where
+    /// both are none.
     pub f1: f64,
     /// Labels predicted.
     pub predicted: f64,
@@ -85,8 +91,8 @@ pub struct LabellingScores {
 /// A way to predict labels, which must ascend.
 pub type LabelRule<'a> = &'a dyn Fn(&SparseVec) -> Vec<ClassId>;
 
-/// Predicts labels for each example in each way. The ways take turns, round by round: in a round that warms the machine up, and in nine
-/// more, of which the median time counts.
+/// Predicts labels for each example in each way. The ways take turns, round by round: in a round
+/// that warms the machine up, and in nine more, of which the median time counts.
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].

@@ -1,4 +1,5 @@
-//! One-against-all: a linear function for each label, all of them asked; the yardstick of one-against-some.
+//! One-against-all: a linear function for each label, all of them asked; the yardstick of
+//! one-against-some.
 
 use multiversion::multiversion;
 
@@ -12,9 +13,10 @@ pub const MOST_WEIGHTS: usize = 1 << 29;
 
 /// For each label a linear function that is above 0 where the label holds.
 ///
-/// The functions learn as [`crate::online_linear::AdaptiveLinear`] does, but side by side: the weights of one feature for all labels
-/// lie next to each other, and all are worked on at once. Two things differ: a feature has one scale for all labels, and numbers
-/// are f32. 8 bytes a feature and label.
+/// The functions learn as [`crate::online_linear::AdaptiveLinear`] does, but side by side: the
+/// weights of one feature for all labels lie next to each other, and all are worked on at once. Two
+/// things differ: a feature has one scale for all labels, and numbers are f32. 8 bytes a feature
+/// and label.
 #[derive(Clone, Debug)]
 pub struct OneAgainstAll {
     rate: f32,
@@ -62,7 +64,8 @@ impl OneAgainstAll {
         })
     }
 
-    /// Learns that exactly the labels in `truth` (ascending) hold for `x`. O(labels * features of x).
+    /// Learns that exactly the labels in `truth` (ascending) hold for `x`. O(labels * features of
+    /// x).
     ///
     /// # Errors
     /// [`Error::Value`] when there is no room for more features.
@@ -106,7 +109,8 @@ impl OneAgainstAll {
         scores
     }
 
-    /// Where the rows of the features begin, with the features in units of their scales; rows are made for new ones.
+    /// Where the rows of the features begin, with the features in units of their scales; rows are
+    /// made for new ones.
     fn enter(&mut self, x: &SparseVec) -> Result<Vec<(usize, f32)>> {
         let n = self.n_labels;
         let mut features = Vec::with_capacity(x.len());

@@ -23,7 +23,8 @@ pub struct Learned {
     pub failed: Vec<Failed>,
     /// Images without a single element.
     pub featureless: usize,
-    /// Time of turning decoded images into stored elements, without decoding: that of all threads divided by their number.
+    /// Time of turning decoded images into stored elements, without decoding: that of all threads
+    /// divided by their number.
     pub time: Duration,
 }
 
@@ -37,7 +38,8 @@ impl Learned {
 /// Trains a machine on every image of `data` that can be decoded and that `keep` says yes to.
 ///
 /// # Errors
-/// [`Error::Cancelled`], [`Error::Option`]; [`Error::Data`] when fewer than two classes have images.
+/// [`Error::Cancelled`], [`Error::Option`]; [`Error::Data`] when fewer than two classes have
+/// images.
 pub fn learn(
     data: &Dataset,
     keep: impl Fn(usize) -> bool,
@@ -79,7 +81,8 @@ pub fn learn(
     Ok(learned)
 }
 
-/// What an example is known by: its path from the folder that was opened, or its name in a NORB set.
+/// What an example is known by: its path from the folder that was opened, or its name in a NORB
+/// set.
 fn name_in(data: &Dataset, item: &Item) -> String {
     match &item.source {
         ImageSource::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
@@ -96,7 +99,8 @@ pub struct RecognitionScores {
     pub confusion: Vec<Vec<u32>>,
     /// Images that could not be used.
     pub failed: Vec<Failed>,
-    /// Time from decoded image to answer: for elements that of all threads divided by their number, for scores wall time.
+    /// Time from decoded image to answer: for elements that of all threads divided by their number,
+    /// for scores wall time.
     pub time: Duration,
 }
 
@@ -171,8 +175,9 @@ pub fn test(
     Ok(tested)
 }
 
-/// Decodes and cuts the chosen items, each in one task, so that there are no more full pictures in memory than threads, and
-/// hands on the elements of a few at a time with the time that cutting took: that of all threads divided by their number.
+/// Decodes and cuts the chosen items, each in one task, so that there are no more full pictures in
+/// memory than threads, and hands on the elements of a few at a time with the time that cutting
+/// took: that of all threads divided by their number.
 fn in_turns(
     data: &Dataset,
     chosen: &[usize],

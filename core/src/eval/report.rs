@@ -1,4 +1,5 @@
-//! How a recogniser does on its own images, each judged without its object: what a window shows after training.
+//! How a recogniser does on its own images, each judged without its object: what a window shows
+//! after training.
 
 use std::collections::BTreeMap;
 
@@ -49,15 +50,18 @@ pub struct Judged {
 pub struct ClassScore {
     /// Images of the class that were judged.
     pub images: u32,
-    /// Of those that were taken for the class, the share that are of it; `None` when none was taken for it.
+    /// Of those that were taken for the class, the share that are of it; `None` when none was taken
+    /// for it.
     pub precision: Option<f64>,
-    /// Of those that are of the class, the share that were taken for it; `None` when none was judged.
+    /// Of those that are of the class, the share that were taken for it; `None` when none was
+    /// judged.
     pub recall: Option<f64>,
 }
 
 impl Report {
-    /// Sums up what was judged. `fingerprints` are the looks of training images (see [`crate::picture::look`]); images
-    /// without one are taken to have no near copies. O(judged * images) for those.
+    /// Sums up what was judged. `fingerprints` are the looks of training images (see
+    /// [`crate::picture::look`]); images without one are taken to have no near copies. O(judged *
+    /// images) for those.
     pub fn new(ckm: &Ckm, held_out: &[HeldOut], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Self {
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
         let calibration = Calibration::fit(held_out);

@@ -1,7 +1,9 @@
-//! Exact search among binary descriptors by Hamming distance ([`HammingScan`]), over blocks of descriptors. The leaf kernel of
-//! compositional kernel machines, which looks at positions too, builds on [`distances`] alone.
+//! Exact search among binary descriptors by Hamming distance ([`HammingScan`]), over blocks of
+//! descriptors. The leaf kernel of compositional kernel machines, which looks at positions too,
+//! builds on [`distances`] alone.
 //!
-//! Sixteen descriptors lie side by side, word by word, so that one instruction counts bits of several of them.
+//! Sixteen descriptors lie side by side, word by word, so that one instruction counts bits of
+//! several of them.
 
 mod scan;
 
@@ -51,7 +53,8 @@ impl Blocks {
         self.set(self.len - 1, descriptor);
     }
 
-    /// Takes the descriptor at `position`, which must be below [`Blocks::len`], away; the last takes its place.
+    /// Takes the descriptor at `position`, which must be below [`Blocks::len`], away; the last
+    /// takes its place.
     pub fn swap_remove(&mut self, position: usize) {
         let last = self.len - 1;
         self.set(position, self.get(last));

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::{Cost, Dynamic, Filter, NeighborIndex, Neighbors, TopK, Within, taken};
 
-/// Binary descriptors, each of which is looked at for every query. Exact; distances are differing bits.
+/// Binary descriptors, each of which is looked at for every query. Exact; distances are differing
+/// bits.
 ///
 /// Memory: 32 bytes a descriptor, besides its identifier.
 #[derive(Clone, Debug, Default)]

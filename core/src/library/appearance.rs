@@ -1,4 +1,5 @@
-//! Which images of a library look like a picture: exactly, by a scan over one short vector an image.
+//! Which images of a library look like a picture: exactly, by a scan over one short vector an
+//! image.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -37,8 +38,9 @@ fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(
 }
 
 impl Library {
-    /// Brings the appearances of at most `n` images into the machine, from the cache, from their thumbnails, or else from a few of their
-    /// files, and gives the number of those that are still to be brought: call it until that is 0. O(images + n thumbnails).
+    /// Brings the appearances of at most `n` images into the machine, from the cache, from their
+    /// thumbnails, or else from a few of their files, and gives the number of those that are still
+    /// to be brought: call it until that is 0. O(images + n thumbnails).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
@@ -94,8 +96,8 @@ impl Library {
         self.appearances.of.get(&image.content?.hash)
     }
 
-    /// The `k` images that look most like `wanted` and that `fits` lets through, most alike first, of those whose appearances are in
-    /// the machine. O(images).
+    /// The `k` images that look most like `wanted` and that `fits` lets through, most alike first,
+    /// of those whose appearances are in the machine. O(images).
     pub fn look_alikes(&self, wanted: &Appearance, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
         let images = self.state.images().filter(|image| fits(image.id));
         // The larger a likeness, the nearer.

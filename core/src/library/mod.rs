@@ -21,7 +21,7 @@
 //! use tessera_core::library::event::UserLabel;
 //! use tessera_core::library::import::{ImportOptions, hold, import};
 //! use tessera_core::library::search::{LibraryQuery, search};
-//! use tessera_core::library::{Library, Opening};
+//! use tessera_core::library::{Library, LibraryOptions};
 //! use tessera_core::picture::InProcess;
 //! use tessera_core::progress::Progress;
 //! use tessera_core::text::TextQuery;
@@ -30,7 +30,7 @@
 //! let images = folder.path().join("images");
 //! generate(&ToyOptions { instances: 1, views: 1, side: 32, ..ToyOptions::default() }, &images, &progress)?;
 //!
-//! let opening = Opening::new(Arc::new(InProcess::default()), &progress);
+//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
 //! let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
 //! import(&library, &images, &ImportOptions::default(), &progress)?;
 //! let mut library = hold(&library);
@@ -120,7 +120,7 @@ pub struct Library {
 }
 
 /// What a library was opened with.
-pub struct Opening<'a> {
+pub struct LibraryOptions<'a> {
     /// Who decodes.
     pub decoder: Arc<dyn Decoder>,
     /// How the recogniser is built; the preset for all kinds of elements unless given.
@@ -131,7 +131,7 @@ pub struct Opening<'a> {
     pub progress: &'a Progress,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> LibraryOptions<'a> {
     /// With the usual recogniser.
     pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
         Self { decoder, options: Preset::Mixed.options(), storage: Arc::new(Disk), progress }
@@ -160,7 +160,7 @@ impl Library {
     /// # Complexity
     /// O(images) for the state and the elements of images with a class, and O(events since the last
     /// checkpoint).
-    pub fn open(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
+    pub fn open(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
         if let Err(error) = fs::metadata(folder.join(DATABASE))
             && error.kind() == ErrorKind::PermissionDenied
         {
@@ -178,7 +178,7 @@ impl Library {
     ///
     /// # Errors
     /// As [`Library::open`]; [`Error::Data`] when the folder holds other things.
-    pub fn open_or_create(folder: &Path, opening: &Opening<'_>) -> Result<Self> {
+    pub fn open_or_create(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
         if is_library(folder) || has_lost_its_database(folder) {
             return Self::open(folder, opening);
         }
@@ -202,7 +202,11 @@ impl Library {
     /// # Errors
     /// As [`Library::open`], whatever `keep` gives, and [`Error::Io`] when files cannot be renamed;
     /// the cache from before is put back first.
-    pub fn with_new_cache<T>(folder: &Path, opening: &Opening<'_>, keep: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Option<T>> {
+    pub fn with_new_cache<T>(
+        folder: &Path,
+        opening: &LibraryOptions<'_>,
+        keep: impl FnOnce(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
         let lock = Arc::new(lock::take(folder)?);
         // The library is closed again before its files are renamed or deleted.
         while_aside(&of_database(folder, CACHE), || {
@@ -210,7 +214,7 @@ impl Library {
         })
     }
 
-    fn start(folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
+    fn start(folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
         let lock = lock::take(folder)?;
         if has_lost_its_database(folder) {
             let path = folder.join(DATABASE);
@@ -220,7 +224,7 @@ impl Library {
         Self::start_locked(Arc::new(lock), folder, opening, create)
     }
 
-    fn start_locked(lock: Arc<File>, folder: &Path, opening: &Opening<'_>, create: bool) -> Result<Self> {
+    fn start_locked(lock: Arc<File>, folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
         let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);

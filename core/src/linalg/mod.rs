@@ -1,13 +1,13 @@
 //! Dense vectors and small dense matrices: inner products, distances, projections, principal
 //! components, eigenvectors, and small linear programs.
 //!
-//! Every sum is taken in an order that the code fixes: eight partial sums, added from first to last,
-//! then the rest. No product is fused with its addition. So a value is the same on every
+//! Every sum is taken in an order that the code fixes: eight partial sums, added from first to
+//! last, then the rest. No product is fused with its addition. So a value is the same on every
 //! machine and for any number of threads, whichever instructions the processor offers. Matrix
-//! libraries choose their kernels at run time, with and without fused multiplication, and with blocks
-//! that depend on caches and threads; their results differ in the last bits from one machine to the
-//! next, and the answers built on them would too. The matrices here are small (at most some hundred
-//! columns), so that little speed is lost.
+//! libraries choose their kernels at run time, with and without fused multiplication, and with
+//! blocks that depend on caches and threads; their results differ in the last bits from one machine
+//! to the next, and the answers built on them would too. The matrices here are small (at most some
+//! hundred columns), so that little speed is lost.
 //!
 //! - [`single`]: vectors of f32, as pictures and indexes have them.
 //! - [`double`]: vectors and square matrices of f64, as learners have them.

@@ -1,6 +1,7 @@
 //! Principal components of sparse vectors, by subspace iteration.
 //!
-//! - Halko, Martinsson and Tropp, *Finding structure with randomness*, 2011: a random subspace, multiplied a few times, holds them.
+//! - Halko, Martinsson and Tropp, *Finding structure with randomness*, 2011: a random subspace,
+//!   multiplied a few times, holds them.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,8 @@ pub struct Pca {
 }
 
 impl Pca {
-    /// The at most `dimensions` directions of most variance. O(rounds d (features of all vectors + d features that occur)).
+    /// The at most `dimensions` directions of most variance. O(rounds d (features of all vectors +
+    /// d features that occur)).
     pub fn new(vectors: &[SparseVec], dimensions: usize, rng: &mut Rng) -> Self {
         let mut rows = BTreeMap::new();
         let mut mean: Vec<f32> = Vec::new();
@@ -101,7 +103,8 @@ impl Pca {
         self.directions = product;
     }
 
-    /// Turns the directions so that the vectors do not covary along them, and puts the one of most variance first.
+    /// Turns the directions so that the vectors do not covary along them, and puts the one of most
+    /// variance first.
     fn turn(&mut self, vectors: &[SparseVec], mean: &[f32]) {
         let k = self.dimensions;
         self.centre(mean);
@@ -123,7 +126,8 @@ impl Pca {
     }
 }
 
-/// Makes the `k` columns orthogonal and of length 1, by Gram and Schmidt, twice over; columns without a part of their own become 0.
+/// Makes the `k` columns orthogonal and of length 1, by Gram and Schmidt, twice over; columns
+/// without a part of their own become 0.
 fn orthonormalise(matrix: &mut [f32], k: usize) {
     let n = matrix.len() / k;
     let mut columns: Vec<Vec<f32>> = (0..k).map(|j| (0..n).map(|i| matrix[i * k + j]).collect()).collect();

@@ -1,7 +1,7 @@
 //! Small linear programs, exactly: the simplex method on a dense tableau.
 //!
-//! - Bland, *New finite pivoting rules for the simplex method*, 1977: with the lowest index that improves, and the lowest index of those
-//!   that leave first, no basis comes twice.
+//! - Bland, *New finite pivoting rules for the simplex method*, 1977: with the lowest index that
+//!   improves, and the lowest index of those that leave first, no basis comes twice.
 
 /// The best point of a linear program, and the prices of its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,25 +10,28 @@ pub struct Optimum {
     pub value: f64,
     /// Where it is reached, `(n_columns)`.
     pub point: Vec<f64>,
-    /// What one more unit on the right of each row is worth, `(n_rows)`: the optimum of the dual program.
+    /// What one more unit on the right of each row is worth, `(n_rows)`: the optimum of the dual
+    /// program.
     pub prices: Vec<f64>,
 }
 
 /// Entries no larger than this, beside the largest of their row or of the costs, are rounding.
 const TINY: f64 = 1e-11;
 
-/// The largest `costs . y` with `matrix y <= right` and `y >= 0`. `matrix` is row-major `(n_rows, n_columns)`; `right` is not
-/// negative, so that y = 0 is a point to start from. `None` when there is no largest value, or numbers are not finite.
+/// The largest `costs . y` with `matrix y <= right` and `y >= 0`. `matrix` is row-major `(n_rows,
+/// n_columns)`; `right` is not negative, so that y = 0 is a point to start from. `None` when there
+/// is no largest value, or numbers are not finite.
 ///
-/// The column of the largest cost enters; after as many steps without progress as there are rows and columns, Bland's rule
-/// holds, so that it ends. O(n_rows n_columns) a step.
+/// The column of the largest cost enters; after as many steps without progress as there are rows
+/// and columns, Bland's rule holds, so that it ends. O(n_rows n_columns) a step.
 pub fn maximise(costs: &[f64], matrix: &[f64], right: &[f64]) -> Option<Optimum> {
     let (n, m) = (costs.len(), right.len());
     let finite = costs.iter().chain(matrix).chain(right).all(|x| x.is_finite());
     if matrix.len() != n * m || !finite || right.iter().any(|&b| b < 0.0) {
         return None;
     }
-    // Columns: what is not in the basis, then the right side. A variable below n is a column of the program, the others are slacks.
+    // Columns: what is not in the basis, then the right side. A variable below n is a column of the
+    // program, the others are slacks.
     let width = n + 1;
     let mut table: Vec<f64> = Vec::with_capacity((m + 1) * width);
     for (row, right) in right.iter().enumerate() {

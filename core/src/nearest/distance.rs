@@ -9,8 +9,8 @@ pub trait Distance<P: ?Sized>: Sync {
     /// The distance of two points that passed [`Distance::check`]; never NaN.
     fn between(&self, a: &P, b: &P) -> f64;
 
-    /// Whether it is a metric: never negative, symmetric, 0 between equal points, and no way round is
-    /// shorter (the triangle inequality). Trees over any metric need that.
+    /// Whether it is a metric: never negative, symmetric, 0 between equal points, and no way round
+    /// is shorter (the triangle inequality). Trees over any metric need that.
     fn is_metric(&self) -> bool;
 
     /// Makes sure that a point has a distance to others, one of which is `other`.
@@ -62,7 +62,7 @@ impl Distance<[f32]> for Metric {
             return Err(Error::value("point", format!("{} values", other.len()), point.len().to_string()));
         }
         // So that no sum of products overflows, and no two infinite ones cancel to NaN.
-        match point.iter().find(|value| !(value.abs() <= LARGEST)) {
+        match point.iter().find(|value| value.is_nan() || value.abs() > LARGEST) {
             Some(value) => Err(Error::value("point", format!("finite values of at most {LARGEST:e}"), value.to_string())),
             None => Ok(()),
         }

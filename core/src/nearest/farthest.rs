@@ -2,8 +2,9 @@
 //!
 //! - Gonzalez, *Clustering to minimize the maximum intercluster distance*, 1985.
 
-/// The first `count` of `n` things, by number: each is the one of largest `gain(thing, distance to the nearest chosen
-/// before)`, of equals the first. The distance is infinite as long as none is chosen. O(n count) distances.
+/// The first `count` of `n` things, by number: each is the one of largest `gain(thing, distance to
+/// the nearest chosen before)`, of equals the first. The distance is infinite as long as none is
+/// chosen. O(n count) distances.
 pub fn farthest_first(
     n: usize,
     count: usize,

@@ -1,7 +1,9 @@
 //! Exact nearest neighbours among dense vectors, by a kd-tree.
 //!
-//! - Friedman, Bentley and Finkel, *An algorithm for finding best matches in logarithmic expected time*, 1977.
-//! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box from the one to the box around it.
+//! - Friedman, Bentley and Finkel, *An algorithm for finding best matches in logarithmic expected
+//!   time*, 1977.
+//! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box from
+//!   the one to the box around it.
 
 use super::{Cost, Distance as _, Filter, Metric, NeighborIndex, Neighbors, TopK, Within};
 use crate::error::{Error, Result};
@@ -13,8 +15,8 @@ const LEAF: usize = 32;
 
 /// Points in boxes within boxes; distances are Euclidean. Exact.
 ///
-/// Memory: a copy of the points, and O(points) nodes. Few points are looked at where there are few dimensions; from
-/// some twenty on nearly all are.
+/// Memory: a copy of the points, and O(points) nodes. Few points are looked at where there are few
+/// dimensions; from some twenty on nearly all are.
 #[derive(Clone, Debug)]
 pub struct KdTree {
     dimensions: usize,
@@ -40,8 +42,8 @@ enum Node {
 }
 
 impl KdTree {
-    /// A tree of the rows of `points`, each of `dimensions` values: split in the middle along the axis of largest
-    /// spread. A row's identifier is its number. O(n (d + log n) log n).
+    /// A tree of the rows of `points`, each of `dimensions` values: split in the middle along the
+    /// axis of largest spread. A row's identifier is its number. O(n (d + log n) log n).
     ///
     /// # Errors
     /// [`Error::Value`] when a value is not finite.
@@ -120,7 +122,8 @@ impl KdTree {
                 self.visit(near, distance, search);
                 let before = search.offsets[axis];
                 let beyond = distance - before * before + offset * offset;
-                // The sum may be rounded up: a box that is only just too far is looked at all the same.
+                // The sum may be rounded up: a box that is only just too far is looked at all the
+                // same.
                 if f64::from(beyond) * 0.999 <= search.farthest.min(search.nearest.bound()) {
                     search.offsets[axis] = offset;
                     self.visit(far, beyond, search);

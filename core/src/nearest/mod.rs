@@ -1,10 +1,10 @@
 //! Nearest neighbours: one trait that every index answers, the exact scans that they are compared
 //! with, and what all of them share.
 //!
-//! Problem: of a set of points, each known by an [`ItemId`], find the at most k that are nearest to a
-//! query and that a filter admits. [`NeighborIndex`] is that question; [`Within`] asks for all points
-//! of a radius, and only exact indexes answer it; [`Dynamic`] indexes take and give up points at any
-//! time. What is nearest is told by a [`Distance`].
+//! Problem: of a set of points, each known by an [`ItemId`], find the at most k that are nearest to
+//! a query and that a filter admits. [`NeighborIndex`] is that question; [`Within`] asks for all
+//! points of a radius, and only exact indexes answer it; [`Dynamic`] indexes take and give up
+//! points at any time. What is nearest is told by a [`Distance`].
 //!
 //! | index | points | answers | a query |
 //! |---|---|---|---|
@@ -16,8 +16,9 @@
 //! | [`crate::cmt::CmtIndex`] | sparse vectors | approximately, by learned routers | O(log n) |
 //! | [`Regrown`] | any | as the index that it keeps | and a scan of what is new |
 //!
-//! Results are ordered by distance and, of equals, by identifier, so that an answer depends on nothing but
-//! the points. Below some thousands of points a scan is as fast as any index, and exact: it is the default.
+//! Results are ordered by distance and, of equals, by identifier, so that an answer depends on
+//! nothing but the points. Below some thousands of points a scan is as fast as any index, and
+//! exact: it is the default.
 //!
 //! ```
 //! use tessera_core::ids::ItemId;
@@ -107,15 +108,16 @@ pub trait NeighborIndex: Sync {
         self.len() == 0
     }
 
-    /// The at most `k` nearest points that `admits` lets through, nearest first. An index says in its own
-    /// documentation whether that is exact.
+    /// The at most `k` nearest points that `admits` lets through, nearest first. An index says in
+    /// its own documentation whether that is exact.
     ///
     /// # Errors
-    /// [`Error::Value`] when the query has another dimension than the points, or a value that is not
-    /// finite.
+    /// [`Error::Value`] when the query has another dimension than the points, or a value that is
+    /// not finite.
     fn nearest(&self, query: &Self::Point, k: usize, admits: Filter<'_>) -> Result<Neighbors>;
 
-    /// [`NeighborIndex::nearest`] of several queries, on all threads, in their order. The same answers.
+    /// [`NeighborIndex::nearest`] of several queries, on all threads, in their order. The same
+    /// answers.
     ///
     /// # Errors
     /// As [`NeighborIndex::nearest`].

@@ -1,5 +1,5 @@
-//! Indexes that are costly to grow, kept up to date: the index as it was grown, a scan of what is new, a mask of
-//! what is gone, and the index grown anew when too much has changed.
+//! Indexes that are costly to grow, kept up to date: the index as it was grown, a scan of what is
+//! new, a mask of what is gone, and the index grown anew when too much has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use super::{Distance, Dynamic, Filter, NeighborIndex, Neighbors, TopK, taken};
 use crate::error::Result;
 use crate::ids::ItemId;
 
-/// When something that was grown for so many points is grown anew: when there are twice or less than a
-/// quarter as many. Growing then costs a constant number of times the work of growing once, however points
-/// come and go.
+/// When something that was grown for so many points is grown anew: when there are twice or less
+/// than a quarter as many. Growing then costs a constant number of times the work of growing once,
+/// however points come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// The number of points at which it is grown first.
@@ -17,7 +17,8 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Whether what was grown for `then` points (0: nothing was grown) is to be grown anew for `now`.
+    /// Whether what was grown for `then` points (0: nothing was grown) is to be grown anew for
+    /// `now`.
     pub fn is_due(self, now: usize, then: usize) -> bool {
         let then = then.max(self.first / 2);
         now >= 2 * then || (then > self.first && now < then / 4)
@@ -26,8 +27,8 @@ impl Growth {
 
 /// An index over points that come and go, though the index itself cannot change.
 ///
-/// `G` grows an index of points; until there are [`Growth::first`] points there is none, and all are scanned. Exact
-/// where the index is. Memory: the index and a copy of each point.
+/// `G` grows an index of points; until there are [`Growth::first`] points there is none, and all
+/// are scanned. Exact where the index is. Memory: the index and a copy of each point.
 pub struct Regrown<I, P, D, G> {
     grow: G,
     distance: D,
@@ -54,8 +55,8 @@ where
         Self { grow, distance, growth, points, index: None, grown_at: 0, tail, masked }
     }
 
-    /// Grows the index of the points that there are if that is due. What cannot be grown is tried again at the next
-    /// change; until then the points are scanned.
+    /// Grows the index of the points that there are if that is due. What cannot be grown is tried
+    /// again at the next change; until then the points are scanned.
     fn regrow(&mut self) {
         if self.growth.is_due(self.points.len(), self.grown_at)
             && let Ok(index) = (self.grow)(&self.points)

@@ -1,4 +1,5 @@
-//! The exact scan over points of any kind and any distance: the slow, obvious yardstick of all indexes.
+//! The exact scan over points of any kind and any distance: the slow, obvious yardstick of all
+//! indexes.
 
 use std::collections::BTreeMap;
 

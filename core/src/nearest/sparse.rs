@@ -1,5 +1,5 @@
-//! The exact scan over sparse vectors: the query is spread out over all features, so that each entry of
-//! a vector costs one look.
+//! The exact scan over sparse vectors: the query is spread out over all features, so that each
+//! entry of a vector costs one look.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,12 +10,13 @@ use crate::ids::ItemId;
 use crate::sparse::SparseVec;
 
 thread_local! {
-    /// A query spread out, zero everywhere between queries: 4 bytes for each feature up to the largest.
+    /// A query spread out, zero everywhere between queries: 4 bytes for each feature up to the
+    /// largest.
     static SPREAD: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// All sparse vectors of a corpus, each of which is looked at for every query. Exact but for rounding: inner
-/// products are sums of f32.
+/// All sparse vectors of a corpus, each of which is looked at for every query. Exact but for
+/// rounding: inner products are sums of f32.
 #[derive(Clone, Debug)]
 pub struct SparseScan {
     metric: Metric,

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use crate::ids::{ItemId, Neighbor};
 
-/// Collects the at most k nearest candidates; of equal distances, those of lower identifiers. The order in
-/// which candidates come does not matter.
+/// Collects the at most k nearest candidates; of equal distances, those of lower identifiers. The
+/// order in which candidates come does not matter.
 ///
 /// Memory: 2 k candidates. O(1) for a candidate on average, and O(k log k) at the end.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl TopK {
         self.k > 0 && self.bar.as_ref().is_none_or(|bar| order(&Neighbor { id, distance }, bar).is_lt())
     }
 
-    /// A distance beyond which no candidate belongs to the nearest any more; infinite as long as fewer than k
-    /// are known.
+    /// A distance beyond which no candidate belongs to the nearest any more; infinite as long as
+    /// fewer than k are known.
     pub fn bound(&self) -> f64 {
         self.bar.as_ref().map_or(f64::INFINITY, |bar| bar.distance)
     }

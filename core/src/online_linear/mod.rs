@@ -1,9 +1,13 @@
-//! Linear functions of sparse vectors that learn one example at a time, and of dense ones for many classes ([`Multiclass`]).
+//! Linear functions of sparse vectors that learn one example at a time, and of dense ones for many
+//! classes ([`Multiclass`]).
 //!
-//! - Ross, Mineiro and Langford, *Normalized online learning*, UAI 2013: rates that do not depend on the scale of a feature.
-//! - Duchi, Hazan and Singer, *Adaptive subgradient methods*, JMLR 2011: a rate for each feature, from its past gradients.
-//! - Karampatziakis and Langford, *Online importance weight aware updates*, UAI 2011: an example of importance h teaches what
-//!   h examples would, in the limit of small steps, and never overshoots its label.
+//! - Ross, Mineiro and Langford, *Normalized online learning*, UAI 2013: rates that do not depend
+//!   on the scale of a feature.
+//! - Duchi, Hazan and Singer, *Adaptive subgradient methods*, JMLR 2011: a rate for each feature,
+//!   from its past gradients.
+//! - Karampatziakis and Langford, *Online importance weight aware updates*, UAI 2011: an example of
+//!   importance h teaches what h examples would, in the limit of small steps, and never overshoots
+//!   its label.
 //!
 //! ```
 //! use tessera_core::online_linear::{AdaptiveLinear, Learner, LinearOptions};
@@ -37,8 +41,9 @@ pub trait Learner {
     /// The prediction for `x`. Always finite.
     fn predict(&self, x: &SparseVec) -> f64;
 
-    /// Predicts, asks `teach` with the prediction for the label and its importance, learns them, and predicts again.
-    /// An importance that is not above zero, or anything that is not finite, teaches nothing.
+    /// Predicts, asks `teach` with the prediction for the label and its importance, learns them,
+    /// and predicts again. An importance that is not above zero, or anything that is not finite,
+    /// teaches nothing.
     fn step(&mut self, x: &SparseVec, teach: impl FnOnce(f64) -> (f32, f32)) -> f64;
 
     /// Learns that `x` has the label `y`, as if it came `importance` times.
@@ -51,8 +56,9 @@ pub trait Learner {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearOptions {
-    /// How far an example moves the prediction towards its label: above 0, at most 100. With r features seen for the first
-    /// time and the label 1, a prediction of 0 becomes about 1 - exp(-rate sqrt(r)).
+    /// How far an example moves the prediction towards its label: above 0, at most 100. With r
+    /// features seen for the first time and the label 1, a prediction of 0 becomes about 1 -
+    /// exp(-rate sqrt(r)).
     pub rate: f32,
     /// Whether there is a constant feature besides those of the vectors.
     pub constant: bool,
@@ -87,13 +93,15 @@ pub fn check_rate(name: &'static str, rate: f32) -> Result<()> {
     Err(Error::Option { name, found: rate.to_string(), expected: "above 0 and at most 100" })
 }
 
-/// Squared loss, learned with rates that adapt to each feature's gradients and scale, by steps that respect importance.
+/// Squared loss, learned with rates that adapt to each feature's gradients and scale, by steps that
+/// respect importance.
 ///
-/// With N the largest size of a feature seen so far, everything is kept for the feature divided by N: its weight is then the
-/// same at any scale, and nothing overflows. In these units an example with features q, label y, prediction p and importance h
-/// adds h (2 (p - y) q)^2 to each feature's G; with r = sqrt(W / S), W the importance and S the importance times |q|^2 of all
-/// examples, and v = r sum(q^2 / sqrt(G)), weights grow by (y - p) (1 - exp(-2 rate h v)) / v times r q / sqrt(G).
-/// When N grows to N', G shrinks by (N / N')^2 and the weight stays.
+/// With N the largest size of a feature seen so far, everything is kept for the feature divided by
+/// N: its weight is then the same at any scale, and nothing overflows. In these units an example
+/// with features q, label y, prediction p and importance h adds h (2 (p - y) q)^2 to each feature's
+/// G; with r = sqrt(W / S), W the importance and S the importance times |q|^2 of all examples, and
+/// v = r sum(q^2 / sqrt(G)), weights grow by (y - p) (1 - exp(-2 rate h v)) / v times r q /
+/// sqrt(G). When N grows to N', G shrinks by (N / N')^2 and the weight stays.
 ///
 /// 16 bytes a feature in a table at least 3/8 full. Predicting and learning are O(features of x).
 #[derive(Clone, Debug)]
@@ -116,8 +124,9 @@ impl AdaptiveLinear {
         Self { options: *options, table: Table::default(), constant: (0.0, 0.0), importance: 0.0, scaled: 0.0 }
     }
 
-    /// A function with the sign of x\[feature\] - `threshold`, exactly, and 0 where they are equal, as if it had learned it
-    /// from one example. `scale` is about the size of that component. It has a constant feature.
+    /// A function with the sign of x\[feature\] - `threshold`, exactly, and 0 where they are equal,
+    /// as if it had learned it from one example. `scale` is about the size of that component. It
+    /// has a constant feature.
     pub fn step_at(options: &LinearOptions, feature: u32, threshold: f32, scale: f32) -> Self {
         // Dividing by a power of two does not round, as long as the quotient is not too small.
         let unit = |size: f32| 2f64.powi(f64::from(size.abs()).clamp(1e-30, 1e30).log2().ceil() as i32) as f32;
@@ -153,7 +162,8 @@ impl AdaptiveLinear {
         self.table.get(self.table.find(index)).map_or(0.0, |slot| slot.term(1.0))
     }
 
-    /// What one unit of each feature that it has learned about adds to the prediction, by ascending feature.
+    /// What one unit of each feature that it has learned about adds to the prediction, by ascending
+    /// feature.
     pub fn weights(&self) -> impl Iterator<Item = (u32, f64)> {
         self.table.sorted().into_iter().map(|slot| (slot.index, slot.term(1.0)))
     }
@@ -163,7 +173,8 @@ impl AdaptiveLinear {
         f64::from(self.constant.0)
     }
 
-    /// What each feature of `x` adds to its prediction. They and [`AdaptiveLinear::constant`] sum up to it, before clipping.
+    /// What each feature of `x` adds to its prediction. They and [`AdaptiveLinear::constant`] sum
+    /// up to it, before clipping.
     pub fn terms<'a>(&'a self, x: &'a SparseVec) -> impl Iterator<Item = (u32, f64)> + 'a {
         let term = |&(index, value): &(u32, f32)| Some((index, self.table.get(self.table.find(index))?.term(value)));
         x.entries().iter().filter_map(term)
@@ -173,7 +184,8 @@ impl AdaptiveLinear {
         if self.options.clipped { sum.clamp(-1.0, 1.0) } else { sum }
     }
 
-    /// [`Learner::step`] for features that need not be a vector's: ascending, each once, finite, not zero.
+    /// [`Learner::step`] for features that need not be a vector's: ascending, each once, finite,
+    /// not zero.
     pub(crate) fn step_on(&mut self, x: &[(u32, f32)], teach: impl FnOnce(f64) -> (f32, f32)) -> f64 {
         let mut few = [ABSENT; KEPT];
         let mut many = Vec::new();

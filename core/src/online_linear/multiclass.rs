@@ -1,10 +1,15 @@
-//! Linear functions of dense vectors, one for each class, by the classical rules for online classification.
+//! Linear functions of dense vectors, one for each class, by the classical rules for online
+//! classification.
 //!
-//! - Rosenblatt 1958 and, for many classes, Duda and Hart 1973 (Kesler's construction): the Perceptron.
-//! - Freund and Schapire, *Large margin classification using the perceptron algorithm*, 1999: the averaged Perceptron.
-//! - Crammer and Singer, *Ultraconservative online algorithms for multiclass problems*, JMLR 2003: a mistake moves all classes that scored
-//!   no less than the truth, here by equal shares (their figure 1 with uniform τ).
-//! - Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive algorithms*, JMLR 2006: PA-I, section 8.
+//! - Rosenblatt 1958 and, for many classes, Duda and Hart 1973 (Kesler's construction): the
+//!   Perceptron.
+//! - Freund and Schapire, *Large margin classification using the perceptron algorithm*, 1999: the
+//!   averaged Perceptron.
+//! - Crammer and Singer, *Ultraconservative online algorithms for multiclass problems*, JMLR 2003:
+//!   a mistake moves all classes that scored no less than the truth, here by equal shares (their
+//!   figure 1 with uniform τ).
+//! - Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive algorithms*,
+//!   JMLR 2006: PA-I, section 8.
 //! - Cesa-Bianchi, Conconi and Gentile, *A second-order Perceptron algorithm*, 2005.
 
 use crate::bytes::{Reader, Stored, Writer};
@@ -17,11 +22,13 @@ use crate::random::Rng;
 /// How a function for each class is learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// A mistake adds the query to the truth and takes it from the guess. With two classes, the usual Perceptron.
+    /// A mistake adds the query to the truth and takes it from the guess. With two classes, the
+    /// usual Perceptron.
     Perceptron,
     /// The same; the mean of all weights so far answers.
     Averaged,
-    /// A mistake adds the query to the truth and takes it in equal shares from all that scored no less.
+    /// A mistake adds the query to the truth and takes it in equal shares from all that scored no
+    /// less.
     CrammerSinger,
     /// The least step after which the truth leads by 1, but never longer than C.
     PassiveAggressive {
@@ -37,7 +44,8 @@ pub enum Rule {
 
 /// Linear functions of dense vectors, one for each class.
 ///
-/// Memory O(k d), with [`Rule::SecondOrder`] O(d^2) more, which is also its time for a round; otherwise that is O(k d).
+/// Memory O(k d), with [`Rule::SecondOrder`] O(d^2) more, which is also its time for a round;
+/// otherwise that is O(k d).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multiclass {
     rule: Rule,
@@ -67,7 +75,8 @@ impl Multiclass {
         self.weights.len() / self.dimension.max(1)
     }
 
-    /// The score of each class, `(k)`: the largest answers. O(k d), with [`Rule::SecondOrder`] O(d^2) more.
+    /// The score of each class, `(k)`: the largest answers. O(k d), with [`Rule::SecondOrder`]
+    /// O(d^2) more.
     pub fn scores(&self, q: &[f64]) -> Vec<f64> {
         match self.rule {
             Rule::Averaged => {

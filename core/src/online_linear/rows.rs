@@ -1,7 +1,7 @@
 //! Which row of a matrix is a feature's.
 
-/// Features in the order in which they came: open addressing, linear probing, nothing but one vector. 8 bytes a place, at most half
-/// of them taken.
+/// Features in the order in which they came: open addressing, linear probing, nothing but one
+/// vector. 8 bytes a place, at most half of them taken.
 #[derive(Clone, Debug, Default)]
 pub struct FeatureRows {
     /// A feature and its row plus 1; 0 in a vacant place. A power of two, or none.
@@ -26,7 +26,8 @@ impl FeatureRows {
         (row as usize).checked_sub(1)
     }
 
-    /// The row of a feature, which is the next if it had none; and whether it is new. O(1), now and then O(rows).
+    /// The row of a feature, which is the next if it had none; and whether it is new. O(1), now and
+    /// then O(rows).
     pub fn enter(&mut self, feature: u32) -> (usize, bool) {
         if let Some(row) = self.get(feature) {
             return (row, false);

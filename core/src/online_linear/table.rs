@@ -1,4 +1,5 @@
-//! A small table from features to what is known about them: open addressing, linear probing, nothing but one vector.
+//! A small table from features to what is known about them: open addressing, linear probing,
+//! nothing but one vector.
 
 /// The place of a feature that is not there.
 pub(super) const ABSENT: u32 = u32::MAX;

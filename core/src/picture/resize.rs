@@ -20,7 +20,8 @@ pub fn resize_rgb(source: &RgbImage, width: u32, height: u32) -> RgbImage {
     RgbImage::from_raw(width, height, raw).unwrap_or_default()
 }
 
-/// The size of a `width` x `height` picture whose longer side becomes `side`; no side falls below 1.
+/// The size of a `width` x `height` picture whose longer side becomes `side`; no side falls below
+/// 1.
 pub fn fit(width: u32, height: u32, side: u32) -> (u32, u32) {
     let longer = f64::from(width.max(height).max(1));
     let scaled = |length: u32| ((f64::from(length) * f64::from(side) / longer).round() as u32).max(1);

@@ -46,10 +46,11 @@ fn vector(entries: impl Iterator<Item = (u32, f32)>) -> SparseVec {
     SparseVec::from_pairs(entries).unwrap_or_default()
 }
 
-/// How much each feature tells: the rarer among the texts, the more. It grows and shrinks with them.
+/// How much each feature tells: the rarer among the texts, the more. It grows and shrinks with
+/// them.
 ///
-/// With N texts of which df have a feature, `idf = ln((1 + N) / (1 + df)) + 1`; what stands c times counts `1 + ln(c)`, as in
-/// [`super::TextIndex`].
+/// With N texts of which df have a feature, `idf = ln((1 + N) / (1 + df)) + 1`; what stands c times
+/// counts `1 + ln(c)`, as in [`super::TextIndex`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idf {
     texts: u32,

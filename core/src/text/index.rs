@@ -17,12 +17,14 @@ pub struct TextKey {
 
 /// An inverted index that grows and shrinks; [`TextIndex::search`] asks it.
 ///
-/// It answers as an index would that was made anew from the texts it has now, in whatever order they came and went.
+/// It answers as an index would that was made anew from the texts it has now, in whatever order
+/// they came and went.
 #[derive(Clone, Debug, Default)]
 pub struct TextIndex {
     pub(super) texts: BTreeMap<TextKey, Text>,
     pub(super) vocabulary: BTreeMap<Arc<str>, WordId>,
-    /// By [`WordId`]. The slots in `vacant` belong to words that no text has any more; new words take them.
+    /// By [`WordId`]. The slots in `vacant` belong to words that no text has any more; new words
+    /// take them.
     pub(super) words: Vec<Word>,
     vacant: Vec<WordId>,
 }
@@ -34,7 +36,8 @@ pub(super) struct WordId(u32);
 pub(super) struct Text {
     text: String,
     pub(super) sequence: Vec<WordId>,
-    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not depend on the past.
+    /// How often each word occurs. In the words' order, not that of their ids, so that sums do not
+    /// depend on the past.
     pub(super) counts: Vec<(WordId, u32)>,
 }
 
@@ -51,7 +54,8 @@ impl WordId {
 }
 
 impl TextIndex {
-    /// Puts `text` in the place of whatever was at `key`. O(w log(index)) for w words going and coming.
+    /// Puts `text` in the place of whatever was at `key`. O(w log(index)) for w words going and
+    /// coming.
     pub fn insert(&mut self, key: TextKey, text: &str) {
         self.remove(key);
         let sequence: Vec<WordId> = words(text).map(|word| self.id_of(word)).collect();

@@ -1,4 +1,5 @@
-//! The items that fit a query best, by all their texts: each word counts from whichever text of an item gives it most.
+//! The items that fit a query best, by all their texts: each word counts from whichever text of an
+//! item gives it most.
 
 use std::cmp::Ordering;
 
@@ -12,9 +13,11 @@ use crate::ids::ItemId;
 pub struct ItemHit {
     /// The item.
     pub item: ItemId,
-    /// The sum of its terms, so never below the score of a text of it, and above 1 where texts complete each other.
+    /// The sum of its terms, so never below the score of a text of it, and above 1 where texts
+    /// complete each other.
     pub score: f64,
-    /// What each wanted word that it has adds, by word; of words that a prefix begins only the one that adds most.
+    /// What each wanted word that it has adds, by word; of words that a prefix begins only the one
+    /// that adds most.
     pub terms: Vec<(String, f64)>,
     /// Its texts that have a wanted word, the best first.
     pub texts: Vec<TextKey>,
@@ -26,11 +29,13 @@ pub struct Weigher<'a> {
     asked: Asked,
 }
 
-/// What is wanted that a word of a text can give: a word of the query, or, as `None`, a completion of its prefix.
+/// What is wanted that a word of a text can give: a word of the query, or, as `None`, a completion
+/// of its prefix.
 type Wanted = Option<WordId>;
 
 impl Weigher<'_> {
-    /// How well an item fits; `None` if none of its texts has a wanted word. O(w log(index)) for the w words of its texts.
+    /// How well an item fits; `None` if none of its texts has a wanted word. O(w log(index)) for
+    /// the w words of its texts.
     pub fn weigh(&self, item: ItemId) -> Option<ItemHit> {
         let mut best: Vec<(Wanted, WordId, f64)> = Vec::new();
         let mut texts: Vec<(f32, TextKey)> = Vec::new();
@@ -67,15 +72,15 @@ impl TextIndex {
         Some(Weigher { index: self, asked: self.ask(query)? })
     }
 
-    /// Whether an item has, in any of its texts, every phrase that a query wants, and in none of them one that it does not want.
-    /// O(w log(index)) for the w words of its texts.
+    /// Whether an item has, in any of its texts, every phrase that a query wants, and in none of
+    /// them one that it does not want. O(w log(index)) for the w words of its texts.
     pub fn allows(&self, item: ItemId, query: &TextQuery) -> bool {
         let has = |phrase: &Vec<String>| self.texts_of(item).into_iter().any(|part| self.has_phrase(TextKey { item, part }, phrase));
         query.phrases.iter().all(has) && !query.unwanted.iter().any(has)
     }
 
-    /// The items that `query` allows and that have a text with one of its words, best first and of equals the lower one. Cost as
-    /// [`TextIndex::search`], with all texts of those items.
+    /// The items that `query` allows and that have a text with one of its words, best first and of
+    /// equals the lower one. Cost as [`TextIndex::search`], with all texts of those items.
     pub fn search_items(&self, query: &TextQuery) -> Vec<ItemHit> {
         let Some(weigher) = self.weigher(query) else { return Vec::new() };
         let mut items: Vec<ItemId> = self.candidates(&weigher.asked).into_iter().map(|key| key.item).collect();
@@ -87,8 +92,8 @@ impl TextIndex {
         found
     }
 
-    /// The items of at most `n` texts that have one of some words, those with the rarest words first, of items that `fits` lets
-    /// through. In order. O(texts with one of the words).
+    /// The items of at most `n` texts that have one of some words, those with the rarest words
+    /// first, of items that `fits` lets through. In order. O(texts with one of the words).
     pub fn items_having(&self, words: &[String], n: usize, fits: impl Fn(ItemId) -> bool) -> Vec<ItemId> {
         let mut lists: Vec<_> =
             words.iter().filter_map(|word| self.vocabulary.get(word.as_str())).map(|id| &self.words[id.index()].texts).collect();

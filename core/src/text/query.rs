@@ -9,7 +9,8 @@ const QUOTES: [char; 4] = ['"', '“', '”', '„'];
 pub struct TextQuery {
     /// Words wanted: the more of them a text has, the better.
     pub words: Vec<String>,
-    /// Phrases, each of which a text must have: these words next to each other, in this order. They count as wanted too.
+    /// Phrases, each of which a text must have: these words next to each other, in this order. They
+    /// count as wanted too.
     pub phrases: Vec<Vec<String>>,
     /// Phrases, often of one word, none of which a text may have.
     pub unwanted: Vec<Vec<String>>,
@@ -20,13 +21,15 @@ pub struct TextQuery {
 impl TextQuery {
     /// Reads `red truck -boat "left side"`: words wanted, words not wanted, words in a row.
     ///
-    /// `-"left side"` and `-left_side` do not want these words in a row. A quote that is never closed quotes nothing,
-    /// but after a dash reaches to the end. A dash alone means nothing, a dash inside a word parts two words.
+    /// `-"left side"` and `-left_side` do not want these words in a row. A quote that is never
+    /// closed quotes nothing, but after a dash reaches to the end. A dash alone means nothing, a
+    /// dash inside a word parts two words.
     pub fn parse(text: &str) -> Self {
         read(text, false)
     }
 
-    /// As [`TextQuery::parse`], for a text that is still being typed: a wanted word at its very end may be unfinished.
+    /// As [`TextQuery::parse`], for a text that is still being typed: a wanted word at its very end
+    /// may be unfinished.
     pub fn typing(text: &str) -> Self {
         read(text, true)
     }

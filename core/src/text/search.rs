@@ -1,11 +1,13 @@
 //! The texts that fit a query best, by the cosine of tf-idf vectors.
 //!
-//! With N texts, a word that df of them have weighs `idf = ln((1 + N) / (1 + df)) + 1`, and a word that stands c times in
-//! a text or query counts `tf = 1 + ln(c)`. A text or query is the vector of its words' `tf * idf`; a score is the cosine of
-//! the angle between two. Lengths are computed when asked, so they are those of the present N and df.
+//! With N texts, a word that df of them have weighs `idf = ln((1 + N) / (1 + df)) + 1`, and a word
+//! that stands c times in a text or query counts `tf = 1 + ln(c)`. A text or query is the vector of
+//! its words' `tf * idf`; a score is the cosine of the angle between two. Lengths are computed when
+//! asked, so they are those of the present N and df.
 //!
-//! - Salton and Buckley, *Term-weighting approaches in automatic text retrieval*, 1988: compares such weights. The idf here
-//!   is its inverse frequency made smooth, as if one more text had every word, and never below 1.
+//! - Salton and Buckley, *Term-weighting approaches in automatic text retrieval*, 1988: compares
+//!   such weights. The idf here is its inverse frequency made smooth, as if one more text had every
+//!   word, and never below 1.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +23,8 @@ pub struct TextHit {
     pub key: TextKey,
     /// How well it fits: above 0, at most 1.
     pub score: f32,
-    /// The query's words that the text has, sorted; of words that a prefix begins, the one that fits best.
+    /// The query's words that the text has, sorted; of words that a prefix begins, the one that
+    /// fits best.
     pub words: Vec<String>,
 }
 
@@ -46,13 +49,16 @@ pub(super) struct Completion {
 }
 
 impl TextIndex {
-    /// The at most `k` texts that fit `query` best, best first, of equals the one with the lower key.
+    /// The at most `k` texts that fit `query` best, best first, of equals the one with the lower
+    /// key.
     ///
-    /// A prefix counts as the word among its completions that gives the text the higher score. A word that no text has
-    /// lowers the scores of all alike. A query that wants nothing finds nothing.
+    /// A prefix counts as the word among its completions that gives the text the higher score. A
+    /// word that no text has lowers the scores of all alike. A query that wants nothing finds
+    /// nothing.
     ///
-    /// O(p log p + c w log(index)): p is how many texts have each word, summed over the query's words and completions, or the
-    /// number of texts that have the rarest word of a phrase; c is how many different texts these are, w their words.
+    /// O(p log p + c w log(index)): p is how many texts have each word, summed over the query's
+    /// words and completions, or the number of texts that have the rarest word of a phrase; c is
+    /// how many different texts these are, w their words.
     pub fn search(&self, query: &TextQuery, k: usize) -> Vec<TextHit> {
         let Some(asked) = self.ask(query) else { return Vec::new() };
         let fitting = self.candidates(&asked).into_iter().filter_map(|key| {
@@ -111,7 +117,8 @@ impl TextIndex {
         from.map(|(word, &id)| (&**word, id)).take_while(move |(word, _)| word.starts_with(prefix))
     }
 
-    /// The texts that have a word of the query; if it has phrases, only those that have the rarest word of these.
+    /// The texts that have a word of the query; if it has phrases, only those that have the rarest
+    /// word of these.
     pub(super) fn candidates(&self, asked: &Asked) -> Vec<TextKey> {
         let texts = |id: &WordId| &self.words[id.index()].texts;
         if let Some(rarest) = asked.phrases.iter().flatten().map(texts).min_by_key(|texts| texts.len()) {
@@ -127,13 +134,16 @@ impl TextIndex {
     pub(super) fn score(&self, asked: &Asked, text: &Text) -> (f32, Option<WordId>) {
         let (product, best) = self.product(asked, text);
         let square: f64 = text.counts.iter().map(|count| self.weight(*count).powi(2)).sum();
-        // A completion that the text lacks can still be the better one, if it makes the query's vector shorter.
+        // A completion that the text lacks can still be the better one, if it makes the query's
+        // vector shorter.
         let score = best.map_or(0.0, |(score, ..)| score).max(product / asked.length);
-        // In single precision texts that should be equal are equal, in whatever order their words were summed.
+        // In single precision texts that should be equal are equal, in whatever order their words
+        // were summed.
         ((score / f64::sqrt(square)) as f32, best.map(|(_, id, _)| id))
     }
 
-    /// How the query is read for a text: the length of its vector and, if a completion makes the score, which one and its gain.
+    /// How the query is read for a text: the length of its vector and, if a completion makes the
+    /// score, which one and its gain.
     pub(super) fn reading(&self, asked: &Asked, text: &Text) -> (f64, Option<(WordId, f64)>) {
         match self.product(asked, text) {
             (product, Some((score, id, completion))) if score > product / asked.length => (completion.length, Some((id, completion.gain))),
@@ -141,8 +151,9 @@ impl TextIndex {
         }
     }
 
-    /// The product of a text's vector with that of the query without its prefix, and the best of the completions that the text has:
-    /// the product with it over the query's length, and which it is.
+    /// The product of a text's vector with that of the query without its prefix, and the best of
+    /// the completions that the text has: the product with it over the query's length, and which it
+    /// is.
     fn product<'a>(&self, asked: &'a Asked, text: &Text) -> (f64, Option<(f64, WordId, &'a Completion)>) {
         let mut product = 0.0;
         let mut completed = Vec::new();
@@ -189,8 +200,8 @@ impl Text {
 }
 
 impl TextIndex {
-    /// The at most `n` words that begin with `prefix` and stand in most texts, in that order; of equals, the first in the alphabet.
-    /// O(words with that beginning).
+    /// The at most `n` words that begin with `prefix` and stand in most texts, in that order; of
+    /// equals, the first in the alphabet. O(words with that beginning).
     pub fn complete(&self, prefix: &str, n: usize) -> Vec<String> {
         let mut all: Vec<(usize, String)> =
             self.completions(prefix).map(|(word, id)| (self.words[id.index()].texts.len(), word.to_owned())).collect();

@@ -26,7 +26,8 @@ impl Recorder {
         ran.lines().iter().for_each(|line| paths(line, "", seen));
     }
 
-    /// Runs `tessera command arguments --json`, where arguments are parted by blanks and `_` stands for a blank within one.
+    /// Runs `tessera command arguments --json`, where arguments are parted by blanks and `_` stands
+    /// for a blank within one.
     fn run(&mut self, command: &str, arguments: &str, code: i32) {
         let words = arguments.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " "));
         let line = command.split(' ').map(str::to_owned).chain(["--json".into()]).chain(words);
@@ -70,7 +71,8 @@ fn paths(value: &Value, start: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether a part of a path on the page means that of a printed one. `CLASS` and the like stand for any name.
+/// Whether a part of a path on the page means that of a printed one. `CLASS` and the like stand for
+/// any name.
 fn is_part(told: &str, printed: &str) -> bool {
     let name = told.trim_end_matches("[]");
     let is_any = name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase());

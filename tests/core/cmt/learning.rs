@@ -6,7 +6,8 @@ use tessera_core::ids::ItemId;
 use tessera_core::random;
 use tessera_core::sparse::SparseVec;
 
-/// `n` vectors of ten classes: a word of the class that counts little, and loud words that say nothing.
+/// `n` vectors of ten classes: a word of the class that counts little, and loud words that say
+/// nothing.
 fn noisy(n: usize, seed: u64) -> Vec<(SparseVec, u32)> {
     let mut rng = random::seeded(seed);
     let mut one = |class: u32| {

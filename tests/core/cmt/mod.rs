@@ -1,4 +1,5 @@
-//! Contextual memory trees: what holds of every tree, what the paper proves, and what learning gains.
+//! Contextual memory trees: what holds of every tree, what the paper proves, and what learning
+//! gains.
 
 mod learning;
 mod oas;

@@ -12,11 +12,12 @@ use tessera_core::{Error, Result};
 
 use super::{filled, self_error, texts};
 
-/// A router that counts the examples after which it was still wrong, and tells their number as its constant.
+/// A router that counts the examples after which it was still wrong, and tells their number as its
+/// constant.
 #[derive(Clone)]
 struct Watched {
-    /// Without one, the input decides: feature 0 is the prediction; after learning it is the label, but for inputs with a feature 1,
-    /// whose sign it is then.
+    /// Without one, the input decides: feature 0 is the prediction; after learning it is the label,
+    /// but for inputs with a feature 1, whose sign it is then.
     mind: Option<AdaptiveLinear>,
     /// Not a number for a router that was not learned: theorems say nothing of its node.
     mistakes: f64,
@@ -166,7 +167,8 @@ proptest! {
     }
 }
 
-/// Theorem 3.4 for routers that always follow: a query asks at most K ln T routers and scores at most c log2 T memories.
+/// Theorem 3.4 for routers that always follow: a query asks at most K ln T routers and scores at
+/// most c log2 T memories.
 #[test]
 fn theorem_3_4_queries_are_logarithmic() {
     for (alpha, k) in [(0.9, 2.1175), (0.5, 3.7183)] {

@@ -14,7 +14,8 @@ type Learner = Contextual<EllipsoidLadder>;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// In every round the mean loss is at most what the potential falls by, for both policies, over the share that is paid.
+    /// In every round the mean loss is at most what the potential falls by, for both policies, over
+    /// the share that is paid.
     #[test]
     fn each_round_is_paid_for(k in 2usize..7, d in 2usize..6, paper in any::<bool>(), power in prop::sample::select(vec![0.5, 1.0, 2.0]), seed in 0u64..1000) {
         let mut rng = random::seeded(seed);
@@ -96,7 +97,8 @@ fn an_exchanged_game_is_noticed() {
     assert!(worst < -0.1, "{worst}");
 }
 
-/// One query for ever. Classes 0 to 3 draw: most votes go to class 0, and the pair of 0 and 3 has nothing left to learn.
+/// One query for ever. Classes 0 to 3 draw: most votes go to class 0, and the pair of 0 and 3 has
+/// nothing left to learn.
 #[test]
 fn a_majority_may_be_wrong_for_ever() {
     let q = [0.6, 0.8];
@@ -206,7 +208,8 @@ fn what_is_no_query_or_class_is_refused() {
     }
 }
 
-/// The state does not depend on what was drawn, where all pairs are taught; and the same seed gives the same answers.
+/// The state does not depend on what was drawn, where all pairs are taught; and the same seed gives
+/// the same answers.
 #[test]
 fn same_seed_same_answer() {
     let play = |seed: u64| {

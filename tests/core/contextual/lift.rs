@@ -36,7 +36,8 @@ proptest! {
     }
 }
 
-/// The total loss in the metric itself is within the bound of the mapped one, for plain and squared losses.
+/// The total loss in the metric itself is within the bound of the mapped one, for plain and squared
+/// losses.
 #[test]
 fn the_bound_is_that_of_the_metric() {
     for metric in [Geometry::L2, Geometry::Even(4)] {
@@ -66,7 +67,8 @@ fn the_bound_is_that_of_the_metric() {
     }
 }
 
-/// What degrees say they leave over is left over at most, on points between those of their grid; and the more degrees, the less.
+/// What degrees say they leave over is left over at most, on points between those of their grid;
+/// and the more degrees, the less.
 #[test]
 fn errors_of_degrees_hold() {
     let mut rng = random::seeded(3);
@@ -94,7 +96,8 @@ fn errors_of_degrees_hold() {
     }
 }
 
-/// Any p, by several degrees: hidden vectors stay inside of what is known, and there are few mistakes at the end.
+/// Any p, by several degrees: hidden vectors stay inside of what is known, and there are few
+/// mistakes at the end.
 #[test]
 fn any_power_is_approximated() {
     for p in [2.5, 3.0] {

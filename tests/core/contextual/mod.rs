@@ -1,4 +1,5 @@
-//! Contextual search: every inequality that its proofs claim, each against the hidden truth or a slow and obvious version.
+//! Contextual search: every inequality that its proofs claim, each against the hidden truth or a
+//! slow and obvious version.
 
 mod classes;
 mod game;

@@ -41,7 +41,8 @@ fn every_baseline_learns() {
     assert!(error < 0.02, "halving: {error}");
 }
 
-/// The Perceptron of two classes is the usual one: it errs where <p, q> has the wrong sign, and then adds the query.
+/// The Perceptron of two classes is the usual one: it errs where <p, q> has the wrong sign, and
+/// then adds the query.
 #[test]
 fn two_classes_are_the_usual_perceptron() {
     let mut rng = random::seeded(5);
@@ -91,8 +92,8 @@ fn guarded(dimension: usize) -> Contextual<EllipsoidLadder> {
     Contextual::new(&ContextualOptions { guard: Some(GUARD), ..ContextualOptions::unit(dimension) }).unwrap()
 }
 
-/// A direction that no query has is never cut: contradictions in others may not make it so large that rounding decides everything, not after
-/// centres have changed places either.
+/// A direction that no query has is never cut: contradictions in others may not make it so large
+/// that rounding decides everything, not after centres have changed places either.
 #[test]
 fn contradictions_leave_other_directions_alone() {
     let mut rng = random::seeded(22);

@@ -1,4 +1,5 @@
-//! Two classes by ellipsoids: containment, floor, volume, payment, total, and numbers near the border.
+//! Two classes by ellipsoids: containment, floor, volume, payment, total, and numbers near the
+//! border.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -42,7 +43,8 @@ fn eigenvalues(mut a: Square) -> Vec<f64> {
     (0..d).map(|i| a[i][i]).collect()
 }
 
-/// The inverse of a matrix by Gauss and Jordan with pivots, and the logarithm of its determinant's size.
+/// The inverse of a matrix by Gauss and Jordan with pivots, and the logarithm of its determinant's
+/// size.
 fn inverse(factor: &[f64], d: usize) -> (Square, f64) {
     let mut rows: Square = factor.chunks_exact(d).map(|row| row.iter().copied().chain(std::iter::repeat_n(0.0, d)).collect()).collect();
     (0..d).for_each(|i| rows[i][d + i] = 1.0);
@@ -190,7 +192,8 @@ proptest! {
     }
 }
 
-/// The queries on which the matrix A loses w: margins from 1e-12 on. Bounds hold at every scale reached, and lo <= 0 <= hi.
+/// The queries on which the matrix A loses w: margins from 1e-12 on. Bounds hold at every scale
+/// reached, and lo <= 0 <= hi.
 #[test]
 fn numbers_hold_near_the_border() {
     for (d, seed) in [(2, 1), (3, 2), (4, 3), (8, 4), (16, 5)] {
@@ -201,7 +204,8 @@ fn numbers_hold_near_the_border() {
         let (mut total, mut unpaid) = (0.0, 0.0);
         for round in 0..4000 {
             let margin = 10f64.powf(-12.0 + 11.0 * rng.random::<f64>()) * if rng.random() { 1.0 } else { -1.0 };
-            // Every other query is one of which nothing is known: across the finest centre, on the side the truth has.
+            // Every other query is one of which nothing is known: across the finest centre, on the
+            // side the truth has.
             let q = match ladder.ellipsoids().last().filter(|_| round % 2 == 1) {
                 Some(last) => beside(last.centre(), 0.0, &mut rng),
                 None => beside(&w, margin, &mut rng),

@@ -1,4 +1,5 @@
-//! Two classes by polytopes: in the plane beside exact polygons, in more dimensions by the sums that the proof claims.
+//! Two classes by polytopes: in the plane beside exact polygons, in more dimensions by the sums
+//! that the proof claims.
 
 use rand::RngExt;
 use tessera_core::contextual::{PairLearner, PolytopeLadder, Space};

@@ -1,4 +1,5 @@
-//! Models as bytes: read back, they go on as if they had never been written; damaged ones are refused.
+//! Models as bytes: read back, they go on as if they had never been written; damaged ones are
+//! refused.
 
 use tessera_core::bytes::{Reader, Stored, Writer};
 use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, PairLearner, PolytopeLadder, Served};

@@ -1,4 +1,5 @@
-//! Tables of captions and labels: every format gives back what was written, tells what is broken, and paths find their image.
+//! Tables of captions and labels: every format gives back what was written, tells what is broken,
+//! and paths find their image.
 
 use std::fs;
 use std::path::{Path, PathBuf};

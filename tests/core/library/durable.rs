@@ -43,8 +43,8 @@ fn try_open(folder: &Path) -> tessera_core::Result<Library> {
     open(folder, Arc::new(InProcess::default()))
 }
 
-/// Damages copies of a library, and checks each time that nothing wrong is taken for right and that a repair gives everything
-/// back. Returns how many were damaged in a way that counts.
+/// Damages copies of a library, and checks each time that nothing wrong is taken for right and that
+/// a repair gives everything back. Returns how many were damaged in a way that counts.
 fn damage(n: usize, seed: u64, spoil: impl Fn(&mut Vec<u8>, &mut tessera_core::random::Rng)) -> usize {
     let (place, expected) = lived();
     let mut rng = seeded(seed);
@@ -78,7 +78,8 @@ fn flip(bytes: &mut [u8], rng: &mut tessera_core::random::Rng) {
     bytes[bit / 8] ^= 1 << (bit % 8);
 }
 
-/// A library that was killed after a few more acts, the last of them in `library.db-wal` alone, and what it held.
+/// A library that was killed after a few more acts, the last of them in `library.db-wal` alone, and
+/// what it held.
 fn killed() -> (Place, State) {
     let (place, _) = lived();
     let library = place.open();

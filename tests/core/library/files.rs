@@ -14,7 +14,7 @@ fn one_program_at_a_time() {
     assert!(matches!(second.err(), Some(Error::Busy { .. })));
     drop(library);
     place.open();
-    let library = Library::open(&place.images(), &Opening::new(Arc::new(InProcess::default()), &Progress::default()));
+    let library = Library::open(&place.images(), &LibraryOptions::new(Arc::new(InProcess::default()), &Progress::default()));
     assert_eq!(library.err().unwrap().reason(), "data");
     assert_eq!(open(&place.images(), Arc::new(InProcess::default())).err().unwrap().reason(), "data");
 }

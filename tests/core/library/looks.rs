@@ -1,4 +1,5 @@
-//! Which images look like a picture: as an exact scan says, from a fresh cache or an old one, and without what was forgotten.
+//! Which images look like a picture: as an exact scan says, from a fresh cache or an old one, and
+//! without what was forgotten.
 
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::thumbnail;

@@ -206,7 +206,8 @@ fn what_is_good_stands_before_its_equals_and_says_so() {
     }
 }
 
-/// The last word of a text that is typed may be unfinished, but is itself where it is a word already, or can become none.
+/// The last word of a text that is typed may be unfinished, but is itself where it is a word
+/// already, or can become none.
 #[test]
 fn a_question_is_answered_alike_while_it_is_typed_and_when_it_is_done() {
     let (_place, library) = captioned(&TEXTS);

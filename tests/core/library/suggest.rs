@@ -1,4 +1,5 @@
-//! Suggestions: better than chance from few labels, never what was rejected, and unlearned with a label that is taken back.
+//! Suggestions: better than chance from few labels, never what was rejected, and unlearned with a
+//! label that is taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -175,7 +176,8 @@ fn wrong_labels_are_doubted_first() {
     let review = |progress: &Progress| Review::new(&hold(&library), 0).judge(progress).unwrap();
     let reviewed = review(&Progress::default());
     assert_eq!((reviewed.judged, reviewed.passed, reviewed.left), (ids.len(), 0, 0));
-    // How often a wrong label comes before a right one; those that are not doubted come last together.
+    // How often a wrong label comes before a right one; those that are not doubted come last
+    // together.
     let place = |id: &ItemId| reviewed.doubts.iter().position(|doubt| doubt.image == *id).unwrap_or(ids.len());
     let mut before = 0.0;
     for (wrong, right) in wrong.iter().flat_map(|wrong| ids.iter().map(move |id| (wrong, id))).filter(|(_, id)| !wrong.contains(*id)) {
@@ -231,7 +233,8 @@ fn of_too_many_labels_some_are_passed_over_and_none_that_comes_later() {
 
 #[test]
 fn an_object_does_not_vouch_for_its_own_label() {
-    // Two classes of four objects; one object says of all its views that they are of the other class.
+    // Two classes of four objects; one object says of all its views that they are of the other
+    // class.
     let place = Place::new(&[]);
     let options = ToyOptions { side: 64, ..ToyOptions::default() };
     for (c, category) in [Category::Airplane, Category::Truck].into_iter().enumerate() {

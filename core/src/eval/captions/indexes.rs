@@ -1,4 +1,5 @@
-//! Photos as neighbours of captions: each index answers the same queries, so that any is compared with any.
+//! Photos as neighbours of captions: each index answers the same queries, so that any is compared
+//! with any.
 
 use crate::cmt::CmtIndex;
 use crate::error::Result;

@@ -1,4 +1,5 @@
-//! Curves of long streams: loss against rounds of contextual search beside the classical rules, and mistakes against the margin.
+//! Curves of long streams: loss against rounds of contextual search beside the classical rules, and
+//! mistakes against the margin.
 
 use super::streams::StreamSource;
 use super::{OnlineSetting, Played, Who, play};
@@ -60,11 +61,13 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 /// The curves of long streams of two classes, means over runs:
-/// - `online_killer`, `online_sphere`, `online_adversary`: the loss until a round, of contextual search by ellipsoids and of each classical rule, and the most
-///   that contextual search lost in any run;
-/// - `online_margin`: mistakes of contextual search in the Perceptron's worst case against a margin that nobody is told, in 4 and 8 dimensions, beside d
-///   log2(d / margin);
-/// - `online_known_margin`: mistakes on random queries with a margin that contextual search is told, beside its proven bound and the Perceptron's mistakes.
+/// - `online_killer`, `online_sphere`, `online_adversary`: the loss until a round, of contextual
+///   search by ellipsoids and of each classical rule, and the most that contextual search lost in
+///   any run;
+/// - `online_margin`: mistakes of contextual search in the Perceptron's worst case against a margin
+///   that nobody is told, in 4 and 8 dimensions, beside d log2(d / margin);
+/// - `online_known_margin`: mistakes on random queries with a margin that contextual search is
+///   told, beside its proven bound and the Perceptron's mistakes.
 ///
 /// # Errors
 /// As [`play`].

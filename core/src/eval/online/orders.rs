@@ -15,8 +15,9 @@ pub enum StreamOrder {
     Folder,
     /// All pictures of an object together, objects as drawn; within one as the files are.
     Instance,
-    /// As photos are taken: some pictures of an object, one after another as the files are, then of another, until all are there. Where objects
-    /// are not known, of a class, as drawn. Runs end with chance 1/8 at each picture.
+    /// As photos are taken: some pictures of an object, one after another as the files are, then of
+    /// another, until all are there. Where objects are not known, of a class, as drawn. Runs end
+    /// with chance 1/8 at each picture.
     Runs,
 }
 
@@ -24,7 +25,8 @@ pub enum StreamOrder {
 const END: f64 = 1.0 / 8.0;
 
 impl StreamOrder {
-    /// An order of examples of these classes, and objects if they are known, both numbered from 0. O(examples).
+    /// An order of examples of these classes, and objects if they are known, both numbered from 0.
+    /// O(examples).
     ///
     /// # Errors
     /// [`Error::Option`] when objects must be known and are not.

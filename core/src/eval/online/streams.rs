@@ -1,7 +1,8 @@
-//! Streams of queries: at random, made against the Perceptron, made against the learner at hand, and those of a file.
+//! Streams of queries: at random, made against the Perceptron, made against the learner at hand,
+//! and those of a file.
 //!
-//! A stream says what is right after the learner has answered, and what the answer cost: when asked, or at the end where only then the
-//! hidden centres are settled.
+//! A stream says what is right after the learner has answered, and what the answer cost: when
+//! asked, or at the end where only then the hidden centres are settled.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -16,7 +17,8 @@ use crate::random::Rng;
 pub enum StreamSource {
     /// Queries drawn evenly from the unit sphere, centres from the unit ball.
     Sphere,
-    /// The same queries; centres within a thousandth of one line, so that many classes compete at every border.
+    /// The same queries; centres within a thousandth of one line, so that many classes compete at
+    /// every border.
     Collinear,
     /// Two classes and queries that the Perceptron gets wrong every time: notes below.
     PerceptronKiller,
@@ -24,7 +26,8 @@ pub enum StreamSource {
     Adversary,
     /// Two convex regions of which nothing can be learned: notes below.
     ConvexLowerBound,
-    /// Examples with their classes as they are, in order; a wrong guess costs 1. All of length 1 at most.
+    /// Examples with their classes as they are, in order; a wrong guess costs 1. All of length 1 at
+    /// most.
     Examples(Vec<(ClassId, Vec<f64>)>),
 }
 
@@ -144,10 +147,12 @@ impl Stream for Sphere {
     }
 }
 
-/// The Perceptron's worst case. w is a unit vector; a shadow Perceptron p (two classes, started at 0) sees every label. With u the
-/// direction of p across w and t = γ <p, w> / |p across w|, the query is y (γ w - t u + sqrt(1 - γ^2 - t^2) z) for a random sign y
-/// and a random z across both: <p, q> = 0 but for a hair to the wrong side, and <q, w> = y γ. With γ = 1/sqrt(T) the shadow is wrong in
-/// all T rounds, and loses sqrt(T). The queries do not depend on the learner. Three dimensions or more.
+/// The Perceptron's worst case. w is a unit vector; a shadow Perceptron p (two classes, started at
+/// 0) sees every label. With u the direction of p across w and t = γ <p, w> / |p across w|, the
+/// query is y (γ w - t u + sqrt(1 - γ^2 - t^2) z) for a random sign y and a random z across both:
+/// <p, q> = 0 but for a hair to the wrong side, and <q, w> = y γ. With γ = 1/sqrt(T) the shadow is
+/// wrong in all T rounds, and loses sqrt(T). The queries do not depend on the learner. Three
+/// dimensions or more.
 pub(super) struct PerceptronKiller {
     w: Vec<f64>,
     shadow: Vec<f64>,
@@ -205,12 +210,14 @@ impl Stream for PerceptronKiller {
     }
 }
 
-/// Answers against the learner. All centres of an ellipsoid {c + B z} are consistent with what was said. The query is across c, where the
-/// ellipsoid is longest; the less likely answer is declared right; the ellipsoid makes way for one inside the half that remains: centre
-/// τ along p = B'q, half-lengths τ along p and β across, with β^2 = (1 + sqrt(1 - 4 τ^2))/2 and τ = min(1/sqrt d, 1/2). (On the unit ball, f =
-/// τ^2 (1+x)^2 + β^2 (1-x^2) is largest at x = τ^2/(β^2-τ^2), where it is β^4/(β^2-τ^2) = 1.) When the longest extent across c is below
-/// 1e-9 that is over: w = c/|c|, and queries follow at margins drawn between 1e-9 and 0.1, evenly by their logarithm. Costs are those of the
-/// final w.
+/// Answers against the learner. All centres of an ellipsoid {c + B z} are consistent with what was
+/// said. The query is across c, where the ellipsoid is longest; the less likely answer is declared
+/// right; the ellipsoid makes way for one inside the half that remains: centre τ along p = B'q,
+/// half-lengths τ along p and β across, with β^2 = (1 + sqrt(1 - 4 τ^2))/2 and τ = min(1/sqrt d,
+/// 1/2). (On the unit ball, f = τ^2 (1+x)^2 + β^2 (1-x^2) is largest at x = τ^2/(β^2-τ^2), where it
+/// is β^4/(β^2-τ^2) = 1.) When the longest extent across c is below 1e-9 that is over: w = c/|c|,
+/// and queries follow at margins drawn between 1e-9 and 0.1, evenly by their logarithm. Costs are
+/// those of the final w.
 pub(super) struct Adversary {
     centre: Vec<f64>,
     /// Row-major.
@@ -240,7 +247,8 @@ impl Adversary {
         scaled(&self.centre, 1.0 / dot(&self.centre, &self.centre).sqrt())
     }
 
-    /// The unit vector across c along which the ellipsoid is longest, by power iteration, and that half-length.
+    /// The unit vector across c along which the ellipsoid is longest, by power iteration, and that
+    /// half-length.
     fn longest(&self, rng: &mut Rng) -> (Vec<f64>, f64) {
         let c = self.direction();
         let mut q = across(&c, rng);
@@ -311,14 +319,16 @@ impl Stream for Adversary {
     }
 }
 
-/// Two convex regions, of which the labels seen say nothing about those to come (Guruganesh et al., Theorem 4; their proof is in an appendix
-/// that was not at hand, so this construction is ours). Points p_t lie on the unit sphere of d-1 dimensions, each pair s or more
-/// apart: a grid of T points in a cube inside the unit ball of d-2 dimensions, lifted to the sphere. Labels are fair coins. In the last
-/// dimension points lie on either side of a hyperplane by amounts that separate their labels; as real numbers these may be arbitrarily
-/// small (the t-th halves what the first t-1 left open), so here they are 0. Regions are the convex hulls of the points of each label:
-/// disjoint, for the hyperplane is between them. The distance of p_t to the hull of other points is 1 - max <p_t, p_s> or
-/// more, so s^2/2 or more, which is what a mistake is taken to cost. With s about T^(-1/(d-2)) and half of T mistakes, that is about
-/// T^((d-4)/(d-2)), for every learner.
+/// Two convex regions, of which the labels seen say nothing about those to come (Guruganesh et al.,
+/// Theorem 4; their proof is in an appendix that was not at hand, so this construction is ours).
+/// Points p_t lie on the unit sphere of d-1 dimensions, each pair s or more apart: a grid of T
+/// points in a cube inside the unit ball of d-2 dimensions, lifted to the sphere. Labels are fair
+/// coins. In the last dimension points lie on either side of a hyperplane by amounts that separate
+/// their labels; as real numbers these may be arbitrarily small (the t-th halves what the first t-1
+/// left open), so here they are 0. Regions are the convex hulls of the points of each label:
+/// disjoint, for the hyperplane is between them. The distance of p_t to the hull of other points is
+/// 1 - max <p_t, p_s> or more, so s^2/2 or more, which is what a mistake is taken to cost. With s
+/// about T^(-1/(d-2)) and half of T mistakes, that is about T^((d-4)/(d-2)), for every learner.
 pub(super) struct ConvexLowerBound {
     points: Vec<Vec<f64>>,
     next: usize,

@@ -1,7 +1,9 @@
-//! Suggestions of classes for a library's images: several advisers that follow the labels, and a mixture that trusts those who were right.
+//! Suggestions of classes for a library's images: several advisers that follow the labels, and a
+//! mixture that trusts those who were right.
 //!
-//! The advisers look at an image's appearance, at the words of its captions and at its pieces, which are the recogniser's. What was
-//! learned of a label that is taken back or changed is unlearned: by going back to an earlier stand, and learning from there what still holds.
+//! The advisers look at an image's appearance, at the words of its captions and at its pieces,
+//! which are the recogniser's. What was learned of a label that is taken back or changed is
+//! unlearned: by going back to an earlier stand, and learning from there what still holds.
 
 mod order;
 mod review;
@@ -38,10 +40,12 @@ const LEAVES: usize = 8;
 /// Labels between stands that are kept, and how many of these.
 const STEP: usize = 32;
 const STANDS: usize = 8;
-/// Classes that contextual search tells apart: it keeps something for any two of them, in every stand.
+/// Classes that contextual search tells apart: it keeps something for any two of them, in every
+/// stand.
 const APART: usize = 64;
-/// Of the labels that are there already, the recogniser is asked of so many at least and at most, and in between of as many as make so many
-/// comparisons of two images: it takes longest, a tenth of a millisecond or so for each.
+/// Of the labels that are there already, the recogniser is asked of so many at least and at most,
+/// and in between of as many as make so many comparisons of two images: it takes longest, a tenth
+/// of a millisecond or so for each.
 const JUDGED: [usize; 2] = [24, 200];
 const COMPARED: usize = 20_000;
 /// Of these labels so many are learned; more would not be learned in the time a user waits.
@@ -55,7 +59,8 @@ pub const ADVISERS: [&str; 5] = ["contextual", "pa", "nearest", "captions", "rec
 pub struct Suggestion {
     /// The image.
     pub image: ItemId,
-    /// Classes with their chances, the best first; those that the user said it is not of are left out.
+    /// Classes with their chances, the best first; those that the user said it is not of are left
+    /// out.
     pub ranking: Vec<(String, f64)>,
     /// What each adviser alone would suggest, in the order of [`ADVISERS`].
     pub advisers: Vec<Vote>,
@@ -113,7 +118,8 @@ pub struct Seen {
     elements: Option<Elements>,
 }
 
-/// What a library holds at one moment, of that which advisers are told. The library is not needed any more to learn and to suggest.
+/// What a library holds at one moment, of that which advisers are told. The library is not needed
+/// any more to learn and to suggest.
 pub struct Moment {
     state: State,
     ckm: Arc<Ckm>,
@@ -191,8 +197,9 @@ impl Stand {
 }
 
 impl Suggester {
-    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that are there already, of which no more than
-    /// `at_most` (usually [`LEARNED`]) are learned at one time: the others are passed over for good.
+    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that
+    /// are there already, of which no more than `at_most` (usually [`LEARNED`]) are learned at one
+    /// time: the others are passed over for good.
     ///
     /// # Errors
     /// [`Error::Option`].
@@ -201,8 +208,8 @@ impl Suggester {
         Ok(Self { seed, lens: Lens::new(seed), classes, said, passed, at_most, stand: Stand::new(seed)?, earlier, changes: 0 })
     }
 
-    /// What there is to be learned. Images whose appearance is not in the machine ([`Library::bring_appearances`]) are passed over.
-    /// O(images + new labels).
+    /// What there is to be learned. Images whose appearance is not in the machine
+    /// ([`Library::bring_appearances`]) are passed over. O(images + new labels).
     pub fn news(&self, library: &Library) -> Moment {
         let state = library.state().clone();
         let known: BTreeSet<ItemId> = self.said.iter().filter(|said| self.holds(&state, said)).map(|said| said.image).collect();
@@ -221,11 +228,13 @@ impl Suggester {
         Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
     }
 
-    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning steps, of which each takes about a millisecond,
-    /// and those since the last stand before the first change that was taken back.
+    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning
+    /// steps, of which each takes about a millisecond, and those since the last stand before the
+    /// first change that was taken back.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; what was learned before stays learned, and what was being learned anew is fresh again.
+    /// [`Error::Cancelled`]; what was learned before stays learned, and what was being learned anew
+    /// is fresh again.
     pub fn learn(&mut self, moment: &Moment, progress: &Progress) -> Result<()> {
         if let Some(first) = self.said.iter().position(|said| !self.holds(&moment.state, said)) {
             let rest = self.go_back(first)?;
@@ -270,7 +279,8 @@ impl Suggester {
         Ok(moment)
     }
 
-    /// Images of which the appearance is in the machine, with their pieces, which are cut from the file where the cache has none.
+    /// Images of which the appearance is in the machine, with their pieces, which are cut from the
+    /// file where the cache has none.
     ///
     /// # Errors
     /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
@@ -283,14 +293,15 @@ impl Suggester {
         Ok(seen)
     }
 
-    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10 microseconds for each.
+    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10
+    /// microseconds for each.
     pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
         let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
         live.filter_map(|image| Some(Seen { id: image.id, view: self.lens.view(library, image)?, elements: None })).collect()
     }
 
-    /// What is suggested for an image; `None` where no class is known, or none that the user did not reject. About as long as the recogniser
-    /// takes.
+    /// What is suggested for an image; `None` where no class is known, or none that the user did
+    /// not reject. About as long as the recogniser takes.
     ///
     /// # Errors
     /// As [`Adviser::opinion`].
@@ -368,7 +379,8 @@ impl Suggester {
         }
     }
 
-    /// Stands as at the last stand that was kept from before the label `n`, and returns the labels that were heard since.
+    /// Stands as at the last stand that was kept from before the label `n`, and returns the labels
+    /// that were heard since.
     fn go_back(&mut self, n: usize) -> Result<Vec<Said>> {
         self.earlier.retain(|(after, _)| *after <= n);
         let (from, stand) = self.earlier.pop().map_or_else(|| Ok((0, Stand::new(self.seed)?)), Ok::<_, Error>)?;

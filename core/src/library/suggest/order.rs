@@ -13,12 +13,13 @@ use crate::random;
 /// An order of images to be labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LabelOrder {
-    /// Those first that teach most: of which the advisers together are unsure (margin sampling: Scheffer, Decomain and Wrobel 2001), and that
-    /// look unlike each other (farthest-first traversal: Gonzalez 1985).
+    /// Those first that teach most: of which the advisers together are unsure (margin sampling:
+    /// Scheffer, Decomain and Wrobel 2001), and that look unlike each other (farthest-first
+    /// traversal: Gonzalez 1985).
     #[default]
     Useful,
-    /// Those first on which the advisers disagree most, by the entropy of their votes, each counted as much as it is trusted (Dagan and
-    /// Engelson 1995).
+    /// Those first on which the advisers disagree most, by the entropy of their votes, each counted
+    /// as much as it is trusted (Dagan and Engelson 1995).
     Disagreement,
     /// By their paths.
     Folder,
@@ -50,8 +51,8 @@ impl LabelOrder {
         matches!(self, Self::Useful | Self::Disagreement)
     }
 
-    /// Brings images in this order, as far as that can be done without asking advisers: where they would be asked, by chance, so that the first
-    /// [`POOL`] of them speak for all.
+    /// Brings images in this order, as far as that can be done without asking advisers: where they
+    /// would be asked, by chance, so that the first [`POOL`] of them speak for all.
     pub fn arrange(self, state: &State, images: &mut [ItemId], seed: u64) {
         match self {
             Self::Folder => images.sort_by_cached_key(|id| state.image(*id).and_then(|image| state.path_of(image))),
@@ -61,8 +62,9 @@ impl LabelOrder {
 }
 
 impl Suggester {
-    /// Brings images into an order that advisers are asked for, with what is suggested for each at a glance. Others stay as they are.
-    /// O(images) opinions without the recogniser's, and O(images) likenesses for each of the first few.
+    /// Brings images into an order that advisers are asked for, with what is suggested for each at
+    /// a glance. Others stay as they are. O(images) opinions without the recogniser's, and
+    /// O(images) likenesses for each of the first few.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`].
@@ -116,7 +118,8 @@ impl Suggestion {
         1.0 - (chance(0) - chance(1))
     }
 
-    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all agree.
+    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all
+    /// agree.
     pub fn disagreement(&self) -> f64 {
         let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|vote| Some((vote.class.as_ref()?, vote.trust))).collect();
         let total: f64 = said.iter().map(|(_, trust)| trust).sum();
