@@ -1,0 +1,166 @@
+//! Opening a library, making one, and closing it.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::appearance::Appearances;
+use super::cache::Cache;
+use super::files::{CACHE, DATABASE, is_library, of_database, remove_left_overs, while_aside};
+use super::journal::JOURNAL;
+use super::models::Models;
+use super::repair::has_lost_its_database;
+use super::store::{REPAIR, Store};
+use super::{Library, LibraryOptions, features, lock};
+use crate::error::{Error, Result};
+
+impl Library {
+    /// Opens the library in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process has it, [`Error::Data`] when it is none or damaged,
+    /// [`Error::Io`], [`Error::Cancelled`].
+    ///
+    /// # Complexity
+    /// O(images) for the state and the elements of images with a class, and O(events since the last
+    /// checkpoint).
+    pub fn open(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
+        if let Err(error) = fs::metadata(folder.join(DATABASE))
+            && error.kind() == ErrorKind::PermissionDenied
+        {
+            return Err(Error::io("read", folder)(error));
+        }
+        if !is_library(folder) && !has_lost_its_database(folder) {
+            let found = if folder.is_dir() { "a folder without one" } else { "nothing of that name" };
+            let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
+            return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice));
+        }
+        Self::start(folder, opening, false)
+    }
+
+    /// Opens the library in `folder`, or makes one in a folder that is new or empty.
+    ///
+    /// # Errors
+    /// As [`Library::open`]; [`Error::Data`] when the folder holds other things.
+    pub fn open_or_create(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
+        if is_library(folder) || has_lost_its_database(folder) {
+            return Self::open(folder, opening);
+        }
+        let is_ours = |name: &std::ffi::OsStr| name == lock::LOCK || name == CACHE || name == JOURNAL;
+        if let Ok(entries) = fs::read_dir(folder)
+            && let Some(other) = entries.flatten().find(|entry| !is_ours(&entry.file_name()))
+            // Another program may have made it a moment ago.
+            && !is_library(folder)
+        {
+            let found = format!("a folder with other things in it, such as `{}`", other.file_name().to_string_lossy());
+            return Err(Error::data(folder, "a new name, an empty folder or a library", found, "choose another name for the library"));
+        }
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        Self::start(folder, opening, true)
+    }
+
+    /// Opens the library in `folder` with a cache that is made anew from the images and the log.
+    /// What `keep` gives says whether it stays; otherwise the one before is put back. No other
+    /// program has the library meanwhile.
+    ///
+    /// # Errors
+    /// As [`Library::open`], whatever `keep` gives, and [`Error::Io`] when files cannot be renamed;
+    /// the cache from before is put back first.
+    pub fn with_new_cache<T>(
+        folder: &Path,
+        opening: &LibraryOptions<'_>,
+        keep: impl FnOnce(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let lock = Arc::new(lock::take(folder)?);
+        // The library is closed again before its files are renamed or deleted.
+        while_aside(&of_database(folder, CACHE), || {
+            Self::start_locked(Arc::clone(&lock), folder, opening, false).and_then(|mut library| keep(&mut library))
+        })
+    }
+
+    fn start(folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
+        let lock = lock::take(folder)?;
+        if has_lost_its_database(folder) {
+            let path = folder.join(DATABASE);
+            return Err(Error::data(&path, "the database of a library", "only its journal and snapshots", REPAIR));
+        }
+        remove_left_overs(folder)?;
+        Self::start_locked(Arc::new(lock), folder, opening, create)
+    }
+
+    fn start_locked(lock: Arc<File>, folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
+        let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
+        let cache = Cache::open(&folder.join(CACHE))?;
+        opening.progress.begin("Opening the library", 0);
+        let mut state = store.load()?;
+        let (mended, remarks) = store.tend_journal(&mut state)?;
+        let mut library = Self {
+            folder: folder.to_owned(),
+            store,
+            cache,
+            state,
+            models: Models::new(&opening.options)?,
+            appearances: Appearances::default(),
+            decoder: Arc::clone(&opening.decoder),
+            options: opening.options.clone(),
+            version: features::version(&opening.options),
+            mended,
+            remarks,
+            storage: Arc::clone(&opening.storage),
+            _lock: lock,
+        };
+        match library.catch_up(opening.progress) {
+            // The log was read without an error, so it is the cache that is damaged.
+            Err(Error::Data { path, .. }) if path == library.cache.path() => {
+                let path = path.clone();
+                drop(std::mem::replace(&mut library.cache, Cache::passing()?));
+                Cache::put_aside(&path)?;
+                library.cache = Cache::open(&path)?;
+                library.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
+                library.catch_up(opening.progress)?;
+            }
+            outcome => outcome?,
+        }
+        library.snapshots().drop_outdated(&library.store)?;
+        Ok(library)
+    }
+
+    /// Keeps the models and brings everything on disk into order.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: the library is closed all the same, and nothing that was acknowledged is
+    /// lost.
+    pub fn close(mut self) -> Result<()> {
+        let kept = if self.models.are_kept(&self.state) { Ok(()) } else { self.keep_models() };
+        let copied = self.snapshots().take_if_due(&self.store, self.state.last_event());
+        self.store.settle();
+        kept.and(copied)
+    }
+
+    /// Deletes the library if nothing was ever entered into it, and closes it otherwise. Whoever
+    /// waited for it finds none.
+    ///
+    /// # Errors
+    /// As [`Library::close`].
+    pub fn close_or_take_away(self) -> Result<()> {
+        if self.state.roots().next().is_some() || self.state.last_event().is_some() {
+            return self.close();
+        }
+        let Self { folder, store, cache, _lock: lock, .. } = self;
+        drop((store, cache));
+        let databases = [DATABASE, CACHE].into_iter().flat_map(|name| of_database(&folder, name));
+        for file in databases.chain([folder.join(JOURNAL)]) {
+            // A file that cannot be deleted is part of an empty library, which does no harm.
+            let _ = fs::remove_file(file);
+        }
+        // A program that has opened the lock and waits for it notices that it is not the library's
+        // any more.
+        if cfg!(unix) {
+            let _ = fs::remove_file(folder.join(lock::LOCK));
+        }
+        let _ = fs::remove_dir(&folder);
+        drop(lock);
+        Ok(())
+    }
+}
