@@ -21,12 +21,12 @@ fn main() -> Result<()> {
     let mut mixture_wrong = 0;
 
     // Each class has two clusters, so that no line parts it from the others.
-    let mut point = || (0..DIMENSION).map(|_| rng.random_range(-0.3..0.3)).collect::<Vec<f64>>();
+    let mut point = || (0..DIMENSION).map(|_| rng.random_range(-0.2..0.2)).collect::<Vec<f64>>();
     let clusters: Vec<Vec<f64>> = (0..2 * CLASSES).map(|_| point()).collect();
     for round in 0..400 {
         let cluster = rng.random_range(0..clusters.len());
         let truth = ClassId((cluster % CLASSES) as u32);
-        let x: Vec<f64> = clusters[cluster].iter().map(|c| c + rng.random_range(-0.09..0.09)).collect();
+        let x: Vec<f64> = clusters[cluster].iter().map(|c| c + rng.random_range(-0.2..0.2)).collect();
 
         let mut opinions = Vec::new();
         for adviser in &mut advisers {

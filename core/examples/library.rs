@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use tessera_core::Result;
+use tessera_core::data::tables;
 use tessera_core::data::toys::{ToyOptions, generate};
 use tessera_core::error::Error;
 use tessera_core::library::event::UserLabel;
@@ -30,13 +31,14 @@ fn main() -> Result<()> {
     let images = folder.path().join("images");
     generate(&ToyOptions { instances: 2, views: 3, side: 64, ..ToyOptions::default() }, &images, &progress)?;
 
-    // The images stay where they are; the captions beside them are read too.
+    // The images stay where they are; the library remembers what is said of them.
     let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
     let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
     let imported = import(&library, &images, &ImportOptions::default(), &progress)?;
     println!("{} images imported, of {} classes", imported.imported, hold(&library).state().classes().len());
 
     let mut library = hold(&library);
+    library.read_table(&tables::read(&images.join("captions.tsv"), &progress)?, "captions.tsv")?;
     show(&library, "striped boat");
     let first = library.state().images().take(2).map(|image| image.id).collect::<Vec<_>>();
     library.label(&first, &UserLabel::Class("treasure".into()))?;
