@@ -43,7 +43,7 @@ pub enum Modal {
 
 /// What is being typed into a modal window.
 #[derive(Clone, Debug, Default)]
-pub struct Draft {
+pub struct ModalDraft {
     /// The text.
     pub text: String,
     /// Whether the window has just opened: its field takes the focus.
@@ -52,7 +52,7 @@ pub struct Draft {
     pub chosen: usize,
 }
 
-impl Draft {
+impl ModalDraft {
     /// What a window begins with.
     pub fn new(modal: &Modal) -> Self {
         let text = match modal {

@@ -4,7 +4,7 @@
 use tessera_core::ids::ItemId;
 
 use super::catalogue::{Catalogue, Changes};
-use super::modal::{Draft, Modal};
+use super::modal::{Modal, ModalDraft};
 use super::page::Page;
 use super::selection::Selection;
 use super::toasts::Toasts;
@@ -29,7 +29,7 @@ pub struct View {
     /// The modal window, while one is open.
     pub modal: Option<Modal>,
     /// What is typed into the modal window.
-    pub draft: Draft,
+    pub draft: ModalDraft,
     /// Notices on the screen.
     pub toasts: Toasts,
 }
@@ -83,7 +83,7 @@ impl View {
 
     /// Opens a modal window.
     pub fn open(&mut self, modal: Modal) {
-        self.draft = Draft::new(&modal);
+        self.draft = ModalDraft::new(&modal);
         self.modal = Some(modal);
     }
 

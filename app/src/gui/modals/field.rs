@@ -2,11 +2,11 @@
 
 use egui::{Key, TextEdit, Ui};
 
-use crate::gui::modal::Draft;
+use crate::gui::modal::ModalDraft;
 
 /// A text field that takes the focus when its window opens. Returns whether Enter was pressed in
 /// it.
-pub(super) fn field_ui(ui: &mut Ui, draft: &mut Draft, name: &str, hint: &str) -> bool {
+pub(super) fn field_ui(ui: &mut Ui, draft: &mut ModalDraft, name: &str, hint: &str) -> bool {
     let edit = TextEdit::singleline(&mut draft.text).hint_text(hint.to_owned()).desired_width(f32::INFINITY).char_limit(4000);
     let response = ui.add(edit);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, name));
