@@ -1,5 +1,4 @@
-//! Everything that can be asked of an open library, as values: menus, keys, panels and tests all
-//! send these.
+//! Commands: everything that menus, keys, panels and tests can ask of an open library, as values.
 
 use std::path::PathBuf;
 use std::sync::Arc;
