@@ -54,14 +54,22 @@
 
 mod advisers;
 mod calibrate;
+mod ensemble;
+mod history;
+mod member;
 mod mixture;
 mod neighbours;
 mod pool;
 mod recurrence;
+mod views;
 
 pub use advisers::{Adviser, Contextually, Linearly, Remembering, recognised};
 pub use calibrate::Calibrated;
+pub use ensemble::{Ensemble, Times};
+pub use history::{History, Lesson};
+pub use member::AdviserKind;
 pub use mixture::{Advice, Mixture, Opinion};
 pub use neighbours::{LocalMeans, Nearest, Neighbours};
 pub use pool::Pool;
 pub use recurrence::Recurrence;
+pub use views::{Projector, Views};

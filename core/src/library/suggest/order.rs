@@ -3,7 +3,8 @@
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, Seen, Suggester, Suggestion};
+use super::suggester::{Moment, Seen, Suggester};
+use super::suggestion::Suggestion;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::state::State;
@@ -93,7 +94,7 @@ impl Suggester {
         if order == LabelOrder::Useful {
             for at in 0..UNLIKE.min(asked.len()) {
                 let (first, rest) = asked.split_at(at);
-                let values = |place: usize| &seen[place].view.whole;
+                let values = |place: usize| &seen[place].views.whole;
                 let distance = |(place, _): &(usize, Option<Suggestion>)| {
                     let squares = first.iter().map(|(other, _)| square(values(*place), values(*other)));
                     squares.fold(f64::INFINITY, f64::min).min(4.0)
@@ -106,26 +107,6 @@ impl Suggester {
             }
         }
         Ok(asked.into_iter().map(|(place, suggestion)| (seen[place].id, suggestion)).collect())
-    }
-}
-
-impl Suggestion {
-    /// 1 where the best two classes are equally likely, 0 where the best is certain.
-    pub fn uncertainty(&self) -> f64 {
-        let chance = |place: usize| self.ranking.get(place).map_or(0.0, |(_, chance)| *chance);
-        1.0 - (chance(0) - chance(1))
-    }
-
-    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all agree.
-    pub fn disagreement(&self) -> f64 {
-        let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|vote| Some((vote.class.as_ref()?, vote.trust))).collect();
-        let total: f64 = said.iter().map(|(_, trust)| trust).sum();
-        let mut classes: Vec<&String> = said.iter().map(|(class, _)| *class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let share = |class: &String| said.iter().filter(|(own, _)| *own == class).map(|(_, trust)| trust).sum::<f64>() / total;
-        let bits = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };
-        if total > 0.0 { classes.into_iter().map(|class| bits(share(class))).sum() } else { 0.0 }
     }
 }
 
