@@ -23,5 +23,5 @@ pub struct Neighbor {
     /// The item.
     pub id: ItemId,
     /// Its distance, in the units of the metric that was asked.
-    pub distance: f32,
+    pub distance: f64,
 }

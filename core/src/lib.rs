@@ -4,11 +4,13 @@
 //!
 //! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`raw_path`], [`storage`], [`bytes`]
 //! 2. [`progress`], [`envelope`], [`sparse`], [`learn`]
-//! 3. [`picture`], [`hamming`], [`text`], [`online_linear`]
-//! 4. [`features`], [`data`], [`cmt`], [`contextual`]
-//! 5. [`ckm`]
-//! 6. [`advise`]
-//! 7. [`eval`], [`library`]
+//! 3. [`linalg`]
+//! 4. [`nearest`]
+//! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
+//! 6. [`features`], [`data`], [`cmt`], [`contextual`]
+//! 7. [`ckm`]
+//! 8. [`advise`]
+//! 9. [`eval`], [`library`]
 
 pub mod advise;
 pub mod bytes;
@@ -25,6 +27,8 @@ pub mod hamming;
 pub mod ids;
 pub mod learn;
 pub mod library;
+pub mod linalg;
+pub mod nearest;
 pub mod online_linear;
 pub mod picture;
 pub mod progress;

@@ -1,6 +1,6 @@
 //! The one door to randomness: seeded generators that are handed in, never found.
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 
 /// The generator of the whole program: its stream is fixed by its definition, on every machine and in every release.
 pub type Rng = rand_chacha::ChaCha8Rng;
@@ -37,4 +37,10 @@ pub fn restored(state: &[u8; 56]) -> Rng {
     rng.set_stream(u64::from_le_bytes(stream));
     rng.set_word_pos(u128::from_le_bytes(position));
     rng
+}
+
+/// A standard normal number, from two even ones (Box and Muller 1958).
+pub fn normal(rng: &mut Rng) -> f64 {
+    let (a, b): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
+    (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }

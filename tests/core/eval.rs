@@ -7,90 +7,13 @@ use tessera_core::cmt::oas::{LabelScores, OneAgainstSome};
 use tessera_core::cmt::{CmtOptions, LeafCap};
 use tessera_core::data::multilabel::MultiLabel;
 use tessera_core::eval::captions::{self, MemoryUnit, Photo, RetrievalSetting};
-use tessera_core::eval::kd_tree::KdTree;
 use tessera_core::eval::multilabel::{self, MultiLabelTraining};
 use tessera_core::eval::one_against_all::OneAgainstAll;
-use tessera_core::eval::pca::Pca;
-use tessera_core::eval::scan::{Measure, Scan};
 use tessera_core::eval::{few_shot, figures};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::progress::Progress;
 use tessera_core::random;
 use tessera_core::sparse::SparseVec;
-
-/// Vectors of a few small numbers: many distances are equal.
-fn vectors(n: usize, dimensions: u32, seed: u64) -> Vec<SparseVec> {
-    let mut rng = random::seeded(seed);
-    let mut one = || SparseVec::from_pairs((0..6).map(|_| (rng.random_range(0..dimensions), rng.random_range(0..4u32) as f32))).unwrap();
-    (0..n).map(|_| one()).collect()
-}
-
-fn dense(x: &SparseVec, dimensions: u32) -> Vec<f32> {
-    (0..dimensions).map(|i| x.get(i)).collect()
-}
-
-#[test]
-fn scans_find_the_nearest() {
-    let (all, queries) = (vectors(300, 40, 1), vectors(60, 50, 2));
-    let mut scan = Scan::default();
-    for x in &queries {
-        let (found, work) = scan.nearest(&all, x, 5, Measure::Euclid);
-        assert_eq!(work, all.iter().map(|z| z.len() as u64).sum::<u64>());
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by(|&a, &b| x.distance_squared(&all[a]).total_cmp(&x.distance_squared(&all[b])).then(a.cmp(&b)));
-        assert_eq!(found, order[..5]);
-        let cosine = |z: &SparseVec| if x.dot(z) == 0.0 { 0.0 } else { x.dot(z) / (x.square() * z.square()).sqrt() };
-        let best = all.iter().map(cosine).fold(f64::NEG_INFINITY, f64::max);
-        let found = scan.nearest(&all, x, 1, Measure::Cosine).0;
-        assert!((cosine(&all[found[0]]) - best).abs() < 1e-6);
-    }
-    assert!(scan.nearest(&[], &queries[0], 3, Measure::Euclid).0.is_empty());
-    assert!(scan.nearest(&all, &queries[0], 0, Measure::Euclid).0.is_empty());
-}
-
-#[test]
-fn kd_trees_are_exact() {
-    for (dimensions, n) in [(2, 2000), (12, 700), (1, 50), (3, 1)] {
-        let (all, queries) = (vectors(n, dimensions, 3), vectors(100, dimensions, 4));
-        let rows: Vec<f32> = all.iter().flat_map(|x| dense(x, dimensions)).collect();
-        let tree = KdTree::new(&rows, dimensions as usize);
-        let mut work = 0;
-        for x in &queries {
-            let (found, looked_at) = tree.nearest(&dense(x, dimensions)).unwrap();
-            let least = all.iter().map(|z| x.distance_squared(z)).fold(f64::INFINITY, f64::min);
-            assert_eq!(x.distance_squared(&all[found]), least, "{dimensions} dimensions");
-            work += looked_at;
-        }
-        assert!(dimensions > 3 || n < 1000 || work < queries.len() * n / 4, "{work} points looked at");
-    }
-    assert!(KdTree::new(&[], 3).nearest(&[0.0; 3]).is_none());
-    assert!(KdTree::new(&[], 0).nearest(&[]).is_none());
-}
-
-#[test]
-fn principal_components_keep_what_varies() {
-    // Two features vary much and together, a third little; the others never.
-    let mut rng = random::seeded(5);
-    let mut one = || {
-        let (a, b) = (rng.random::<f32>() * 10.0, rng.random::<f32>());
-        SparseVec::from_pairs([(7, a), (90, -a), (4, b), (1000, 3.0)]).unwrap()
-    };
-    let all: Vec<SparseVec> = (0..200).map(|_| one()).collect();
-    let pca = Pca::new(&all, 2, &mut random::seeded(0));
-    assert_eq!(pca.dimensions(), 2);
-    let projected: Vec<Vec<f32>> = all.iter().map(|x| pca.project(x)).collect();
-    for (i, j) in [(0, 1), (5, 90), (17, 133)] {
-        let apart: f32 = projected[i].iter().zip(&projected[j]).map(|(a, b)| (a - b) * (a - b)).sum();
-        assert!((f64::from(apart) - all[i].distance_squared(&all[j])).abs() < 1e-3, "two directions hold all that varies");
-        let first = (f64::from(projected[i][0]) - f64::from(projected[j][0])).abs();
-        let along = f64::from(all[i].get(7) - all[j].get(7)).abs() * 2f64.sqrt();
-        assert!((first - along).abs() < 0.05, "the first is the one of most variance: {first} {along}");
-    }
-    let middle: f32 = projected.iter().map(|row| row[0]).sum();
-    assert!(middle.abs() < 0.01 * 200.0, "the mean is at 0");
-    assert_eq!(Pca::new(&[], 5, &mut random::seeded(0)).dimensions(), 0);
-    assert_eq!(Pca::new(&[SparseVec::default()], 5, &mut random::seeded(0)).dimensions(), 0);
-}
 
 /// Topics of three labels each, with words of their own.
 fn topics(n: usize, seed: u64) -> MultiLabel {

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use tessera_core::descriptor::Descriptor;
-use tessera_core::hamming::Blocks;
+use tessera_core::hamming::{Blocks, HammingScan};
 use tessera_core::ids::{ItemId, Neighbor};
+use tessera_core::nearest::{NeighborIndex, everything};
 
 fn descriptors(n: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<Descriptor>> {
     // Few different bits, so that equal distances are common.
@@ -12,7 +13,7 @@ fn descriptors(n: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value
 
 fn by_looking_at_each(all: &[Descriptor], query: &Descriptor) -> Vec<Neighbor> {
     let mut found: Vec<Neighbor> =
-        all.iter().zip(0..).map(|(d, i)| Neighbor { id: ItemId(i), distance: d.hamming(query) as f32 }).collect();
+        all.iter().zip(0..).map(|(d, i)| Neighbor { id: ItemId(i), distance: d.hamming(query) as f64 }).collect();
     found.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.id.cmp(&b.id)));
     found
 }
@@ -20,19 +21,21 @@ fn by_looking_at_each(all: &[Descriptor], query: &Descriptor) -> Vec<Neighbor> {
 proptest! {
     #[test]
     fn finds_what_looking_at_each_finds(all in descriptors(0..70), query in descriptors(1), k in 0usize..80) {
-        let blocks: Blocks = all.iter().copied().collect();
+        let scan: HammingScan = (0..).map(ItemId).zip(all.iter().copied()).collect();
         let mut expected = by_looking_at_each(&all, &query[0]);
         expected.truncate(k);
-        prop_assert_eq!(blocks.nearest(&query[0], k), expected);
+        prop_assert_eq!(scan.nearest(&query[0], k, &everything).unwrap().list, expected);
     }
 
     #[test]
     fn finds_the_best_of_each_segment(all in descriptors(0..70), query in descriptors(1), cuts in prop::collection::vec(0usize..70, 0..6)) {
-        let blocks: Blocks = all.iter().copied().collect();
+        let scan: HammingScan = (0..).map(ItemId).zip(all.iter().copied()).collect();
         let mut ends: Vec<usize> = cuts.into_iter().map(|c| c.min(all.len())).collect();
         ends.sort_unstable();
         let mut start = 0;
-        for (found, &end) in blocks.nearest_of_each(&query[0], &ends).into_iter().zip(&ends) {
+        for &end in &ends {
+            let is_inside = |id: ItemId| (start..end).contains(&(id.0 as usize));
+            let found = scan.nearest(&query[0], 1, &is_inside).unwrap().list.first().copied();
             let expected = by_looking_at_each(&all[start..end], &query[0]).first().map(|n| (n.id.0 + start as u32, n.distance));
             prop_assert_eq!(found.map(|n| (n.id.0, n.distance)), expected);
             start = end;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 const CORE: &[&[&str]] = &[
     &["error", "random", "ids", "descriptor", "raw_path", "storage", "bytes"],
     &["progress", "envelope", "sparse", "learn"],
+    &["linalg"],
+    &["nearest"],
     &["picture", "hamming", "text", "online_linear"],
     &["features", "data", "cmt", "contextual"],
     &["ckm"],

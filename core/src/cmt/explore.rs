@@ -7,9 +7,10 @@ use super::memories::Memories;
 use super::query::Best;
 use super::scorer::Scorer;
 use super::tree::{Tree, balance};
-use super::{Cmt, CmtOptions, MemoryHit, Operations, Router, Slot};
+use super::{Cmt, CmtOptions, MemoryHit, Router, Slot};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::nearest::{Cost, everything};
 use crate::sparse::SparseVec;
 
 /// What a tree tried, for [`Cmt::update`] to learn from.
@@ -18,7 +19,7 @@ pub struct Exploration {
     /// The memories found.
     pub hits: Vec<MemoryHit>,
     /// What it cost to find them.
-    pub operations: Operations,
+    pub cost: Cost,
     tree: usize,
     choice: Choice,
 }
@@ -128,7 +129,7 @@ fn explore<V, R: Router>(
     k: usize,
     epsilon: f64,
 ) -> Exploration {
-    let mut operations = Operations::default();
+    let mut cost = Cost::default();
     let mut path = Vec::new();
     let mut leaf = tree.route(tree.root, x, |node, _, _| path.push(node));
     let mut nodes = path.len();
@@ -146,20 +147,20 @@ fn explore<V, R: Router>(
             }
         };
     }
-    operations.nodes = nodes as u64;
-    operations.leaves = 1;
-    operations.features = (nodes * x.len()) as u64;
+    cost.nodes = nodes as u64;
+    cost.leaves = 1;
+    cost.values = (nodes * x.len()) as u64;
     let prepared = scorer.prepare(x);
     let n = tree.members(leaf).len();
-    let mut best = Best::new(k.min(n));
+    let mut best = Best::new(k.min(n), &everything);
     if choice == Choice::Leaf {
         let drawn: Vec<Slot> = index::sample(&mut tree.rng, n, k.min(n)).into_iter().map(|at| tree.members(leaf)[at]).collect();
-        best.scan(memories, &prepared, &drawn, &mut operations);
+        best.scan(memories, &prepared, &drawn, &mut cost);
     } else {
-        best.scan(memories, &prepared, tree.members(leaf), &mut operations);
+        best.scan(memories, &prepared, tree.members(leaf), &mut cost);
     }
     let hits = best.finish();
-    Exploration { hits, operations, tree: number, choice }
+    Exploration { hits, cost, tree: number, choice }
 }
 
 fn update<V, R: Router>(

@@ -9,9 +9,10 @@ use multiversion::multiversion;
 use super::oas::OneAgainstSome;
 use super::query::visit;
 use super::tree::{Kind, Tree};
-use super::{Cmt, Operations, Router};
+use super::{Cmt, Router};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
+use crate::nearest::Cost;
 use crate::online_linear::FeatureRows;
 use crate::sparse::SparseVec;
 
@@ -188,7 +189,7 @@ impl<R: Router> Labeller<'_, R> {
             return tree.route(features).into();
         }
         let mut masks = vec![0u8; self.n_blocks];
-        visit(&self.memories.trees, x, leaves, &mut Operations::default(), |tree, leaf, _, _| {
+        visit(&self.memories.trees, x, leaves, &mut Cost::default(), |tree, leaf, _, _| {
             if let Step::Leaf(blocks) = &self.trees[tree].steps[leaf as usize] {
                 blocks.iter().for_each(|&(block, mask)| masks[block as usize] |= mask);
             }

@@ -30,6 +30,7 @@
 mod check;
 mod explain;
 mod explore;
+mod index;
 mod insert;
 mod labeller;
 mod memories;
@@ -46,11 +47,14 @@ mod tree;
 pub use check::Shape;
 pub use explain::{Path, QueryExplanation, RouterStep};
 pub use explore::Exploration;
+pub use index::CmtIndex;
+pub use labeller::Labeller;
 pub use options::{CmtOptions, LeafCap, Similarity, SplitRule};
 pub use router::Router;
 
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::nearest::Cost;
 use crate::online_linear::AdaptiveLinear;
 use crate::sparse::SparseVec;
 use memories::Memories;
@@ -86,29 +90,7 @@ pub struct QueryResult {
     /// Best first; of equals, the lower identifier.
     pub hits: Vec<MemoryHit>,
     /// What it cost.
-    pub operations: Operations,
-}
-
-/// Work in units that are the same on every machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Operations {
-    /// Routers asked.
-    pub nodes: u64,
-    /// Leaves looked at.
-    pub leaves: u64,
-    /// Memories scored.
-    pub memories: u64,
-    /// Features of vectors that routers and scorer went through.
-    pub features: u64,
-}
-
-impl std::ops::AddAssign for Operations {
-    fn add_assign(&mut self, other: Self) {
-        self.nodes += other.nodes;
-        self.leaves += other.leaves;
-        self.memories += other.memories;
-        self.features += other.features;
-    }
+    pub cost: Cost,
 }
 
 /// A contextual memory tree, or several that share memories and scorer.

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-pub use super::labeller::Labeller;
 use super::{Cmt, CmtOptions, Exploration, Router};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};

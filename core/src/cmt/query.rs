@@ -6,8 +6,9 @@ use std::collections::BinaryHeap;
 use super::memories::Memories;
 use super::scorer::Prepared;
 use super::tree::Tree;
-use super::{Cmt, Memory, MemoryHit, Operations, QueryResult, Router, Slot};
+use super::{Cmt, Memory, MemoryHit, QueryResult, Router, Slot};
 use crate::ids::ItemId;
+use crate::nearest::{Cost, Filter, Neighbor, Neighbors, TopK, everything};
 use crate::sparse::SparseVec;
 
 impl<V, R: Router> Cmt<V, R> {
@@ -25,38 +26,42 @@ impl<V, R: Router> Cmt<V, R> {
     /// leaf is looked at, which costs nothing; then the others of all trees, cheapest first. A memory in several trees is
     /// scored once. O((depth + cap) features) a leaf, plus O(log leaves).
     pub fn query_budget(&self, x: &SparseVec, k: usize, leaves: usize) -> QueryResult {
-        let mut operations = Operations::default();
+        let found = self.nearest(x, k, leaves, &everything);
+        QueryResult { hits: found.list.into_iter().map(MemoryHit::from).collect(), cost: found.cost }
+    }
+
+    /// [`Cmt::query_budget`] among the memories that a filter admits, with minus the score as distance.
+    pub(super) fn nearest(&self, x: &SparseVec, k: usize, leaves: usize, admits: Filter<'_>) -> Neighbors {
+        let mut cost = Cost::default();
         let prepared = self.scorer.prepare(x);
-        let mut best = Best::new(k.min(self.len()));
+        let mut best = Best::new(k.min(self.len()), admits);
         if self.trees.len() == 1 {
-            visit(&self.trees, x, leaves, &mut operations, |_, _, slots, operations| {
-                best.scan(&self.memories, &prepared, slots, operations)
-            });
+            visit(&self.trees, x, leaves, &mut cost, |_, _, slots, cost| best.scan(&self.memories, &prepared, slots, cost));
         } else {
-            let candidates = self.candidates(x, leaves, &mut operations);
-            best.scan(&self.memories, &prepared, &candidates, &mut operations);
+            let candidates = self.candidates(x, leaves, &mut cost);
+            best.scan(&self.memories, &prepared, &candidates, &mut cost);
         }
-        QueryResult { hits: best.finish(), operations }
+        Neighbors { list: best.nearest.finish(), cost }
     }
 
     /// The scores of some memories, best first; one that is not there is passed over. O(features) a memory.
     pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> QueryResult {
-        let mut operations = Operations::default();
+        let mut cost = Cost::default();
         let slots: Vec<Slot> = ids.filter_map(|id| self.memories.slot(id)).collect();
-        let mut best = Best::new(slots.len());
-        best.scan(&self.memories, &self.scorer.prepare(x), &slots, &mut operations);
-        QueryResult { hits: best.finish(), operations }
+        let mut best = Best::new(slots.len(), &everything);
+        best.scan(&self.memories, &self.scorer.prepare(x), &slots, &mut cost);
+        QueryResult { hits: best.finish(), cost }
     }
 
     /// The memories that [`Cmt::query_budget`] chooses from, in no particular order.
     pub fn reached(&self, x: &SparseVec, leaves: usize) -> Vec<ItemId> {
-        let slots = self.candidates(x, leaves, &mut Operations::default());
+        let slots = self.candidates(x, leaves, &mut Cost::default());
         slots.into_iter().map(|slot| self.memories.at(slot).id).collect()
     }
 
-    fn candidates(&self, x: &SparseVec, leaves: usize, operations: &mut Operations) -> Vec<Slot> {
+    fn candidates(&self, x: &SparseVec, leaves: usize, cost: &mut Cost) -> Vec<Slot> {
         let mut candidates = Vec::new();
-        visit(&self.trees, x, leaves, operations, |_, _, slots, _| candidates.extend(slots));
+        visit(&self.trees, x, leaves, cost, |_, _, slots, _| candidates.extend(slots));
         if self.trees.len() > 1 {
             candidates.sort_unstable();
             candidates.dedup();
@@ -97,8 +102,8 @@ pub(super) fn visit<R: Router>(
     trees: &[Tree<R>],
     x: &SparseVec,
     leaves: usize,
-    operations: &mut Operations,
-    mut scan: impl FnMut(usize, u32, &[Slot], &mut Operations),
+    cost: &mut Cost,
+    mut scan: impl FnMut(usize, u32, &[Slot], &mut Cost),
 ) {
     let mut detours = BinaryHeap::new();
     let mut roots = trees.iter().enumerate().map(|(tree, own)| Detour { cost: 0.0, tree, node: own.root });
@@ -106,72 +111,56 @@ pub(super) fn visit<R: Router>(
         let Some(way) = roots.next().or_else(|| detours.pop().map(|Reverse(way)| way)) else { return };
         let tree = &trees[way.tree];
         let leaf = tree.route(way.node, x, |_, inner, margin| {
-            operations.nodes += 1;
-            operations.features += x.len() as u64;
+            cost.nodes += 1;
+            cost.values += x.len() as u64;
             if left > 0 {
                 let node = inner.sides[usize::from(margin <= 0.0)];
                 detours.push(Reverse(Detour { cost: way.cost + margin.abs(), tree: way.tree, node }));
             }
         });
-        operations.leaves += 1;
-        scan(way.tree, leaf, tree.members(leaf), operations);
+        cost.leaves += 1;
+        scan(way.tree, leaf, tree.members(leaf), cost);
     }
 }
 
-/// The best hits so far, in no order.
-pub(super) struct Best {
-    k: usize,
-    kept: Vec<MemoryHit>,
-    /// What a hit must beat, once there are k.
-    bar: Option<MemoryHit>,
+/// The best hits so far.
+pub(super) struct Best<'a> {
+    /// By minus the score.
+    nearest: TopK,
+    admits: Filter<'a>,
 }
 
-/// Best first; of equals, the lower identifier.
-fn order(a: &MemoryHit, b: &MemoryHit) -> Ordering {
-    b.score.total_cmp(&a.score).then(a.id.cmp(&b.id))
-}
-
-impl Best {
-    pub(super) fn new(k: usize) -> Self {
-        Self { k, kept: Vec::new(), bar: None }
+impl<'a> Best<'a> {
+    pub(super) fn new(k: usize, admits: Filter<'a>) -> Self {
+        Self { nearest: TopK::new(k), admits }
     }
 
     /// Scores memories and keeps the best.
-    pub(super) fn scan<V>(&mut self, memories: &Memories<V>, prepared: &Prepared<'_>, slots: &[Slot], operations: &mut Operations) {
+    pub(super) fn scan<V>(&mut self, memories: &Memories<V>, prepared: &Prepared<'_>, slots: &[Slot], cost: &mut Cost) {
         let found: Vec<&Memory<V>> = slots.iter().map(|&slot| memories.at(slot)).collect();
-        // They lie anywhere in memory: looks that do not wait for each other, one for each 64 bytes, bring them near all at once.
+        // They lie anywhere in memory: reads that do not wait for each other, one for each 64 bytes, bring
+        // them near all at once.
         let entries = found.iter().flat_map(|memory| memory.x.entries().iter().step_by(8));
         let near = entries.fold(0, |near, entry| near ^ entry.0);
         std::hint::black_box(near);
-        operations.memories += found.len() as u64;
+        cost.points += found.len() as u64;
         for memory in found {
-            operations.features += memory.x.len() as u64;
-            self.offer(MemoryHit { id: memory.id, score: prepared.score(&memory.x) });
+            cost.values += memory.x.len() as u64;
+            let distance = -prepared.score(&memory.x);
+            if self.nearest.admits(memory.id, distance) && (self.admits)(memory.id) {
+                self.nearest.offer(memory.id, distance);
+            }
         }
     }
 
-    fn offer(&mut self, hit: MemoryHit) {
-        if self.k == 0 || self.bar.as_ref().is_some_and(|bar| order(&hit, bar).is_gt()) {
-            return;
-        }
-        if self.k == 1 {
-            self.bar = Some(hit);
-            return;
-        }
-        self.kept.push(hit);
-        if self.kept.len() >= 2 * self.k {
-            self.kept.select_nth_unstable_by(self.k - 1, order);
-            self.kept.truncate(self.k);
-            self.bar = Some(self.kept[self.k - 1]);
-        }
+    /// Best first; of equals, the lower identifier.
+    pub(super) fn finish(self) -> Vec<MemoryHit> {
+        self.nearest.finish().into_iter().map(MemoryHit::from).collect()
     }
+}
 
-    pub(super) fn finish(mut self) -> Vec<MemoryHit> {
-        if self.k == 1 {
-            return self.bar.into_iter().collect();
-        }
-        self.kept.sort_unstable_by(order);
-        self.kept.truncate(self.k);
-        self.kept
+impl From<Neighbor> for MemoryHit {
+    fn from(found: Neighbor) -> Self {
+        Self { id: found.id, score: -found.distance }
     }
 }

@@ -18,9 +18,9 @@
 use super::ellipsoid::{Ellipsoid, SHALLOW, UNIT};
 use super::lift::Lift;
 use super::pair::{Look, PairLearner, Space};
-use super::vector::{dot, norm};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
+use crate::linalg::double::{dot, norm};
 use crate::random::Rng;
 
 /// A map's degree and what is known of w_n.

@@ -1,6 +1,6 @@
 //! The smallest half-length of an ellipsoid, for checking its floor.
 
-use super::vector::{add, dot};
+use crate::linalg::double::{add_scaled, dot};
 
 /// The least eigenvalue of B B' for a square row-major B: one over the largest of B^-T B^-1, by Jacobi's rotations. O(d^3) a sweep.
 pub(super) fn least_eigenvalue(factor: &[f64], d: usize) -> f64 {
@@ -17,7 +17,7 @@ pub(super) fn least_eigenvalue(factor: &[f64], d: usize) -> f64 {
         let own = rows[column].clone();
         for (_, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != column) {
             let factor = row[column];
-            add(row, -factor, &own);
+            add_scaled(row, -factor, &own);
         }
     }
     let inverse: Vec<&[f64]> = rows.iter().map(|row| &row[d..]).collect();

@@ -71,9 +71,9 @@
 
 use super::check::least_eigenvalue;
 use super::pair::{Look, PairLearner, Space};
-use super::vector::{add, dot, norm, times, transposed_times};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
+use crate::linalg::double::{add_scaled, dot, norm, times, transposed_times};
 use crate::random::Rng;
 
 /// Half of the distance from 1 to the next number.
@@ -147,7 +147,7 @@ impl Ellipsoid {
         let n = d as f64;
         let unit: Vec<f64> = p.iter().map(|x| x / h).collect();
         let b = times(&self.factor, &unit);
-        add(&mut self.centre, s * (1.0 + n * depth) / (n + 1.0), &b);
+        add_scaled(&mut self.centre, s * (1.0 + n * depth) / (n + 1.0), &b);
         let along = n * (1.0 - depth) / (n + 1.0);
         let mut fallen = -along.ln();
         if d == 1 {
@@ -157,7 +157,7 @@ impl Ellipsoid {
             fallen -= (n - 1.0) * across.ln();
             let inward = 1.0 - ((1.0 - depth) * (n - 1.0) / ((1.0 + depth) * (n + 1.0))).sqrt();
             for (row, b) in self.factor.chunks_exact_mut(d).zip(&b) {
-                add(row, -inward * b, &unit);
+                add_scaled(row, -inward * b, &unit);
                 row.iter_mut().for_each(|x| *x *= across);
             }
         }
@@ -175,7 +175,7 @@ impl Ellipsoid {
             let unit: Vec<f64> = p.iter().map(|x| x / h).collect();
             let b = times(&self.factor, &unit);
             for (row, b) in self.factor.chunks_exact_mut(d).zip(&b) {
-                add(row, (std::f64::consts::SQRT_2 - 1.0) * b, &unit);
+                add_scaled(row, (std::f64::consts::SQRT_2 - 1.0) * b, &unit);
             }
             self.size = norm(&self.factor);
             self.cuts -= 2f64.ln() / 2.0 / cut_drop(d);

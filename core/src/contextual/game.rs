@@ -3,7 +3,7 @@
 //! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex geometry*, NeurIPS 2021, section 3.2
 //!   and Lemma 3.2.
 
-use super::simplex::maximise;
+use crate::linalg::simplex::maximise;
 
 /// A square game, row-major: `matrix[truth * k + guess]` is how much guessing `guess` pays when `truth` is right.
 #[derive(Clone, Debug, PartialEq)]

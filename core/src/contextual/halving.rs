@@ -5,11 +5,11 @@
 //! algorithm makes O(k d log(1/γ)) mistakes; the centre of the largest ball stands in for the half of the volume, as in
 //! Elzinga and Moore, *A central cutting plane algorithm for the convex programming problem*, 1975.
 
-use super::simplex::maximise;
-use super::vector::{dot, norm};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::learn::{Online, Prediction, check_class, check_classes, check_query};
+use crate::linalg::double::{dot, norm};
+use crate::linalg::simplex::maximise;
 use crate::random::Rng;
 
 /// The most numbers that centres may consist of.

@@ -66,8 +66,6 @@ mod multiclass;
 mod pair;
 pub mod polytope;
 mod serve;
-mod simplex;
-mod vector;
 mod walk;
 
 pub use approximate::ApproximateLadder;
@@ -80,4 +78,3 @@ pub use multiclass::{Contextual, ContextualOptions, Round, Update, pair_index};
 pub use pair::{Look, PairLearner, Space};
 pub use polytope::PolytopeLadder;
 pub use serve::{GUARD, Served, ServedRound};
-pub use simplex::{Optimum, maximise};

@@ -43,11 +43,11 @@
 //! O(d log(d/γ)) mistakes, the rate of the paper's Theorem 5.
 
 use super::pair::{Look, PairLearner, Space};
-use super::simplex::maximise;
-use super::vector::{dot, norm};
 use super::walk::{Body, shape};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
+use crate::linalg::double::{dot, norm};
+use crate::linalg::simplex::maximise;
 use crate::random::Rng;
 use rand::RngExt;
 

@@ -5,7 +5,7 @@
 
 use rand::RngExt;
 
-use super::vector::{add, dot};
+use crate::linalg::double::{add_scaled, dot};
 use crate::random::Rng;
 
 /// The polytope {|x_j| <= reach for each j, <a, x> >= -slack for each wall a}.
@@ -32,7 +32,7 @@ impl Body<'_> {
         for _ in 0..steps {
             direction.fill(0.0);
             for column in 0..d {
-                let normal = normal(rng);
+                let normal = crate::random::normal(rng);
                 for row in column..d {
                     direction[row] += shape[row * d + column] * normal;
                 }
@@ -58,16 +58,10 @@ impl Body<'_> {
                 continue;
             }
             let step = low + (high - low) * rng.random::<f64>();
-            add(x, step, &direction);
-            add(&mut room, step, &along);
+            add_scaled(x, step, &direction);
+            add_scaled(&mut room, step, &along);
         }
     }
-}
-
-/// A standard normal number, by Box and Muller.
-pub(super) fn normal(rng: &mut Rng) -> f64 {
-    let (a, b): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
-    (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
 /// The lower triangular factor of the covariance of points, row-major `(n, d)`, with `jitter` squared added to each variance; that
@@ -80,11 +74,11 @@ pub(super) fn shape(points: &[f64], d: usize, jitter: f64) -> Vec<f64> {
         return shape;
     }
     let mut mean = vec![0.0; d];
-    points.chunks_exact(d).for_each(|x| add(&mut mean, 1.0 / n as f64, x));
+    points.chunks_exact(d).for_each(|x| add_scaled(&mut mean, 1.0 / n as f64, x));
     for x in points.chunks_exact(d) {
         let off: Vec<f64> = x.iter().zip(&mean).map(|(x, mean)| x - mean).collect();
         for (row, value) in shape.chunks_exact_mut(d).zip(&off) {
-            add(row, value / n as f64, &off);
+            add_scaled(row, value / n as f64, &off);
         }
     }
     shape.iter_mut().step_by(d + 1).for_each(|x| *x += jitter * jitter);

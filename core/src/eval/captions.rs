@@ -1,6 +1,8 @@
 //! Photos found by words: a memory a photo, found by the words of its captions, rewarded by how alike photos are (Sun et al. 2019,
 //! section 4.4).
 
+mod indexes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,14 +10,13 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::Failed;
-use super::dense::dot;
-use super::kd_tree::KdTree;
-use super::pca::Pca;
-use super::scan::{Measure, Scan};
-use crate::cmt::{Cmt, CmtOptions, Shape};
+use crate::cmt::{Cmt, CmtIndex, CmtOptions, Shape};
 use crate::data::tables::Table;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::linalg::pca::Pca;
+use crate::linalg::single;
+use crate::nearest::{Dynamic as _, KdTree, Metric, Neighbors, SparseScan, everything};
 use crate::picture::Decoder;
 use crate::picture::hog::{HogOptions, dense_hog};
 use crate::picture::resize::resize_rgb;
@@ -24,6 +25,7 @@ use crate::random;
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
 use crate::text::{TextIndex, TextKey, TextQuery, words};
+use indexes::{ByComponents, ByWords, CaptionIndex, CaptionQuery};
 
 /// Pixels of the sides that photos are brought to.
 const SIDE: u32 = 128;
@@ -91,7 +93,7 @@ fn look(picture: &image::RgbImage) -> Vec<f32> {
 
 /// How alike two photos are: the cosine of their gradients.
 fn likeness(a: &Photo, b: &Photo) -> f32 {
-    dot(&a.look, &b.look)
+    single::dot(&a.look, &b.look)
 }
 
 /// The counts of the words of all captions of a photo.
@@ -157,7 +159,6 @@ pub struct RetrievalSetting {
 /// [`Error::Option`], [`Error::Cancelled`].
 pub fn retrieve(train: &[Photo], test: &[Photo], setting: &RetrievalSetting, progress: &Progress) -> Result<Retrieval> {
     let vectors: Vec<SparseVec> = train.iter().map(vector).collect();
-    let queries: Vec<SparseVec> = test.iter().map(vector).collect();
     let mut done = Retrieval::default();
     let n = train.len().max(1) as u32;
 
@@ -192,38 +193,36 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &RetrievalSetting, pro
     progress.begin("Finding principal components", 0);
     let pca = Pca::new(&vectors, COMPONENTS, &mut random::seeded(setting.options.seed));
     let projected: Vec<f32> = vectors.iter().flat_map(|x| pca.project(x)).collect();
-    let tree = KdTree::new(&projected, pca.dimensions());
+    let tree = KdTree::new(&projected, pca.dimensions())?;
     done.components = pca.dimensions();
     let mut index = TextIndex::default();
     for (photo, i) in train.iter().zip(0..) {
         index.insert(TextKey { item: ItemId(i), part: 0 }, &photo.captions.join(" "));
     }
-    let asked: Vec<TextQuery> = test.iter().map(|photo| query(&photo.captions.join(" "))).collect();
-
-    let (queries, vectors) = (&queries, &vectors);
-    let ask = |memory: Cmt<u32>| -> Way<'_> {
-        Box::new(move |i| {
-            let answer = memory.query_budget(&queries[i], 1, setting.leaves);
-            (answer.hits.first().map(|hit| hit.id.0 as usize), answer.operations.memories)
-        })
-    };
-    let scan = |by: Measure| -> Way<'_> {
-        let mut scan = Scan::default();
-        Box::new(move |i| (scan.nearest(vectors, &queries[i], 1, by).0.first().copied(), vectors.len() as u64))
-    };
-    let kd: Way<'_> = Box::new(|i| match tree.nearest(&pca.project(&queries[i])) {
-        Some((row, looked_at)) => (Some(row), looked_at as u64),
-        None => (None, 0),
-    });
-    let words: Way<'_> = Box::new(|i| (index.search(&asked[i], 1).first().map(|hit| hit.key.item.0 as usize), 0));
-    let ways = [ask(untaught), ask(memory), scan(Measure::Euclid), scan(Measure::Cosine), kd, words];
-    let found = measure(train, test, progress, ways)?;
+    let asked = |photo: &Photo| CaptionQuery { vector: vector(photo), words: query(&photo.captions.join(" ")), postings: 0 };
+    let queries: Vec<CaptionQuery> = test.iter().map(asked).collect();
+    let leaves = setting.leaves;
+    let indexes = [
+        indexes::memory(CmtIndex { memory: untaught, leaves }),
+        indexes::memory(CmtIndex { memory, leaves }),
+        indexes::scan(scan_of(&vectors, Metric::Euclidean)?),
+        indexes::scan(scan_of(&vectors, Metric::Cosine)?),
+        Box::new(ByComponents { pca, tree }),
+        Box::new(ByWords(index)),
+    ];
+    let found = measure(train, test, &queries, progress, &indexes)?;
     [done.unsupervised, done.supervised, done.nearest, done.nearest_cosine, done.kd, done.index] = found;
     Ok(done)
 }
 
-/// Finds a photo for a query; says how many it looked at.
-type Way<'a> = Box<dyn FnMut(usize) -> (Option<usize>, u64) + 'a>;
+/// A scan of vectors by their positions.
+fn scan_of(vectors: &[SparseVec], metric: Metric) -> Result<SparseScan> {
+    let mut scan = SparseScan::new(metric);
+    for (x, i) in vectors.iter().zip(0..) {
+        scan.insert(ItemId(i), x)?;
+    }
+    Ok(scan)
+}
 
 /// All words of a text as wanted ones.
 fn query(text: &str) -> TextQuery {
@@ -233,37 +232,45 @@ fn query(text: &str) -> TextQuery {
 /// Seconds after which no further round begins.
 const PATIENCE: f64 = 20.0;
 
-/// Asks each way for each photo of `test` by its position. The ways take turns, round by round, so that all of them meet the machine
-/// in the same states: in a round that warms it up, and in seven more or as many as there is patience for, of which the median
-/// time counts.
-fn measure<const N: usize>(train: &[Photo], test: &[Photo], progress: &Progress, mut ways: [Way<'_>; N]) -> Result<[RetrievalScore; N]> {
+/// Asks each index for each photo of `test`. The indexes take turns, round by round, so that all of them meet the machine in
+/// the same states: in a round that warms it up, and in seven more or as many as there is patience for, of which the
+/// median time counts.
+fn measure<const N: usize>(
+    train: &[Photo],
+    test: &[Photo],
+    queries: &[CaptionQuery],
+    progress: &Progress,
+    indexes: &[CaptionIndex<'_>; N],
+) -> Result<[RetrievalScore; N]> {
     let n = test.len().max(1);
     let begin = Instant::now();
     let mut times = vec![Vec::new(); N];
-    let mut answers = vec![Vec::new(); N];
+    let mut answers: Vec<Vec<Neighbors>> = vec![Vec::new(); N];
     for round in 0..8 {
         if round > 1 && begin.elapsed().as_secs_f64() > PATIENCE {
             break;
         }
         progress.begin("Asking", (test.len() * N) as u64);
-        for ((ask, times), answers) in ways.iter_mut().zip(&mut times).zip(&mut answers) {
+        for ((index, times), answers) in indexes.iter().zip(&mut times).zip(&mut answers) {
             answers.clear();
             let start = Instant::now();
-            for i in 0..test.len() {
+            for query in queries {
                 progress.step()?;
-                answers.push(ask(i));
+                answers.push(index.nearest(query, 1, &everything)?);
             }
             times.push(start.elapsed() / n as u32);
         }
     }
-    Ok(std::array::from_fn(|way| {
-        let timed = &mut times[way][1..];
+    Ok(std::array::from_fn(|index| {
+        let timed = &mut times[index][1..];
         timed.sort_unstable();
-        let rewards = answers[way].iter().zip(test).map(|(answer, photo)| answer.0.map_or(0.0, |i| f64::from(likeness(&train[i], photo))));
+        let photo = |answer: &Neighbors| answer.list.first().map(|found| &train[found.id.0 as usize]);
+        let rewards =
+            answers[index].iter().zip(test).map(|(answer, wanted)| photo(answer).map_or(0.0, |photo| f64::from(likeness(photo, wanted))));
         RetrievalScore {
             reward: rewards.sum::<f64>() / n as f64,
             time: timed[timed.len() / 2],
-            memories: answers[way].iter().map(|answer| answer.1 as f64).sum::<f64>() / n as f64,
+            memories: answers[index].iter().map(|answer| answer.cost.points as f64).sum::<f64>() / n as f64,
         }
     }))
 }
@@ -322,65 +329,55 @@ pub fn recall(train: &[Photo], test: &[Photo], what: MemoryUnit, setting: &Retri
     let counted: Vec<SparseVec> = texts.iter().map(|(_, text)| counts(text, Stemming::English)).collect();
     counted.iter().for_each(|counts| idf.add(counts));
     let vectors: Vec<SparseVec> = counted.iter().map(|counts| idf.weigh(counts)).collect();
-    let queries: Vec<SparseVec> = asked.iter().map(|(_, text)| idf.weigh(&counts(text, Stemming::English))).collect();
-
     let mut memory: Cmt<u32> = Cmt::new(&setting.options)?;
     progress.begin("Inserting captions", texts.len() as u64);
-    for ((x, (photo, _)), i) in vectors.iter().zip(&texts).zip(0..) {
+    let mut texts_index = TextIndex::default();
+    let mut having: BTreeMap<String, u64> = BTreeMap::new();
+    for ((x, (photo, text)), i) in vectors.iter().zip(&texts).zip(0..) {
         progress.step()?;
         memory.insert(ItemId(i), x.clone(), *photo)?;
-    }
-    // A photo has at most four memories, so that ten photos are among forty.
-    let k = if what == MemoryUnit::Captions { 40 } else { 10 };
-    let truth: Vec<u32> = asked.iter().map(|(photo, _)| *photo).collect();
-    let remembered = judge(&truth, progress, |i| {
-        let answer = memory.query_budget(&queries[i], k, setting.leaves);
-        let photos = answer.hits.iter().filter_map(|hit| Some(memory.get(hit.id)?.value));
-        (photos.collect(), answer.operations.features)
-    })?;
-    let mut scan = Scan::default();
-    let nearest = judge(&truth, progress, |i| {
-        let (found, work) = scan.nearest(&vectors, &queries[i], k, Measure::Cosine);
-        (found.into_iter().map(|row| texts[row].0).collect(), work)
-    })?;
-    let mut texts_index = TextIndex::default();
-    for ((photo, text), part) in texts.iter().zip(0..) {
-        texts_index.insert(TextKey { item: ItemId(*photo), part }, text);
-    }
-    let mut having: BTreeMap<String, u64> = BTreeMap::new();
-    for (_, text) in &texts {
+        texts_index.insert(TextKey { item: ItemId(i), part: 0 }, text);
         for word in words(text).collect::<BTreeSet<String>>() {
             *having.entry(word).or_default() += 1;
         }
     }
     let postings = |text: &str| words(text).collect::<BTreeSet<String>>().iter().filter_map(|word| having.get(word)).sum();
-    let wanted: Vec<(TextQuery, u64)> = asked.iter().map(|(_, text)| (query(text), postings(text))).collect();
-    let index = judge(&truth, progress, |i| {
-        let hits = texts_index.search(&wanted[i].0, k);
-        (hits.iter().map(|hit| hit.key.item.0).collect(), wanted[i].1)
-    })?;
-    Ok(Recalls { memory: remembered, nearest, index })
+    let question = |(photo, text): &(u32, String)| {
+        let vector = idf.weigh(&counts(text, Stemming::English));
+        (*photo, CaptionQuery { vector, words: query(text), postings: postings(text) })
+    };
+    let asked: Vec<(u32, CaptionQuery)> = asked.iter().map(question).collect();
+    // A photo has at most four memories, so that ten photos are among forty.
+    let k = if what == MemoryUnit::Captions { 40 } else { 10 };
+    let photos: Vec<u32> = texts.iter().map(|(photo, _)| *photo).collect();
+    let judge = |index: &CaptionIndex<'_>| judge(&asked, &photos, k, index, progress);
+    Ok(Recalls {
+        memory: judge(&indexes::memory(CmtIndex { memory, leaves: setting.leaves }))?,
+        nearest: judge(&indexes::scan(scan_of(&vectors, Metric::Cosine)?))?,
+        index: judge(&(Box::new(ByWords(texts_index)) as CaptionIndex<'_>))?,
+    })
 }
 
-/// `ask` gives photos, best first, each perhaps several times.
-fn judge(truth: &[u32], progress: &Progress, mut ask: impl FnMut(usize) -> (Vec<u32>, u64)) -> Result<RecallScore> {
+/// How well an index finds the photo of each query; `photos` are those of its texts, of which a photo may have several.
+fn judge(asked: &[(u32, CaptionQuery)], photos: &[u32], k: usize, index: &CaptionIndex<'_>, progress: &Progress) -> Result<RecallScore> {
     let mut recall = RecallScore::default();
-    for i in 0..truth.len().min(50) {
-        ask(i);
+    for (_, query) in asked.iter().take(50) {
+        index.nearest(query, k, &everything)?;
     }
-    progress.begin("Asking", truth.len() as u64);
-    for (i, own) in truth.iter().enumerate() {
+    progress.begin("Asking", asked.len() as u64);
+    for (own, query) in asked {
         progress.step()?;
         let start = Instant::now();
-        let (photos, work) = ask(i);
+        let found = index.nearest(query, k, &everything)?;
         recall.time += start.elapsed();
         let mut seen = BTreeSet::new();
-        let distinct: Vec<u32> = photos.into_iter().filter(|photo| seen.insert(*photo)).take(10).collect();
+        let found_photos = found.list.iter().map(|text| photos[text.id.0 as usize]);
+        let distinct: Vec<u32> = found_photos.filter(|photo| seen.insert(*photo)).take(10).collect();
         recall.at_1 += f64::from(u8::from(distinct.first() == Some(own)));
         recall.at_10 += f64::from(u8::from(distinct.contains(own)));
-        recall.features += work as f64;
+        recall.features += found.cost.values as f64;
     }
-    let n = truth.len().max(1);
+    let n = asked.len().max(1);
     Ok(RecallScore {
         at_1: recall.at_1 / n as f64,
         at_10: recall.at_10 / n as f64,

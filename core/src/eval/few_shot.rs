@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::cmt::{Cmt, CmtOptions, Operations};
+use crate::cmt::{Cmt, CmtOptions};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
+use crate::nearest::{Cost, Dynamic as _, Metric, NeighborIndex as _, SparseScan, everything};
 use crate::progress::Progress;
 use crate::sparse::SparseVec;
 
@@ -47,7 +48,7 @@ pub fn train(examples: &[(ClassId, SparseVec)], training: &FewShotTraining, prog
     let (mut wrong, mut time) = (0, Duration::ZERO);
     for (i, (class, x)) in examples.iter().enumerate() {
         progress.step()?;
-        wrong += usize::from(answer(&memory, x, 1, &mut Operations::default()) != Some(*class));
+        wrong += usize::from(answer(&memory, x, 1, &mut Cost::default()) != Some(*class));
         let start = Instant::now();
         if training.online {
             for tree in 0..memory.n_trees() {
@@ -86,9 +87,9 @@ fn reward(found: ClassId, truth: ClassId) -> f32 {
     if found == truth { 1.0 } else { 0.0 }
 }
 
-fn answer(memory: &Cmt<ClassId>, x: &SparseVec, leaves: usize, operations: &mut Operations) -> Option<ClassId> {
+fn answer(memory: &Cmt<ClassId>, x: &SparseVec, leaves: usize, cost: &mut Cost) -> Option<ClassId> {
     let answer = memory.query_budget(x, 1, leaves);
-    *operations += answer.operations;
+    *cost += answer.cost;
     Some(memory.get(answer.hits.first()?.id)?.value)
 }
 
@@ -109,7 +110,7 @@ pub struct FewShotScores {
 /// [`crate::Error::Cancelled`].
 pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: usize, progress: &Progress) -> Result<FewShotScores> {
     progress.begin("Testing", examples.len() as u64);
-    let mut work = Operations::default();
+    let mut work = Cost::default();
     measure(examples, progress, &mut work, |x, work| answer(memory, x, leaves, work))
 }
 
@@ -119,18 +120,16 @@ pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: us
 /// [`crate::Error::Cancelled`].
 pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)], progress: &Progress) -> Result<FewShotScores> {
     progress.begin("Testing nearest neighbours", examples.len() as u64);
-    let mut work = Operations::default();
+    let mut work = Cost::default();
+    let mut scan = SparseScan::new(Metric::Cosine);
+    for ((_, x), i) in train.iter().zip(0..) {
+        scan.insert(ItemId(i), x)?;
+    }
     measure(examples, progress, &mut work, |x, work| {
-        let mut best: Option<(f64, ClassId)> = None;
-        for (class, z) in train {
-            work.memories += 1;
-            work.features += z.len() as u64;
-            let cosine = x.cosine(z);
-            if best.is_none_or(|(most, _)| cosine > most) {
-                best = Some((cosine, *class));
-            }
-        }
-        best.map(|(_, class)| class)
+        // A scan of sparse vectors refuses no query.
+        let found = scan.nearest(x, 1, &everything).unwrap_or_default();
+        *work += found.cost;
+        found.list.first().map(|nearest| train[nearest.id.0 as usize].0)
     })
 }
 
@@ -147,12 +146,12 @@ pub fn postings(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)
 fn measure(
     examples: &[(ClassId, SparseVec)],
     progress: &Progress,
-    work: &mut Operations,
-    mut answer: impl FnMut(&SparseVec, &mut Operations) -> Option<ClassId>,
+    work: &mut Cost,
+    mut answer: impl FnMut(&SparseVec, &mut Cost) -> Option<ClassId>,
 ) -> Result<FewShotScores> {
     // The first answer warms the machine and is not timed.
     if let Some((_, x)) = examples.first() {
-        answer(x, &mut Operations::default());
+        answer(x, &mut Cost::default());
     }
     let start = Instant::now();
     let mut wrong = 0;
@@ -165,7 +164,7 @@ fn measure(
     Ok(FewShotScores {
         error: wrong as f64 / n as f64,
         time: start.elapsed() / n as u32,
-        work: [each(work.nodes), each(work.memories), each(work.features)],
+        work: [each(work.nodes), each(work.points), each(work.values)],
     })
 }
 

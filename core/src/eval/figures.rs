@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use rand::RngExt;
 
 use super::few_shot::{self, FewShotTraining};
-use crate::cmt::{Cmt, CmtOptions, LeafCap, Operations};
+use crate::cmt::{Cmt, CmtOptions, LeafCap};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
+use crate::nearest::Cost;
 use crate::progress::Progress;
 use crate::random::{self, Rng};
 use crate::sparse::SparseVec;
@@ -210,7 +211,7 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
             let (id, x) = (memory.len() as u32, caption(&mut rng));
             // A sample, for it costs time; the last ones, for it depends on the size.
             if aim - id <= QUERIES as u32 {
-                routers += memory.query(&x, 0).operations.nodes;
+                routers += memory.query(&x, 0).cost.nodes;
                 own.push(x.clone());
             }
             let start = Instant::now();
@@ -218,8 +219,8 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
             time += start.elapsed();
         }
         let queries: Vec<SparseVec> = (0..QUERIES).map(|_| caption(&mut rng)).collect();
-        let mut work = Operations::default();
-        queries.iter().for_each(|x| work += memory.query(x, 1).operations);
+        let mut work = Cost::default();
+        queries.iter().for_each(|x| work += memory.query(x, 1).cost);
         let rounds = (0..5).map(|_| {
             let start = Instant::now();
             queries.iter().for_each(|x| drop(memory.query(x, 1)));
@@ -237,8 +238,8 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
             each(routers, own.len()),
             query / QUERIES as f64,
             each(work.nodes, QUERIES),
-            each(work.memories, QUERIES),
-            each(work.features, QUERIES),
+            each(work.points, QUERIES),
+            each(work.values, QUERIES),
             memory.bytes() as f64 / f64::from(aim),
             each(lost.count() as u64, own.len()),
         ]);

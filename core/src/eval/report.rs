@@ -8,7 +8,9 @@ use crate::ckm::Ckm;
 use crate::ckm::confidence::{Calibration, HeldOut};
 use crate::ckm::model::Metrics;
 use crate::descriptor::Descriptor;
+use crate::hamming::HammingScan;
 use crate::ids::ItemId;
+use crate::nearest::NeighborIndex as _;
 
 /// How a recogniser does on its own images.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -103,17 +105,19 @@ impl Report {
 }
 
 /// Bits of 256 in which two looks of one picture may differ.
-const NEAR: u32 = 12;
+const NEAR: f64 = 12.0;
 
 /// For each judged image the nearest copy among the images that it was judged by, if there is one.
 fn leaks(ckm: &Ckm, judged: &[Judged], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Vec<(ItemId, ItemId)> {
-    let all: Vec<_> = ckm.examples().filter_map(|(_, example)| Some((example, fingerprints.get(&example.id)?))).collect();
-    let by_id: BTreeMap<ItemId, usize> = all.iter().enumerate().map(|(i, (example, _))| (example.id, i)).collect();
+    let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
+    let known = fingerprints.iter().filter(|(id, _)| groups.contains_key(id));
+    let scan: HammingScan = known.map(|(id, fingerprint)| (*id, *fingerprint)).collect();
     let leak = |judged: &Judged| {
-        let (example, look) = all[*by_id.get(&judged.image)?];
-        let is_left_in = |other: &crate::ckm::Example| other.id != example.id && (example.group.is_none() || other.group != example.group);
-        let near = all.iter().filter(|(other, _)| is_left_in(other)).map(|(other, theirs)| (look.hamming(theirs), other.id));
-        near.min().filter(|(distance, _)| *distance <= NEAR).map(|(_, copy)| (example.id, copy))
+        let group = groups.get(&judged.image)?;
+        let is_left_in = |other: ItemId| other != judged.image && (group.is_none() || groups.get(&other) != Some(group));
+        let found = scan.nearest(fingerprints.get(&judged.image)?, 1, &is_left_in).ok()?;
+        let copy = found.list.first().filter(|copy| copy.distance <= NEAR)?;
+        Some((judged.image, copy.id))
     };
     judged.iter().filter_map(leak).collect()
 }

@@ -1,12 +1,14 @@
-//! Exact Hamming search over blocks of descriptors: the nearest of all ([`Blocks::nearest`]) and of each class or image
-//! ([`Blocks::nearest_of_each`]). The leaf kernel, which looks at positions too, builds on [`distances`] alone.
+//! Exact search among binary descriptors by Hamming distance ([`HammingScan`]), over blocks of descriptors. The leaf kernel of
+//! compositional kernel machines, which looks at positions too, builds on [`distances`] alone.
 //!
 //! Sixteen descriptors lie side by side, word by word, so that one instruction counts bits of several of them.
+
+mod scan;
 
 use multiversion::multiversion;
 
 use crate::descriptor::Descriptor;
-use crate::ids::{ItemId, Neighbor};
+pub use scan::HammingScan;
 
 /// Descriptors in a block.
 pub const LANES: usize = 16;
@@ -24,18 +26,7 @@ pub struct Blocks {
 impl FromIterator<Descriptor> for Blocks {
     fn from_iter<I: IntoIterator<Item = Descriptor>>(descriptors: I) -> Self {
         let mut all = Self::default();
-        for descriptor in descriptors {
-            let lane = all.len % LANES;
-            if lane == 0 {
-                all.blocks.push(Block::default());
-            }
-            if let Some(block) = all.blocks.last_mut() {
-                for (words, word) in block.iter_mut().zip(descriptor.0) {
-                    words[lane] = word;
-                }
-            }
-            all.len += 1;
-        }
+        descriptors.into_iter().for_each(|descriptor| all.push(descriptor));
         all
     }
 }
@@ -51,6 +42,31 @@ impl Blocks {
         self.len == 0
     }
 
+    /// Puts a descriptor after all others.
+    pub fn push(&mut self, descriptor: Descriptor) {
+        if self.len.is_multiple_of(LANES) {
+            self.blocks.push(Block::default());
+        }
+        self.len += 1;
+        self.set(self.len - 1, descriptor);
+    }
+
+    /// Takes the descriptor at `position`, which must be below [`Blocks::len`], away; the last takes its place.
+    pub fn swap_remove(&mut self, position: usize) {
+        let last = self.len - 1;
+        self.set(position, self.get(last));
+        self.set(last, Descriptor::default());
+        self.len = last;
+        self.blocks.truncate(last.div_ceil(LANES));
+    }
+
+    fn set(&mut self, position: usize, descriptor: Descriptor) {
+        let block = &mut self.blocks[position / LANES];
+        for (words, word) in block.iter_mut().zip(descriptor.0) {
+            words[position % LANES] = word;
+        }
+    }
+
     /// The blocks; lanes of the last one beyond [`Blocks::len`] are zero.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
@@ -60,34 +76,6 @@ impl Blocks {
     pub fn get(&self, position: usize) -> Descriptor {
         let block = &self.blocks[position / LANES];
         Descriptor([0, 1, 2, 3].map(|word| block[word][position % LANES]))
-    }
-
-    /// The `k` nearest to `query`, nearest first, of equals the first. O(len + k log k).
-    pub fn nearest(&self, query: &Descriptor, k: usize) -> Vec<Neighbor> {
-        let mut distances = vec![0; self.blocks.len() * LANES];
-        fill(&self.blocks, query, &mut distances);
-        let mut all: Vec<(u32, u32)> = distances[..self.len].iter().zip(0..).map(|(&d, i)| (d, i)).collect();
-        if k < all.len() {
-            all.select_nth_unstable(k);
-            all.truncate(k);
-        }
-        all.sort_unstable();
-        all.into_iter().map(|(distance, i)| Neighbor { id: ItemId(i), distance: distance as f32 }).collect()
-    }
-
-    /// For each segment (`ends[s]` is one past its last position; a segment begins where the one before ends) the
-    /// nearest to `query`, of equals the first; `None` for an empty segment. O(len).
-    pub fn nearest_of_each(&self, query: &Descriptor, ends: &[usize]) -> Vec<Option<Neighbor>> {
-        let mut distances = vec![0; self.blocks.len() * LANES];
-        fill(&self.blocks, query, &mut distances);
-        let mut start = 0;
-        let best_of = |&end: &usize| {
-            let segment = start..end.clamp(start, self.len);
-            start = segment.end;
-            let best = segment.map(|i| (distances[i], i as u32)).min();
-            best.map(|(distance, i)| Neighbor { id: ItemId(i), distance: distance as f32 })
-        };
-        ends.iter().map(best_of).collect()
     }
 }
 

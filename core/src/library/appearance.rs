@@ -12,6 +12,7 @@ use super::state::{Image, State};
 use crate::descriptor::Descriptor;
 use crate::error::Result;
 use crate::ids::ItemId;
+use crate::nearest::TopK;
 use crate::picture::appearance::{Appearance, VERSION};
 use crate::picture::look::fingerprint;
 use crate::picture::{Decoder, thumbnail};
@@ -97,13 +98,8 @@ impl Library {
     /// the machine. O(images).
     pub fn look_alikes(&self, wanted: &Appearance, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
         let images = self.state.images().filter(|image| fits(image.id));
-        let mut found: Vec<(ItemId, f64)> = images.filter_map(|image| Some((image.id, self.appearance(image)?.likeness(wanted)))).collect();
-        let order = |a: &(ItemId, f64), b: &(ItemId, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-        if found.len() > k && k > 0 {
-            found.select_nth_unstable_by(k - 1, order);
-        }
-        found.truncate(k);
-        found.sort_by(order);
-        found
+        // The larger a likeness, the nearer.
+        let distances = images.filter_map(|image| Some((image.id, -self.appearance(image)?.likeness(wanted))));
+        TopK::of(k, distances).into_iter().map(|found| (found.id, -found.distance)).collect()
     }
 }

@@ -11,6 +11,7 @@ use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
 use crate::learn::{MOST_CLASSES, Online, Prediction, check_class, check_classes, check_query};
+use crate::linalg::double::dot;
 use crate::random::Rng;
 
 /// How a function for each class is learned.
@@ -96,10 +97,6 @@ impl Multiclass {
             *sum += factor * rounds * q;
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The position of the largest number, the first of several.

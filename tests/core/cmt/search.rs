@@ -38,9 +38,9 @@ proptest! {
         all.truncate(k);
         let found: Vec<(ItemId, f64)> = answer.hits.iter().map(|hit| (hit.id, hit.score)).collect();
         prop_assert_eq!(found, all);
-        prop_assert_eq!(answer.operations.memories, cmt.len() as u64);
+        prop_assert_eq!(answer.cost.points, cmt.len() as u64);
         let leaves: usize = cmt.shapes().iter().map(|shape| shape.leaves).sum();
-        prop_assert_eq!(answer.operations.leaves, leaves as u64);
+        prop_assert_eq!(answer.cost.leaves, leaves as u64);
         prop_assert_eq!(cmt.reached(&x, usize::MAX).len(), cmt.len());
     }
 
@@ -89,9 +89,9 @@ fn one_leaf_is_where_the_path_leads() {
     for x in texts(60, 6, 200, 14) {
         let answer = cmt.query(&x, usize::MAX);
         let paths: Vec<_> = (0..3).map(|tree| cmt.path(tree, &x, 0).unwrap()).collect();
-        assert_eq!(answer.operations.leaves, 3);
-        assert_eq!(answer.operations.nodes, paths.iter().map(|path| path.turns.len() as u64).sum::<u64>());
-        assert_eq!(answer.hits.len() as u64, answer.operations.memories);
+        assert_eq!(answer.cost.leaves, 3);
+        assert_eq!(answer.cost.nodes, paths.iter().map(|path| path.turns.len() as u64).sum::<u64>());
+        assert_eq!(answer.hits.len() as u64, answer.cost.points);
         let at_its_leaves = |id| cmt.explain(&x, id, 0).unwrap().paths.iter().any(|path| path.turns.iter().all(|turn| turn.follows()));
         assert!(answer.hits.iter().all(|hit| at_its_leaves(hit.id)));
         assert!(answer.hits.len() <= paths.iter().map(|path| path.memories).sum());

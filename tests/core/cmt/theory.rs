@@ -177,9 +177,9 @@ fn theorem_3_4_queries_are_logarithmic() {
             let cmt = grown(alpha, PUPPET, LeafCap::Log { c: 4.0 }, &xs);
             let (depth, cap) = (k * f64::from(t).ln(), 4.0 * f64::from(t).log2());
             assert!(cmt.shapes()[0].depth as f64 <= depth, "{:?}", cmt.shapes());
-            let cost = cmt.query(&xs[7], 1).operations;
-            assert!(cost.nodes as f64 <= depth && cost.memories as f64 <= cap, "{cost:?}");
-            assert_eq!(cost.features, cost.nodes * 2 + cost.memories * 2);
+            let cost = cmt.query(&xs[7], 1).cost;
+            assert!(cost.nodes as f64 <= depth && cost.points as f64 <= cap, "{cost:?}");
+            assert_eq!(cost.values, cost.nodes * 2 + cost.points * 2);
         }
     }
 }

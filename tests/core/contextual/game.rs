@@ -3,7 +3,8 @@
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome};
 use proptest::prelude::*;
 use rand::RngExt;
-use tessera_core::contextual::{Game, maximise};
+use tessera_core::contextual::Game;
+use tessera_core::linalg::simplex::maximise;
 use tessera_core::random;
 
 /// A game with M + M' >= 0.

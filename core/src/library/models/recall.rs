@@ -17,6 +17,7 @@ use crate::ids::ItemId;
 use crate::library::apply::{Model, ModelUpdate};
 use crate::library::event::Reward;
 use crate::library::state::{Image, State};
+use crate::nearest::Growth;
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
 use crate::text::{TextQuery, words};
@@ -47,8 +48,8 @@ pub struct CaptionMemory {
     rewards: BTreeMap<(ItemId, String), Reward>,
 }
 
-/// Trees are first grown anew at so many texts.
-const FIRST: u32 = 64;
+/// When trees are grown anew, in texts.
+const GROWTH: Growth = Growth { first: 64 };
 /// How the tree of a library is grown.
 pub fn options() -> CmtOptions {
     CmtOptions { reroutes: 2, ..CmtOptions::default() }
@@ -214,8 +215,7 @@ impl Model for CaptionMemory {
                 }
             }
         }
-        let (now, then) = (self.idf.texts(), self.grown_at.texts().max(FIRST / 2));
-        if now >= 2 * then || (then > FIRST && now < then / 4) {
+        if GROWTH.is_due(self.idf.texts() as usize, self.grown_at.texts() as usize) {
             self.grow(lesson.after);
             is_taught_anew |= !self.rewards.is_empty();
         }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::{CaptionMemory, MemorySource, words_of};
-use crate::cmt::{Operations, Path};
+use crate::cmt::Path;
 use crate::ids::ItemId;
 use crate::library::event::Reward;
 use crate::library::models::words::Words;
+use crate::nearest::Cost;
 use crate::sparse::SparseVec;
 use crate::text::hashing::feature;
 use crate::text::{TextQuery, Weigher, words};
@@ -125,10 +126,10 @@ impl Question<'_> {
     /// find more and change no score. A query that wants nothing finds nothing.
     ///
     /// O((depth + cap) words) a leaf, O(words) a lesson, and O(words of all texts) a candidate.
-    pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<RecallHit>, Operations) {
+    pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<RecallHit>, Cost) {
         let CaptionMemory { forest, sources, rewards, .. } = self.recall;
         if self.x.is_empty() {
-            return (Vec::new(), Operations::default());
+            return (Vec::new(), Cost::default());
         }
         let answer = forest.query_budget(&self.x, forest.len(), leaves.max(1));
         let of = |id: &ItemId| sources.get(id).map(|(image, _)| *image).filter(|image| fits(*image));
@@ -152,7 +153,7 @@ impl Question<'_> {
         found.retain(|one| one.score > 0.0 || one.taught.is_some());
         let good = |one: &RecallHit| one.taught.map_or(0, |reward| reward.0.max(0));
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(good(b).cmp(&good(a))).then(a.image.cmp(&b.image)));
-        (found, answer.operations)
+        (found, answer.cost)
     }
 
     /// How well an image answers, by all that is known of it: each word counts as much as in whichever of its class, its captions and its

@@ -2,11 +2,12 @@
 //!
 //! - Halko, Martinsson and Tropp, *Finding structure with randomness*, 2011: a random subspace, multiplied a few times, holds them.
 
-use super::dense::dot;
 use std::collections::BTreeMap;
 
 use rand::RngExt;
 
+use super::eigen::symmetric;
+use super::single::{add_scaled, dot};
 use crate::random::Rng;
 use crate::sparse::SparseVec;
 
@@ -62,7 +63,7 @@ impl Pca {
         let mut projected: Vec<f32> = self.middle.iter().map(|middle| -middle).collect();
         for (index, value) in x.entries() {
             if let Some(row) = self.rows.get(index) {
-                add(&mut projected, self.direction(*row), *value);
+                add_scaled(&mut projected, *value, self.direction(*row));
             }
         }
         projected
@@ -76,7 +77,7 @@ impl Pca {
     fn centre(&mut self, mean: &[f32]) {
         let mut middle = vec![0.0; self.dimensions];
         for (row, value) in mean.iter().enumerate() {
-            add(&mut middle, self.direction(row), *value);
+            add_scaled(&mut middle, *value, self.direction(row));
         }
         self.middle = middle;
     }
@@ -89,13 +90,13 @@ impl Pca {
         let mut sum = vec![0.0; k];
         for x in vectors {
             let projected = self.project(x);
-            add(&mut sum, &projected, 1.0);
+            add_scaled(&mut sum, 1.0, &projected);
             for (index, value) in x.entries() {
-                add(&mut product[self.rows[index] * k..][..k], &projected, *value);
+                add_scaled(&mut product[self.rows[index] * k..][..k], *value, &projected);
             }
         }
         for (row, value) in mean.iter().enumerate() {
-            add(&mut product[row * k..][..k], &sum, -value);
+            add_scaled(&mut product[row * k..][..k], -value, &sum);
         }
         self.directions = product;
     }
@@ -111,21 +112,14 @@ impl Pca {
                 row.iter_mut().zip(&projected).for_each(|(sum, b)| *sum += f64::from(a * b));
             }
         }
-        let turns = eigenvectors(covariance, k);
+        let turns = symmetric(covariance, k);
         for row in self.directions.chunks_exact_mut(k) {
             let old = row.to_vec();
-            for (value, turn) in row.iter_mut().zip(&turns) {
+            for (value, (_, turn)) in row.iter_mut().zip(&turns) {
                 *value = old.iter().zip(turn).map(|(a, b)| f64::from(*a) * b).sum::<f64>() as f32;
             }
         }
         self.centre(mean);
-    }
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
-fn add(sums: &mut [f32], row: &[f32], factor: f32) {
-    for (sum, value) in sums.iter_mut().zip(row) {
-        *sum += value * factor;
     }
 }
 
@@ -140,7 +134,7 @@ fn orthonormalise(matrix: &mut [f32], k: usize) {
         for _ in 0..2 {
             for other in done.iter() {
                 let part = dot(column, other);
-                add(column, other, -part);
+                add_scaled(column, -part, other);
             }
         }
         let length = dot(column, column).sqrt();
@@ -150,42 +144,4 @@ fn orthonormalise(matrix: &mut [f32], k: usize) {
     for (j, column) in columns.iter().enumerate() {
         column.iter().enumerate().for_each(|(i, value)| matrix[i * k + j] = *value);
     }
-}
-
-/// The eigenvectors of a symmetric matrix, that of the largest eigenvalue first, by Jacobi's rotations.
-fn eigenvectors(mut matrix: Vec<f64>, n: usize) -> Vec<Vec<f64>> {
-    let mut turned: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
-    let size: f64 = matrix.iter().map(|value| value * value).sum();
-    for _ in 0..30 {
-        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| matrix[i * n + j].powi(2)).sum();
-        if off <= 1e-18 * size {
-            break;
-        }
-        for p in 0..n {
-            for q in p + 1..n {
-                let apart = matrix[p * n + q];
-                if apart == 0.0 {
-                    continue;
-                }
-                let theta = (matrix[q * n + q] - matrix[p * n + p]) / (2.0 * apart);
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let (c, s) = (1.0 / (t * t + 1.0).sqrt(), t / (t * t + 1.0).sqrt());
-                for i in 0..n {
-                    let (a, b) = (matrix[i * n + p], matrix[i * n + q]);
-                    (matrix[i * n + p], matrix[i * n + q]) = (c * a - s * b, s * a + c * b);
-                }
-                for i in 0..n {
-                    let (a, b) = (matrix[p * n + i], matrix[q * n + i]);
-                    (matrix[p * n + i], matrix[q * n + i]) = (c * a - s * b, s * a + c * b);
-                }
-                let (low, high) = turned.split_at_mut(q);
-                for (a, b) in low[p].iter_mut().zip(&mut high[0]) {
-                    (*a, *b) = (c * *a - s * *b, s * *a + c * *b);
-                }
-            }
-        }
-    }
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&a, &b| matrix[b * n + b].total_cmp(&matrix[a * n + a]));
-    order.into_iter().map(|i| turned[i].clone()).collect()
 }

@@ -87,7 +87,7 @@ fn pivot(table: &mut [f64], width: usize, row: usize, column: usize) {
         let factor = other[column];
         if number != row && factor != 0.0 {
             other[column] = 0.0;
-            super::vector::add(other, -factor, &own);
+            super::double::add_scaled(other, -factor, &own);
         }
     }
 }

@@ -1,21 +1,27 @@
-//! The exact nearest neighbour among dense vectors, by a kd-tree.
+//! Exact nearest neighbours among dense vectors, by a kd-tree.
 //!
 //! - Friedman, Bentley and Finkel, *An algorithm for finding best matches in logarithmic expected time*, 1977.
 //! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box from the one to the box around it.
 
-use super::dense::square_distance;
+use super::{Cost, Distance as _, Filter, Metric, NeighborIndex, Neighbors, TopK, Within};
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+use crate::linalg::single;
 
 /// Points in a leaf at most.
 const LEAF: usize = 32;
 
-/// Points in boxes within boxes. Memory: a copy of the points, and O(points) nodes.
+/// Points in boxes within boxes; distances are Euclidean. Exact.
+///
+/// Memory: a copy of the points, and O(points) nodes. Few points are looked at where there are few dimensions; from
+/// some twenty on nearly all are.
 #[derive(Clone, Debug)]
 pub struct KdTree {
     dimensions: usize,
     /// Row by row, leaf by leaf.
     points: Vec<f32>,
-    /// What a row was at first.
-    order: Vec<u32>,
+    /// Whose rows they are.
+    ids: Vec<ItemId>,
     nodes: Vec<Node>,
 }
 
@@ -34,16 +40,20 @@ enum Node {
 }
 
 impl KdTree {
-    /// A tree of the rows of `points`, each of `dimensions` values: split in the middle along the axis of largest spread.
-    /// O(n (d + log n) log n).
-    pub fn new(points: &[f32], dimensions: usize) -> Self {
+    /// A tree of the rows of `points`, each of `dimensions` values: split in the middle along the axis of largest
+    /// spread. A row's identifier is its number. O(n (d + log n) log n).
+    ///
+    /// # Errors
+    /// [`Error::Value`] when a value is not finite.
+    pub fn new(points: &[f32], dimensions: usize) -> Result<Self> {
+        Metric::Euclidean.check(points, None)?;
         let n = points.len().checked_div(dimensions).unwrap_or(0);
-        let mut tree = Self { dimensions, points: Vec::new(), order: (0..n as u32).collect(), nodes: Vec::new() };
-        let mut order = std::mem::take(&mut tree.order);
+        let mut tree = Self { dimensions, points: Vec::new(), ids: Vec::new(), nodes: Vec::new() };
+        let mut order: Vec<u32> = (0..n as u32).collect();
         tree.split(points, &mut order, 0);
         tree.points = order.iter().flat_map(|&row| &points[row as usize * dimensions..][..dimensions]).copied().collect();
-        tree.order = order;
-        tree
+        tree.ids = order.into_iter().map(ItemId).collect();
+        Ok(tree)
     }
 
     fn split(&mut self, points: &[f32], rows: &mut [u32], from: usize) {
@@ -72,37 +82,46 @@ impl KdTree {
         self.split(points, right, from + middle);
     }
 
-    /// The nearest row to `query` by Euclidean distance, and how many rows were looked at; `None` if there is none.
-    pub fn nearest(&self, query: &[f32]) -> Option<(usize, usize)> {
-        let mut search = Search { query, best: None, looked_at: 0, offsets: vec![0.0; self.dimensions] };
-        if !self.order.is_empty() {
+    fn search(&self, query: &[f32], nearest: TopK, admits: Filter<'_>, radius: f64) -> Result<Neighbors> {
+        if query.len() != self.dimensions {
+            return Err(Error::value("point", format!("{} values", self.dimensions), query.len().to_string()));
+        }
+        Metric::Euclidean.check(query, None)?;
+        let offsets = vec![0.0; self.dimensions];
+        let mut search = Search { query, admits, farthest: radius * radius, nearest, cost: Cost::default(), offsets };
+        if !self.ids.is_empty() {
             self.visit(0, 0.0, &mut search);
         }
-        let looked_at = search.looked_at;
-        search.best.map(|(_, row)| (self.order[row] as usize, looked_at))
+        let mut list = search.nearest.finish();
+        list.iter_mut().for_each(|neighbor| neighbor.distance = neighbor.distance.sqrt());
+        Ok(Neighbors { list, cost: search.cost })
     }
 
     /// `distance`: the square of that from the query to the node's box.
     fn visit(&self, node: usize, distance: f32, search: &mut Search<'_>) {
         match self.nodes[node] {
             Node::Leaf { from, to } => {
-                search.looked_at += to - from;
+                search.cost.leaves += 1;
+                search.cost.points += (to - from) as u64;
+                search.cost.values += ((to - from) * self.dimensions) as u64;
                 for row in from..to {
                     let point = &self.points[row * self.dimensions..][..self.dimensions];
-                    let square = square_distance(point, search.query);
-                    if search.best.is_none_or(|(least, _)| square < least) {
-                        search.best = Some((square, row));
+                    let square = f64::from(single::squared_distance(search.query, point));
+                    let id = self.ids[row];
+                    if square <= search.farthest && search.nearest.admits(id, square) && (search.admits)(id) {
+                        search.nearest.offer(id, square);
                     }
                 }
             }
             Node::Inner { axis, at, right } => {
+                search.cost.nodes += 1;
                 let offset = search.query[axis] - at;
                 let (near, far) = if offset < 0.0 { (node + 1, right) } else { (right, node + 1) };
                 self.visit(near, distance, search);
                 let before = search.offsets[axis];
                 let beyond = distance - before * before + offset * offset;
                 // The sum may be rounded up: a box that is only just too far is looked at all the same.
-                if search.best.is_none_or(|(least, _)| beyond * 0.999 <= least) {
+                if f64::from(beyond) * 0.999 <= search.farthest.min(search.nearest.bound()) {
                     search.offsets[axis] = offset;
                     self.visit(far, beyond, search);
                     search.offsets[axis] = before;
@@ -114,8 +133,33 @@ impl KdTree {
 
 struct Search<'a> {
     query: &'a [f32],
-    best: Option<(f32, usize)>,
-    looked_at: usize,
+    admits: Filter<'a>,
+    /// The largest square of a distance that counts.
+    farthest: f64,
+    /// By squares of distances.
+    nearest: TopK,
+    cost: Cost,
     /// How far the query is from the present box along each axis.
     offsets: Vec<f32>,
+}
+
+impl NeighborIndex for KdTree {
+    type Point = [f32];
+
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn nearest(&self, query: &[f32], k: usize, admits: Filter<'_>) -> Result<Neighbors> {
+        self.search(query, TopK::new(k), admits, f64::INFINITY)
+    }
+}
+
+impl Within for KdTree {
+    fn within(&self, query: &[f32], radius: f64, admits: Filter<'_>) -> Result<Neighbors> {
+        // The square of a radius is rounded: what lies just beyond it is left out at the end.
+        let mut found = self.search(query, TopK::new(self.ids.len()), admits, radius * (1.0 + 1e-9))?;
+        found.list.retain(|neighbor| neighbor.distance <= radius);
+        Ok(found)
+    }
 }

@@ -1,0 +1,34 @@
+//! Random projections: fewer dimensions in which distances are about what they were.
+//!
+//! - Johnson and Lindenstrauss, *Extensions of Lipschitz mappings into a Hilbert space*, 1984.
+//! - Achlioptas, *Database-friendly random projections*, 2003: signs do as well as normal numbers.
+
+use rand::RngExt;
+
+use crate::random::Rng;
+
+/// A linear map by a matrix of random signs, divided by the square root of the number of outputs.
+///
+/// The expected squared length of what it gives is that of what it was given. Memory: 4 bytes for
+/// each of inputs * outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RandomProjection {
+    inputs: usize,
+    /// Row-major `(outputs, inputs)`.
+    matrix: Vec<f32>,
+}
+
+impl RandomProjection {
+    /// A projection of `inputs` values to `outputs`, with signs drawn row by row.
+    pub fn new(inputs: usize, outputs: usize, rng: &mut Rng) -> Self {
+        let one = 1.0 / (outputs as f32).sqrt();
+        let sign = |_| if rng.random::<bool>() { one } else { -one };
+        Self { inputs, matrix: (0..outputs * inputs).map(sign).collect() }
+    }
+
+    /// What `x`, `(inputs)`, becomes: `(outputs)`. O(inputs * outputs).
+    pub fn project(&self, x: &[f64]) -> Vec<f64> {
+        let rows = self.matrix.chunks_exact(self.inputs.max(1));
+        rows.map(|row| row.iter().zip(x).map(|(sign, x)| f64::from(*sign) * x).sum()).collect()
+    }
+}

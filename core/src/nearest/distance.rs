@@ -1,0 +1,102 @@
+//! What nearest means: distances between points of several kinds.
+
+use crate::error::{Error, Result};
+use crate::linalg::single;
+use crate::sparse::SparseVec;
+
+/// A distance between points: the smaller, the nearer.
+pub trait Distance<P: ?Sized>: Sync {
+    /// The distance of two points that passed [`Distance::check`]; never NaN.
+    fn between(&self, a: &P, b: &P) -> f64;
+
+    /// Whether it is a metric: never negative, symmetric, 0 between equal points, and no way round is
+    /// shorter (the triangle inequality). Trees over any metric need that.
+    fn is_metric(&self) -> bool;
+
+    /// Makes sure that a point has a distance to others, one of which is `other`.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when it has not.
+    fn check(&self, point: &P, other: Option<&P>) -> Result<()>;
+}
+
+/// The largest absolute value of a component of a dense vector.
+const LARGEST: f32 = 1e15;
+
+/// The usual distances between vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// The Euclidean distance.
+    Euclidean,
+    /// One minus the cosine of the angle; 1 when one of the two is the zero vector.
+    Cosine,
+    /// Minus the inner product.
+    InnerProduct,
+}
+
+impl Metric {
+    /// Whether it is a metric in the mathematical sense.
+    fn is_one(self) -> bool {
+        self == Self::Euclidean
+    }
+}
+
+impl Distance<[f32]> for Metric {
+    fn between(&self, a: &[f32], b: &[f32]) -> f64 {
+        match self {
+            Self::Euclidean => f64::from(single::squared_distance(a, b)).sqrt(),
+            Self::InnerProduct => 0.0 - f64::from(single::dot(a, b)),
+            Self::Cosine => {
+                let lengths = f64::from(single::norm(a)) * f64::from(single::norm(b));
+                if lengths > 0.0 { 1.0 - f64::from(single::dot(a, b)) / lengths } else { 1.0 }
+            }
+        }
+    }
+
+    fn is_metric(&self) -> bool {
+        self.is_one()
+    }
+
+    fn check(&self, point: &[f32], other: Option<&[f32]>) -> Result<()> {
+        if let Some(other) = other.filter(|other| other.len() != point.len()) {
+            return Err(Error::value("point", format!("{} values", other.len()), point.len().to_string()));
+        }
+        // So that no sum of products overflows, and no two infinite ones cancel to NaN.
+        match point.iter().find(|value| !(value.abs() <= LARGEST)) {
+            Some(value) => Err(Error::value("point", format!("finite values of at most {LARGEST:e}"), value.to_string())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Distance<Vec<f32>> for Metric {
+    fn between(&self, a: &Vec<f32>, b: &Vec<f32>) -> f64 {
+        self.between(a.as_slice(), b.as_slice())
+    }
+
+    fn is_metric(&self) -> bool {
+        self.is_one()
+    }
+
+    fn check(&self, point: &Vec<f32>, other: Option<&Vec<f32>>) -> Result<()> {
+        self.check(point.as_slice(), other.map(Vec::as_slice))
+    }
+}
+
+impl Distance<SparseVec> for Metric {
+    fn between(&self, a: &SparseVec, b: &SparseVec) -> f64 {
+        match self {
+            Self::Euclidean => a.distance_squared(b).sqrt(),
+            Self::InnerProduct => 0.0 - a.dot(b),
+            Self::Cosine => 1.0 - a.cosine(b),
+        }
+    }
+
+    fn is_metric(&self) -> bool {
+        self.is_one()
+    }
+
+    fn check(&self, _: &SparseVec, _: Option<&SparseVec>) -> Result<()> {
+        Ok(())
+    }
+}

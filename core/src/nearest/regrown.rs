@@ -1,0 +1,131 @@
+//! Indexes that are costly to grow, kept up to date: the index as it was grown, a scan of what is new, a mask of
+//! what is gone, and the index grown anew when too much has changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Distance, Dynamic, Filter, NeighborIndex, Neighbors, TopK, taken};
+use crate::error::Result;
+use crate::ids::ItemId;
+
+/// When something that was grown for so many points is grown anew: when there are twice or less than a
+/// quarter as many. Growing then costs a constant number of times the work of growing once, however points
+/// come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// The number of points at which it is grown first.
+    pub first: usize,
+}
+
+impl Growth {
+    /// Whether what was grown for `then` points (0: nothing was grown) is to be grown anew for `now`.
+    pub fn is_due(self, now: usize, then: usize) -> bool {
+        let then = then.max(self.first / 2);
+        now >= 2 * then || (then > self.first && now < then / 4)
+    }
+}
+
+/// An index over points that come and go, though the index itself cannot change.
+///
+/// `G` grows an index of points; until there are [`Growth::first`] points there is none, and all are scanned. Exact
+/// where the index is. Memory: the index and a copy of each point.
+pub struct Regrown<I, P, D, G> {
+    grow: G,
+    distance: D,
+    growth: Growth,
+    points: BTreeMap<ItemId, P>,
+    index: Option<I>,
+    grown_at: usize,
+    /// Points that the index does not hold.
+    tail: BTreeSet<ItemId>,
+    /// Points that the index holds and that are gone, or are in the tail with other values.
+    masked: BTreeSet<ItemId>,
+}
+
+impl<I, P, D, G> Regrown<I, P, D, G>
+where
+    I: NeighborIndex<Point = P>,
+    P: Clone + Sync,
+    D: Distance<P>,
+    G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
+{
+    /// Without points. `distance` must be that of the index.
+    pub fn new(growth: Growth, distance: D, grow: G) -> Self {
+        let (points, tail, masked) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { grow, distance, growth, points, index: None, grown_at: 0, tail, masked }
+    }
+
+    /// Grows the index of the points that there are if that is due. What cannot be grown is tried again at the next
+    /// change; until then the points are scanned.
+    fn regrow(&mut self) {
+        if self.growth.is_due(self.points.len(), self.grown_at)
+            && let Ok(index) = (self.grow)(&self.points)
+        {
+            self.index = Some(index);
+            self.grown_at = self.points.len();
+            self.tail.clear();
+            self.masked.clear();
+        }
+    }
+}
+
+impl<I, P, D, G> NeighborIndex for Regrown<I, P, D, G>
+where
+    I: NeighborIndex<Point = P>,
+    P: Clone + Sync,
+    D: Distance<P>,
+    G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
+{
+    type Point = P;
+
+    fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// As the index, and O(points since it was grown) distances.
+    fn nearest(&self, query: &P, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
+        self.distance.check(query, self.points.values().next())?;
+        let mut nearest = TopK::new(k);
+        let mut cost = super::Cost::default();
+        if let Some(index) = &self.index {
+            let found = index.nearest(query, k, &|id| !self.masked.contains(&id) && admits(id))?;
+            cost += found.cost;
+            found.list.iter().for_each(|neighbor| nearest.offer(neighbor.id, neighbor.distance));
+        }
+        let fresh = self.tail.iter().filter(|id| admits(**id)).filter_map(|id| Some((*id, self.points.get(id)?)));
+        for (id, point) in fresh {
+            cost.points += 1;
+            nearest.offer(id, self.distance.between(query, point));
+        }
+        Ok(Neighbors { list: nearest.finish(), cost })
+    }
+}
+
+impl<I, P, D, G> Dynamic for Regrown<I, P, D, G>
+where
+    I: NeighborIndex<Point = P>,
+    P: Clone + Sync,
+    D: Distance<P>,
+    G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
+{
+    fn insert(&mut self, id: ItemId, point: &P) -> Result<()> {
+        self.distance.check(point, self.points.values().next())?;
+        if self.points.contains_key(&id) {
+            return Err(taken(id));
+        }
+        self.points.insert(id, point.clone());
+        self.tail.insert(id);
+        self.regrow();
+        Ok(())
+    }
+
+    fn remove(&mut self, id: ItemId) -> bool {
+        if self.points.remove(&id).is_none() {
+            return false;
+        }
+        if !self.tail.remove(&id) {
+            self.masked.insert(id);
+        }
+        self.regrow();
+        true
+    }
+}

@@ -1,0 +1,117 @@
+//! The exact scan over sparse vectors: the query is spread out over all features, so that each entry of
+//! a vector costs one look.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::{Cost, Dynamic, Filter, Metric, NeighborIndex, Neighbors, TopK, Within, taken};
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::sparse::SparseVec;
+
+thread_local! {
+    /// A query spread out, zero everywhere between queries: 4 bytes for each feature up to the largest.
+    static SPREAD: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// All sparse vectors of a corpus, each of which is looked at for every query. Exact but for rounding: inner
+/// products are sums of f32.
+#[derive(Clone, Debug)]
+pub struct SparseScan {
+    metric: Metric,
+    points: Vec<(ItemId, SparseVec)>,
+    at: HashMap<ItemId, usize>,
+    entries: usize,
+}
+
+impl SparseScan {
+    /// A scan without points.
+    pub fn new(metric: Metric) -> Self {
+        Self { metric, points: Vec::new(), at: HashMap::new(), entries: 0 }
+    }
+
+    /// What vectors are ordered by, the smaller the nearer, from an inner product.
+    fn key(&self, dot: f64, point: &SparseVec) -> f64 {
+        match self.metric {
+            Metric::Euclidean => point.square() - 2.0 * dot,
+            Metric::InnerProduct => 0.0 - dot,
+            Metric::Cosine if dot == 0.0 => 0.0,
+            Metric::Cosine => 0.0 - dot / point.norm(),
+        }
+    }
+
+    fn distance(&self, key: f64, query: &SparseVec) -> f64 {
+        match self.metric {
+            Metric::Euclidean => (key + query.square()).max(0.0).sqrt(),
+            Metric::InnerProduct => key,
+            Metric::Cosine if key == 0.0 => 1.0,
+            Metric::Cosine => 1.0 + key / query.norm(),
+        }
+    }
+
+    fn offer(&self, spread: &[f32], admits: Filter<'_>, nearest: &mut TopK) {
+        for (id, point) in &self.points {
+            let term = |&(index, value): &(u32, f32)| spread.get(index as usize).copied().unwrap_or(0.0) * value;
+            let dot = f64::from(point.entries().iter().map(term).sum::<f32>());
+            let key = self.key(dot, point);
+            if nearest.admits(*id, key) && admits(*id) {
+                nearest.offer(*id, key);
+            }
+        }
+    }
+}
+
+impl NeighborIndex for SparseScan {
+    type Point = SparseVec;
+
+    fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// O(entries of all points).
+    fn nearest(&self, query: &SparseVec, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
+        let mut nearest = TopK::new(k);
+        SPREAD.with_borrow_mut(|spread| {
+            let largest = query.entries().last().map_or(0, |entry| entry.0 as usize + 1);
+            if spread.len() < largest {
+                spread.resize(largest, 0.0);
+            }
+            query.entries().iter().for_each(|&(index, value)| spread[index as usize] = value);
+            self.offer(spread, admits, &mut nearest);
+            query.entries().iter().for_each(|&(index, _)| spread[index as usize] = 0.0);
+        });
+        let mut list = nearest.finish();
+        list.iter_mut().for_each(|neighbor| neighbor.distance = self.distance(neighbor.distance, query));
+        Ok(Neighbors { list, cost: Cost { points: self.points.len() as u64, values: self.entries as u64, ..Cost::default() } })
+    }
+}
+
+impl Within for SparseScan {
+    fn within(&self, query: &SparseVec, radius: f64, admits: Filter<'_>) -> Result<Neighbors> {
+        let mut found = self.nearest(query, self.points.len(), admits)?;
+        found.list.retain(|neighbor| neighbor.distance <= radius);
+        Ok(found)
+    }
+}
+
+impl Dynamic for SparseScan {
+    fn insert(&mut self, id: ItemId, point: &SparseVec) -> Result<()> {
+        if self.at.contains_key(&id) {
+            return Err(taken(id));
+        }
+        self.at.insert(id, self.points.len());
+        self.points.push((id, point.clone()));
+        self.entries += point.len();
+        Ok(())
+    }
+
+    fn remove(&mut self, id: ItemId) -> bool {
+        let Some(at) = self.at.remove(&id) else { return false };
+        let (_, gone) = self.points.swap_remove(at);
+        self.entries -= gone.len();
+        if let Some((moved, _)) = self.points.get(at) {
+            self.at.insert(*moved, at);
+        }
+        true
+    }
+}
