@@ -1,8 +1,8 @@
 //! The views of a thing that advisers look at: a vector, a small projection of it, words, and what a recogniser says.
 
-use rand::RngExt as _;
-
 use super::mixture::Opinion;
+use crate::linalg::double::norm;
+use crate::linalg::projection::RandomProjection;
 use crate::random;
 use crate::sparse::SparseVec;
 
@@ -25,32 +25,25 @@ pub struct Views {
 /// Makes views of vectors of one dimension.
 #[derive(Clone, Debug)]
 pub struct Projector {
-    dimension: usize,
-    /// Row-major `(SMALL, dimension)`; empty where vectors have no more than [`SMALL`] numbers, which stay as they are.
-    projection: Vec<f32>,
+    /// None where vectors have no more than [`SMALL`] numbers, which stay as they are.
+    projection: Option<RandomProjection>,
 }
 
 impl Projector {
-    /// A projection of vectors with `dimension` numbers: each entry is 1/sqrt(32) or minus that with equal chance, drawn from `seed`
-    /// (Achlioptas, *Database-friendly random projections*, 2003). O(dimension).
+    /// A projection of vectors with `dimension` numbers, drawn from `seed`. O(dimension).
     pub fn new(dimension: usize, seed: u64) -> Self {
-        let mut rng = random::stream(seed, 0);
-        let one = 1.0 / (SMALL as f32).sqrt();
-        let entries = if dimension > SMALL { SMALL * dimension } else { 0 };
-        Self { dimension, projection: (0..entries).map(|_| if rng.random::<bool>() { one } else { -one }).collect() }
+        let draw = || RandomProjection::new(dimension, SMALL, &mut random::stream(seed, 0));
+        Self { projection: (dimension > SMALL).then(draw) }
     }
 
     /// The views of a thing with these numbers, which are divided by their length where that is above 1, and these words; no recogniser
     /// was asked. O(dimension).
     pub fn views(&self, mut whole: Vec<f64>, words: SparseVec) -> Views {
         // A length of 1 must not become more by rounding.
-        let length = whole.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
+        let length = norm(&whole).max(1.0);
         whole.iter_mut().for_each(|x| *x /= length * (1.0 + 1e-12));
-        let mut small: Vec<f64> = match self.dimension {
-            0..=SMALL => whole.clone(),
-            d => self.projection.chunks_exact(d).map(|row| row.iter().zip(&whole).map(|(p, x)| f64::from(*p) * x).sum()).collect(),
-        };
-        let length = small.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
+        let mut small = self.projection.as_ref().map_or_else(|| whole.clone(), |projection| projection.project(&whole));
+        let length = norm(&small).max(1.0);
         small.push(length);
         small.iter_mut().for_each(|x| *x *= std::f64::consts::FRAC_1_SQRT_2 / length);
         Views { whole, small, words, recognised: Opinion::None }

@@ -8,6 +8,8 @@ use super::suggestion::Suggestion;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::state::State;
+use crate::linalg::double::squared_distance;
+use crate::nearest::farthest_first;
 use crate::progress::Progress;
 use crate::random;
 
@@ -92,24 +94,15 @@ impl Suggester {
             });
         }
         if order == LabelOrder::Useful {
-            for at in 0..UNLIKE.min(asked.len()) {
-                let (first, rest) = asked.split_at(at);
-                let values = |place: usize| &seen[place].views.whole;
-                let distance = |(place, _): &(usize, Option<Suggestion>)| {
-                    let squares = first.iter().map(|(other, _)| square(values(*place), values(*other)));
-                    squares.fold(f64::INFINITY, f64::min).min(4.0)
-                };
-                let gain = |candidate: &(usize, Option<Suggestion>)| worth(candidate).0 * distance(candidate).sqrt();
-                let gains: Vec<f64> = rest.iter().map(gain).collect();
-                // Of equals the first.
-                let best = (0..gains.len()).reduce(|best, i| if gains[i] > gains[best] { i } else { best }).unwrap_or(0);
-                asked[at..=at + best].rotate_right(1);
-            }
+            let values = |at: usize| &seen[asked[at].0].views.whole;
+            let distance = |a: usize, b: usize| squared_distance(values(a), values(b));
+            // As if something were chosen already that is as far from everything as vectors of length 1 can be.
+            let gain = |at: usize, square: f64| worth(&asked[at]).0 * square.min(4.0).sqrt();
+            let first = farthest_first(asked.len(), UNLIKE, distance, gain);
+            let mut rest: Vec<_> = asked.into_iter().map(Some).collect();
+            asked = first.into_iter().filter_map(|at| rest[at].take()).collect();
+            asked.extend(rest.into_iter().flatten());
         }
         Ok(asked.into_iter().map(|(place, suggestion)| (seen[place].id, suggestion)).collect())
     }
-}
-
-fn square(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

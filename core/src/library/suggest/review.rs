@@ -16,6 +16,8 @@ use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
 use crate::library::state::{Image, State};
+use crate::linalg::double::dot;
+use crate::nearest::TopK;
 use crate::progress::Progress;
 use crate::random;
 
@@ -136,7 +138,7 @@ impl Review {
         let by_image: HashMap<ItemId, &Case<'_>> = cases.iter().map(|case| (case.lesson.item, case)).collect();
         for doubt in reviewed.doubts.iter_mut().take(ALIKE.1) {
             if let Some(case) = by_image.get(&doubt.image) {
-                doubt.alike = alike(case, &cases);
+                doubt.alike = alike(case, &by_image);
             }
         }
         Ok(reviewed)
@@ -243,16 +245,12 @@ fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
     places.into_iter().map(|place| known[place]).collect()
 }
 
-/// The images of other objects that look most like one.
-fn alike(case: &Case<'_>, cases: &[Case<'_>]) -> Vec<(ItemId, String)> {
+/// The images of other objects that look most like one, with their labels.
+fn alike(case: &Case<'_>, cases: &HashMap<ItemId, &Case<'_>>) -> Vec<(ItemId, String)> {
     let is_other = |other: &&Case<'_>| other.lesson.item != case.lesson.item && (other.object.is_none() || other.object != case.object);
-    let likeness = |other: &Case<'_>| -> f64 { case.lesson.views.whole.iter().zip(&other.lesson.views.whole).map(|(a, b)| a * b).sum() };
-    let mut found: Vec<(f64, &Case<'_>)> = cases.iter().filter(is_other).map(|other| (likeness(other), other)).collect();
-    let order = |a: &(f64, &Case<'_>), b: &(f64, &Case<'_>)| b.0.total_cmp(&a.0).then(a.1.lesson.item.cmp(&b.1.lesson.item));
-    if found.len() > ALIKE.0 {
-        found.select_nth_unstable_by(ALIKE.0, order);
-        found.truncate(ALIKE.0);
-    }
-    found.sort_by(order);
-    found.into_iter().map(|(_, other)| (other.lesson.item, other.label.to_owned())).collect()
+    // The larger the inner product of vectors of length 1, the nearer they are.
+    let distance = |other: &Case<'_>| -dot(&case.lesson.views.whole, &other.lesson.views.whole);
+    let others = cases.values().copied().filter(is_other).map(|other| (other.lesson.item, distance(other)));
+    let label = |id: ItemId| Some((id, cases.get(&id)?.label.to_owned()));
+    TopK::of(ALIKE.0, others).into_iter().filter_map(|found| label(found.id)).collect()
 }
