@@ -1,4 +1,9 @@
-//! Several advisers on the class of one thing, combined by how well each has done: never much worse than the best of them.
+//! Prediction with expert advice on the class of one thing: several advisers, combined by how well each has done, so that the whole is never much
+//! worse than the best of them.
+//!
+//! An [`Ensemble`] is what labels are suggested with: it has advisers of some [`AdviserKind`]s, which look at the [`Views`] of a thing, and a
+//! [`Mixture`] of what they say. A [`History`] is an ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
+//! labelling desks of `eval` use the same, so that what is measured is what is served.
 //!
 //! An adviser gives a score for each class, or an order of them; [`Calibrated`] makes chances of either, from how often its first, second, ...
 //! choice was right before. [`Recurrence`] gives chances by the order of labels alone: the class of the last one may come again, as it does when
@@ -8,7 +13,7 @@
 //! Where the last class had only one or two examples, advisers keep another record: they do not know how little they know of it.
 //!
 //! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is theirs, with a rate that falls.
-//! - Freund, Schapire, Singer and Warmuth, *Using and combining predictors that specialize*, 1997: advisers that say nothing now and then.
+//! - Freund, Schapire, Singer and Warmuth, *Using and combining predictors that specialize*, 1997: sleeping experts, that is, advisers that say nothing now and then.
 //! - Vovk, *Aggregating strategies*, 1990: with log loss, what a mixture loses to the best is bounded once for all.
 //! - Genest and Zidek, *Combining probability distributions*, 1986: logarithmic pools.
 //! - Krichevsky and Trofimov, *The performance of universal encoding*, 1981: chances from counts, one half added.
@@ -28,7 +33,7 @@
 //! ```
 //!
 //! at any T, for any truths; so ln 1/π_i + ln (T+c-1)/c more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. Rounds with
-//! a class that was not known before count for nothing. An adviser that says nothing in a round counts as giving the chances that the mixture of the others gives:
+//! a class that was not known before count for nothing. An adviser that says nothing in a round, a sleeping expert, counts as giving the chances that the mixture of the others gives:
 //! then only sharing changes its weight, the mixture is what it would be without it, and the bound is about the rounds in which it speaks.
 //!
 //! # Who suggests
