@@ -4,14 +4,14 @@
 use proptest::prelude::*;
 use rand::RngExt;
 use tessera_core::advise::{
-    Adviser, Calibrated, Contextually, Linearly, LocalMeans, Mixture, Nearest, Neighbours, Opinion, Pool, Recurrence, Remembering,
-    recognised,
+    Adviser, AdviserKind, Calibrated, Contextually, Ensemble, History, Lesson, Linearly, LocalMeans, Mixture, Nearest, Neighbours, Opinion,
+    Pool, Projector, Recurrence, Remembering, recognised,
 };
 use tessera_core::bytes::{Reader, Stored, Writer};
 use tessera_core::ckm::Without;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::cmt::{Cmt, CmtOptions};
-use tessera_core::ids::ClassId;
+use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::online_linear::Rule;
 use tessera_core::random::{self, Rng};
 use tessera_core::sparse::SparseVec;
@@ -423,4 +423,68 @@ fn favourites_are_followed_within_their_bounds() {
         let [chosen, mixed] = mixture.wrong();
         assert!(chosen <= own.iter().sum::<f64>() && chosen <= mixed + least, "{chosen}, {mixed} and {wrong:?}");
     }
+}
+
+/// Things of three groups, every second one with words and every third one recognised.
+fn lessons(n: u32) -> Vec<Lesson> {
+    let mut rng = random::seeded(15);
+    let projector = Projector::new(40, 2);
+    let lesson = |number: u32| {
+        let class = ClassId(rng.random_range(0..3));
+        let mut whole: Vec<f64> = (0..40).map(|_| rng.random::<f64>() - 0.5).collect();
+        whole[class.index()] += 1.5;
+        let words = SparseVec::from_pairs([(class.0, 1.0), (10 + number % 5, 0.5)]).unwrap();
+        let mut views = projector.views(whole, if number % 2 == 0 { words } else { SparseVec::default() });
+        if number % 3 == 0 {
+            views.recognised = Opinion::Ranking(vec![class]);
+        }
+        Lesson { item: ItemId(number), class, views }
+    };
+    (0..n).map(lesson).collect()
+}
+
+#[test]
+fn views_are_no_longer_than_1() {
+    for dimension in [1, 32, 33, 100] {
+        let projector = Projector::new(dimension, 1);
+        for length in [0.0, 0.3, 1.0, 7.0] {
+            let views = projector.views(vec![length / (dimension as f64).sqrt(); dimension], SparseVec::default());
+            assert_eq!((views.whole.len(), views.small.len()), (dimension, dimension.min(32) + 1));
+            for (view, most) in [(&views.whole, length.min(1.0)), (&views.small, 1.0)] {
+                assert!(view.iter().map(|x| x * x).sum::<f64>().sqrt() <= most + 1e-12, "{view:?}");
+            }
+            assert_eq!(
+                views.small[dimension.min(32)],
+                projector.views(vec![0.0; dimension], SparseVec::default()).small[dimension.min(32)]
+            );
+        }
+    }
+}
+
+/// Every kind of adviser in one ensemble; whoever goes back to a checkpoint and learns again says what it would have said.
+#[test]
+fn an_ensemble_learns_and_unlearns() {
+    let lessons = lessons(300);
+    let fresh = || Ensemble::new(&AdviserKind::ALL, 40, random::stream(1, 1)).unwrap();
+    let advice = |history: &mut History| lessons[..9].iter().map(|lesson| history.advise(&lesson.views).unwrap()).collect::<Vec<_>>();
+    let learned = |n: usize| {
+        let mut history = History::new(fresh());
+        lessons[..n].iter().for_each(|lesson| history.learn(lesson.clone()).unwrap());
+        history
+    };
+    let mut history = learned(300);
+    let wrong = advice(&mut history).iter().zip(&lessons).filter(|(advice, lesson)| advice.suggestion() != Some(lesson.class)).count();
+    assert_eq!(wrong, 0);
+    for n in [290, 200, 64, 63, 1, 0] {
+        let forgotten = history.go_back(n);
+        let from = history.lessons().len();
+        assert!(from <= n && forgotten[0].item == lessons[from].item);
+        forgotten.into_iter().take(n - from).for_each(|lesson| history.learn(lesson).unwrap());
+        assert_eq!(advice(&mut history), advice(&mut learned(n)), "{n}");
+    }
+    // Old checkpoints are dropped, not the newest.
+    let mut history = learned(300);
+    assert!(history.go_back(299).len() <= 32);
+    assert!(Ensemble::new(&[], 40, random::seeded(1)).is_err());
+    assert!(Ensemble::new(&[AdviserKind::Recogniser], 40, random::seeded(1)).is_ok());
 }

@@ -2,13 +2,13 @@
 //! count.
 
 use proptest::prelude::*;
+use tessera_core::advise::AdviserKind;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::contextual::{Geometry, Update};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::eval::online::{Desks, Long, OnlineSetting, StreamOrder, StreamSource, Things, Who, dense, desks, draw, figures, play};
 use tessera_core::eval::recognition;
 use tessera_core::ids::ClassId;
-use tessera_core::library::suggest::ADVISERS;
 use tessera_core::online_linear::Rule;
 use tessera_core::picture::{InProcess, Limits};
 use tessera_core::progress::Progress;
@@ -305,7 +305,9 @@ fn desks_with_images() {
     let things = Things::of_images(&data, Some(&table), Some(learned.ckm), &decoder, 1, &progress).unwrap();
     assert_eq!((things.all.len(), things.failed.len()), (24, 0));
     assert!(
-        things.all.iter().all(|thing| thing.object.is_some() && thing.words.entries().len() > 2 && thing.whole.len() > thing.seen.len())
+        things.all.iter().all(|thing| thing.object.is_some()
+            && thing.views.words.entries().len() > 2
+            && thing.views.whole.len() > thing.views.small.len())
     );
     let kinds = [StreamOrder::Random, StreamOrder::Instance, StreamOrder::Runs];
     for (order, found) in kinds.into_iter().zip(desks(&things, None, &kinds, 2, 5, &progress).unwrap()) {
@@ -316,7 +318,7 @@ fn desks_with_images() {
         assert!(found.mixture.of.iter().all(|n| (3.0..=24.0).contains(n)) && found.regret[0] <= found.regret[1]);
         assert!(found.advisers.iter().all(|adviser| adviser.of.iter().all(|n| (3.0..=24.0).contains(n))), "{found:?}");
     }
-    let served = desks(&things, Some(&ADVISERS), &[StreamOrder::Random], 2, 5, &progress).unwrap().remove(0);
+    let served = desks(&things, Some(&AdviserKind::SERVED), &[StreamOrder::Random], 2, 5, &progress).unwrap().remove(0);
     let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
     names.sort_unstable();
     assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
@@ -325,6 +327,6 @@ fn desks_with_images() {
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
     let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();
-    assert!(plain.pieces.is_none() && plain.all.iter().all(|thing| thing.words.is_empty()));
+    assert!(plain.pieces.is_none() && plain.all.iter().all(|thing| thing.views.words.is_empty()));
     assert_eq!(one(&plain, StreamOrder::Random, 1, 5).unwrap().advisers.len(), 7);
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::json;
+use tessera_core::advise::AdviserKind;
 use tessera_core::contextual::{GUARD, Geometry};
 use tessera_core::eval::online::{Corrections, Desks, Long, OnlineSetting, StreamOrder, StreamSource, Who, play};
-use tessera_core::library::suggest::ADVISERS;
 use tessera_core::online_linear::Rule;
 
 use super::Done;
@@ -113,7 +113,7 @@ pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Res
     let orders = arguments.orders as usize;
     let work = || -> tessera_core::Result<_> {
         let things = session.things(&files)?;
-        let only = arguments.served.then_some(&ADVISERS[..]);
+        let only = arguments.served.then_some(&AdviserKind::SERVED[..]);
         let found = session.desks(&things, only, &kinds, orders)?;
         let written = arguments.to.as_deref().map(|to| session.write_desks(&things, &kinds, orders, to)).transpose()?;
         Ok((things.failed, found, written.unwrap_or_default()))

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tessera_core::advise::AdviserKind;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
@@ -60,7 +61,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::desks`].
-    pub fn desks(&self, things: &Things, only: Option<&[&str]>, kinds: &[StreamOrder], orders: usize) -> Result<Vec<Desks>> {
+    pub fn desks(&self, things: &Things, only: Option<&[AdviserKind]>, kinds: &[StreamOrder], orders: usize) -> Result<Vec<Desks>> {
         self.pool.install(|| online::desks(things, only, kinds, orders, self.seed, &self.progress))
     }
 
@@ -75,7 +76,7 @@ impl Session {
         let mut rows = String::new();
         for thing in &things.all {
             let _ = write!(rows, "{}", thing.class.0);
-            for x in &thing.whole {
+            for x in &thing.views.whole {
                 let _ = write!(rows, ",{x}");
             }
             rows.push('\n');

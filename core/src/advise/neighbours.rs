@@ -7,8 +7,10 @@
 use super::advisers::Adviser;
 use super::mixture::Opinion;
 use crate::error::Result;
-use crate::ids::ClassId;
+use crate::ids::{ClassId, ItemId, Neighbor};
 use crate::learn::{check_class, check_query};
+use crate::linalg::double::{add_scaled, squared_distance};
+use crate::nearest::TopK;
 use crate::random::Rng;
 
 /// Added to distances, so that those of copies have a logarithm.
@@ -37,34 +39,32 @@ impl Labelled {
         Ok(())
     }
 
-    fn row(&self, example: usize) -> &[f64] {
-        &self.examples[example * self.dimension..(example + 1) * self.dimension]
+    fn row(&self, example: ItemId) -> &[f64] {
+        &self.examples[example.0 as usize * self.dimension..][..self.dimension]
     }
 
-    /// The squared distance of each example, with its class and number.
-    fn distances<'a>(&'a self, x: &'a [f64]) -> Result<impl Iterator<Item = (f64, usize, usize)> + 'a> {
+    fn class(&self, example: ItemId) -> usize {
+        self.classes[example.0 as usize].index()
+    }
+
+    /// The squared distance of each example, known by its number. O(n d).
+    fn distances<'a>(&'a self, x: &'a [f64]) -> Result<impl Iterator<Item = (ItemId, f64)> + 'a> {
         check_query(x, self.dimension)?;
-        let rows = self.examples.chunks_exact(self.dimension.max(1)).zip(&self.classes);
-        Ok(rows.enumerate().map(move |(number, (row, class))| (square(row, x), class.index(), number)))
+        let rows = (0..).zip(self.examples.chunks_exact(self.dimension.max(1)));
+        Ok(rows.map(move |(number, row)| (ItemId(number), squared_distance(row, x))))
     }
-}
 
-fn square(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+    /// The `k` nearest examples of each class.
+    fn nearest_of_each(&self, x: &[f64], k: usize) -> Result<Vec<Vec<Neighbor>>> {
+        let mut nearest = vec![TopK::new(k); self.n_classes];
+        self.distances(x)?.for_each(|(example, square)| nearest[self.class(example)].offer(example, square));
+        Ok(nearest.into_iter().map(TopK::finish).collect())
+    }
 }
 
 /// Minus the logarithm of a distance whose square is known; minus infinity where there is none.
-fn score(square: f64) -> f64 {
-    if square < f64::INFINITY { -(square.sqrt() + TINY).ln() } else { f64::NEG_INFINITY }
-}
-
-/// Puts an example among the nearest `most`; of equals the first stays.
-fn keep(nearest: &mut Vec<(f64, usize)>, most: usize, square: f64, tag: usize) {
-    if nearest.len() < most || nearest.last().is_some_and(|last| square < last.0) {
-        let at = nearest.partition_point(|other| other.0 <= square);
-        nearest.insert(at, (square, tag));
-        nearest.truncate(most);
-    }
+fn score(square: Option<f64>) -> f64 {
+    square.map_or(f64::NEG_INFINITY, |square| -(square.sqrt() + TINY).ln())
 }
 
 /// The nearest labelled example of each class.
@@ -85,9 +85,8 @@ impl Adviser<[f64]> for Nearest {
 
     /// O(n d).
     fn opinion(&mut self, x: &[f64], _: &mut Rng) -> Result<Opinion> {
-        let mut nearest = vec![f64::INFINITY; self.0.n_classes];
-        self.0.distances(x)?.for_each(|(square, class, _)| nearest[class] = nearest[class].min(square));
-        Ok(Opinion::Scores(nearest.into_iter().map(score).collect()))
+        let nearest = self.0.nearest_of_each(x, 1)?;
+        Ok(Opinion::Scores(nearest.iter().map(|nearest| score(nearest.first().map(|nearest| nearest.distance))).collect()))
     }
 
     fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {
@@ -120,14 +119,15 @@ impl Adviser<[f64]> for Neighbours {
     /// O(n d).
     fn opinion(&mut self, x: &[f64], _: &mut Rng) -> Result<Opinion> {
         let mut nearest = vec![f64::INFINITY; self.0.n_classes];
-        let mut voting = Vec::with_capacity(VOTING + 1);
-        for (square, class, _) in self.0.distances(x)? {
+        let mut voting = TopK::new(VOTING);
+        for (example, square) in self.0.distances(x)? {
+            let class = self.0.class(example);
             nearest[class] = nearest[class].min(square);
-            keep(&mut voting, VOTING, square, class);
+            voting.offer(example, square);
         }
         let vote = |square: f64| 1.0 / (square.sqrt() + TINY);
         let mut scores: Vec<f64> = nearest.into_iter().map(|square| BESIDES * vote(square)).collect();
-        voting.into_iter().for_each(|(square, class)| scores[class] += vote(square));
+        voting.finish().into_iter().for_each(|voter| scores[self.0.class(voter.id)] += vote(voter.distance));
         Ok(Opinion::Scores(scores.into_iter().map(|score| if score > 0.0 { score } else { f64::NEG_INFINITY }).collect()))
     }
 
@@ -158,17 +158,13 @@ impl Adviser<[f64]> for LocalMeans {
 
     /// O(n d).
     fn opinion(&mut self, x: &[f64], _: &mut Rng) -> Result<Opinion> {
-        let mut nearest: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.0.n_classes];
-        for (square, class, number) in self.0.distances(x)? {
-            keep(&mut nearest[class], AVERAGED, square, number);
-        }
-        let of_class = |those: Vec<(f64, usize)>| {
+        let of_class = |nearest: Vec<Neighbor>| {
             let mut mean = vec![0.0; x.len()];
-            those.iter().for_each(|(_, number)| mean.iter_mut().zip(self.0.row(*number)).for_each(|(sum, x)| *sum += x));
-            mean.iter_mut().for_each(|sum| *sum /= those.len() as f64);
-            if those.is_empty() { f64::NEG_INFINITY } else { score(square(&mean, x)) }
+            nearest.iter().for_each(|neighbor| add_scaled(&mut mean, 1.0, self.0.row(neighbor.id)));
+            mean.iter_mut().for_each(|sum| *sum /= nearest.len() as f64);
+            score((!nearest.is_empty()).then(|| squared_distance(&mean, x)))
         };
-        Ok(Opinion::Scores(nearest.into_iter().map(of_class).collect()))
+        Ok(Opinion::Scores(self.0.nearest_of_each(x, AVERAGED)?.into_iter().map(of_class).collect()))
     }
 
     fn learn(&mut self, x: &[f64], truth: ClassId, _: &mut Rng) -> Result<()> {

@@ -3,8 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tessera_core::advise::AdviserKind;
 use tessera_core::data::toys::{Category, ToyOptions, render};
-use tessera_core::library::suggest::{ADVISERS, Doubt, LEARNED, LabelOrder, Review, Suggester, Suggestion};
+use tessera_core::data::{Dataset, OpenOptions};
+use tessera_core::eval::online::{StreamOrder, Things, desks, draw};
+use tessera_core::eval::recognition;
+use tessera_core::library::suggest::{Doubt, LEARNED, LabelOrder, Review, Suggester, Suggestion};
+use tessera_core::picture::Limits;
 
 use super::*;
 
@@ -61,7 +66,7 @@ fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
             let sum: f64 = suggestion.ranking.iter().map(|(_, chance)| chance).sum();
             let trust: f64 = suggestion.advisers.iter().map(|vote| vote.trust).sum();
             assert!((sum - 1.0).abs() < 1e-9 && (trust - 1.0).abs() < 1e-9, "{suggestion:?}");
-            assert_eq!(suggestion.advisers.len(), ADVISERS.len());
+            assert_eq!(suggestion.advisers.len(), AdviserKind::SERVED.len());
         }
         hold(&library).label(&[*id], &class(truth)).unwrap();
         followed(&library, &mut suggester);
@@ -192,7 +197,11 @@ fn wrong_labels_are_doubted_first() {
     for doubt in &reviewed.doubts {
         let (_, own) = doubt.label;
         assert!(doubt.instead.iter().all(|(class, chance)| *chance > own && *class != doubt.label.0));
-        assert!(doubt.advisers.len() == ADVISERS.len() && !doubt.alike.is_empty() && doubt.alike.iter().all(|(id, _)| *id != doubt.image));
+        assert!(
+            doubt.advisers.len() == AdviserKind::SERVED.len()
+                && !doubt.alike.is_empty()
+                && doubt.alike.iter().all(|(id, _)| *id != doubt.image)
+        );
     }
     assert_eq!(review(&Progress::default()), reviewed, "the same seed, the same answer");
     // What it is said not to be is not said instead.
@@ -258,5 +267,52 @@ fn an_object_does_not_vouch_for_its_own_label() {
     assert_eq!(found.iter().filter(|wrong| **wrong).count(), 6, "every view of it, for none is judged by the others: {found:?}");
     for doubt in reviewed.doubts.iter().filter(|doubt| wrong(doubt)) {
         assert!(doubt.alike.iter().all(|(id, _)| !wrong(&Doubt { image: *id, ..doubt.clone() })), "other objects look like it");
+    }
+}
+
+/// A simulated desk with the advisers of a library counts the corrections that a library's suggestions need.
+#[test]
+fn a_simulated_desk_needs_as_many_corrections_as_a_library() {
+    let place = Place::new(&[]);
+    let toys = ToyOptions { side: 64, ..ToyOptions::default() };
+    for (category, instance, view) in CLASSES.into_iter().flat_map(|c| (0..4).flat_map(move |i| (0..4).map(move |v| (c, i, v)))) {
+        let path = place.image(&format!("{}/{instance}_{view}.png", category.name()));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        render(category, instance, view, &toys).picture.save(path).unwrap();
+    }
+    let progress = Progress::default();
+    let data = Dataset::open(&place.images(), &OpenOptions::default(), &progress).unwrap();
+    let decoder = InProcess::new(Limits::default());
+    let learned = recognition::learn(&data, |_| true, &options(), &decoder, &progress).unwrap();
+    let things = Things::of_images(&data, None, Some(learned.ckm), &decoder, 4, &progress).unwrap();
+    let library = place.open();
+    imported_with(&library, &place.images(), &ImportOptions { labels: tessera_core::data::Labels::None, ..ImportOptions::default() });
+    while hold(&library).bring_appearances(100).unwrap() > 0 {}
+    for order in [StreamOrder::Random, StreamOrder::Runs] {
+        let found = desks(&things, Some(&AdviserKind::SERVED), &[order], 1, 4, &progress).unwrap().remove(0);
+        let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();
+        assert_eq!(names, ["contextual", "pa", "nearest", "recogniser"], "nobody wrote captions");
+        let mut suggester = Suggester::new(4, LEARNED).unwrap();
+        let (mut corrections, mut each) = (0.0, vec![0.0; AdviserKind::SERVED.len()]);
+        for number in draw(&things, order, 1, 4).unwrap().concat() {
+            let item = &data.items[number];
+            let truth = data.class_name(item.class);
+            let path = item.path().strip_prefix(place.images()).unwrap().to_str().unwrap().to_owned();
+            let id = at(&library, &path).id;
+            let suggestion = suggested(&library, &mut suggester, id);
+            let is_wrong = |class: Option<&String>| f64::from(u8::from(class.is_none_or(|class| class != truth)));
+            corrections += is_wrong(suggestion.as_ref().map(|suggestion| &suggestion.ranking[0].0));
+            for (at, sum) in each.iter_mut().enumerate() {
+                *sum += is_wrong(suggestion.as_ref().and_then(|suggestion| suggestion.advisers[at].class.as_ref()));
+            }
+            hold(&library).label(&[id], &class(truth)).unwrap();
+            followed(&library, &mut suggester);
+        }
+        each.remove(3);
+        assert_eq!(corrections, found.mixture.of[0], "{order:?}");
+        assert_eq!(each, found.advisers.iter().map(|adviser| adviser.of[0]).collect::<Vec<_>>(), "{order:?}");
+        for _ in 0..things.all.len() {
+            hold(&library).undo().unwrap();
+        }
     }
 }

@@ -1,31 +1,24 @@
-//! A labelling desk without a person: how many suggestions must be corrected until everything is
-//! labelled.
+//! A labelling desk without a person: how many suggestions must be corrected until everything is labelled.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rayon::prelude::*;
 
 use super::orders::StreamOrder;
-use super::things::{Thing, Things};
-use crate::advise::{Adviser, Contextually, Linearly, LocalMeans, Mixture, Nearest, Neighbours, Opinion, Remembering, recognised};
+use super::things::Things;
+use crate::advise::{AdviserKind, Ensemble, Times, recognised};
 use crate::ckm::Scores;
-use crate::cmt::{Cmt, CmtOptions};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::online_linear::Rule;
 use crate::progress::Progress;
-use crate::random::{self, Rng};
-
-/// Leaves of a memory of captions that are looked at.
-const LEAVES: usize = 8;
+use crate::random;
 
 /// Corrections by one adviser, or by the mixture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corrections {
     /// Who suggested.
     pub name: &'static str,
-    /// For each order: corrections until everything was labelled. The first example of each class
-    /// is one in any case.
+    /// For each order: corrections until everything was labelled. The first example of each class is one in any case.
     pub of: Vec<f64>,
     /// Time of an example, to suggest and to learn; none of what was worked out before.
     pub time: Duration,
@@ -64,84 +57,16 @@ pub struct Desks {
     pub last: Corrections,
     /// The mixture's trust in each adviser at the end, on average.
     pub trust: Vec<f64>,
-    /// The most, over orders, of the mixture's log loss beyond that of the best adviser, and the
-    /// bound on it.
+    /// The most, over orders, of the mixture's log loss beyond that of the best adviser, and the bound on it.
     pub regret: [f64; 2],
 }
 
 impl Desks {
-    /// The mixture's corrections over those of the adviser that was best on average, or of always
-    /// suggesting the last class where that is better.
+    /// The mixture's corrections over those of the adviser that was best on average, or of always suggesting the last class where that is better.
     pub fn ratio(&self) -> f64 {
         let best = self.advisers.iter().chain([&self.last]).map(Corrections::mean).fold(f64::INFINITY, f64::min);
         self.mixture.mean() / best
     }
-}
-
-/// An adviser that sees some of a thing.
-struct Seeing<A, F> {
-    adviser: A,
-    look: F,
-}
-
-impl<A: Adviser<[f64]>, F: Fn(&Thing) -> &[f64]> Adviser<Thing> for Seeing<A, F> {
-    fn name(&self) -> &'static str {
-        self.adviser.name()
-    }
-
-    fn opinion(&mut self, thing: &Thing, rng: &mut Rng) -> Result<Opinion> {
-        self.adviser.opinion((self.look)(thing), rng)
-    }
-
-    fn learn(&mut self, thing: &Thing, truth: ClassId, rng: &mut Rng) -> Result<()> {
-        self.adviser.learn((self.look)(thing), truth, rng)
-    }
-}
-
-/// A memory of captions; of what has none it thinks nothing.
-struct Reading(Remembering);
-
-impl Adviser<Thing> for Reading {
-    fn name(&self) -> &'static str {
-        "captions"
-    }
-
-    fn opinion(&mut self, thing: &Thing, rng: &mut Rng) -> Result<Opinion> {
-        if thing.words.is_empty() { Ok(Opinion::None) } else { self.0.opinion(&thing.words, rng) }
-    }
-
-    fn learn(&mut self, thing: &Thing, truth: ClassId, rng: &mut Rng) -> Result<()> {
-        if thing.words.is_empty() { Ok(()) } else { self.0.learn(&thing.words, truth, rng) }
-    }
-}
-
-type Advisers = Vec<Box<dyn Adviser<Thing>>>;
-
-/// Advisers that know nothing yet: all, or those with these names.
-fn advisers(things: &Things, only: Option<&[&str]>) -> Result<Advisers> {
-    let Some(first) = things.all.first() else { return Err(Error::value("desk", "things to label", "none")) };
-    let (whole, seen) = (first.whole.len(), first.seen.len());
-    fn all(thing: &Thing) -> &[f64] {
-        &thing.whole
-    }
-    fn some(thing: &Thing) -> &[f64] {
-        &thing.seen
-    }
-    let linear = |rule| Seeing { adviser: Linearly::new(rule, whole), look: all };
-    let mut made: Advisers = vec![
-        Box::new(Seeing { adviser: Nearest::new(whole), look: all }),
-        Box::new(Seeing { adviser: Contextually::new(seen)?, look: some }),
-        Box::new(Seeing { adviser: Neighbours::new(whole), look: all }),
-        Box::new(Seeing { adviser: LocalMeans::new(whole), look: all }),
-        Box::new(linear(Rule::PassiveAggressive { aggressiveness: 1.0 })),
-        Box::new(linear(Rule::Perceptron)),
-        Box::new(linear(Rule::SecondOrder { ridge: 1.0 })),
-    ];
-    if things.all.iter().any(|thing| !thing.words.is_empty()) {
-        made.push(Box::new(Reading(Remembering::new(Cmt::new(&CmtOptions::default())?, LEAVES))));
-    }
-    made.retain(|adviser| only.is_none_or(|only| only.contains(&adviser.name())));
-    Ok(made)
 }
 
 /// Orders of all things: the same for the same seed, whoever asks.
@@ -154,29 +79,28 @@ pub fn draw(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> Re
     (0..orders as u64).map(|number| order.draw(&classes, objects.as_deref(), &mut random::stream(seed, number))).collect()
 }
 
-/// One desk.
+/// What came of labelling everything in one order.
 struct Sitting {
     mixture: f64,
     each: Vec<f64>,
     last: f64,
-    times: Vec<Duration>,
-    mixing: Duration,
+    times: Times,
     trust: Vec<f64>,
     regret: [f64; 2],
+    /// Whether each adviser ever said anything.
+    spoke: Vec<bool>,
 }
 
-/// Labels all things, in each of `orders` orders of each kind drawn from `seed`, with all advisers
-/// or with those named in `only`, which hear every label; the recogniser is there wherever there
-/// are images. Orders are worked at on all threads, each with a generator of its own, so that the
-/// number of threads changes no count; what the recogniser compares, it compares once for all
-/// orders.
+/// Labels all things, in each of `orders` orders of each kind drawn from `seed`, with an ensemble of all advisers that have something to look at, or
+/// of those in `only`, as [`AdviserKind::SERVED`]; of these, those that never say anything are not told of. Orders are worked at on all
+/// threads, each with a generator of its own, so that the number of threads changes no count; what the recogniser compares, it compares once
+/// for all orders.
 ///
 /// # Errors
-/// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be
-/// had, or none; [`Error::Cancelled`].
+/// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be had, or none; [`Error::Cancelled`].
 pub fn desks(
     things: &Things,
-    only: Option<&[&str]>,
+    only: Option<&[AdviserKind]>,
     kinds: &[StreamOrder],
     orders: usize,
     seed: u64,
@@ -186,27 +110,27 @@ pub fn desks(
         return Err(Error::Option { name: "orders", found: "0".into(), expected: "1 or more" });
     }
     let places: Vec<Vec<usize>> = kinds.iter().map(|order| draw(things, *order, orders, seed)).collect::<Result<Vec<_>>>()?.concat();
-    let mut names: Vec<&'static str> = advisers(things, only)?.iter().map(|adviser| adviser.name()).collect();
+    let Some(first) = things.all.first() else { return Err(Error::value("desk", "things to label", "none")) };
+    let dimension = first.views.whole.len();
+    let advisers = only.map_or_else(|| things.advisers(), <[AdviserKind]>::to_vec);
     let judged = things.judged(&places, progress)?;
-    if judged.is_some() {
-        names.push("recogniser");
-    }
     let mut classes: Vec<ClassId> = things.all.iter().map(|thing| thing.class).collect();
     classes.sort_unstable();
     classes.dedup();
     progress.begin("Labelling", (things.all.len() * places.len()) as u64);
     let sit = |(number, places): (usize, &Vec<usize>)| {
         let judged = |place: usize| judged.as_ref().and_then(|judged| judged[place].get(number));
-        sitting(things, advisers(things, only)?, places, judged, random::stream(seed, (1 << 32) + (number % orders) as u64), progress)
+        let rng = random::stream(seed, (1 << 32) + (number % orders) as u64);
+        sitting(things, Ensemble::new(&advisers, dimension, rng)?, places, judged, progress)
     };
     let sittings: Vec<Sitting> = places.par_iter().enumerate().map(sit).collect::<Result<_>>()?;
     let none = Desks {
         examples: things.all.len(),
         classes: classes.len(),
         mixture: Corrections::new("mixture"),
-        advisers: names.into_iter().map(Corrections::new).collect(),
+        advisers: advisers.iter().map(|kind| Corrections::new(kind.name())).collect(),
         last: Corrections::new("last class"),
-        trust: Vec::new(),
+        trust: vec![0.0; advisers.len()],
         regret: [f64::NEG_INFINITY; 2],
     };
     Ok(sittings.chunks(orders).map(|sittings| summed(none.clone(), sittings)).collect())
@@ -216,87 +140,63 @@ pub fn desks(
 fn summed(none: Desks, sittings: &[Sitting]) -> Desks {
     let mut made = none;
     let orders = sittings.len();
-    made.trust = vec![0.0; made.advisers.len()];
     let rounds = (made.examples * orders).max(1) as u32;
     for sitting in sittings {
         made.mixture.of.push(sitting.mixture);
-        made.mixture.time += sitting.mixing / rounds;
+        made.mixture.time += sitting.times.mixture / rounds;
         made.last.of.push(sitting.last);
-        for ((corrections, n), time) in made.advisers.iter_mut().zip(&sitting.each).zip(&sitting.times) {
+        for ((corrections, n), time) in made.advisers.iter_mut().zip(&sitting.each).zip(&sitting.times.advisers) {
             corrections.of.push(*n);
             corrections.time += *time / rounds;
         }
         made.trust.iter_mut().zip(&sitting.trust).for_each(|(sum, trust)| *sum += trust / orders as f64);
         made.regret = [made.regret[0].max(sitting.regret[0]), made.regret[1].max(sitting.regret[1])];
     }
+    let spoke = |adviser: usize| sittings.iter().any(|sitting| sitting.spoke[adviser]);
+    let told = made.advisers.into_iter().zip(made.trust).enumerate().filter(|(adviser, _)| spoke(*adviser));
+    (made.advisers, made.trust) = told.map(|(_, told)| told).unzip();
     made
 }
 
 fn sitting<'a>(
     things: &Things,
-    mut advisers: Advisers,
+    mut ensemble: Ensemble,
     places: &[usize],
     judged: impl Fn(usize) -> Option<&'a Scores>,
-    mut rng: Rng,
     progress: &Progress,
 ) -> Result<Sitting> {
-    let n = advisers.len() + usize::from(things.pieces.is_some());
-    // These need but one example of a class, and so does the recogniser, who tells more apart.
-    let place = |name: &str| advisers.iter().position(|adviser| adviser.name() == name);
-    let near = ["local-means", "nearest"].into_iter().filter_map(place).collect();
-    let favourites: Vec<usize> = if things.pieces.is_some() { vec![n - 1] } else { near };
-    let mut mixture = if favourites.is_empty() { Mixture::new(n)? } else { Mixture::favouring(&favourites, n)? };
-    let mut sum = Sitting {
-        mixture: 0.0,
-        each: vec![0.0; n],
-        last: 0.0,
-        times: vec![Duration::ZERO; n],
-        mixing: Duration::ZERO,
-        trust: Vec::new(),
-        regret: [0.0; 2],
-    };
+    let n = ensemble.kinds().len();
+    let (mut mixture, mut each, mut spoke, mut from_last) = (0.0, vec![0.0; n], vec![false; n], 0.0);
     // Classes are numbered as they come: one that nobody has seen must not be a candidate.
     let mut known: Vec<ClassId> = Vec::new();
     let mut last = None;
     for &place in places {
         progress.step()?;
         let thing = &things.all[place];
-        let mut opinions = Vec::with_capacity(n);
-        for (adviser, time) in advisers.iter_mut().zip(&mut sum.times) {
-            let start = Instant::now();
-            opinions.push(adviser.opinion(thing, &mut rng)?);
-            *time += start.elapsed();
-        }
+        let mut views = thing.views.clone();
         if let (Some(scores), Some(pieces)) = (judged(place), &things.pieces) {
             // The machine has all classes, by name; here they are numbered as they come.
             let first = |own: ClassId| pieces.classes().get(own.index()).and_then(|class| class.examples.first());
             let number =
                 |own| known.iter().position(|known| Some(*known) == first(own).map(|example| things.all[example.id.0 as usize].class));
-            opinions.push(recognised(scores, |own| number(own).map(|number| ClassId(number as u32))));
+            views.recognised = recognised(scores, |own| number(own).map(|number| ClassId(number as u32)));
         }
         let number = known.iter().position(|known| *known == thing.class).unwrap_or_else(|| {
             known.push(thing.class);
             known.len() - 1
         });
         let truth = ClassId(number as u32);
-        let start = Instant::now();
-        let advice = mixture.combine(&opinions);
+        let advice = ensemble.learn(&views, truth)?;
         let corrected = |suggested: Option<ClassId>| f64::from(u8::from(suggested != Some(truth)));
-        sum.mixture += corrected(advice.suggestion());
-        sum.each.iter_mut().zip(&advice.each).for_each(|(sum, suggested)| *sum += corrected(*suggested));
-        sum.last += corrected(last);
+        mixture += corrected(advice.suggestion());
+        each.iter_mut().zip(&advice.each).for_each(|(sum, suggested)| *sum += corrected(*suggested));
+        spoke.iter_mut().zip(&advice.each).for_each(|(spoke, suggested)| *spoke |= suggested.is_some());
+        from_last += corrected(last);
         last = Some(truth);
-        mixture.learn(&advice, truth)?;
-        sum.mixing += start.elapsed();
-        for (adviser, time) in advisers.iter_mut().zip(&mut sum.times) {
-            let start = Instant::now();
-            adviser.learn(thing, truth, &mut rng)?;
-            *time += start.elapsed();
-        }
     }
-    let (log_loss, log_losses) = mixture.log_losses();
+    let (log_loss, log_losses) = ensemble.mixture().log_losses();
     let best = log_losses.iter().take(n).copied().fold(f64::INFINITY, f64::min);
-    sum.regret = [log_loss - best, mixture.regret_bound(0)];
-    sum.trust = mixture.trust();
-    Ok(sum)
+    let regret = [log_loss - best, ensemble.mixture().regret_bound(0)];
+    let trust = ensemble.mixture().trust();
+    Ok(Sitting { mixture, each, last: from_last, times: ensemble.times().clone(), trust, regret, spoke })
 }

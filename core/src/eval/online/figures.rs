@@ -1,8 +1,8 @@
 //! Curves of long streams: loss against rounds of contextual search beside the classical rules, and
 //! mistakes against the margin.
 
+use super::play::{OnlineSetting, Played, Who, play};
 use super::streams::StreamSource;
-use super::{OnlineSetting, Played, Who, play};
 use crate::contextual::{Geometry, Update};
 use crate::error::Result;
 use crate::eval::figures::Curve;

@@ -1,24 +1,21 @@
-//! What is labelled at a simulated desk, as its advisers see it: numbers of a file, or images with
-//! their appearance, captions and pieces.
+//! What is labelled at a simulated desk, as its advisers see it: numbers of a file, or images with their appearance, captions and pieces.
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use super::examples::dense;
+use crate::advise::{AdviserKind, Projector, Views};
 use crate::ckm::{Ckm, Scores};
 use crate::data::tables::Table;
 use crate::data::{Dataset, ImageSource};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
-use crate::picture::appearance::Appearance;
+use crate::picture::appearance::{Appearance, VALUES};
 use crate::picture::{Decoder, thumbnail};
 use crate::progress::Progress;
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Stemming, counts};
-
-/// Components of an appearance that contextual search sees, the last of which is the same for all.
-const SEEN: usize = 33;
 
 /// A thing to be labelled.
 #[derive(Clone, Debug)]
@@ -27,12 +24,8 @@ pub struct Thing {
     pub class: ClassId,
     /// Which object it shows, if that is known.
     pub object: Option<usize>,
-    /// All its numbers, of length 1 at most.
-    pub whole: Vec<f64>,
-    /// Fewer numbers, for what takes long with many.
-    pub seen: Vec<f64>,
-    /// The words of its captions.
-    pub words: SparseVec,
+    /// What advisers see of it, but for the recogniser's opinion.
+    pub views: Views,
 }
 
 /// Things to be labelled.
@@ -58,8 +51,7 @@ impl<'a> Numbers<'a> {
 }
 
 impl Things {
-    /// Examples as [`dense`] makes them with this many components, and the objects that they show,
-    /// one name for each, or none at all.
+    /// Examples as [`dense`] makes them with this many components, and the objects that they show, one name for each, or none at all.
     ///
     /// # Errors
     /// [`Error::Value`] for another number of objects than of examples.
@@ -68,17 +60,18 @@ impl Things {
             return Err(Error::value("groups", format!("one for each of {} examples", examples.len()), objects.len().to_string()));
         }
         let mut numbers = Numbers::default();
+        let examples = dense(examples, dimension, seed);
+        let projector = Projector::new(examples.first().map_or(0, |(_, whole)| whole.len()), seed);
         let thing = |(place, (class, whole)): (usize, (ClassId, Vec<f64>))| {
             let object = objects.get(place).map(|name| numbers.of(name));
-            Thing { class, object, seen: whole.clone(), whole, words: SparseVec::default() }
+            Thing { class, object, views: projector.views(whole, SparseVec::default()) }
         };
-        let all = dense(examples, dimension, seed).into_iter().enumerate().map(thing).collect();
+        let all = examples.into_iter().enumerate().map(thing).collect();
         Ok(Self { all, ..Self::default() })
     }
 
-    /// The images of a data set that can be decoded, with the captions that a table has for them by
-    /// their names or paths, and the pieces that a recogniser made of the data set has of them, if
-    /// there is one.
+    /// The images of a data set that can be decoded, with the captions that a table has for them by their names or paths, and the pieces that
+    /// a recogniser made of the data set has of them, if there is one.
     ///
     /// # Errors
     /// [`Error::Data`] when no image can be used; [`Error::Cancelled`].
@@ -96,11 +89,13 @@ impl Things {
         let look = |item: usize| -> Result<Appearance> {
             progress.step()?;
             let picture = data.picture(item, decoder, thumbnail::SIDE, progress)?;
-            Ok(Appearance::of(&thumbnail::shrink(&picture.pixels)))
+            // A library looks at the thumbnails that it keeps.
+            let small = thumbnail::shrink(&picture.pixels);
+            Ok(Appearance::of(&thumbnail::decode(&thumbnail::encode(&small)).unwrap_or(small)))
         };
         let looked: Vec<Result<Appearance>> = (0..data.items.len()).into_par_iter().map(look).collect();
         let (mut made, mut objects) = (Self::default(), Numbers::default());
-        let mut sparse = Vec::new();
+        let projector = Projector::new(VALUES, seed);
         let mut pieces = recogniser.as_ref().map(|ckm| Ckm::new(ckm.options().clone())).transpose()?;
         let held: BTreeMap<ItemId, _> =
             recogniser.iter().flat_map(Ckm::examples).map(|(class, example)| (example.id, (class, example))).collect();
@@ -115,10 +110,6 @@ impl Things {
                     continue;
                 }
             };
-            let mut whole = appearance.values();
-            let length = whole.iter().map(|x| x * x).sum::<f64>().sqrt().max(1.0);
-            whole.iter_mut().for_each(|x| *x /= length * (1.0 + 1e-12));
-            sparse.push((item.class, SparseVec::from_pairs(whole.iter().zip(0..).map(|(x, at)| (at, *x as f32)))?));
             let path = match &item.source {
                 ImageSource::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
                 ImageSource::Frame { .. } => item.name(),
@@ -131,14 +122,11 @@ impl Things {
                 let id = ItemId(made.all.len() as u32);
                 pieces.add(data.class_name(item.class), crate::ckm::Example { id, ..(*example).clone() })?;
             }
-            made.all.push(Thing { class: item.class, object, whole, seen: Vec::new(), words });
+            made.all.push(Thing { class: item.class, object, views: projector.views(appearance.values(), words) });
         }
         if made.all.is_empty() {
             let advice = "put the images of each class into a folder of its own";
             return Err(Error::data(&data.root, "images that can be decoded", "none", advice));
-        }
-        for (thing, (_, seen)) in made.all.iter_mut().zip(dense(&sparse, SEEN, seed)) {
-            thing.seen = seen;
         }
         // Orders by object need all objects.
         if made.all.iter().any(|thing| thing.object.is_none()) {
@@ -148,9 +136,19 @@ impl Things {
         Ok(made)
     }
 
-    /// What a recogniser that learned each thing before would have thought of the next, in each of
-    /// these orders: `(things, orders)`, by position. On all threads. O(things^2) comparisons of
-    /// images, and O(orders * things^2) steps for each element.
+    /// The kinds of advisers that have something to look at: captions and the recogniser only where there are any.
+    pub(super) fn advisers(&self) -> Vec<AdviserKind> {
+        let has_words = self.all.iter().any(|thing| !thing.views.words.is_empty());
+        let has_something = |kind: &AdviserKind| match kind {
+            AdviserKind::Captions => has_words,
+            AdviserKind::Recogniser => self.pieces.is_some(),
+            _ => true,
+        };
+        AdviserKind::ALL.into_iter().filter(has_something).collect()
+    }
+
+    /// What a recogniser that learned each thing before would have thought of the next, in each of these orders: `(things, orders)`, by position. On all
+    /// threads. O(things^2) comparisons of images, and O(orders * things^2) steps for each element.
     ///
     /// # Errors
     /// [`Error::Cancelled`].

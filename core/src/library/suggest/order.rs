@@ -3,23 +3,25 @@
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, Seen, Suggester, Suggestion};
+use super::suggester::{Moment, Seen, Suggester};
+use super::suggestion::Suggestion;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::state::State;
+use crate::linalg::double::squared_distance;
+use crate::nearest::farthest_first;
 use crate::progress::Progress;
 use crate::random;
 
 /// An order of images to be labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LabelOrder {
-    /// Those first that teach most: of which the advisers together are unsure (margin sampling:
-    /// Scheffer, Decomain and Wrobel 2001), and that look unlike each other (farthest-first
-    /// traversal: Gonzalez 1985).
+    /// Those first that teach most: of which the advisers together are unsure (margin sampling: Scheffer, Decomain and Wrobel 2001), and that
+    /// look unlike each other (farthest-first traversal: Gonzalez 1985).
     #[default]
     Useful,
-    /// Those first on which the advisers disagree most, by the entropy of their votes, each counted
-    /// as much as it is trusted (Dagan and Engelson 1995).
+    /// Those first on which the advisers disagree most, by the entropy of their votes, each counted as much as it is trusted (Dagan and
+    /// Engelson 1995).
     Disagreement,
     /// By their paths.
     Folder,
@@ -51,8 +53,8 @@ impl LabelOrder {
         matches!(self, Self::Useful | Self::Disagreement)
     }
 
-    /// Brings images in this order, as far as that can be done without asking advisers: where they
-    /// would be asked, by chance, so that the first [`POOL`] of them speak for all.
+    /// Brings images in this order, as far as that can be done without asking advisers: where they would be asked, by chance, so that the first
+    /// [`POOL`] of them speak for all.
     pub fn arrange(self, state: &State, images: &mut [ItemId], seed: u64) {
         match self {
             Self::Folder => images.sort_by_cached_key(|id| state.image(*id).and_then(|image| state.path_of(image))),
@@ -62,9 +64,8 @@ impl LabelOrder {
 }
 
 impl Suggester {
-    /// Brings images into an order that advisers are asked for, with what is suggested for each at
-    /// a glance. Others stay as they are. O(images) opinions without the recogniser's, and
-    /// O(images) likenesses for each of the first few.
+    /// Brings images into an order that advisers are asked for, with what is suggested for each at a glance. Others stay as they are.
+    /// O(images) opinions without the recogniser's, and O(images) likenesses for each of the first few.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`].
@@ -93,45 +94,15 @@ impl Suggester {
             });
         }
         if order == LabelOrder::Useful {
-            for at in 0..UNLIKE.min(asked.len()) {
-                let (first, rest) = asked.split_at(at);
-                let values = |place: usize| &seen[place].view.whole;
-                let distance = |(place, _): &(usize, Option<Suggestion>)| {
-                    let squares = first.iter().map(|(other, _)| square(values(*place), values(*other)));
-                    squares.fold(f64::INFINITY, f64::min).min(4.0)
-                };
-                let gain = |candidate: &(usize, Option<Suggestion>)| worth(candidate).0 * distance(candidate).sqrt();
-                let gains: Vec<f64> = rest.iter().map(gain).collect();
-                // Of equals the first.
-                let best = (0..gains.len()).reduce(|best, i| if gains[i] > gains[best] { i } else { best }).unwrap_or(0);
-                asked[at..=at + best].rotate_right(1);
-            }
+            let values = |at: usize| &seen[asked[at].0].views.whole;
+            let distance = |a: usize, b: usize| squared_distance(values(a), values(b));
+            // As if something were chosen already that is as far from everything as vectors of length 1 can be.
+            let gain = |at: usize, square: f64| worth(&asked[at]).0 * square.min(4.0).sqrt();
+            let first = farthest_first(asked.len(), UNLIKE, distance, gain);
+            let mut rest: Vec<_> = asked.into_iter().map(Some).collect();
+            asked = first.into_iter().filter_map(|at| rest[at].take()).collect();
+            asked.extend(rest.into_iter().flatten());
         }
         Ok(asked.into_iter().map(|(place, suggestion)| (seen[place].id, suggestion)).collect())
     }
-}
-
-impl Suggestion {
-    /// 1 where the best two classes are equally likely, 0 where the best is certain.
-    pub fn uncertainty(&self) -> f64 {
-        let chance = |place: usize| self.ranking.get(place).map_or(0.0, |(_, chance)| *chance);
-        1.0 - (chance(0) - chance(1))
-    }
-
-    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all
-    /// agree.
-    pub fn disagreement(&self) -> f64 {
-        let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|vote| Some((vote.class.as_ref()?, vote.trust))).collect();
-        let total: f64 = said.iter().map(|(_, trust)| trust).sum();
-        let mut classes: Vec<&String> = said.iter().map(|(class, _)| *class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let share = |class: &String| said.iter().filter(|(own, _)| *own == class).map(|(_, trust)| trust).sum::<f64>() / total;
-        let bits = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };
-        if total > 0.0 { classes.into_iter().map(|class| bits(share(class))).sum() } else { 0.0 }
-    }
-}
-
-fn square(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

@@ -1,21 +1,23 @@
-//! Labels that look wrong: each is judged by advisers that never saw its object, and those they
-//! contradict most come first.
+//! Labels that look wrong: each is judged by advisers that never saw its object, and those they contradict most come first.
 //!
-//! This is confident learning in its simplest form (Northcutt, Jiang and Chuang, *Confident
-//! learning*, JAIR 2021, section 3): chances out of sample, by cross-validation over objects, and
-//! labels by how much less likely they are than the best other class.
+//! This is confident learning in its simplest form (Northcutt, Jiang and Chuang, *Confident learning*, JAIR 2021, section 3): chances out of
+//! sample, by cross-validation over objects, and labels by how much less likely they are than the best other class.
 
 use rand::seq::SliceRandom as _;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{LEARNED, Lens, Said, Stand, View, Vote, opinion};
-use crate::advise::Opinion;
+use super::suggester::{LEARNED, ensemble};
+use super::suggestion::{Vote, votes};
+use super::views::{opinion, projector, views};
+use crate::advise::{Ensemble, Lesson, Opinion, Views};
 use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
 use crate::library::state::{Image, State};
+use crate::linalg::double::dot;
+use crate::nearest::TopK;
 use crate::progress::Progress;
 use crate::random;
 
@@ -35,13 +37,11 @@ pub struct Doubt {
     pub image: ItemId,
     /// Its label, and the chance that it is right.
     pub label: (String, f64),
-    /// The classes that are more likely, the best first, nine at most; those that the user said it
-    /// is not of are left out.
+    /// The classes that are more likely, the best first, nine at most; those that the user said it is not of are left out.
     pub instead: Vec<(String, f64)>,
     /// What each adviser alone would say.
     pub advisers: Vec<Vote>,
-    /// The images of other objects that look most like it, with their classes, the most alike
-    /// first; only of the first few hundred doubts.
+    /// The images of other objects that look most like it, with their classes, the most alike first; only of the first few hundred doubts.
     pub alike: Vec<(ItemId, String)>,
 }
 
@@ -56,8 +56,7 @@ pub struct Reviewed {
     pub passed: usize,
     /// Labels that were not come to, for it was cancelled.
     pub left: usize,
-    /// Labels that were judged of images whose object is not known: near copies of them, with the
-    /// same wrong label, speak for it.
+    /// Labels that were judged of images whose object is not known: near copies of them, with the same wrong label, speak for it.
     pub objects_unknown: usize,
 }
 
@@ -66,14 +65,14 @@ pub struct Review {
     seed: u64,
     state: State,
     ckm: Arc<Ckm>,
-    labels: Vec<(ItemId, String, View)>,
+    labels: Vec<(ItemId, String, Views)>,
     /// Labels of images that nothing is known of.
     unseen: usize,
 }
 
 /// A label with what is needed to judge it.
 struct Case<'a> {
-    said: Said,
+    lesson: Lesson,
     /// The part in which it is judged: the same for all images of its object.
     fold: usize,
     object: Option<String>,
@@ -81,25 +80,22 @@ struct Case<'a> {
 }
 
 impl Review {
-    /// Takes from a library what is to be reviewed. What images look like must be in the machine
-    /// ([`Library::bring_appearances`]). O(images).
+    /// Takes from a library what is to be reviewed. What images look like must be in the machine ([`Library::bring_appearances`]). O(images).
     pub fn new(library: &Library, seed: u64) -> Self {
-        let (state, lens) = (library.state().clone(), Lens::new(seed));
-        let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), lens.view(library, image)?));
+        let (state, projector) = (library.state().clone(), projector(seed));
+        let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&projector, library, image)?));
         let labels: Vec<_> = state.images().filter_map(view).collect();
         let unseen = state.images().filter(|image| image.label().is_some()).count() - labels.len();
         Self { seed, ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
     }
 
-    /// Judges all labels. Where that is cancelled, some of those that were come to are told. The
-    /// recogniser is asked once for each label without its object; besides, O(labels) learning
-    /// steps and likenesses for the first few hundred doubts.
+    /// Judges all labels. Where that is cancelled, some of those that were come to are told. The recogniser is asked once for each label
+    /// without its object; besides, O(labels) learning steps and likenesses for the first few hundred doubts.
     ///
-    /// What is said of an object by others never heard its labels: not the advisers, which learn
-    /// the other folds, nor the recogniser, which leaves the object out. How much each is trusted
-    /// is learned fold by fold, from what is said of objects before any of their labels is heard:
-    /// who knows other views of an object would look better than it is. Only in the recogniser's
-    /// opinions of other objects this one's images had a part.
+    /// What is said of an object by others never heard its labels: not the advisers, which learn the other folds, nor the recogniser, which
+    /// leaves the object out. How much each is trusted is learned fold by fold, from what is said of objects before any of their labels is
+    /// heard: who knows other views of an object would look better than it is. Only in the recogniser's opinions of other objects
+    /// this one's images had a part.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -119,39 +115,38 @@ impl Review {
         for fold in 0..FOLDS {
             let known: Vec<&Case<'_>> = cases.iter().filter(|case| case.fold != fold).collect();
             let taught = taught(&known);
-            let has_class: BTreeSet<ClassId> = taught.iter().map(|case| case.said.class).collect();
-            let mut stand = Stand::new(self.seed)?;
-            stand.hear(&taught, || progress.is_cancelled() && !hurries)?;
+            let has_class: BTreeSet<ClassId> = taught.iter().map(|case| case.lesson.class).collect();
+            let mut ensemble = ensemble(self.seed)?;
+            hear(&mut ensemble, &taught, || progress.is_cancelled() && !hurries)?;
             for case in cases.iter().filter(|case| case.fold == fold) {
                 if progress.step().is_err() && !hurries {
                     break;
                 }
                 done += 1;
-                if !has_class.contains(&case.said.class) {
+                if !has_class.contains(&case.lesson.class) {
                     reviewed.passed += 1;
                     continue;
                 }
                 reviewed.judged += 1;
                 reviewed.objects_unknown += usize::from(case.object.is_none());
-                reviewed.doubts.extend(self.doubt(&mut stand, case, &classes)?);
+                reviewed.doubts.extend(self.doubt(&mut ensemble, case, &classes)?);
             }
         }
         reviewed.left = labels.len() - done;
         let excess = |doubt: &Doubt| doubt.instead[0].1 - doubt.label.1;
         reviewed.doubts.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.image.cmp(&b.image)));
-        let by_image: HashMap<ItemId, &Case<'_>> = cases.iter().map(|case| (case.said.image, case)).collect();
+        let by_image: HashMap<ItemId, &Case<'_>> = cases.iter().map(|case| (case.lesson.item, case)).collect();
         for doubt in reviewed.doubts.iter_mut().take(ALIKE.1) {
             if let Some(case) = by_image.get(&doubt.image) {
-                doubt.alike = alike(case, &cases);
+                doubt.alike = alike(case, &by_image);
             }
         }
         Ok(reviewed)
     }
 
-    /// The labels in an order by chance, each with the recogniser's opinion without its object,
-    /// until it is cancelled.
-    fn cases<'a>(&self, labels: &'a [(ItemId, String, View)], classes: &[String], progress: &Progress) -> Vec<Case<'a>> {
-        let mut order: Vec<&(ItemId, String, View)> = labels.iter().collect();
+    /// The labels in an order by chance, each with the recogniser's opinion without its object, until it is cancelled.
+    fn cases<'a>(&self, labels: &'a [(ItemId, String, Views)], classes: &[String], progress: &Progress) -> Vec<Case<'a>> {
+        let mut order: Vec<&(ItemId, String, Views)> = labels.iter().collect();
         order.shuffle(&mut random::stream(self.seed, 2));
         let examples: HashMap<ItemId, &Example> = self.ckm.examples().map(|(_, example)| (example.id, example)).collect();
         // Objects of one class are dealt out, so that each is judged by the others.
@@ -159,7 +154,7 @@ impl Review {
         let mut dealt: HashMap<&str, usize> = HashMap::new();
         let mut cases = Vec::with_capacity(order.len());
         progress.begin("Asking the recogniser about every label", order.len() as u64);
-        for (id, label, view) in &order {
+        for (id, label, views) in &order {
             if progress.step().is_err() {
                 break;
             }
@@ -174,77 +169,72 @@ impl Review {
                 None => deal(),
             };
             let without = group.map_or(Without::Image(*id), Without::Group);
-            let judged = examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements, without, classes));
+            let recognised = examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements, without, classes));
             let class = ClassId(classes.binary_search(label).unwrap_or_default() as u32);
-            let said = Said { image: *id, class, view: view.clone(), judged };
-            cases.push(Case { said, fold, object: group.map(str::to_owned), label });
+            let lesson = Lesson { item: *id, class, views: Views { recognised, ..views.clone() } };
+            cases.push(Case { lesson, fold, object: group.map(str::to_owned), label });
         }
         cases
     }
 
     /// What advisers who do not know an image's object say against its label.
-    fn doubt(&self, stand: &mut Stand, case: &Case<'_>, classes: &[String]) -> Result<Option<Doubt>> {
-        let Said { image, view, judged, .. } = &case.said;
-        let opinions = stand.opinions(view, judged)?;
-        let advice = stand.mixture.combine(&opinions);
+    fn doubt(&self, ensemble: &mut Ensemble, case: &Case<'_>, classes: &[String]) -> Result<Option<Doubt>> {
+        let Lesson { item, views, .. } = &case.lesson;
+        let opinions = ensemble.opinions(views)?;
+        let advice = ensemble.mixture().combine(&opinions);
         let name = |class: ClassId| classes.get(class.index()).cloned().unwrap_or_default();
         // Doubts are ranked by what all advisers think.
         let mut mixed = advice.mixed.clone();
         mixed.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let own = mixed.iter().find(|(known, _)| *known == case.said.class).map_or(0.0, |(_, chance)| *chance);
-        let rejected = self.state.image(*image).map(|image| &image.rejected);
+        let own = mixed.iter().find(|(known, _)| *known == case.lesson.class).map_or(0.0, |(_, chance)| *chance);
+        let rejected = self.state.image(*item).map(|image| &image.rejected);
         let is_rejected = |class: &String| rejected.is_some_and(|rejected| rejected.contains(class));
         let more = mixed.iter().map(|(class, chance)| (name(*class), *chance)).take_while(|(_, chance)| *chance > own);
         let instead: Vec<(String, f64)> = more.filter(|(class, _)| !is_rejected(class)).take(INSTEAD).collect();
         if instead.is_empty() {
             return Ok(None);
         }
-        let advisers = stand.votes(&advice, |class| Some(name(class)));
-        Ok(Some(Doubt { image: *image, label: (case.label.to_owned(), own), instead, advisers, alike: Vec::new() }))
+        let advisers = votes(ensemble, &advice, |class| Some(name(class)));
+        Ok(Some(Doubt { image: *item, label: (case.label.to_owned(), own), instead, advisers, alike: Vec::new() }))
     }
 }
 
-impl Stand {
-    /// Hears labels, fold by fold: first all of one are judged, and then they are learned. In the
-    /// end it is learned who is to be trusted, in the order of the cases, which is by chance: folds
-    /// come object by object, which would teach that the class seldom changes.
-    fn hear(&mut self, cases: &[&Case<'_>], is_over: impl Fn() -> bool) -> Result<()> {
-        let mut opinions: Vec<Option<Vec<Opinion>>> = vec![None; cases.len()];
-        let mut knows = false;
-        for fold in 0..FOLDS {
-            let part = || cases.iter().enumerate().filter(|(_, case)| case.fold == fold);
-            for (place, case) in part().filter(|_| knows) {
-                if is_over() {
-                    return Ok(());
-                }
-                opinions[place] = Some(self.opinions(&case.said.view, &case.said.judged)?);
+/// Learns labels, fold by fold: first all of one are judged, and then the advisers learn them. In the end it is learned who is to be trusted, in the
+/// order of the cases, which is by chance: folds come object by object, which would teach that the class seldom changes.
+fn hear(ensemble: &mut Ensemble, cases: &[&Case<'_>], is_over: impl Fn() -> bool) -> Result<()> {
+    let mut opinions: Vec<Option<Vec<Opinion>>> = vec![None; cases.len()];
+    let mut knows = false;
+    for fold in 0..FOLDS {
+        let part = || cases.iter().enumerate().filter(|(_, case)| case.fold == fold);
+        for (place, case) in part().filter(|_| knows) {
+            if is_over() {
+                return Ok(());
             }
-            for (_, case) in part() {
-                if is_over() {
-                    return Ok(());
-                }
-                self.teach(&case.said)?;
-                knows = true;
-            }
+            opinions[place] = Some(ensemble.opinions(&case.lesson.views)?);
         }
-        for (case, opinions) in cases.iter().zip(opinions) {
-            // Where nothing was known, nothing is learned but which classes there are.
-            if opinions.is_some() || !self.mixture.classes().contains(&case.said.class) {
-                let advice = self.mixture.combine(&opinions.unwrap_or_default());
-                self.mixture.learn(&advice, case.said.class)?;
+        for (_, case) in part() {
+            if is_over() {
+                return Ok(());
             }
+            ensemble.teach(&case.lesson.views, case.lesson.class)?;
+            knows = true;
         }
-        Ok(())
     }
+    for (case, opinions) in cases.iter().zip(opinions) {
+        // Where nothing was known, nothing is learned but which classes there are.
+        if opinions.is_some() || !ensemble.mixture().classes().contains(&case.lesson.class) {
+            ensemble.learn_trust(&opinions.unwrap_or_default(), case.lesson.class)?;
+        }
+    }
+    Ok(())
 }
 
-/// Of the known labels those that are learned: where there are too many, each class keeps as many
-/// as the others, as far as it has them.
+/// Of the known labels those that are learned: where there are too many, each class keeps as many as the others, as far as it has them.
 fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
     let mut seen: HashMap<ClassId, usize> = HashMap::new();
     let mut ranked: Vec<(usize, usize)> = Vec::with_capacity(known.len());
     for (place, case) in known.iter().enumerate() {
-        let n = seen.entry(case.said.class).or_default();
+        let n = seen.entry(case.lesson.class).or_default();
         ranked.push((*n, place));
         *n += 1;
     }
@@ -255,16 +245,12 @@ fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
     places.into_iter().map(|place| known[place]).collect()
 }
 
-/// The images of other objects that look most like one.
-fn alike(case: &Case<'_>, cases: &[Case<'_>]) -> Vec<(ItemId, String)> {
-    let is_other = |other: &&Case<'_>| other.said.image != case.said.image && (other.object.is_none() || other.object != case.object);
-    let likeness = |other: &Case<'_>| -> f64 { case.said.view.whole.iter().zip(&other.said.view.whole).map(|(a, b)| a * b).sum() };
-    let mut found: Vec<(f64, &Case<'_>)> = cases.iter().filter(is_other).map(|other| (likeness(other), other)).collect();
-    let order = |a: &(f64, &Case<'_>), b: &(f64, &Case<'_>)| b.0.total_cmp(&a.0).then(a.1.said.image.cmp(&b.1.said.image));
-    if found.len() > ALIKE.0 {
-        found.select_nth_unstable_by(ALIKE.0, order);
-        found.truncate(ALIKE.0);
-    }
-    found.sort_by(order);
-    found.into_iter().map(|(_, other)| (other.said.image, other.label.to_owned())).collect()
+/// The images of other objects that look most like one, with their labels.
+fn alike(case: &Case<'_>, cases: &HashMap<ItemId, &Case<'_>>) -> Vec<(ItemId, String)> {
+    let is_other = |other: &&Case<'_>| other.lesson.item != case.lesson.item && (other.object.is_none() || other.object != case.object);
+    // The larger the inner product of vectors of length 1, the nearer they are.
+    let distance = |other: &Case<'_>| -dot(&case.lesson.views.whole, &other.lesson.views.whole);
+    let others = cases.values().copied().filter(is_other).map(|other| (other.lesson.item, distance(other)));
+    let label = |id: ItemId| Some((id, cases.get(&id)?.label.to_owned()));
+    TopK::of(ALIKE.0, others).into_iter().filter_map(|found| label(found.id)).collect()
 }

@@ -1,0 +1,129 @@
+//! An ensemble: advisers of several kinds and the mixture that combines what they say, learning from the same labels.
+
+use std::time::{Duration, Instant};
+
+use super::member::{AdviserKind, Member};
+use super::mixture::{Advice, Mixture, Opinion};
+use super::views::Views;
+use crate::error::Result;
+use crate::ids::ClassId;
+use crate::random::Rng;
+
+/// Advisers and their mixture. A copy is a checkpoint: it goes on as the original would have.
+#[derive(Clone, Debug)]
+pub struct Ensemble {
+    kinds: Vec<AdviserKind>,
+    members: Vec<Member>,
+    mixture: Mixture,
+    rng: Rng,
+    times: Times,
+}
+
+/// How long an ensemble has worked since it was made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Each adviser, to say what it thinks and to learn.
+    pub advisers: Vec<Duration>,
+    /// The mixture.
+    pub mixture: Duration,
+}
+
+/// Those of an ensemble's advisers that the mixture trusts most at first: the recogniser, which tells most from the first few examples; without
+/// one, those that need but one example of a class.
+fn favourites(kinds: &[AdviserKind]) -> Vec<usize> {
+    let places = |wanted: &[AdviserKind]| wanted.iter().filter_map(|kind| kinds.iter().position(|own| own == kind)).collect::<Vec<_>>();
+    let recogniser = places(&[AdviserKind::Recogniser]);
+    if recogniser.is_empty() { places(&[AdviserKind::LocalMeans, AdviserKind::Nearest]) } else { recogniser }
+}
+
+impl Ensemble {
+    /// Advisers of these kinds that know nothing yet, of things whose whole vectors have `dimension` numbers. Ties are broken by `rng`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Option`] for no adviser, or more than 64.
+    pub fn new(kinds: &[AdviserKind], dimension: usize, rng: Rng) -> Result<Self> {
+        let members = kinds.iter().map(|kind| Member::new(*kind, dimension)).collect::<Result<_>>()?;
+        let favourites = favourites(kinds);
+        let has_others = !favourites.is_empty() && favourites.len() < kinds.len();
+        let mixture = if has_others { Mixture::favouring(&favourites, kinds.len())? } else { Mixture::new(kinds.len())? };
+        let times = Times { advisers: vec![Duration::ZERO; kinds.len()], mixture: Duration::ZERO };
+        Ok(Self { kinds: kinds.to_vec(), members, mixture, rng, times })
+    }
+
+    /// The kinds of its advisers, in their order.
+    pub fn kinds(&self) -> &[AdviserKind] {
+        &self.kinds
+    }
+
+    /// The mixture: which classes are known, how much each adviser is trusted.
+    pub fn mixture(&self) -> &Mixture {
+        &self.mixture
+    }
+
+    /// How long it has worked.
+    pub fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// What each adviser thinks of a thing, in their order.
+    ///
+    /// # Errors
+    /// As [`super::Adviser::opinion`].
+    pub fn opinions(&mut self, views: &Views) -> Result<Vec<Opinion>> {
+        let mut opinions = Vec::with_capacity(self.members.len());
+        for (member, time) in self.members.iter_mut().zip(&mut self.times.advisers) {
+            let start = Instant::now();
+            opinions.push(member.opinion(views, &mut self.rng)?);
+            *time += start.elapsed();
+        }
+        Ok(opinions)
+    }
+
+    /// What all together think of a thing. Asking teaches nothing, and draws nothing from what later labels draw from.
+    ///
+    /// # Errors
+    /// As [`Ensemble::opinions`].
+    pub fn advise(&mut self, views: &Views) -> Result<Advice> {
+        let rng = self.rng.clone();
+        let opinions = self.opinions(views);
+        self.rng = rng;
+        Ok(self.mixture.combine(&opinions?))
+    }
+
+    /// Learns the class of a thing, and returns what all together thought of it before.
+    ///
+    /// # Errors
+    /// As [`Ensemble::opinions`]; [`crate::Error::Value`] for a class number that is too large.
+    pub fn learn(&mut self, views: &Views, truth: ClassId) -> Result<Advice> {
+        let opinions = self.opinions(views)?;
+        let advice = self.learn_trust(&opinions, truth)?;
+        self.teach(views, truth)?;
+        Ok(advice)
+    }
+
+    /// The mixture learns whom to trust, from what each adviser said of a thing of this class; the advisers learn nothing. Returns what all
+    /// together thought of it before.
+    ///
+    /// # Errors
+    /// [`crate::Error::Value`] for a class number that is too large.
+    pub fn learn_trust(&mut self, opinions: &[Opinion], truth: ClassId) -> Result<Advice> {
+        let start = Instant::now();
+        let advice = self.mixture.combine(opinions);
+        self.mixture.learn(&advice, truth)?;
+        self.times.mixture += start.elapsed();
+        Ok(advice)
+    }
+
+    /// The advisers learn the class of a thing; who of them is trusted stays as it is.
+    ///
+    /// # Errors
+    /// As [`super::Adviser::learn`].
+    pub fn teach(&mut self, views: &Views, truth: ClassId) -> Result<()> {
+        for (member, time) in self.members.iter_mut().zip(&mut self.times.advisers) {
+            let start = Instant::now();
+            member.learn(views, truth, &mut self.rng)?;
+            *time += start.elapsed();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! An ensemble that can unlearn: it goes back to a checkpoint and learns again from there what still holds.
+
+use super::ensemble::Ensemble;
+use super::views::Views;
+use crate::error::Result;
+use crate::ids::{ClassId, ItemId};
+
+/// Labels between checkpoints.
+const STEP: usize = 32;
+/// Checkpoints that are kept.
+const CHECKPOINTS: usize = 8;
+
+/// A label that was learned.
+#[derive(Clone, Debug)]
+pub struct Lesson {
+    /// The thing.
+    pub item: ItemId,
+    /// Its class.
+    pub class: ClassId,
+    /// Its views as they were then.
+    pub views: Views,
+}
+
+/// The ensemble after so many lessons.
+struct Checkpoint {
+    lessons: usize,
+    ensemble: Ensemble,
+}
+
+/// An ensemble, the lessons it learned, and checkpoints from in between: every 32 lessons, 8 at most, the farther apart the older they are.
+pub struct History {
+    fresh: Ensemble,
+    ensemble: Ensemble,
+    lessons: Vec<Lesson>,
+    checkpoints: Vec<Checkpoint>,
+}
+
+impl History {
+    /// An ensemble that has learned nothing yet.
+    pub fn new(fresh: Ensemble) -> Self {
+        Self { ensemble: fresh.clone(), fresh, lessons: Vec::new(), checkpoints: Vec::new() }
+    }
+
+    /// What was learned, in its order.
+    pub fn lessons(&self) -> &[Lesson] {
+        &self.lessons
+    }
+
+    /// The ensemble as it is now.
+    pub fn ensemble(&self) -> &Ensemble {
+        &self.ensemble
+    }
+
+    /// As [`Ensemble::advise`].
+    ///
+    /// # Errors
+    /// As [`Ensemble::advise`].
+    pub fn advise(&mut self, views: &Views) -> Result<super::mixture::Advice> {
+        self.ensemble.advise(views)
+    }
+
+    /// Learns a label.
+    ///
+    /// # Errors
+    /// As [`Ensemble::learn`].
+    pub fn learn(&mut self, lesson: Lesson) -> Result<()> {
+        let n = self.lessons.len();
+        if n.is_multiple_of(STEP) {
+            self.checkpoints.push(Checkpoint { lessons: n, ensemble: self.ensemble.clone() });
+            if self.checkpoints.len() > CHECKPOINTS {
+                self.drop_one();
+            }
+        }
+        self.ensemble.learn(&lesson.views, lesson.class)?;
+        self.lessons.push(lesson);
+        Ok(())
+    }
+
+    /// Goes back to the last checkpoint from before lesson `n`, and returns the lessons learned since, of which those that still hold are to be
+    /// learned again.
+    pub fn go_back(&mut self, n: usize) -> Vec<Lesson> {
+        self.checkpoints.retain(|checkpoint| checkpoint.lessons <= n);
+        let last = self.checkpoints.pop().unwrap_or_else(|| Checkpoint { lessons: 0, ensemble: self.fresh.clone() });
+        self.ensemble = last.ensemble;
+        self.lessons.split_off(last.lessons)
+    }
+
+    /// Drops the checkpoint that is missed least: where the gap that it leaves is smallest beside how long ago that is.
+    fn drop_one(&mut self) {
+        let n = self.lessons.len() + 1;
+        let gap = |at: usize| {
+            let before = at.checked_sub(1).map_or(0, |before| self.checkpoints[before].lessons);
+            (self.checkpoints[at + 1].lessons - before) as f64 / (n - self.checkpoints[at].lessons) as f64
+        };
+        let least = (0..self.checkpoints.len() - 1).min_by(|&a, &b| gap(a).total_cmp(&gap(b)));
+        if let Some(least) = least {
+            self.checkpoints.remove(least);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The kinds of advisers that an ensemble may have, and one adviser of any kind.
+
+use super::advisers::{Adviser, Contextually, Linearly, Remembering};
+use super::mixture::Opinion;
+use super::neighbours::{LocalMeans, Nearest, Neighbours};
+use super::views::{Views, small_dimension};
+use crate::cmt::{Cmt, CmtOptions};
+use crate::error::Result;
+use crate::ids::ClassId;
+use crate::online_linear::Rule;
+use crate::random::Rng;
+
+/// Leaves of a memory of captions that are looked at.
+const LEAVES: usize = 8;
+/// Classes that contextual search tells apart: it keeps something for any two of them, in every checkpoint.
+const APART: usize = 64;
+
+/// A kind of adviser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdviserKind {
+    /// Contextual search, or the averaged Perceptron while that errs less, over the small view.
+    Contextual,
+    /// Passive-aggressive, PA-I with C = 1, over the whole vector.
+    PassiveAggressive,
+    /// The nearest example of each class.
+    Nearest,
+    /// The five nearest examples.
+    Neighbours,
+    /// The mean of the three nearest examples of each class.
+    LocalMeans,
+    /// The Perceptron over the whole vector.
+    Perceptron,
+    /// The second-order Perceptron over the whole vector.
+    SecondOrder,
+    /// A memory tree of words; says nothing of a thing without words.
+    Captions,
+    /// The recogniser, whose opinion comes with the views.
+    Recogniser,
+}
+
+impl AdviserKind {
+    /// The advisers that a library's images are labelled with.
+    pub const SERVED: [Self; 5] = [Self::Contextual, Self::PassiveAggressive, Self::Nearest, Self::Captions, Self::Recogniser];
+
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Nearest,
+        Self::Contextual,
+        Self::Neighbours,
+        Self::LocalMeans,
+        Self::PassiveAggressive,
+        Self::Perceptron,
+        Self::SecondOrder,
+        Self::Captions,
+        Self::Recogniser,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contextual => "contextual",
+            Self::PassiveAggressive => "pa",
+            Self::Nearest => "nearest",
+            Self::Neighbours => "neighbours",
+            Self::LocalMeans => "local-means",
+            Self::Perceptron => "perceptron",
+            Self::SecondOrder => "second-order",
+            Self::Captions => "captions",
+            Self::Recogniser => "recogniser",
+        }
+    }
+}
+
+/// An adviser of any kind.
+#[derive(Clone, Debug)]
+pub(super) enum Member {
+    Contextual(Contextually),
+    Linear(Linearly),
+    Nearest(Nearest),
+    Neighbours(Neighbours),
+    LocalMeans(LocalMeans),
+    Captions(Remembering),
+    Recogniser,
+}
+
+impl Member {
+    /// An adviser that knows nothing yet, of whole vectors with so many numbers.
+    pub(super) fn new(kind: AdviserKind, dimension: usize) -> Result<Self> {
+        Ok(match kind {
+            AdviserKind::Contextual => Self::Contextual(Contextually::new(small_dimension(dimension))?),
+            AdviserKind::PassiveAggressive => Self::Linear(Linearly::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, dimension)),
+            AdviserKind::Nearest => Self::Nearest(Nearest::new(dimension)),
+            AdviserKind::Neighbours => Self::Neighbours(Neighbours::new(dimension)),
+            AdviserKind::LocalMeans => Self::LocalMeans(LocalMeans::new(dimension)),
+            AdviserKind::Perceptron => Self::Linear(Linearly::new(Rule::Perceptron, dimension)),
+            AdviserKind::SecondOrder => Self::Linear(Linearly::new(Rule::SecondOrder { ridge: 1.0 }, dimension)),
+            AdviserKind::Captions => Self::Captions(Remembering::new(Cmt::new(&CmtOptions::default())?, LEAVES)),
+            AdviserKind::Recogniser => Self::Recogniser,
+        })
+    }
+
+    pub(super) fn opinion(&mut self, views: &Views, rng: &mut Rng) -> Result<Opinion> {
+        match self {
+            Self::Contextual(own) => own.opinion(&views.small, rng),
+            Self::Linear(own) => own.opinion(&views.whole, rng),
+            Self::Nearest(own) => own.opinion(&views.whole, rng),
+            Self::Neighbours(own) => own.opinion(&views.whole, rng),
+            Self::LocalMeans(own) => own.opinion(&views.whole, rng),
+            Self::Captions(_) if views.words.is_empty() => Ok(Opinion::None),
+            Self::Captions(own) => own.opinion(&views.words, rng),
+            Self::Recogniser => Ok(views.recognised.clone()),
+        }
+    }
+
+    pub(super) fn learn(&mut self, views: &Views, truth: ClassId, rng: &mut Rng) -> Result<()> {
+        match self {
+            Self::Contextual(_) if truth.index() >= APART => Ok(()),
+            Self::Contextual(own) => own.learn(&views.small, truth, rng),
+            Self::Linear(own) => own.learn(&views.whole, truth, rng),
+            Self::Nearest(own) => own.learn(&views.whole, truth, rng),
+            Self::Neighbours(own) => own.learn(&views.whole, truth, rng),
+            Self::LocalMeans(own) => own.learn(&views.whole, truth, rng),
+            Self::Captions(_) if views.words.is_empty() => Ok(()),
+            Self::Captions(own) => own.learn(&views.words, truth, rng),
+            // It learns elsewhere.
+            Self::Recogniser => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Keeps an ensemble in step with a library's labels, and asks it about images.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rand::seq::SliceRandom as _;
+use rayon::prelude::*;
+
+use super::suggestion::{Suggestion, votes};
+use super::views::{opinion, projector, views};
+use crate::advise::{AdviserKind, Ensemble, History, Lesson, Opinion, Projector, Views};
+use crate::ckm::element::Elements;
+use crate::ckm::{Ckm, Example, Without};
+use crate::error::Result;
+use crate::ids::{ClassId, ItemId};
+use crate::library::Library;
+use crate::library::features::FeatureStore;
+use crate::library::state::{Image, State};
+use crate::picture::appearance::VALUES;
+use crate::progress::Progress;
+use crate::random;
+
+/// Of the labels that are there already, the recogniser is asked of so many at least and at most, and in between of as many as make so many
+/// comparisons of two images: it takes longest, a tenth of a millisecond or so for each.
+const JUDGED: [usize; 2] = [24, 200];
+const COMPARED: usize = 20_000;
+/// Of these labels so many are learned; more would not be learned in the time a user waits.
+pub const LEARNED: usize = 2000;
+
+/// An ensemble that follows a library's labels.
+pub struct Suggester {
+    seed: u64,
+    projector: Projector,
+    /// Classes by their numbers, which never change.
+    classes: Vec<String>,
+    history: History,
+    /// Labels that were there already and were not learned, for there were too many.
+    passed: HashMap<ItemId, String>,
+    at_most: usize,
+    /// Counts what was learned and unlearned.
+    changes: u64,
+}
+
+/// An image as advisers see it, without the library.
+pub struct Seen {
+    pub(super) id: ItemId,
+    pub(super) views: Views,
+    /// Its pieces, for the recogniser.
+    elements: Option<Elements>,
+}
+
+/// What a library holds at one moment, of that which advisers are told. The library is not needed any more to learn and to suggest.
+pub struct Moment {
+    state: State,
+    ckm: Arc<Ckm>,
+    /// Labels that were not heard yet.
+    fresh: Vec<(ItemId, String, Views)>,
+    /// Labels that are not to be heard.
+    passed: Vec<(ItemId, String)>,
+}
+
+/// The ensemble for a library's images, which has learned nothing yet.
+pub(super) fn ensemble(seed: u64) -> Result<Ensemble> {
+    Ensemble::new(&AdviserKind::SERVED, VALUES, random::stream(seed, 1))
+}
+
+impl Suggester {
+    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that are there already, of which no more than
+    /// `at_most` (usually [`LEARNED`]) are learned at one time: the others are passed over for good.
+    ///
+    /// # Errors
+    /// [`crate::Error::Option`].
+    pub fn new(seed: u64, at_most: usize) -> Result<Self> {
+        let history = History::new(ensemble(seed)?);
+        Ok(Self { seed, projector: projector(seed), classes: Vec::new(), history, passed: HashMap::new(), at_most, changes: 0 })
+    }
+
+    /// What there is to be learned. Images whose appearance is not in the machine ([`Library::bring_appearances`]) are passed over.
+    /// O(images + new labels).
+    pub fn news(&self, library: &Library) -> Moment {
+        let state = library.state().clone();
+        let known: BTreeSet<ItemId> =
+            self.history.lessons().iter().filter(|lesson| self.holds(&state, lesson)).map(|lesson| lesson.item).collect();
+        let is_fresh = |image: &&Arc<Image>| {
+            let label = image.label();
+            label.is_some() && !known.contains(&image.id) && self.passed.get(&image.id).map(String::as_str) != label
+        };
+        let mut fresh: Vec<&Arc<Image>> = state.images().filter(is_fresh).collect();
+        // Folders come class by class, which would teach that the class never changes.
+        fresh.shuffle(&mut random::stream(self.seed, 2 + known.len() as u64));
+        let rest = fresh.split_off(fresh.len().min(self.at_most));
+        let named = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned()));
+        let passed = rest.into_iter().filter_map(named).collect();
+        let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&self.projector, library, image)?));
+        let fresh = fresh.into_iter().filter_map(told).collect();
+        Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
+    }
+
+    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning steps, of which each takes about a millisecond,
+    /// and those since the last checkpoint before the first change that was taken back.
+    ///
+    /// # Errors
+    /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being learned anew is fresh again.
+    pub fn learn(&mut self, moment: &Moment, progress: &Progress) -> Result<()> {
+        if let Some(first) = self.history.lessons().iter().position(|lesson| !self.holds(&moment.state, lesson)) {
+            let rest = self.history.go_back(first);
+            self.changes += 1;
+            progress.begin("Learning labels anew", rest.len() as u64);
+            for lesson in rest {
+                progress.step()?;
+                if self.holds(&moment.state, &lesson) {
+                    self.hear(lesson)?;
+                }
+            }
+        }
+        self.passed.extend(moment.passed.iter().cloned());
+        let known: BTreeSet<ItemId> = self.history.lessons().iter().map(|lesson| lesson.item).collect();
+        let examples: HashMap<ItemId, &Example> = moment.ckm.examples().map(|(_, example)| (example.id, example)).collect();
+        let fresh: Vec<_> = moment.fresh.iter().filter(|(id, ..)| !known.contains(id)).collect();
+        let numbers: Vec<ClassId> = fresh.iter().map(|(_, class, _)| self.number(class)).collect();
+        let n_judged = (COMPARED / examples.len().max(1)).clamp(JUDGED[0], JUDGED[1]).min(fresh.len());
+        let (before, asked) = fresh.split_at(fresh.len() - n_judged);
+        progress.begin("Asking the recogniser", n_judged as u64);
+        let judge = |(id, ..): &&(ItemId, String, Views)| {
+            progress.step()?;
+            let example = examples.get(id);
+            Ok(example.map_or(Opinion::None, |example| self.judge(&moment.ckm, *id, &example.elements)))
+        };
+        let judged: Vec<Opinion> = asked.par_iter().map(judge).collect::<Result<_>>()?;
+        progress.begin("Learning labels", fresh.len() as u64);
+        let opinions = before.iter().map(|_| Opinion::None).chain(judged);
+        for (((item, _, views), class), recognised) in fresh.iter().zip(numbers).zip(opinions) {
+            progress.step()?;
+            self.hear(Lesson { item: *item, class, views: Views { recognised, ..views.clone() } })?;
+        }
+        Ok(())
+    }
+
+    /// As [`Suggester::news`] and [`Suggester::learn`].
+    ///
+    /// # Errors
+    /// As [`Suggester::learn`].
+    pub fn follow(&mut self, library: &Library, progress: &Progress) -> Result<Moment> {
+        let moment = self.news(library);
+        self.learn(&moment, progress)?;
+        Ok(moment)
+    }
+
+    /// Images of which the appearance is in the machine, with their pieces, which are cut from the file where the cache has none.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used, [`crate::Error::Cancelled`].
+    pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<Seen>> {
+        let mut seen = self.glance(library, images);
+        let options = library.recogniser().ckm().options();
+        let features = FeatureStore { cache: &library.cache, decoder: &*library.decoder, options, version: &library.version };
+        let known: Vec<&Image> = seen.iter().filter_map(|seen| library.state().image(seen.id)).map(|image| &**image).collect();
+        for (seen, elements) in seen.iter_mut().zip(features.of(library.state(), &known, progress)?) {
+            seen.elements = elements;
+        }
+        Ok(seen)
+    }
+
+    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10 microseconds for each.
+    pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
+        let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
+        live.filter_map(|image| Some(Seen { id: image.id, views: views(&self.projector, library, image)?, elements: None })).collect()
+    }
+
+    /// What is suggested for an image; `None` where no class is known, or none that the user did not reject. About as long as the recogniser
+    /// takes.
+    ///
+    /// # Errors
+    /// As [`Ensemble::advise`].
+    pub fn suggest(&mut self, moment: &Moment, seen: &Seen) -> Result<Option<Suggestion>> {
+        let Some(image) = moment.state.image(seen.id).filter(|image| image.is_live()) else { return Ok(None) };
+        let recognised = seen.elements.as_ref().map_or(Opinion::None, |elements| self.judge(&moment.ckm, seen.id, elements));
+        let advice = self.history.advise(&Views { recognised, ..seen.views.clone() })?;
+        let name = |class: &ClassId| self.classes.get(class.index()).filter(|name| moment.state.class(name).is_some());
+        let allowed = |class: &ClassId| name(class).filter(|name| !image.rejected.contains(*name));
+        let chance = |class: &ClassId| advice.chances.iter().find(|(known, _)| known == class).map_or(0.0, |(_, chance)| *chance);
+        let total: f64 = advice.ranking.iter().filter(|class| allowed(class).is_some()).map(&chance).sum();
+        let ranking: Vec<(String, f64)> = advice
+            .ranking
+            .iter()
+            .filter_map(|class| Some((allowed(class)?.clone(), if total > 0.0 { chance(class) / total } else { 0.0 })))
+            .collect();
+        if ranking.is_empty() {
+            return Ok(None);
+        }
+        let advisers = votes(self.history.ensemble(), &advice, |class| name(&class).cloned());
+        Ok(Some(Suggestion { image: image.id, ranking, advisers }))
+    }
+
+    /// Labels that were learned.
+    pub fn n_learned(&self) -> usize {
+        self.history.lessons().len()
+    }
+
+    /// A number that is another one whenever something was learned or unlearned since.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Whether a label that was heard is still what the library says.
+    fn holds(&self, state: &State, lesson: &Lesson) -> bool {
+        let now = state.image(lesson.item).filter(|image| image.is_live()).and_then(|image| image.label());
+        now.is_some() && now == self.classes.get(lesson.class.index()).map(String::as_str)
+    }
+
+    fn number(&mut self, class: &str) -> ClassId {
+        let at = self.classes.iter().position(|known| known == class).unwrap_or_else(|| {
+            self.classes.push(class.to_owned());
+            self.classes.len() - 1
+        });
+        ClassId(at as u32)
+    }
+
+    fn hear(&mut self, lesson: Lesson) -> Result<()> {
+        self.changes += 1;
+        self.history.learn(lesson)
+    }
+
+    /// What the recogniser thinks of an image without it.
+    fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Opinion {
+        opinion(ckm, elements, Without::Image(id), &self.classes)
+    }
+}
+
+impl Moment {
+    /// What the library held.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+impl Seen {
+    /// Which image it is.
+    pub fn id(&self) -> ItemId {
+        self.id
+    }
+}
