@@ -434,8 +434,8 @@ fn lessons(n: u32) -> Vec<Lesson> {
         let mut whole: Vec<f64> = (0..40).map(|_| rng.random::<f64>() - 0.5).collect();
         whole[class.index()] += 1.5;
         let words = SparseVec::from_pairs([(class.0, 1.0), (10 + number % 5, 0.5)]).unwrap();
-        let mut views = projector.views(whole, if number % 2 == 0 { words } else { SparseVec::default() });
-        if number % 3 == 0 {
+        let mut views = projector.views(whole, if number.is_multiple_of(2) { words } else { SparseVec::default() });
+        if number.is_multiple_of(3) {
             views.recognised = Opinion::Ranking(vec![class]);
         }
         Lesson { item: ItemId(number), class, views }
@@ -461,7 +461,8 @@ fn views_are_no_longer_than_1() {
     }
 }
 
-/// Every kind of adviser in one ensemble; whoever goes back to a checkpoint and learns again says what it would have said.
+/// Every kind of adviser in one ensemble; whoever goes back to a checkpoint and learns again says
+/// what it would have said.
 #[test]
 fn an_ensemble_learns_and_unlearns() {
     let lessons = lessons(300);

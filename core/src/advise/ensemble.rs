@@ -1,4 +1,5 @@
-//! An ensemble: advisers of several kinds and the mixture that combines what they say, learning from the same labels.
+//! An ensemble: advisers of several kinds and the mixture that combines what they say, learning
+//! from the same labels.
 
 use std::time::{Duration, Instant};
 
@@ -28,8 +29,8 @@ pub struct Times {
     pub mixture: Duration,
 }
 
-/// Those of an ensemble's advisers that the mixture trusts most at first: the recogniser, which tells most from the first few examples; without
-/// one, those that need but one example of a class.
+/// Those of an ensemble's advisers that the mixture trusts most at first: the recogniser, which
+/// tells most from the first few examples; without one, those that need but one example of a class.
 fn favourites(kinds: &[AdviserKind]) -> Vec<usize> {
     let places = |wanted: &[AdviserKind]| wanted.iter().filter_map(|kind| kinds.iter().position(|own| own == kind)).collect::<Vec<_>>();
     let recogniser = places(&[AdviserKind::Recogniser]);
@@ -37,7 +38,8 @@ fn favourites(kinds: &[AdviserKind]) -> Vec<usize> {
 }
 
 impl Ensemble {
-    /// Advisers of these kinds that know nothing yet, of things whose whole vectors have `dimension` numbers. Ties are broken by `rng`.
+    /// Advisers of these kinds that know nothing yet, of things whose whole vectors have
+    /// `dimension` numbers. Ties are broken by `rng`.
     ///
     /// # Errors
     /// [`crate::Error::Option`] for no adviser, or more than 64.
@@ -79,7 +81,8 @@ impl Ensemble {
         Ok(opinions)
     }
 
-    /// What all together think of a thing. Asking teaches nothing, and draws nothing from what later labels draw from.
+    /// What all together think of a thing. Asking teaches nothing, and draws nothing from what
+    /// later labels draw from.
     ///
     /// # Errors
     /// As [`Ensemble::opinions`].
@@ -101,8 +104,8 @@ impl Ensemble {
         Ok(advice)
     }
 
-    /// The mixture learns whom to trust, from what each adviser said of a thing of this class; the advisers learn nothing. Returns what all
-    /// together thought of it before.
+    /// The mixture learns whom to trust, from what each adviser said of a thing of this class; the
+    /// advisers learn nothing. Returns what all together thought of it before.
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a class number that is too large.

@@ -1,4 +1,5 @@
-//! An ensemble that can unlearn: it goes back to a checkpoint and learns again from there what still holds.
+//! An ensemble that can unlearn: it goes back to a checkpoint and learns again from there what
+//! still holds.
 
 use super::ensemble::Ensemble;
 use super::views::Views;
@@ -27,7 +28,8 @@ struct Checkpoint {
     ensemble: Ensemble,
 }
 
-/// An ensemble, the lessons it learned, and checkpoints from in between: every 32 lessons, 8 at most, the farther apart the older they are.
+/// An ensemble, the lessons it learned, and checkpoints from in between: every 32 lessons, 8 at
+/// most, the farther apart the older they are.
 pub struct History {
     fresh: Ensemble,
     ensemble: Ensemble,
@@ -76,8 +78,8 @@ impl History {
         Ok(())
     }
 
-    /// Goes back to the last checkpoint from before lesson `n`, and returns the lessons learned since, of which those that still hold are to be
-    /// learned again.
+    /// Goes back to the last checkpoint from before lesson `n`, and returns the lessons learned
+    /// since, of which those that still hold are to be learned again.
     pub fn go_back(&mut self, n: usize) -> Vec<Lesson> {
         self.checkpoints.retain(|checkpoint| checkpoint.lessons <= n);
         let last = self.checkpoints.pop().unwrap_or_else(|| Checkpoint { lessons: 0, ensemble: self.fresh.clone() });
@@ -85,7 +87,8 @@ impl History {
         self.lessons.split_off(last.lessons)
     }
 
-    /// Drops the checkpoint that is missed least: where the gap that it leaves is smallest beside how long ago that is.
+    /// Drops the checkpoint that is missed least: where the gap that it leaves is smallest beside
+    /// how long ago that is.
     fn drop_one(&mut self) {
         let n = self.lessons.len() + 1;
         let gap = |at: usize| {

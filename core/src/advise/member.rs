@@ -12,7 +12,8 @@ use crate::random::Rng;
 
 /// Leaves of a memory of captions that are looked at.
 const LEAVES: usize = 8;
-/// Classes that contextual search tells apart: it keeps something for any two of them, in every checkpoint.
+/// Classes that contextual search tells apart: it keeps something for any two of them, in every
+/// checkpoint.
 const APART: usize = 64;
 
 /// A kind of adviser.

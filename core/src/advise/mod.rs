@@ -1,23 +1,32 @@
-//! Prediction with expert advice on the class of one thing: several advisers, combined by how well each has done, so that the whole is never much
-//! worse than the best of them.
+//! Prediction with expert advice on the class of one thing: several advisers, combined by how well
+//! each has done, so that the whole is never much worse than the best of them.
 //!
-//! An [`Ensemble`] is what labels are suggested with: it has advisers of some [`AdviserKind`]s, which look at the [`Views`] of a thing, and a
-//! [`Mixture`] of what they say. A [`History`] is an ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
+//! An [`Ensemble`] is what labels are suggested with: it has advisers of some [`AdviserKind`]s,
+//! which look at the [`Views`] of a thing, and a [`Mixture`] of what they say. A [`History`] is an
+//! ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
 //! labelling desks of `eval` use the same, so that what is measured is what is served.
 //!
-//! An adviser gives a score for each class, or an order of them; [`Calibrated`] makes chances of either, from how often its first, second, ...
-//! choice was right before. [`Recurrence`] gives chances by the order of labels alone: the class of the last one may come again, as it does when
-//! people go through folders or through runs of photos. A [`Mixture`] has as its experts: each adviser; the same chances times those of the order, as
-//! Bayes' rule has it; the order; and a [`Pool`] of all, p ∝ Π p_i^θ_i. However these learn, the mixture's bound holds.
+//! An adviser gives a score for each class, or an order of them; [`Calibrated`] makes chances of
+//! either, from how often its first, second, ... choice was right before. [`Recurrence`] gives
+//! chances by the order of labels alone: the class of the last one may come again, as it does when
+//! people go through folders or through runs of photos. A [`Mixture`] has as its experts: each
+//! adviser; the same chances times those of the order, as Bayes' rule has it; the order; and a
+//! [`Pool`] of all, p ∝ Π p_i^θ_i. However these learn, the mixture's bound holds.
 //!
-//! Where the last class had only one or two examples, advisers keep another record: they do not know how little they know of it.
+//! Where the last class had only one or two examples, advisers keep another record: they do not
+//! know how little they know of it.
 //!
-//! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is theirs, with a rate that falls.
-//! - Freund, Schapire, Singer and Warmuth, *Using and combining predictors that specialize*, 1997: sleeping experts, that is, advisers that say nothing now and then.
-//! - Vovk, *Aggregating strategies*, 1990: with log loss, what a mixture loses to the best is bounded once for all.
+//! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is
+//!   theirs, with a rate that falls.
+//! - Freund, Schapire, Singer and Warmuth, *Using and combining predictors that specialize*, 1997:
+//!   sleeping experts, that is, advisers that say nothing now and then.
+//! - Vovk, *Aggregating strategies*, 1990: with log loss, what a mixture loses to the best is
+//!   bounded once for all.
 //! - Genest and Zidek, *Combining probability distributions*, 1986: logarithmic pools.
-//! - Krichevsky and Trofimov, *The performance of universal encoding*, 1981: chances from counts, one half added.
-//! - Hazan, Agarwal and Kale, *Logarithmic regret algorithms for online convex optimization*, 2007: Newton's step online.
+//! - Krichevsky and Trofimov, *The performance of universal encoding*, 1981: chances from counts,
+//!   one half added.
+//! - Hazan, Agarwal and Kale, *Logarithmic regret algorithms for online convex optimization*, 2007:
+//!   Newton's step online.
 //! - Mitani and Hamamoto, *A local mean-based nonparametric classifier*, 2006: [`LocalMeans`].
 //!
 //! ```
@@ -39,40 +48,49 @@
 //!
 //! # What is bounded
 //!
-//! In round t expert i of N gives the truth the chance p_i(t), which may depend in any way on the rounds before; the mixture has weights w_i(t), π_i at
-//! first, and gives it Σ w_i p_i. Then v_i ∝ w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+c), c = 30. Take any sequence
-//! of experts that changes m times in T rounds. The product of the mixture's chances is a sum over all sequences of the product of their chances times a
-//! prior; this one's prior is that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the product of all
-//! 1 - a_t = (t+c-1)/(t+c) for t < T is c/(T+c-1), and for them a_t >= 1/(T+c-1),
+//! In round t expert i of N gives the truth the chance p_i(t), which may depend in any way on the
+//! rounds before; the mixture has weights w_i(t), π_i at first, and gives it Σ w_i p_i. Then v_i ∝
+//! w_i p_i, and w_i(t+1) = (1 - a_t) v_i + a_t/(N-1) Σ_(j≠i) v_j with a_t = 1/(t+c), c = 30. Take
+//! any sequence of experts that changes m times in T rounds. The product of the mixture's chances
+//! is a sum over all sequences of the product of their chances times a prior; this one's prior is
+//! that of its first expert times a_t/(N-1) where it changes and 1 - a_t where it stays. Since the
+//! product of all 1 - a_t = (t+c-1)/(t+c) for t < T is c/(T+c-1), and for them a_t >= 1/(T+c-1),
 //!
 //! ```text
 //! log loss of the mixture <= log loss of the sequence + ln 1/π_first + ln (T+c-1)/c + m ln((N-1) (T+c-1)),
 //! ```
 //!
-//! at any T, for any truths; so ln 1/π_i + ln (T+c-1)/c more than that of adviser i, alone or joined with the order. N is 2n + 2 for n advisers. Rounds with
-//! a class that was not known before count for nothing. An adviser that says nothing in a round, a sleeping expert, counts as giving the chances that the mixture of the others gives:
-//! then only sharing changes its weight, the mixture is what it would be without it, and the bound is about the rounds in which it speaks.
+//! at any T, for any truths; so ln 1/π_i + ln (T+c-1)/c more than that of adviser i, alone or
+//! joined with the order. N is 2n + 2 for n advisers. Rounds with a class that was not known before
+//! count for nothing. An adviser that says nothing in a round, a sleeping expert, counts as giving
+//! the chances that the mixture of the others gives: then only sharing changes its weight, the
+//! mixture is what it would be without it, and the bound is about the rounds in which it speaks.
 //!
 //! # Who suggests
 //!
-//! That bound is about chances; what costs a person a click is a wrong suggestion. In the first rounds, advisers that have not proved themselves
-//! overrule a good one more often wrongly than rightly. So where there are favourites, two are compared: of the classes that favourites suggest, the one that
-//! the mixture thinks likeliest (or the last class, where that came again in more than four of five rounds of late, with four more counted against it),
-//! and the class that the mixture thinks likeliest of all. Let a and b be how often they were wrong so far. The favourites' is suggested where a <= b,
-//! else the mixture's. What is told as the chances is then a favourite's own who says so, from its record. In the rounds in which a favourite said
-//! something and the class was known, suggestions were wrong
+//! That bound is about chances; what costs a person a click is a wrong suggestion. In the first
+//! rounds, advisers that have not proved themselves overrule a good one more often wrongly than
+//! rightly. So where there are favourites, two are compared: of the classes that favourites
+//! suggest, the one that the mixture thinks likeliest (or the last class, where that came again in
+//! more than four of five rounds of late, with four more counted against it), and the class that
+//! the mixture thinks likeliest of all. Let a and b be how often they were wrong so far. The
+//! favourites' is suggested where a <= b, else the mixture's. What is told as the chances is then a
+//! favourite's own who says so, from its record. In the rounds in which a favourite said something
+//! and the class was known, suggestions were wrong
 //!
 //! ```text
 //! at most 2 min(a, b) + 1 times.
 //! ```
 //!
-//! Proof: following whichever of two erred least so far, one is wrong only when that one errs, whose count v becomes v + 1. Neither count passes from v to
-//! v + 1 twice, and v is never above the smaller count at the end. So there are at most two such rounds for each v below that, and one at it: with
-//! two, both counts would be above it.
+//! Proof: following whichever of two erred least so far, one is wrong only when that one errs,
+//! whose count v becomes v + 1. Neither count passes from v to v + 1 twice, and v is never above
+//! the smaller count at the end. So there are at most two such rounds for each v below that, and
+//! one at it: with two, both counts would be above it.
 //!
-//! If the last class never stood in for them and favourites always say something, two more are plain. Where all favourites are right they say the same, which is
-//! then chosen, so a is at most the sum of their mistakes. And where the mixture is right, its class is chosen as soon as one of them says it, so that a
-//! is at most b and the mistakes of the best favourite together.
+//! If the last class never stood in for them and favourites always say something, two more are
+//! plain. Where all favourites are right they say the same, which is then chosen, so a is at most
+//! the sum of their mistakes. And where the mixture is right, its class is chosen as soon as one of
+//! them says it, so that a is at most b and the mistakes of the best favourite together.
 
 mod advisers;
 mod calibrate;

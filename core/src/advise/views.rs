@@ -1,4 +1,5 @@
-//! The views of a thing that advisers look at: a vector, a small projection of it, words, and what a recogniser says.
+//! The views of a thing that advisers look at: a vector, a small projection of it, words, and what
+//! a recogniser says.
 
 use super::mixture::Opinion;
 use crate::linalg::double::norm;
@@ -6,7 +7,8 @@ use crate::linalg::projection::RandomProjection;
 use crate::random;
 use crate::sparse::SparseVec;
 
-/// Numbers of the small view besides its constant: the cost of contextual search grows with their square.
+/// Numbers of the small view besides its constant: the cost of contextual search grows with their
+/// square.
 const SMALL: usize = 32;
 
 /// The views of one thing.
@@ -14,7 +16,8 @@ const SMALL: usize = 32;
 pub struct Views {
     /// All its numbers, of length 1 at most.
     pub whole: Vec<f64>,
-    /// A random projection of `whole` and a last number that is the same for all things, of length 1 at most.
+    /// A random projection of `whole` and a last number that is the same for all things, of length
+    /// 1 at most.
     pub small: Vec<f64>,
     /// The words said of it; empty where there are none.
     pub words: SparseVec,
@@ -36,8 +39,8 @@ impl Projector {
         Self { projection: (dimension > SMALL).then(draw) }
     }
 
-    /// The views of a thing with these numbers, which are divided by their length where that is above 1, and these words; no recogniser
-    /// was asked. O(dimension).
+    /// The views of a thing with these numbers, which are divided by their length where that is
+    /// above 1, and these words; no recogniser was asked. O(dimension).
     pub fn views(&self, mut whole: Vec<f64>, words: SparseVec) -> Views {
         // A length of 1 must not become more by rounding.
         let length = norm(&whole).max(1.0);

@@ -10,11 +10,11 @@
 //!   h_j|^2 <= 2 (a+b)^2 (4 + (a-b)^2) <= 32: R = 4 sqrt 2. A distance a and a shorter b have a - b
 //!   <= sqrt(a^2 - b^2), so the loss (a - b)^α is at most the mapped one to the power α/2.
 //! - L_p, p even. Σ_l (q_l - a_l)^p = Σ_l Σ_m C(p,m) q_l^m (-a_l)^(p-m). The term m = p is the same
-//!   for all centres, the terms m = 0 make one constant: φ(q) = (sqrt C(p,m) q_l^m for 0 < m < p, 1)
-//!   and h = -(sqrt C(p,m) (-a_l)^(p-m), |a|_p^p), d (p-1) + 1 components. As Σ_l q_l^2m <= 1,
-//!   |φ|^2 and |h|^2 are at most 2^p - 2 + 1; φ is divided by the root of that, so R = 2 (2^p - 1).
-//!   From a - b <= (a^p - b^p)^(1/p) the loss (a - b)^α is at most the mapped one to the power α/p.
-//!   (Guruganesh et al., Theorem 12, has d (p+1) components.)
+//!   for all centres, the terms m = 0 make one constant: φ(q) has sqrt C(p,m) q_l^m for 0 < m < p
+//!   and a 1, h has -sqrt C(p,m) (-a_l)^(p-m) and -|a|_p^p, d (p-1) + 1 components. As
+//!   Σ_l q_l^2m <= 1, |φ|^2 and |h|^2 are at most 2^p - 2 + 1; φ is divided by the root of that, so
+//!   R = 2 (2^p - 1). From a - b <= (a^p - b^p)^(1/p) the loss (a - b)^α is at most the mapped one
+//!   to the power α/p. (Guruganesh et al., Theorem 12, has d (p+1) components.)
 //! - L_p, any p >= 2: an experiment. |q_l - a_l|^p is a series c_0(a_l)/2 + Σ c_m(a_l) T_m(q_l) of
 //!   Chebyshev polynomials, cut off at a degree. What is left over is an error, told for each
 //!   degree ([`Lift::degrees`]) and made use of by [`super::ApproximateLadder`], which works with

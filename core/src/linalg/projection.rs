@@ -32,8 +32,8 @@ impl RandomProjection {
         rows.map(|row| row.iter().zip(x).map(|(sign, x)| f64::from(*sign) * x).sum()).collect()
     }
 
-    /// As [`RandomProjection::project`], of a vector that is zero but for these values at these places, each
-    /// below the number of inputs. O(values * outputs).
+    /// As [`RandomProjection::project`], of a vector that is zero but for these values at these
+    /// places, each below the number of inputs. O(values * outputs).
     pub fn project_sparse(&self, x: impl Iterator<Item = (usize, f64)> + Clone) -> Vec<f64> {
         let rows = self.matrix.chunks_exact(self.inputs.max(1));
         rows.map(|row| x.clone().map(|(at, x)| f64::from(row[at]) * x).sum()).collect()

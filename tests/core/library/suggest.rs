@@ -270,7 +270,8 @@ fn an_object_does_not_vouch_for_its_own_label() {
     }
 }
 
-/// A simulated desk with the advisers of a library counts the corrections that a library's suggestions need.
+/// A simulated desk with the advisers of a library counts the corrections that a library's
+/// suggestions need.
 #[test]
 fn a_simulated_desk_needs_as_many_corrections_as_a_library() {
     let place = Place::new(&[]);

@@ -1,4 +1,5 @@
-//! A labelling desk without a person: how many suggestions must be corrected until everything is labelled.
+//! A labelling desk without a person: how many suggestions must be corrected until everything is
+//! labelled.
 
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ use crate::random;
 pub struct Corrections {
     /// Who suggested.
     pub name: &'static str,
-    /// For each order: corrections until everything was labelled. The first example of each class is one in any case.
+    /// For each order: corrections until everything was labelled. The first example of each class
+    /// is one in any case.
     pub of: Vec<f64>,
     /// Time of an example, to suggest and to learn; none of what was worked out before.
     pub time: Duration,
@@ -57,12 +59,14 @@ pub struct Desks {
     pub last: Corrections,
     /// The mixture's trust in each adviser at the end, on average.
     pub trust: Vec<f64>,
-    /// The most, over orders, of the mixture's log loss beyond that of the best adviser, and the bound on it.
+    /// The most, over orders, of the mixture's log loss beyond that of the best adviser, and the
+    /// bound on it.
     pub regret: [f64; 2],
 }
 
 impl Desks {
-    /// The mixture's corrections over those of the adviser that was best on average, or of always suggesting the last class where that is better.
+    /// The mixture's corrections over those of the adviser that was best on average, or of always
+    /// suggesting the last class where that is better.
     pub fn ratio(&self) -> f64 {
         let best = self.advisers.iter().chain([&self.last]).map(Corrections::mean).fold(f64::INFINITY, f64::min);
         self.mixture.mean() / best
@@ -91,13 +95,15 @@ struct Sitting {
     spoke: Vec<bool>,
 }
 
-/// Labels all things, in each of `orders` orders of each kind drawn from `seed`, with an ensemble of all advisers that have something to look at, or
-/// of those in `only`, as [`AdviserKind::SERVED`]; of these, those that never say anything are not told of. Orders are worked at on all
-/// threads, each with a generator of its own, so that the number of threads changes no count; what the recogniser compares, it compares once
-/// for all orders.
+/// Labels all things, in each of `orders` orders of each kind drawn from `seed`, with an ensemble
+/// of all advisers that have something to look at, or of those in `only`, as
+/// [`AdviserKind::SERVED`]; of these, those that never say anything are not told of. Orders are
+/// worked at on all threads, each with a generator of its own, so that the number of threads
+/// changes no count; what the recogniser compares, it compares once for all orders.
 ///
 /// # Errors
-/// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be had, or none; [`Error::Cancelled`].
+/// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be
+/// had, or none; [`Error::Cancelled`].
 pub fn desks(
     things: &Things,
     only: Option<&[AdviserKind]>,

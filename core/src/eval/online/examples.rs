@@ -6,9 +6,10 @@ use crate::linalg::projection::RandomProjection;
 use crate::random;
 use crate::sparse::SparseVec;
 
-/// Examples as dense vectors of at most `dimension` components, the last of which is the same for all, divided by the greatest length.
-/// Where there are more features than fit, they are projected by random signs drawn from `seed`. Of the examples only the greatest length is
-/// used. O(features of all examples * dimension).
+/// Examples as dense vectors of at most `dimension` components, the last of which is the same for
+/// all, divided by the greatest length. Where there are more features than fit, they are projected
+/// by random signs drawn from `seed`. Of the examples only the greatest length is used. O(features
+/// of all examples * dimension).
 pub fn dense(examples: &[(ClassId, SparseVec)], dimension: usize, seed: u64) -> Vec<(ClassId, Vec<f64>)> {
     let mut features: Vec<u32> = examples.iter().flat_map(|(_, x)| x.entries()).map(|entry| entry.0).collect();
     features.sort_unstable();

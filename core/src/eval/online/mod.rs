@@ -1,4 +1,5 @@
-//! Online classification on streams, with every inequality of the proofs checked on demand, and simulated labelling desks.
+//! Online classification on streams, with every inequality of the proofs checked on demand, and
+//! simulated labelling desks.
 
 mod desk;
 mod examples;

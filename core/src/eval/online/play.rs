@@ -43,8 +43,8 @@ pub struct OnlineSetting {
     pub metric: Geometry,
     /// The power of the loss.
     pub power: f64,
-    /// The least margin of a query: those below are left out, and contextual search knows it. For the Perceptron's stream, that of all queries,
-    /// which is not told.
+    /// The least margin of a query: those below are left out, and contextual search knows it. For
+    /// the Perceptron's stream, that of all queries, which is not told.
     pub margin: Option<f64>,
     /// Which pairs a label teaches.
     pub update: Update,
@@ -73,8 +73,9 @@ pub struct Played {
     pub expected_loss: f64,
     /// Wrong guesses.
     pub mistakes: u64,
-    /// What the mean loss, or with a known margin the mean number of mistakes, is proven to stay within, and what rounds may have cost in which
-    /// numbers end; only where the proof's conditions hold. Of polytopes, up to the chance their notes tell of.
+    /// What the mean loss, or with a known margin the mean number of mistakes, is proven to stay
+    /// within, and what rounds may have cost in which numbers end; only where the proof's
+    /// conditions hold. Of polytopes, up to the chance their notes tell of.
     pub bound: Option<f64>,
     /// Rounds played.
     pub rounds: u64,
@@ -82,7 +83,8 @@ pub struct Played {
     pub time: Duration,
     /// Rounds, the loss and the mean loss until then.
     pub curve: Vec<[f64; 3]>,
-    /// A margin to the power of the loss, and the mean number of mistakes on queries with it or a larger one, 2^-1 to 2^-20.
+    /// A margin to the power of the loss, and the mean number of mistakes on queries with it or a
+    /// larger one, 2^-1 to 2^-20.
     pub robust: Vec<[f64; 2]>,
     /// How often the inequalities were checked.
     pub checks: u64,
@@ -110,7 +112,8 @@ fn wrong(name: &'static str, found: impl Into<String>, expected: &'static str) -
 /// Plays an experiment.
 ///
 /// # Errors
-/// [`Error::Option`] when the setting is none; [`Error::Value`] when a check fails, saying which, in what round; [`Error::Cancelled`].
+/// [`Error::Option`] when the setting is none; [`Error::Value`] when a check fails, saying which,
+/// in what round; [`Error::Cancelled`].
 pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
     let d = setting.dimension;
     let two = matches!(setting.source, StreamSource::PerceptronKiller | StreamSource::Adversary | StreamSource::ConvexLowerBound);
@@ -288,7 +291,8 @@ impl Stage<'_> {
 }
 
 impl Played {
-    /// Counts a loss, and keeps the sums at rounds 1, 2, 5, 10, 20, ... and at a tenth and the end of all.
+    /// Counts a loss, and keeps the sums at rounds 1, 2, 5, 10, 20, ... and at a tenth and the end
+    /// of all.
     fn add(&mut self, loss: f64, expected: f64, rounds: u64) {
         self.loss += loss;
         self.expected_loss += expected;

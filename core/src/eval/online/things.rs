@@ -1,4 +1,5 @@
-//! What is labelled at a simulated desk, as its advisers see it: numbers of a file, or images with their appearance, captions and pieces.
+//! What is labelled at a simulated desk, as its advisers see it: numbers of a file, or images with
+//! their appearance, captions and pieces.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +52,8 @@ impl<'a> Numbers<'a> {
 }
 
 impl Things {
-    /// Examples as [`dense`] makes them with this many components, and the objects that they show, one name for each, or none at all.
+    /// Examples as [`dense`] makes them with this many components, and the objects that they show,
+    /// one name for each, or none at all.
     ///
     /// # Errors
     /// [`Error::Value`] for another number of objects than of examples.
@@ -70,8 +72,9 @@ impl Things {
         Ok(Self { all, ..Self::default() })
     }
 
-    /// The images of a data set that can be decoded, with the captions that a table has for them by their names or paths, and the pieces that
-    /// a recogniser made of the data set has of them, if there is one.
+    /// The images of a data set that can be decoded, with the captions that a table has for them by
+    /// their names or paths, and the pieces that a recogniser made of the data set has of them, if
+    /// there is one.
     ///
     /// # Errors
     /// [`Error::Data`] when no image can be used; [`Error::Cancelled`].
@@ -136,7 +139,8 @@ impl Things {
         Ok(made)
     }
 
-    /// The kinds of advisers that have something to look at: captions and the recogniser only where there are any.
+    /// The kinds of advisers that have something to look at: captions and the recogniser only where
+    /// there are any.
     pub(super) fn advisers(&self) -> Vec<AdviserKind> {
         let has_words = self.all.iter().any(|thing| !thing.views.words.is_empty());
         let has_something = |kind: &AdviserKind| match kind {
@@ -147,8 +151,9 @@ impl Things {
         AdviserKind::ALL.into_iter().filter(has_something).collect()
     }
 
-    /// What a recogniser that learned each thing before would have thought of the next, in each of these orders: `(things, orders)`, by position. On all
-    /// threads. O(things^2) comparisons of images, and O(orders * things^2) steps for each element.
+    /// What a recogniser that learned each thing before would have thought of the next, in each of
+    /// these orders: `(things, orders)`, by position. On all threads. O(things^2) comparisons of
+    /// images, and O(orders * things^2) steps for each element.
     ///
     /// # Errors
     /// [`Error::Cancelled`].

@@ -16,12 +16,13 @@ use crate::random;
 /// An order of images to be labelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LabelOrder {
-    /// Those first that teach most: of which the advisers together are unsure (margin sampling: Scheffer, Decomain and Wrobel 2001), and that
-    /// look unlike each other (farthest-first traversal: Gonzalez 1985).
+    /// Those first that teach most: of which the advisers together are unsure (margin sampling:
+    /// Scheffer, Decomain and Wrobel 2001), and that look unlike each other (farthest-first
+    /// traversal: Gonzalez 1985).
     #[default]
     Useful,
-    /// Those first on which the advisers disagree most, by the entropy of their votes, each counted as much as it is trusted (Dagan and
-    /// Engelson 1995).
+    /// Those first on which the advisers disagree most, by the entropy of their votes, each counted
+    /// as much as it is trusted (Dagan and Engelson 1995).
     Disagreement,
     /// By their paths.
     Folder,
@@ -53,8 +54,8 @@ impl LabelOrder {
         matches!(self, Self::Useful | Self::Disagreement)
     }
 
-    /// Brings images in this order, as far as that can be done without asking advisers: where they would be asked, by chance, so that the first
-    /// [`POOL`] of them speak for all.
+    /// Brings images in this order, as far as that can be done without asking advisers: where they
+    /// would be asked, by chance, so that the first [`POOL`] of them speak for all.
     pub fn arrange(self, state: &State, images: &mut [ItemId], seed: u64) {
         match self {
             Self::Folder => images.sort_by_cached_key(|id| state.image(*id).and_then(|image| state.path_of(image))),
@@ -64,8 +65,9 @@ impl LabelOrder {
 }
 
 impl Suggester {
-    /// Brings images into an order that advisers are asked for, with what is suggested for each at a glance. Others stay as they are.
-    /// O(images) opinions without the recogniser's, and O(images) likenesses for each of the first few.
+    /// Brings images into an order that advisers are asked for, with what is suggested for each at
+    /// a glance. Others stay as they are. O(images) opinions without the recogniser's, and
+    /// O(images) likenesses for each of the first few.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`].
@@ -96,7 +98,8 @@ impl Suggester {
         if order == LabelOrder::Useful {
             let values = |at: usize| &seen[asked[at].0].views.whole;
             let distance = |a: usize, b: usize| squared_distance(values(a), values(b));
-            // As if something were chosen already that is as far from everything as vectors of length 1 can be.
+            // As if something were chosen already that is as far from everything as vectors of
+            // length 1 can be.
             let gain = |at: usize, square: f64| worth(&asked[at]).0 * square.min(4.0).sqrt();
             let first = farthest_first(asked.len(), UNLIKE, distance, gain);
             let mut rest: Vec<_> = asked.into_iter().map(Some).collect();

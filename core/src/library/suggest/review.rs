@@ -1,7 +1,9 @@
-//! Labels that look wrong: each is judged by advisers that never saw its object, and those they contradict most come first.
+//! Labels that look wrong: each is judged by advisers that never saw its object, and those they
+//! contradict most come first.
 //!
-//! This is confident learning in its simplest form (Northcutt, Jiang and Chuang, *Confident learning*, JAIR 2021, section 3): chances out of
-//! sample, by cross-validation over objects, and labels by how much less likely they are than the best other class.
+//! This is confident learning in its simplest form (Northcutt, Jiang and Chuang, *Confident
+//! learning*, JAIR 2021, section 3): chances out of sample, by cross-validation over objects, and
+//! labels by how much less likely they are than the best other class.
 
 use rand::seq::SliceRandom as _;
 use std::collections::{BTreeSet, HashMap};
@@ -37,11 +39,13 @@ pub struct Doubt {
     pub image: ItemId,
     /// Its label, and the chance that it is right.
     pub label: (String, f64),
-    /// The classes that are more likely, the best first, nine at most; those that the user said it is not of are left out.
+    /// The classes that are more likely, the best first, nine at most; those that the user said it
+    /// is not of are left out.
     pub instead: Vec<(String, f64)>,
     /// What each adviser alone would say.
     pub advisers: Vec<Vote>,
-    /// The images of other objects that look most like it, with their classes, the most alike first; only of the first few hundred doubts.
+    /// The images of other objects that look most like it, with their classes, the most alike
+    /// first; only of the first few hundred doubts.
     pub alike: Vec<(ItemId, String)>,
 }
 
@@ -56,7 +60,8 @@ pub struct Reviewed {
     pub passed: usize,
     /// Labels that were not come to, for it was cancelled.
     pub left: usize,
-    /// Labels that were judged of images whose object is not known: near copies of them, with the same wrong label, speak for it.
+    /// Labels that were judged of images whose object is not known: near copies of them, with the
+    /// same wrong label, speak for it.
     pub objects_unknown: usize,
 }
 
@@ -80,7 +85,8 @@ struct Case<'a> {
 }
 
 impl Review {
-    /// Takes from a library what is to be reviewed. What images look like must be in the machine ([`Library::bring_appearances`]). O(images).
+    /// Takes from a library what is to be reviewed. What images look like must be in the machine
+    /// ([`Library::bring_appearances`]). O(images).
     pub fn new(library: &Library, seed: u64) -> Self {
         let (state, projector) = (library.state().clone(), projector(seed));
         let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&projector, library, image)?));
@@ -89,13 +95,15 @@ impl Review {
         Self { seed, ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
     }
 
-    /// Judges all labels. Where that is cancelled, some of those that were come to are told. The recogniser is asked once for each label
-    /// without its object; besides, O(labels) learning steps and likenesses for the first few hundred doubts.
+    /// Judges all labels. Where that is cancelled, some of those that were come to are told. The
+    /// recogniser is asked once for each label without its object; besides, O(labels) learning
+    /// steps and likenesses for the first few hundred doubts.
     ///
-    /// What is said of an object by others never heard its labels: not the advisers, which learn the other folds, nor the recogniser, which
-    /// leaves the object out. How much each is trusted is learned fold by fold, from what is said of objects before any of their labels is
-    /// heard: who knows other views of an object would look better than it is. Only in the recogniser's opinions of other objects
-    /// this one's images had a part.
+    /// What is said of an object by others never heard its labels: not the advisers, which learn
+    /// the other folds, nor the recogniser, which leaves the object out. How much each is trusted
+    /// is learned fold by fold, from what is said of objects before any of their labels is heard:
+    /// who knows other views of an object would look better than it is. Only in the recogniser's
+    /// opinions of other objects this one's images had a part.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -144,7 +152,8 @@ impl Review {
         Ok(reviewed)
     }
 
-    /// The labels in an order by chance, each with the recogniser's opinion without its object, until it is cancelled.
+    /// The labels in an order by chance, each with the recogniser's opinion without its object,
+    /// until it is cancelled.
     fn cases<'a>(&self, labels: &'a [(ItemId, String, Views)], classes: &[String], progress: &Progress) -> Vec<Case<'a>> {
         let mut order: Vec<&(ItemId, String, Views)> = labels.iter().collect();
         order.shuffle(&mut random::stream(self.seed, 2));
@@ -199,8 +208,9 @@ impl Review {
     }
 }
 
-/// Learns labels, fold by fold: first all of one are judged, and then the advisers learn them. In the end it is learned who is to be trusted, in the
-/// order of the cases, which is by chance: folds come object by object, which would teach that the class seldom changes.
+/// Learns labels, fold by fold: first all of one are judged, and then the advisers learn them. In
+/// the end it is learned who is to be trusted, in the order of the cases, which is by chance: folds
+/// come object by object, which would teach that the class seldom changes.
 fn hear(ensemble: &mut Ensemble, cases: &[&Case<'_>], is_over: impl Fn() -> bool) -> Result<()> {
     let mut opinions: Vec<Option<Vec<Opinion>>> = vec![None; cases.len()];
     let mut knows = false;
@@ -229,7 +239,8 @@ fn hear(ensemble: &mut Ensemble, cases: &[&Case<'_>], is_over: impl Fn() -> bool
     Ok(())
 }
 
-/// Of the known labels those that are learned: where there are too many, each class keeps as many as the others, as far as it has them.
+/// Of the known labels those that are learned: where there are too many, each class keeps as many
+/// as the others, as far as it has them.
 fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
     let mut seen: HashMap<ClassId, usize> = HashMap::new();
     let mut ranked: Vec<(usize, usize)> = Vec::with_capacity(known.len());

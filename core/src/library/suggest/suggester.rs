@@ -20,8 +20,9 @@ use crate::picture::appearance::VALUES;
 use crate::progress::Progress;
 use crate::random;
 
-/// Of the labels that are there already, the recogniser is asked of so many at least and at most, and in between of as many as make so many
-/// comparisons of two images: it takes longest, a tenth of a millisecond or so for each.
+/// Of the labels that are there already, the recogniser is asked of so many at least and at most,
+/// and in between of as many as make so many comparisons of two images: it takes longest, a tenth
+/// of a millisecond or so for each.
 const JUDGED: [usize; 2] = [24, 200];
 const COMPARED: usize = 20_000;
 /// Of these labels so many are learned; more would not be learned in the time a user waits.
@@ -49,7 +50,8 @@ pub struct Seen {
     elements: Option<Elements>,
 }
 
-/// What a library holds at one moment, of that which advisers are told. The library is not needed any more to learn and to suggest.
+/// What a library holds at one moment, of that which advisers are told. The library is not needed
+/// any more to learn and to suggest.
 pub struct Moment {
     state: State,
     ckm: Arc<Ckm>,
@@ -65,8 +67,9 @@ pub(super) fn ensemble(seed: u64) -> Result<Ensemble> {
 }
 
 impl Suggester {
-    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that are there already, of which no more than
-    /// `at_most` (usually [`LEARNED`]) are learned at one time: the others are passed over for good.
+    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that
+    /// are there already, of which no more than `at_most` (usually [`LEARNED`]) are learned at one
+    /// time: the others are passed over for good.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -75,8 +78,8 @@ impl Suggester {
         Ok(Self { seed, projector: projector(seed), classes: Vec::new(), history, passed: HashMap::new(), at_most, changes: 0 })
     }
 
-    /// What there is to be learned. Images whose appearance is not in the machine ([`Library::bring_appearances`]) are passed over.
-    /// O(images + new labels).
+    /// What there is to be learned. Images whose appearance is not in the machine
+    /// ([`Library::bring_appearances`]) are passed over. O(images + new labels).
     pub fn news(&self, library: &Library) -> Moment {
         let state = library.state().clone();
         let known: BTreeSet<ItemId> =
@@ -96,11 +99,13 @@ impl Suggester {
         Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
     }
 
-    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning steps, of which each takes about a millisecond,
-    /// and those since the last checkpoint before the first change that was taken back.
+    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning
+    /// steps, of which each takes about a millisecond, and those since the last checkpoint before
+    /// the first change that was taken back.
     ///
     /// # Errors
-    /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being learned anew is fresh again.
+    /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being
+    /// learned anew is fresh again.
     pub fn learn(&mut self, moment: &Moment, progress: &Progress) -> Result<()> {
         if let Some(first) = self.history.lessons().iter().position(|lesson| !self.holds(&moment.state, lesson)) {
             let rest = self.history.go_back(first);
@@ -146,7 +151,8 @@ impl Suggester {
         Ok(moment)
     }
 
-    /// Images of which the appearance is in the machine, with their pieces, which are cut from the file where the cache has none.
+    /// Images of which the appearance is in the machine, with their pieces, which are cut from the
+    /// file where the cache has none.
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used, [`crate::Error::Cancelled`].
@@ -161,14 +167,15 @@ impl Suggester {
         Ok(seen)
     }
 
-    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10 microseconds for each.
+    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10
+    /// microseconds for each.
     pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
         let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
         live.filter_map(|image| Some(Seen { id: image.id, views: views(&self.projector, library, image)?, elements: None })).collect()
     }
 
-    /// What is suggested for an image; `None` where no class is known, or none that the user did not reject. About as long as the recogniser
-    /// takes.
+    /// What is suggested for an image; `None` where no class is known, or none that the user did
+    /// not reject. About as long as the recogniser takes.
     ///
     /// # Errors
     /// As [`Ensemble::advise`].

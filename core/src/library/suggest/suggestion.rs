@@ -8,9 +8,11 @@ use crate::ids::{ClassId, ItemId};
 pub struct Suggestion {
     /// The image.
     pub image: ItemId,
-    /// Classes with their chances, the best first; those that the user said it is not of are left out.
+    /// Classes with their chances, the best first; those that the user said it is not of are left
+    /// out.
     pub ranking: Vec<(String, f64)>,
-    /// What each adviser alone would suggest, in the order of [`crate::advise::AdviserKind::SERVED`].
+    /// What each adviser alone would suggest, in the order of
+    /// [`crate::advise::AdviserKind::SERVED`].
     pub advisers: Vec<Vote>,
 }
 
@@ -38,7 +40,8 @@ impl Suggestion {
         1.0 - (chance(0) - chance(1))
     }
 
-    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all agree.
+    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all
+    /// agree.
     pub fn disagreement(&self) -> f64 {
         let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|vote| Some((vote.class.as_ref()?, vote.trust))).collect();
         let total: f64 = said.iter().map(|(_, trust)| trust).sum();

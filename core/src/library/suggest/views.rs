@@ -14,7 +14,8 @@ pub(super) fn projector(seed: u64) -> Projector {
     Projector::new(VALUES, seed)
 }
 
-/// The views of an image, without the recogniser's; none while its appearance is not in the machine.
+/// The views of an image, without the recogniser's; none while its appearance is not in the
+/// machine.
 pub(super) fn views(projector: &Projector, library: &Library, image: &Image) -> Option<Views> {
     let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
     Some(projector.views(library.appearance(image)?.values(), counts(&captions.join(" "), Stemming::None)))

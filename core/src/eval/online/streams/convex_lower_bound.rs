@@ -9,14 +9,16 @@ use crate::learn::Prediction;
 use crate::linalg::double::dot;
 use crate::random::Rng;
 
-/// Two convex regions, of which the labels seen say nothing about those to come (Guruganesh et al., Theorem 4; their proof is in an appendix
-/// that was not at hand, so this construction is ours). Points p_t lie on the unit sphere of d-1 dimensions, each pair s or more
-/// apart: a grid of T points in a cube inside the unit ball of d-2 dimensions, lifted to the sphere. Labels are fair coins. In the last
-/// dimension points lie on either side of a hyperplane by amounts that separate their labels; as real numbers these may be arbitrarily
-/// small (the t-th halves what the first t-1 left open), so here they are 0. Regions are the convex hulls of the points of each label:
-/// disjoint, for the hyperplane is between them. The distance of p_t to the hull of other points is 1 - max <p_t, p_s> or
-/// more, so s^2/2 or more, which is what a mistake is taken to cost. With s about T^(-1/(d-2)) and half of T mistakes, that is about
-/// T^((d-4)/(d-2)), for every learner.
+/// Two convex regions, of which the labels seen say nothing about those to come (Guruganesh et al.,
+/// Theorem 4; their proof is in an appendix that was not at hand, so this construction is ours).
+/// Points p_t lie on the unit sphere of d-1 dimensions, each pair s or more apart: a grid of T
+/// points in a cube inside the unit ball of d-2 dimensions, lifted to the sphere. Labels are fair
+/// coins. In the last dimension points lie on either side of a hyperplane by amounts that separate
+/// their labels; as real numbers these may be arbitrarily small (the t-th halves what the first t-1
+/// left open), so here they are 0. Regions are the convex hulls of the points of each label:
+/// disjoint, for the hyperplane is between them. The distance of p_t to the hull of other points is
+/// 1 - max <p_t, p_s> or more, so s^2/2 or more, which is what a mistake is taken to cost. With s
+/// about T^(-1/(d-2)) and half of T mistakes, that is about T^((d-4)/(d-2)), for every learner.
 pub(in super::super) struct ConvexLowerBound {
     points: Vec<Vec<f64>>,
     next: usize,

@@ -1,7 +1,8 @@
-//! Streams of queries: at random, made against the Perceptron, made against the learner at hand, and those of a file.
+//! Streams of queries: at random, made against the Perceptron, made against the learner at hand,
+//! and those of a file.
 //!
-//! A stream says what is right after the learner has answered, and what the answer cost: when asked, or at the end where only then the
-//! hidden centres are settled.
+//! A stream says what is right after the learner has answered, and what the answer cost: when
+//! asked, or at the end where only then the hidden centres are settled.
 
 mod adversary;
 mod convex_lower_bound;

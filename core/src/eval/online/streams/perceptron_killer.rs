@@ -9,10 +9,12 @@ use crate::learn::Prediction;
 use crate::linalg::double::{dot, norm, scaled};
 use crate::random::Rng;
 
-/// The Perceptron's worst case. w is a unit vector; a shadow Perceptron p (two classes, started at 0) sees every label. With u the
-/// direction of p across w and t = γ <p, w> / |p across w|, the query is y (γ w - t u + sqrt(1 - γ^2 - t^2) z) for a random sign y
-/// and a random z across both: <p, q> = 0 but for a hair to the wrong side, and <q, w> = y γ. With γ = 1/sqrt(T) the shadow is wrong in
-/// all T rounds, and loses sqrt(T). The queries do not depend on the learner. Three dimensions or more.
+/// The Perceptron's worst case. w is a unit vector; a shadow Perceptron p (two classes, started at
+/// 0) sees every label. With u the direction of p across w and t = γ <p, w> / |p across w|, the
+/// query is y (γ w - t u + sqrt(1 - γ^2 - t^2) z) for a random sign y and a random z across both:
+/// <p, q> = 0 but for a hair to the wrong side, and <q, w> = y γ. With γ = 1/sqrt(T) the shadow is
+/// wrong in all T rounds, and loses sqrt(T). The queries do not depend on the learner. Three
+/// dimensions or more.
 pub(in super::super) struct PerceptronKiller {
     w: Vec<f64>,
     shadow: Vec<f64>,

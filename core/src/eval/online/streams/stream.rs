@@ -1,4 +1,5 @@
-//! What a stream is: queries, what is right after the learner has answered, and what the answer cost.
+//! What a stream is: queries, what is right after the learner has answered, and what the answer
+//! cost.
 
 use crate::ids::ClassId;
 use crate::learn::Prediction;
@@ -9,15 +10,19 @@ use crate::random::Rng;
 pub enum StreamSource {
     /// Queries drawn evenly from the unit sphere, centres from the unit ball.
     Sphere,
-    /// The same queries; centres within a thousandth of one line, so that many classes compete at every border.
+    /// The same queries; centres within a thousandth of one line, so that many classes compete at
+    /// every border.
     Collinear,
-    /// Two classes and queries that the Perceptron gets wrong every time: `streams/perceptron_killer.rs` has the construction.
+    /// Two classes and queries that the Perceptron gets wrong every time:
+    /// `streams/perceptron_killer.rs` has the construction.
     PerceptronKiller,
     /// Two classes and answers against the learner for as long as any centre allows it by 1e-9.
     Adversary,
-    /// Two convex regions of which nothing can be learned: `streams/convex_lower_bound.rs` has the construction.
+    /// Two convex regions of which nothing can be learned: `streams/convex_lower_bound.rs` has the
+    /// construction.
     ConvexLowerBound,
-    /// Examples with their classes as they are, in order; a wrong guess costs 1. All of length 1 at most.
+    /// Examples with their classes as they are, in order; a wrong guess costs 1. All of length 1 at
+    /// most.
     Examples(Vec<(ClassId, Vec<f64>)>),
 }
 
