@@ -66,7 +66,7 @@ pub fn everything(_: ItemId) -> bool {
 /// Work in units that are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Inner nodes of trees visited, which is also the number of routers evaluated.
+    /// Inner nodes of trees visited; in memory trees, routers evaluated.
     pub nodes: u64,
     /// Leaves visited.
     pub leaves: u64,
