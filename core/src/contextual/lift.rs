@@ -53,8 +53,8 @@ pub struct Degree {
     /// The degree.
     pub degree: u32,
     /// By how much <φ(q), h_i - h_j> differs at most from the difference of the two centres' Σ_l
-    /// |q_l - a_l|^p, over all queries and centres: twice the components times what is left over of
-    /// one, the most seen on a grid and a twentieth.
+    /// |q_l - a_l|^p, over all queries and centres: twice the components times the remainder of
+    /// one, which is the largest on a grid and a twentieth more.
     pub error: f64,
     /// What |h_i - h_j| is at most.
     pub radius: f64,

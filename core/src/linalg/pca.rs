@@ -60,8 +60,8 @@ impl Pca {
         self.dimensions
     }
 
-    /// The coordinates of `x` along the directions, from the mean: `(dimensions)`. O(features of x
-    /// * directions).
+    /// The coordinates of `x` along the directions, from the mean: `(dimensions)`.
+    /// O(features of x * directions).
     pub fn project(&self, x: &SparseVec) -> Vec<f32> {
         let mut projected: Vec<f32> = self.middle.iter().map(|middle| -middle).collect();
         for (index, value) in x.entries() {
