@@ -122,7 +122,7 @@ pub enum Error {
         /// The program that has it open.
         holder: String,
     },
-    /// The work was cancelled by whoever asked for it.
+    /// The work was cancelled.
     #[error("the work was cancelled")]
     Cancelled,
 }

@@ -50,8 +50,8 @@ pub trait Storage: Send + Sync {
     /// Flushes the bytes of a file to the disk (fsync).
     ///
     /// # Errors
-    /// The system's. It cannot be undone by trying again: which of the bytes are on the disk is
-    /// then unknown.
+    /// The system's. Trying again does not help: which of the bytes are on the disk is then
+    /// unknown.
     fn sync(&self, path: &Path) -> io::Result<()>;
 
     /// Renames a file, atomically replacing the one that has the new name.

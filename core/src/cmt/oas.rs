@@ -34,8 +34,8 @@ impl LabelScores {
         Ok(Self { options, functions: BTreeMap::new() })
     }
 
-    /// Learns that of the labels `asked` exactly those in `truth` hold for `x`. O(asked *
-    /// features).
+    /// Learns that of the labels `asked`, which are the ones scored, exactly those in `truth` hold
+    /// for `x`. O(asked * features).
     pub fn learn(&mut self, x: &SparseVec, asked: &[ClassId], truth: &[ClassId]) {
         for label in asked {
             let function = self.functions.entry(*label).or_insert_with(|| AdaptiveLinear::new(&self.options));
@@ -112,7 +112,7 @@ impl<R: Router> OneAgainstSome<R> {
     /// leaf that was reached learn, and the router at which it explored learns from the share of
     /// the true labels that are in that leaf, for no others can be predicted.
     ///
-    /// The paper leaves the reward open; this choice is ours.
+    /// The choice of this reward is ours, not the paper's.
     ///
     /// # Errors
     /// As [`Cmt::explore`]; [`Error::Value`] when the labels do not ascend.

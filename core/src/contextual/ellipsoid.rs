@@ -260,8 +260,8 @@ impl EllipsoidLadder {
         width >= 1e3 * self.space.dimension as f64 * UNIT * size
     }
 
-    /// The active scale if there is one, <q, c> there or at the last one looked at, and bounds on
-    /// <q, w>.
+    /// The active scale if there is one, <q, c> there or else at the last scale evaluated, and
+    /// bounds on <q, w>.
     fn search(&self, q: &[f64]) -> (Option<u32>, f64, f64, f64) {
         let reach = self.space.radius * norm(q);
         let (mut lo, mut hi) = (-reach, reach);

@@ -44,7 +44,7 @@ impl Default for OrbOptions {
     }
 }
 
-/// Features that may be asked for at most.
+/// The largest number of features that options may ask for.
 const MOST: usize = 10_000;
 
 impl OrbOptions {

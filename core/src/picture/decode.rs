@@ -198,7 +198,7 @@ impl InProcess {
 
     /// Decodes the picture at `path` with memory that `room` grants.
     pub(super) fn decode_in(&self, path: &Path, side: u32, room: &mut dyn Room) -> Result<Picture> {
-        // Opening a pipe or a device could wait for ever, so the kind is asked first.
+        // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
         let meta = fs::metadata(path).map_err(Error::io("read", path))?;
         if !meta.is_file() {
             return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));

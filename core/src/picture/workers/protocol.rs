@@ -1,8 +1,8 @@
 //! The protocol between this program and a worker that decodes for it: bytes on two pipes.
 //!
-//! The worker greets. Then, as often as asked: one request; any number of needs for memory, each
-//! answered by one byte when it is granted; one reply. All numbers are little-endian. Everything
-//! that a worker sends is checked before it is used.
+//! The worker sends a greeting. Then, for each picture: one request; any number of requests of the
+//! worker for memory, each answered by one byte when it is granted; one reply. All numbers are
+//! little-endian. Everything that a worker sends is checked before it is used.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
