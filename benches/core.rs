@@ -1,8 +1,8 @@
 //! How long one step of each method takes: `cargo bench -p tessera-core`.
 //!
-//! Everything is made from seeds and runs on one thread, so that two versions of the program do the
-//! same work. `benches/compare.py` runs two such programs in turns and tells the ratio of their
-//! times.
+//! Everything is generated from seeds and runs on one thread, so that two versions of the program
+//! do the same work. `benches/compare.py` runs two such programs in turns and prints the ratio of
+//! their times.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 
 use std::hint::black_box;
@@ -38,7 +38,7 @@ use tessera_core::text::hashing::{Stemming, counts};
 use tessera_core::text::{TextIndex, TextKey, TextQuery};
 
 fn main() {
-    // One thread, so that what else the machine does disturbs less.
+    // One thread, so that other work of the machine disturbs the times less.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().unwrap();
     divan::main();
 }
@@ -284,13 +284,13 @@ mod nearest {
 /// Eight principal components of 2,000 sentences.
 #[divan::bench(sample_count = 10)]
 fn principal_components(bencher: Bencher<'_, '_>) {
-    // Few features, for the work grows with the largest.
+    // Few features, because the work grows with the number of features that occur.
     let few = |x: &SparseVec| SparseVec::from_pairs(x.entries().iter().map(|(feature, value)| (feature % 2048, *value))).unwrap();
     let all: Vec<SparseVec> = texts(2000, 17).iter().map(few).collect();
     bencher.bench_local(|| Pca::new(black_box(&all), 8, &mut seeded(18)));
 }
 
-/// A library of 576 pictures, which is gone with its folder.
+/// A library of 576 pictures, in a temporary folder.
 struct Shelf {
     library: Library,
     wanted: Appearance,
@@ -313,7 +313,7 @@ impl Shelf {
     }
 }
 
-/// The ten pictures of a library that look most like another one.
+/// The ten pictures of a library whose appearance is most like that of another one.
 #[divan::bench(sample_count = 100)]
 fn look_alikes(bencher: Bencher<'_, '_>) {
     let shelf = Shelf::filled();

@@ -1,5 +1,5 @@
-//! A mixture of advisers: three learners say which class comes next, and the mixture soon does
-//! about as well as the best.
+//! A mixture of advisers (expert advice): three learners predict the class of each point, and the
+//! mixture soon does about as well as the best of them.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use rand::RngExt;
@@ -33,7 +33,7 @@ fn main() -> Result<()> {
             opinions.push(adviser.opinion(&x, &mut rng)?);
         }
         let advice = mixture.combine(&opinions);
-        // In the first rounds there is nothing to go by.
+        // In the first rounds the advisers have learned hardly anything.
         if round >= 20 {
             mixture_wrong += u32::from(advice.suggestion() != Some(truth));
             for (wrong, said) in wrong.iter_mut().zip(&advice.each) {

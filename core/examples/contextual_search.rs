@@ -37,7 +37,7 @@ fn main() -> Result<()> {
         let truth = (0..CLASSES).max_by(|a, b| value(*a).total_cmp(&value(*b))).unwrap_or(0);
 
         let played = learner.predict(&q, &mut rng)?;
-        // A mistake costs the gap between the right centre's value and the guess's.
+        // The loss of a mistake is the gap between the right centre's value and the guess's.
         loss += played.answer.expected(|guess| guess.map_or(0.0, |guess| value(truth) - value(guess.index())));
         mistakes += u32::from(played.answer.guess != Some(ClassId(truth as u32)));
         learner.learn(&q, &played, ClassId(truth as u32), &mut rng)?;

@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     let images = folder.path().join("images");
     generate(&ToyOptions { instances: 2, views: 3, side: 64, ..ToyOptions::default() }, &images, &progress)?;
 
-    // The images stay where they are; the library remembers what is said of them.
+    // The images stay where they are; the library keeps their labels and captions.
     let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
     let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
     let imported = import(&library, &images, &ImportOptions::default(), &progress)?;

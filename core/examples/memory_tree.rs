@@ -1,5 +1,5 @@
-//! A memory tree as a classifier: each memory is a sparse vector with its class, and rewards teach
-//! where to look.
+//! A memory tree as a classifier: each memory is a sparse vector with its class, and routers learn
+//! from rewards where to search.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use rand::RngExt;
@@ -11,7 +11,7 @@ use tessera_core::sparse::SparseVec;
 
 const CLASSES: u32 = 40;
 
-/// A made document of a class: six of the class's eight words, and six of the words that all
+/// A synthetic document of a class: six of the class's eight words, and six of the words that all
 /// classes use.
 fn document(class: u32, rng: &mut Rng) -> Result<SparseVec> {
     let own = (0..6).map(|_| (8 * class + rng.random_range(0..8), 1.0)).collect::<Vec<_>>();
@@ -42,7 +42,7 @@ fn main() -> Result<()> {
     let (right, scored) = measure(&tree, &mut rng)?;
     println!("without rewards: {:.0} % right, {scored:.0} of {} memories scored", 100.0 * right, tree.len());
 
-    // Each memory is asked for with itself left out; the reward is 1 where the answer has its
+    // Explores with the vector of each memory; the reward is 1 where the memory found has the same
     // class.
     for i in 0..2000 {
         tree.replay(0, ItemId(i), 1, 0.1, |truth, answer| if truth == answer { 1.0 } else { 0.0 })?;

@@ -27,7 +27,7 @@ fn main() -> Result<()> {
         let (x, labels) = example(&mut rng)?;
         learner.insert(ItemId(i), x, labels)?;
     }
-    // Twice more through what was remembered: routers learn to lead to leaves that have the labels.
+    // Two more passes over the memories: routers learn to lead to leaves that have the labels.
     for i in 0..3000 {
         learner.replay(0, ItemId(i % 1500), 0.1)?;
     }

@@ -1,5 +1,5 @@
-//! Recognises things by descriptors that come from elsewhere: no pictures, no files, only binary
-//! descriptors with places.
+//! Recognises objects by descriptors of the caller's own: no pictures, no files, only binary
+//! descriptors with positions.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use rand::RngExt;
@@ -13,8 +13,8 @@ use tessera_core::random;
 
 const CLASSES: [&str; 3] = ["anchor", "bell", "clock"];
 
-/// A made thing of a class, 640 by 480: eight descriptors, each with some of its bits wrong and a
-/// little out of place.
+/// A synthetic object of a class, 640 by 480: eight descriptors, each with some of its bits flipped
+/// and its position shifted a little.
 fn thing(class: usize, number: u64) -> (Vec<[f32; 2]>, Vec<Descriptor>) {
     let (mut usual, mut noise) = (random::seeded(class as u64), random::stream(100, number));
     let part = |_| {
@@ -26,8 +26,8 @@ fn thing(class: usize, number: u64) -> (Vec<[f32; 2]>, Vec<Descriptor>) {
 }
 
 fn main() -> Result<()> {
-    // Likeness ends at 110 of 256 bits; a distance of 40 working pixels (of 128 on the longer side)
-    // or more costs 0.3.
+    // Likeness is 0 from 110 of 256 differing bits on; a distance of 40 working pixels (of 128 on
+    // the longer side) or more costs 0.3.
     let kernel = LeafKernel { rho: 110.0, cost: 0.3, reach: 40.0, pair_bonus: 0.1, weight: 1.0 };
     let mut machine = Ckm::new(CkmOptions::own("stamp", ElementForm::Binary, kernel))?;
     for number in 0..12 {
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
             println!("  {:.2} of it: element {} is {} bits from one of {}", piece.value, piece.element, found.distance, found.name);
         }
     }
-    // Taking a thing out again leaves the machine as if it had never been there.
+    // Removing an object leaves the machine as if it had never been added.
     machine.remove(ItemId(1));
     println!("without one of its class: {:.2}", machine.scores(&query, Without::Nothing).ranking()[0].1);
     Ok(())

@@ -36,14 +36,14 @@ pub fn restored<T: Stored>(name: &'static str, bytes: &[u8]) -> Result<T> {
     Ok(value)
 }
 
-/// Options as text that is the same for the same values in every version of the program: what is
-/// kept beside them, and what the keys of caches are hashed from. Empty for a type that has no form
-/// in RON, which [`Reader::options`] refuses.
+/// Options as RON text, which is the same for the same values in every version of the program.
+/// Models store it, and keys of caches are hashes of it. Empty for a type that has no form in RON,
+/// which [`Reader::options`] refuses.
 pub fn options_text<T: Serialize>(options: &T) -> String {
     ron::to_string(options).unwrap_or_default()
 }
 
-/// Bytes that grow.
+/// Writes values one after another as bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Writer(Vec<u8>);
 
@@ -63,18 +63,18 @@ impl Writer {
         self.put(&options_text(options));
     }
 
-    /// Appends a number of things to come; [`Reader::count`] reads it.
+    /// Appends the length of a list that follows; [`Reader::count`] reads it.
     pub fn count(&mut self, n: usize) {
         self.put(&(n as u64));
     }
 
-    /// What was written.
+    /// The bytes written.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }
 }
 
-/// Bytes that are read from their beginning.
+/// Reads values from bytes, one after another.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     name: &'static str,
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         Self { name, rest: bytes }
     }
 
-    /// The error of finding something else than was expected.
+    /// The error for bytes that are not what was expected.
     pub fn wrong(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::value(self.name, expected, found)
     }
@@ -120,8 +120,8 @@ impl<'a> Reader<'a> {
         ron::from_str(&text).map_err(|error| self.wrong("options", error.to_string()))
     }
 
-    /// A number of things to come. As each takes a byte or more, it is never more than the bytes
-    /// left: memory for so many can be asked for safely.
+    /// The length of a list that follows. As each element takes at least one byte, a length beyond
+    /// the bytes left is refused: memory for so many elements can be allocated safely.
     ///
     /// # Errors
     /// [`Error::Value`].
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         if value.is_finite() { Ok(value) } else { Err(self.wrong("a finite number", value.to_string())) }
     }
 
-    /// Makes sure that everything was read.
+    /// Checks that everything was read.
     ///
     /// # Errors
     /// [`Error::Value`] when bytes are left.

@@ -42,7 +42,7 @@ impl fmt::Display for Descriptor {
     }
 }
 
-/// A place in a picture that can be found again.
+/// A distinctive point of a picture that can be found again in other pictures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Keypoint {
     /// Pixels from the left edge of the picture it was found in, at full size.

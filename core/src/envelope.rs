@@ -1,5 +1,4 @@
-//! What a file must be wrapped in to be trusted: hashes, writing all or nothing, and the model
-//! folder.
+//! Files that can be trusted: hashes, writing all or nothing, and the model folder.
 //!
 //! A model is a folder. `manifest.ron` says what it is, lists the files that belong to it with
 //! their lengths and xxh3-128, and ends in a line with the xxh3-128 of everything above that line.
@@ -28,7 +27,7 @@ pub const MANIFEST: &str = "manifest.ron";
 /// The longest manifest in bytes.
 const MANIFEST_LIMIT: u64 = 64 << 20;
 const CHECKSUM: &str = "// xxh3-128 of everything above: ";
-/// A temporary file that was not written to for so long has lost its writer.
+/// The age from which on the writer of a temporary file must be gone.
 const LEFT_OVER: Duration = Duration::from_hours(1);
 const RETRAIN: &str = "copy the model again from its source, or train it anew";
 
@@ -40,7 +39,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_on(&Disk, path, bytes)
 }
 
-/// As [`replace`], on a storage. It is on the disk when this returns.
+/// As [`replace`], on a storage. The bytes and the name are on the disk when this returns.
 ///
 /// # Errors
 /// [`Error::Io`]: there is the old file or the new one.
@@ -108,8 +107,8 @@ pub fn is_model(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
 }
 
-/// Whether a model can be written to `folder`, found out by trying; nothing is left behind. Worth
-/// asking before long work.
+/// Checks that a model can be written to `folder`, by trying; nothing is left behind. Worth calling
+/// before long work.
 ///
 /// # Errors
 /// As [`write_model`].
@@ -166,7 +165,7 @@ fn is_weights(name: &str) -> bool {
     hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)))
 }
 
-/// The file that one of the names of [`create_beside`] was made for.
+/// The file for which [`create_beside`] made this name, if it did.
 fn temporary_of(name: &str) -> Option<&str> {
     let (of, number) = name.strip_suffix(".part")?.rsplit_once('.')?;
     let (process, count) = number.split_once('-')?;
@@ -186,8 +185,9 @@ fn is_left_over(path: &Path) -> bool {
     modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT_OVER))
 }
 
-/// Writes a model of `kind`: `head` is what its manifest tells, `weights` the rest. An older model
-/// there is replaced, and what interrupted writes have left is removed. Returns the bytes written.
+/// Writes a model of `kind`: `head` goes into its manifest, `weights` into the weights file. An
+/// older model there is replaced, and what interrupted writes have left is removed. Returns the
+/// bytes written.
 ///
 /// # Errors
 /// [`Error::Data`] when the folder holds something else than a model, [`Error::Io`].
@@ -195,7 +195,7 @@ pub fn write_model<H: Serialize>(folder: &Path, kind: &str, head: H, weights: &[
     write_model_on(&Disk, folder, kind, head, weights)
 }
 
-/// Whether a model can go into a folder.
+/// Checks that a folder is new, empty or holds a model, so that a model can be written there.
 ///
 /// # Errors
 /// [`Error::Data`] when it holds something else than a model, [`Error::Io`].

@@ -1,4 +1,4 @@
-//! What can go wrong, in words that say what was expected, what was found and the way out.
+//! The errors of this crate. Each says what was expected, what was found and what to do about it.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ pub enum Error {
         /// The values allowed.
         expected: &'static str,
     },
-    /// Something handed in is not what it must be.
+    /// A value that was passed in is not valid.
     #[error("{name}: expected {expected}, found {found}")]
     Value {
         /// What it is.
@@ -31,7 +31,7 @@ pub enum Error {
         /// What it was.
         found: String,
     },
-    /// Something that an act on a library names is not in it.
+    /// An act on a library names something that the library does not have.
     #[error("{}: expected {expected} as {name}, found {found}; name another", display(library))]
     NotFound {
         /// The library's folder.
@@ -54,16 +54,16 @@ pub enum Error {
         /// The image's number.
         image: u32,
     },
-    /// What an act says does not fit what the library holds.
+    /// What an act on a library is given does not fit what the library holds.
     #[error("{}: expected {expected} as {name}, found {found}; name another", display(library))]
     Unfit {
         /// The library's folder.
         library: PathBuf,
-        /// What is said, in a word.
+        /// What it is, in a word.
         name: &'static str,
-        /// What was said.
+        /// The value given.
         found: String,
-        /// What may be said.
+        /// The values allowed.
         expected: &'static str,
     },
     /// A file or folder does not hold what it should.
@@ -119,10 +119,10 @@ pub enum Error {
     Busy {
         /// The library.
         path: PathBuf,
-        /// Who has it.
+        /// The program that has it open.
         holder: String,
     },
-    /// The work was cancelled by whoever asked for it.
+    /// The work was cancelled.
     #[error("the work was cancelled")]
     Cancelled,
 }
@@ -139,18 +139,18 @@ impl Error {
         Self::Data { path: path.to_owned(), expected: expected.into(), found: found.into(), advice }
     }
 
-    /// Something handed in that is not what it must be.
+    /// A value passed in that is not valid.
     pub fn value(name: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::Value { name, expected: expected.into(), found: found.into() }
     }
 
-    /// Something that an act on a library names and that is not in it.
+    /// Something that an act on a library names and that the library does not have.
     pub fn not_found(library: &Path, name: &'static str, found: String, expected: &'static str) -> Self {
         Self::NotFound { library: library.to_owned(), name, found, expected }
     }
 
-    /// One word for programs that read reports. All that an act on a library is refused for is
-    /// `option`.
+    /// The kind of error in one word, for programs that read reports. Whatever an act on a library
+    /// is refused for is `option`.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Option { .. } | Self::NotFound { .. } | Self::Removed { .. } | Self::Unfit { .. } => "option",
@@ -183,10 +183,10 @@ pub fn display(path: &Path) -> String {
     path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
 }
 
-/// Does work that may panic. A panic's message takes the place of the result.
+/// Runs `work`, and catches its panic.
 ///
 /// # Errors
-/// What a panic said.
+/// The panic's message.
 pub fn contained<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let words = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());

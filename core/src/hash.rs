@@ -1,5 +1,4 @@
-//! xxh3, the hash of everything that is known by its bytes. Fast, and no protection against
-//! forgery.
+//! xxh3 hashes, by which files and values are identified. Fast, but no protection against forgery.
 
 /// xxh3-128 of some bytes, as 32 hexadecimal digits.
 pub fn hash_hex(bytes: &[u8]) -> String {

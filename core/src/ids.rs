@@ -22,6 +22,6 @@ impl ClassId {
 pub struct Neighbor {
     /// The item.
     pub id: ItemId,
-    /// Its distance, in the units of the metric that was asked.
+    /// Its distance, in the units of the distance that the index uses.
     pub distance: f64,
 }

@@ -1,25 +1,26 @@
-//! Learning one round at a time: predict, be told the right class, learn.
+//! Online learning in rounds: predict a class, receive the right one, learn.
 
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::random::Rng;
 
-/// What a learner said in a round.
+/// A learner's prediction in a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
     /// The class guessed; none before the first class is known.
     pub guess: Option<ClassId>,
-    /// How often each class would have been guessed, `(k)`; empty for a learner that draws nothing.
+    /// The probability with which each class was guessed, `(k)`; empty for a learner that draws
+    /// nothing at random.
     pub chances: Vec<f64>,
 }
 
 impl Prediction {
-    /// A guess that was not drawn.
+    /// A guess that was not drawn at random.
     pub fn certain(guess: Option<usize>) -> Self {
         Self { guess: guess.map(|class| ClassId(class as u32)), chances: Vec::new() }
     }
 
-    /// The mean of a cost over what might have been guessed.
+    /// The expected cost, over the classes that might have been guessed.
     pub fn expected(&self, mut cost: impl FnMut(Option<ClassId>) -> f64) -> f64 {
         if self.chances.is_empty() {
             return cost(self.guess);
@@ -35,13 +36,13 @@ impl AsRef<Prediction> for Prediction {
     }
 }
 
-/// A learner of classes that plays rounds. Classes need not be announced: one is known from the
-/// first time it is right.
+/// A multiclass learner that plays rounds. Classes need not be announced: one is known once it was
+/// the right one for the first time.
 pub trait Online {
-    /// What `learn` must be given back.
+    /// What `predict` returns and `learn` needs.
     type Round: AsRef<Prediction>;
 
-    /// Makes so many classes known, if there are fewer.
+    /// Makes the first `classes` classes known; those that are known already stay.
     ///
     /// # Errors
     /// [`Error::Value`] for more than [`MOST_CLASSES`].
@@ -53,18 +54,18 @@ pub trait Online {
     /// [`Error::Value`] when it is no query of this learner: see [`check_query`].
     fn predict(&mut self, q: &[f64], rng: &mut Rng) -> Result<Self::Round>;
 
-    /// Learns what was right in the round just played.
+    /// Learns the right class of the round just played.
     ///
     /// # Errors
     /// As [`Online::predict`].
     fn learn(&mut self, q: &[f64], round: &Self::Round, truth: ClassId, rng: &mut Rng) -> Result<()>;
 }
 
-/// The most classes any learner takes: pairs are counted in millions beyond.
+/// The largest number of classes that any learner takes: beyond it, pairs of classes are counted in
+/// millions.
 pub const MOST_CLASSES: usize = 1024;
 
-/// Makes sure that a query has so many components, all finite, and a length of at most 1 (and a
-/// billionth).
+/// Checks that a query has `dimension` components, all finite, and a length of at most 1 + 1e-9.
 ///
 /// # Errors
 /// [`Error::Value`].
@@ -83,7 +84,7 @@ pub fn check_query(q: &[f64], dimension: usize) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that so many classes can be learned.
+/// Checks that the number of classes is allowed.
 ///
 /// # Errors
 /// [`Error::Value`] for more than [`MOST_CLASSES`].
@@ -94,7 +95,7 @@ pub fn check_classes(classes: usize) -> Result<()> {
     Err(Error::value("classes", format!("at most {MOST_CLASSES}"), classes.to_string()))
 }
 
-/// Makes sure that a class can be learned.
+/// Checks that a class is allowed, and gives its index.
 ///
 /// # Errors
 /// [`Error::Value`] from [`MOST_CLASSES`] on.

@@ -1,7 +1,7 @@
 //! The methods, data readers and models of Tessera.
 //!
-//! Floors, lowest first; a module uses only lower floors, and modules of one floor do not know each
-//! other:
+//! The modules stand on floors (layers), lowest first. A module uses only lower floors; modules of
+//! one floor do not use each other:
 //!
 //! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`hash`], [`raw_path`], [`storage`],
 //!    [`bytes`]
@@ -14,8 +14,8 @@
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
 //!
-//! Cargo features, all on by default; without any there are the methods alone, for data that the
-//! caller brings:
+//! Cargo features, all on by default; without any of them the crate is the methods alone, over data
+//! that the caller brings:
 //!
 //! - `files`: models on disk ([`envelope`], [`storage`], [`ckm::model`]).
 //! - `images`, with `files`: pictures, features of pictures, data sets and experiments

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// A handle on work under way. Clones share one state: the worker counts, anyone may look or
-/// cancel.
+/// Reports progress and carries cancellation. Clones share one state: the worker counts steps,
+/// anyone may read the progress or cancel.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Shared>);
 
@@ -15,7 +15,7 @@ type Watcher = dyn Fn(ProgressSnapshot) + Send + Sync;
 
 #[derive(Default)]
 struct Shared {
-    /// What is being done, and of how many steps. `done` goes back to 0 only while this is held.
+    /// The stage's name and its number of steps. `done` goes back to 0 only while this is held.
     stage: Mutex<(&'static str, u64)>,
     done: AtomicU64,
     cancelled: AtomicBool,
@@ -28,7 +28,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// How far the work had come when it was looked at.
+/// The progress at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressSnapshot {
     /// What is being done, in words for people.
@@ -40,13 +40,12 @@ pub struct ProgressSnapshot {
 }
 
 impl Progress {
-    /// A handle whose watcher is told of every stage and step as it is taken, by the thread that
-    /// takes it.
+    /// A handle that calls `watcher` at every stage and step, on the thread that does the work.
     pub fn watched(watcher: impl Fn(ProgressSnapshot) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Shared { watcher: Some(Arc::new(watcher)), ..Shared::default() }))
     }
 
-    /// A handle on other work, with the same watcher.
+    /// A new handle, for other work, with the same watcher.
     pub fn another(&self) -> Self {
         Self(Arc::new(Shared { watcher: self.0.watcher.clone(), ..Shared::default() }))
     }
@@ -79,17 +78,17 @@ impl Progress {
         }
     }
 
-    /// Asks the work to stop at its next step.
+    /// Cancels the work: its next step fails.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work was asked to stop.
+    /// Whether the work was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// How far the work has come.
+    /// The progress now.
     pub fn snapshot(&self) -> ProgressSnapshot {
         let current = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let (stage, total) = *current;

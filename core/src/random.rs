@@ -1,4 +1,5 @@
-//! The one door to randomness: seeded generators that are handed in, never found.
+//! The only source of random numbers: seeded generators that are passed in, never created behind
+//! the caller's back.
 
 use rand::{RngExt, SeedableRng};
 
@@ -6,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 /// in every release.
 pub type Rng = rand_chacha::ChaCha8Rng;
 
-/// The generator of `seed`.
+/// The generator for `seed`.
 pub fn seeded(seed: u64) -> Rng {
     stream(seed, 0)
 }
@@ -19,8 +20,8 @@ pub fn stream(seed: u64, index: u64) -> Rng {
     rng
 }
 
-/// Where a generator stands: its seed, its stream and how far it has come. [`restored`] goes on
-/// from there.
+/// The state of a generator: its seed, its stream and its position in it. [`restored`] goes on from
+/// there.
 pub fn state(rng: &Rng) -> [u8; 56] {
     let mut state = [0; 56];
     state[..32].copy_from_slice(&rng.get_seed());
@@ -29,7 +30,7 @@ pub fn state(rng: &Rng) -> [u8; 56] {
     state
 }
 
-/// The generator that stood at `state`: it draws what that one would have drawn next.
+/// The generator with that [`state`]: it draws what the original would have drawn next.
 pub fn restored(state: &[u8; 56]) -> Rng {
     let (mut seed, mut stream, mut position) = ([0; 32], [0; 8], [0; 16]);
     seed.copy_from_slice(&state[..32]);
@@ -41,7 +42,7 @@ pub fn restored(state: &[u8; 56]) -> Rng {
     rng
 }
 
-/// A standard normal number, from two even ones (Box and Muller 1958).
+/// A standard normal number, from two uniform ones (Box and Muller 1958).
 pub fn normal(rng: &mut Rng) -> f64 {
     let (a, b): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
     (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()

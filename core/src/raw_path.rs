@@ -1,4 +1,4 @@
-//! Paths as bytes, so that names which are not text survive being stored.
+//! Paths as bytes, so that names that are not valid text survive being stored.
 
 use std::path::{Path, PathBuf};
 

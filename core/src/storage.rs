@@ -1,5 +1,5 @@
-//! The few things that are done to files which must survive, behind a trait, so that tests can let
-//! each of them fail.
+//! The operations on files that must survive crashes, behind a trait, so that tests can make each
+//! of them fail.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ pub enum PathKind {
     Other,
 }
 
-/// Where files are kept.
+/// A place where files are kept: the file system, or a substitute in tests.
 pub trait Storage: Send + Sync {
     /// What lies at a path; none when nothing does.
     fn entry(&self, path: &Path) -> Option<PathKind>;
@@ -34,26 +34,27 @@ pub trait Storage: Send + Sync {
     /// The system's.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Makes a file with these bytes. They are on the disk after [`Storage::sync`], its name after
-    /// [`Storage::sync_folder`].
+    /// Creates a file with these bytes. The bytes are safely on the disk after [`Storage::sync`],
+    /// the name after [`Storage::sync_folder`].
     ///
     /// # Errors
     /// The system's; [`io::ErrorKind::AlreadyExists`] when there is one.
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Adds bytes to the end of a file, which is made when it is not there.
+    /// Appends bytes to a file, which is created when it is not there.
     ///
     /// # Errors
     /// The system's; some of the bytes may have been added.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Brings the bytes of a file to the disk.
+    /// Flushes the bytes of a file to the disk (fsync).
     ///
     /// # Errors
-    /// The system's. It is final: what of the bytes is on the disk is not known.
+    /// The system's. Trying again does not help: which of the bytes are on the disk is then
+    /// unknown.
     fn sync(&self, path: &Path) -> io::Result<()>;
 
-    /// Puts a file in the place of another one, all at once.
+    /// Renames a file, atomically replacing the one that has the new name.
     ///
     /// # Errors
     /// The system's.
@@ -65,13 +66,14 @@ pub trait Storage: Send + Sync {
     /// The system's.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a folder and those above it.
+    /// Creates a folder and those above it.
     ///
     /// # Errors
     /// The system's.
     fn create_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Brings the names in a folder to the disk. Systems that cannot do this do nothing.
+    /// Flushes the names in a folder to the disk (fsync). Does nothing on systems that cannot do
+    /// this.
     ///
     /// # Errors
     /// The system's.

@@ -296,7 +296,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// All admitted points by distance and identifier: the yardstick.
+/// All admitted points by distance and identifier: the reference.
 fn by_looking_at_each(points: &Points, query: &Values, distance: fn(&Values, &Values) -> f64, admits: Filter<'_>) -> Vec<Neighbor> {
     let admitted = points.iter().filter(|(id, _)| admits(**id));
     let mut all: Vec<Neighbor> = admitted.map(|(id, point)| Neighbor { id: *id, distance: distance(query, point) }).collect();

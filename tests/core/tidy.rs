@@ -354,8 +354,8 @@ fn no_files_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "these import each other in circles: {circles:#?}");
 }
 
-/// One name, one thing: a reader who has met a type knows it everywhere. Errors and options are
-/// named by their modules.
+/// No two public types have the same name, so that a reader who has met a type knows it everywhere.
+/// Errors and options are named by their modules.
 #[test]
 fn public_types_have_names_of_their_own() {
     let mut seen: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Confidence: how often a lead of this size was right on objects the machine had not seen.
+//! Confidence: how often a lead of this size was right on holdout images, whose object the machine
+//! had not seen.
 
 use rand::seq::index::sample;
 use rayon::prelude::*;

@@ -103,8 +103,8 @@ fn places(positions: &[[f32; 2]]) -> Vec<Places> {
     all
 }
 
-/// What elements are: those of machines of another working size, or with other kinds, cannot be
-/// compared. Kernels play no part.
+/// What elements were cut as: those of machines of another working size, or with other kinds,
+/// cannot be compared. Kernels do not matter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cut {
     /// Working pixels of the longer side.
@@ -128,7 +128,7 @@ pub struct Elements {
     pub size: (u32, u32),
     /// Its own pixels in one working pixel.
     pub scale: f32,
-    /// What they are.
+    /// The working size and the kinds that they were cut for.
     pub(super) cut: Arc<Cut>,
 }
 

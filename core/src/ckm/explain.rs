@@ -57,9 +57,9 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// What speaks for this class against another: each contribution with its lead over the same
-    /// query element's value for `other`, the largest lead first. The leads sum to the difference
-    /// of the scores.
+    /// What favours this class over another: each contribution with its lead over the same query
+    /// element's value for `other`, the largest lead first. The leads sum to the difference of the
+    /// scores.
     pub fn against<'a>(&'a self, other: &Self) -> Vec<(&'a Contribution, f64)> {
         let theirs: BTreeMap<(usize, usize), f64> = other.contributions.iter().map(|c| ((c.kind, c.element), c.value)).collect();
         let lead = |c: &'a Contribution| (c, c.value - theirs.get(&(c.kind, c.element)).copied().unwrap_or(0.0));

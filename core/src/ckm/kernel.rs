@@ -1,4 +1,4 @@
-//! The leaf kernel: how much two elements look alike and how near they are.
+//! The leaf kernel: how alike two elements are, and how near to each other.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeafKernel {
-    /// The feature distance at which likeness ends (bits, or units of the dense kind's feature),
-    /// above 0.
+    /// The feature distance from which on likeness is 0 (bits, or units of the dense kind's
+    /// feature), above 0.
     pub rho: f32,
-    /// What being far away costs, 0 or more.
+    /// The penalty for being far apart, 0 or more.
     pub cost: f32,
-    /// The distance in working pixels from which that whole cost is due, above 0.
+    /// The distance in working pixels from which on the whole penalty applies, above 0.
     pub reach: f32,
     /// The pair cost function's reward (the paper's b4) for neighbours that come from one training
     /// image.
@@ -36,7 +36,7 @@ impl LeafKernel {
         (likeness, 0.0 - far.min(self.cost))
     }
 
-    /// What a query element is worth in a class without any element of its kind: the smallest value
+    /// The value of a query element in a class without any element of its kind: the smallest value
     /// of the kernel.
     pub fn floor(&self) -> f32 {
         0.0 - self.cost

@@ -9,7 +9,7 @@
 //!
 //! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by
 //! the caller ([`own`]). A score is the exact sum of its elements' contributions ([`explain`]);
-//! [`confidence`] makes a chance of its lead, and [`model`] keeps a machine on disk.
+//! [`confidence`] turns a lead into a probability, and [`model`] keeps a machine on disk.
 //!
 //! Beyond the paper: several kinds of elements join in one machine. The root is then a product (in
 //! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions
@@ -76,7 +76,7 @@ pub struct Example {
     pub name: String,
     /// The object it shows, when known: other images of the same object are near copies.
     pub group: Option<String>,
-    /// Its pieces.
+    /// Its elements.
     pub elements: Elements,
 }
 
@@ -89,7 +89,7 @@ pub struct Class {
     pub examples: Vec<Arc<Example>>,
 }
 
-/// What a score leaves out.
+/// The training images that a score leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Without<'a> {
     /// Nothing.
@@ -111,8 +111,8 @@ impl Without<'_> {
 }
 
 impl Example {
-    /// What must be left out for an honest score of this very image: its group, or where none is
-    /// known itself.
+    /// What to leave out when this very image is scored, so that neither it nor its near copies
+    /// help: its group, or only itself where no group is known.
     pub fn without_itself(&self) -> Without<'_> {
         self.group.as_deref().map_or(Without::Image(self.id), Without::Group)
     }
@@ -122,7 +122,7 @@ impl Example {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ckm {
     options: CkmOptions,
-    /// What its elements are.
+    /// The working size and the kinds of its elements.
     cut: Arc<Cut>,
     classes: Vec<Class>,
 }
@@ -133,9 +133,9 @@ pub struct Scores {
     /// One for each class, in the machine's order; `None` for a class that has no training image
     /// but those left out.
     pub of: Vec<Option<f64>>,
-    /// Of each class the training images that counted.
+    /// For each class, the number of training images that were not left out.
     examples: Vec<usize>,
-    /// The weight of all the query's elements: what a score divided by this is worth per element.
+    /// The total weight of the query's elements: a score divided by it is the mean over elements.
     pub mass: f64,
 }
 
@@ -151,8 +151,8 @@ impl Scores {
         ranking
     }
 
-    /// The share of training images that the largest class has, in 0..=1: all that is known without
-    /// elements.
+    /// The share of training images that the largest class has, in 0..=1: the only evidence there
+    /// is for a query without elements.
     pub fn prior(&self) -> f64 {
         let all: usize = self.examples.iter().sum();
         self.examples.iter().max().map_or(0.0, |&most| most as f64 / all.max(1) as f64)
@@ -168,14 +168,14 @@ impl Scores {
     }
 }
 
-/// What one kind contributes to a query's scores.
+/// What the elements of one kind contribute to a query's scores.
 struct KindEvidence {
     architecture: Architecture,
     /// One for each class.
     classes: Vec<Evidence>,
 }
 
-/// Training images that one task of a query looks at.
+/// Training images that one parallel task of a query compares.
 const CHUNK: usize = 48;
 
 impl Ckm {
@@ -189,7 +189,7 @@ impl Ckm {
         Ok(Self { options, cut, classes: Vec::new() })
     }
 
-    /// How the machine was built.
+    /// The options that the machine was built with.
     pub fn options(&self) -> &CkmOptions {
         &self.options
     }
@@ -265,10 +265,10 @@ impl Ckm {
         Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) }
     }
 
-    /// The scores of a query by parts of the machine, each as if no other image had been learned;
-    /// `holds` says which images a part has. Each comparison of two images is made once for all
-    /// parts. O(query elements * training elements), and O(query elements) for each image of each
-    /// part.
+    /// The scores of a query by parts of the machine, each as by a machine that was trained on the
+    /// images of that part alone; `holds(part, image)` tells whether a part has an image. Each
+    /// comparison of two images is made once for all parts. O(query elements * training elements),
+    /// and O(query elements) for each image of each part.
     pub fn scores_by_parts(&self, query: &Elements, parts: usize, holds: impl Fn(usize, ItemId) -> bool) -> Vec<Scores> {
         let n = self.classes.len();
         let none = Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
@@ -306,7 +306,7 @@ impl Ckm {
         all
     }
 
-    /// Of each class the training images that are not left out.
+    /// For each class, the number of training images that are not left out.
     fn counts(&self, without: Without<'_>) -> Vec<usize> {
         self.classes.iter().map(|class| class.examples.iter().filter(|e| !without.leaves_out(e)).count()).collect()
     }
@@ -315,7 +315,7 @@ impl Ckm {
         self.options.kinds.iter().zip(&query.sets).map(|(kind, set)| f64::from(kind.kernel.weight) * set.len() as f64).sum()
     }
 
-    /// Of each kind its weighted value for class `c` and the decomposition that gave it.
+    /// For each kind, its weighted value for class `c` and the decomposition that gave it.
     fn roots<'a>(&'a self, evidence: &'a [KindEvidence], c: usize) -> impl Iterator<Item = (f64, usize)> + 'a {
         self.options.kinds.iter().zip(evidence).map(move |(kind, evidence)| {
             let (value, p) = evidence.classes[c].root(&evidence.architecture, kind.kernel.pair_bonus, kind.kernel.floor());
@@ -328,7 +328,7 @@ impl Ckm {
         kinds.map(|(k, _)| self.kind_evidence(k, query, without)).collect()
     }
 
-    /// How a query's elements of a kind are taken together.
+    /// The decompositions of a query's elements of a kind.
     fn architecture(&self, k: usize, query: &Elements) -> Architecture {
         let set = &query.sets[k];
         let positions: Vec<_> = (0..set.len()).map(|i| set.position(i)).collect();

@@ -1,4 +1,4 @@
-//! A trained machine on disk: everything needed to answer and explain elsewhere.
+//! A trained machine on disk: everything that is needed to answer and explain on another computer.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::ids::ItemId;
 /// The kind of model, as its manifest calls it.
 pub const KIND: &str = "ckm";
 
-/// A trained machine with what is known about its answers.
+/// A trained machine with the calibration of its answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecogniserModel {
     /// The machine.
@@ -40,8 +40,8 @@ pub struct Metrics {
     pub held_out_accuracy: Option<f64>,
     /// Images it was measured on.
     pub held_out: usize,
-    /// Training images whose object was not known: their near copies were there, and the accuracy
-    /// reads too high.
+    /// Training images whose object was not known: their near copies were not left out, so the
+    /// accuracy is too high.
     pub objects_unknown: usize,
 }
 
@@ -202,7 +202,7 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
     all
 }
 
-/// Reads tensors and says in words what is wrong with them.
+/// Reads tensors; errors say in words what is wrong with them.
 struct Reader<'a>(&'a SafeTensors<'a>);
 
 impl<'a> Reader<'a> {

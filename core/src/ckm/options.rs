@@ -83,11 +83,11 @@ pub enum ElementSource {
 pub struct OwnSource {
     /// What it is called, in saved models too: 1 to 32 lowercase letters, digits, `-` and `_`.
     pub name: String,
-    /// What its elements look like.
+    /// The form of its elements' features.
     pub form: ElementForm,
 }
 
-/// What the features of elements are.
+/// The form of elements' features.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum ElementForm {

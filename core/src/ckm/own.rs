@@ -39,7 +39,7 @@ pub struct OwnElements<'a> {
     /// Where they are, in the image's own pixels: x to the right, y down, the origin at the top
     /// left corner.
     pub positions: &'a [[f32; 2]],
-    /// What they are like, position by position.
+    /// Their features, in the order of the positions.
     pub values: OwnValues<'a>,
 }
 
@@ -54,9 +54,9 @@ pub enum OwnValues<'a> {
 }
 
 impl Ckm {
-    /// Takes in elements that the caller brings for an image of `size` (width and height in the
-    /// unit of the positions; the longer side becomes the machine's working size). `own` has a list
-    /// for each of the machine's kinds, in their order. O(values).
+    /// Makes the elements of an image from those that the caller brings. The image has the `size`
+    /// (width and height in the unit of the positions); its longer side becomes the machine's
+    /// working size. `own` has a list for each of the machine's kinds, in their order. O(values).
     ///
     /// # Errors
     /// [`Error::Value`] for another number of lists than kinds, another form or number of values

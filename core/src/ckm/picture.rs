@@ -34,7 +34,8 @@ impl Ckm {
 
 impl Elements {
     /// Cuts `picture` into elements of `kinds`, after bringing its longer side to `side` working
-    /// pixels. Positions are told in the picture's own pixels, even when it was shrunk before.
+    /// pixels. [`Elements::to_picture`] gives positions in the picture's own pixels, even when it
+    /// was shrunk before.
     ///
     /// # Errors
     /// [`crate::Error::Option`] when the side or an option of a kind is out of range;

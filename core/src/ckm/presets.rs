@@ -1,4 +1,4 @@
-//! The settings that are used unless others are given.
+//! The usual settings of machines over pictures.
 
 use super::kernel::LeafKernel;
 use super::options::{CkmOptions, ElementKind, ElementSource};
@@ -21,7 +21,8 @@ pub enum Preset {
 
 impl Preset {
     /// The options, chosen on training objects alone by `benches/select_ckm.py` (its log lies
-    /// beside it). Patches are described as they stand: people photograph objects upright.
+    /// beside it). Patches are described upright, without rotation: people photograph objects
+    /// upright.
     pub fn options(self) -> CkmOptions {
         let kinds = match self {
             Self::Orb => vec![orb(1.0)],

@@ -75,7 +75,7 @@ fn decompose(n: usize, edges: &[(u32, u32)], seed: u64, index: u64) -> Vec<Node>
 /// No training image.
 pub const NO_IMAGE: u32 = u32::MAX;
 
-/// What a class's training images offer to a query: the maxima that its unary and pair nodes need.
+/// The maxima over a class's training images that the unary and pair nodes of a query need.
 ///
 /// A pair node is `max over (z, z')` of both kernels plus the bonus when z and z' come from one
 /// image. That is the larger of the best of each side without the bonus, and the best image's sum
@@ -96,8 +96,8 @@ impl Evidence {
         Self { unary: vec![[(f32::NEG_INFINITY, NO_IMAGE); 2]; elements], same: vec![(f32::NEG_INFINITY, NO_IMAGE); edges] }
     }
 
-    /// Takes in the best kernels of one image; images must come in ascending order, so that of
-    /// equals the first stays.
+    /// Adds the best kernels of one image; images must come in ascending order, so that of equals
+    /// the first stays.
     pub fn add(&mut self, image: u32, bests: &[f32], edges: &[(u32, u32)]) {
         for (entry, &value) in self.unary.iter_mut().zip(bests) {
             insert(entry, (value, image));
@@ -110,7 +110,7 @@ impl Evidence {
         }
     }
 
-    /// Takes in what later images offer.
+    /// Adds the evidence of later images.
     pub fn merge(&mut self, later: &Self) {
         for (entry, other) in self.unary.iter_mut().zip(&later.unary) {
             insert(entry, other[0]);

@@ -1,4 +1,4 @@
-//! What must hold of every tree, as functions; and what shape trees have.
+//! Checks of the invariants of trees, and measures of their shape.
 
 use super::memories::Memories;
 use super::tree::{Kind, NONE, Node, Place, Tree};
@@ -12,7 +12,7 @@ pub struct Shape {
     pub nodes: usize,
     /// Leaves.
     pub leaves: usize,
-    /// Inner nodes on the longest way to a leaf.
+    /// Inner nodes on the longest path from the root to a leaf.
     pub depth: usize,
     /// Memories in the fullest leaf.
     pub fullest: usize,
@@ -45,12 +45,12 @@ impl<V, R: Router> Cmt<V, R> {
         memories + self.memories.slots.len() * each + self.trees.iter().map(tree).sum::<usize>()
     }
 
-    /// Makes sure that everything in the trees fits together: each memory is in the leaf that the
-    /// map says, counts are exact, no leaf but a root is empty, and none is over the cap but for
-    /// memories that are all equal. O(memories * features).
+    /// Checks the invariants of the trees: each memory is in the leaf that the map says, counts are
+    /// exact, no leaf but a root is empty, and none is over the cap but for memories that are all
+    /// equal. O(memories * features).
     ///
     /// # Errors
-    /// What does not hold, as a sentence; it is a mistake in this module then.
+    /// The first invariant that does not hold, in words; that is a bug of this module.
     pub fn check(&self) -> Result<(), String> {
         self.memories.check()?;
         self.trees.iter().try_for_each(|tree| check_tree(tree, &self.memories, &self.options))
@@ -78,7 +78,7 @@ fn shape<R: Router>(tree: &Tree<R>) -> Shape {
     shape
 }
 
-/// Safe for trees that link anything to anything.
+/// Safe for trees with arbitrary links, as damaged files have them.
 pub(super) fn check_tree<V, R>(tree: &Tree<R>, memories: &Memories<V>, options: &CmtOptions) -> Result<(), String> {
     let n = tree.nodes.len();
     let mut seen = vec![false; n];

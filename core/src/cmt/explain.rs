@@ -1,16 +1,16 @@
-//! Why a vector went where it did, and why a memory scored as it did.
+//! Explanations: the path of a vector through a tree, and the parts of a memory's score.
 
 use super::tree::Tree;
 use super::{Cmt, Router};
 use crate::ids::ItemId;
 use crate::sparse::SparseVec;
 
-/// A way from the root of a tree to a leaf.
+/// A path from the root of a tree to a leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// Which tree.
     pub tree: usize,
-    /// The nodes on the way and the sides taken, root first.
+    /// The inner nodes on the path and the sides taken, root first.
     pub turns: Vec<RouterStep>,
     /// The leaf's number.
     pub leaf: u32,
@@ -18,45 +18,46 @@ pub struct Path {
     pub memories: usize,
 }
 
-/// A node on a way.
+/// An inner node on a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouterStep {
     /// The node's number.
     pub node: u32,
-    /// What its router says of the vector, -1 (left) to 1 (right).
+    /// Its router's prediction for the vector, -1 (left) to 1 (right).
     pub margin: f64,
-    /// The side the way goes on.
+    /// Whether the path goes on to the right side.
     pub right: bool,
     /// The memories on the left and on the right.
     pub counts: [u32; 2],
-    /// What the router says of any vector.
+    /// The constant part of the router's prediction.
     pub constant: f64,
-    /// The features that moved it most and by how much, most first. With those left out and the
-    /// constant they sum up to the margin, before it is clipped.
+    /// The features that contribute most to the prediction, with their contributions, largest
+    /// first. With the constant and the features left out they sum to the margin before clipping.
     pub features: Vec<(u32, f64)>,
 }
 
 impl RouterStep {
-    /// Whether the way goes where the router sends the vector.
+    /// Whether the path goes to the side that the router predicts.
     pub fn follows(&self) -> bool {
         self.right == (self.margin > 0.0)
     }
 }
 
-/// Why a memory scored as it did as an answer.
+/// Why a memory has its score as an answer to a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryExplanation {
     /// Its score.
     pub score: f64,
-    /// What each feature added to the score, most first by size; they sum up to it.
+    /// What each feature adds to the score, largest absolute value first; they sum to it.
     pub terms: Vec<(u32, f64)>,
-    /// For each tree, the way to the memory.
+    /// For each tree, the path to the memory.
     pub paths: Vec<Path>,
 }
 
 impl<V, R: Router> Cmt<V, R> {
-    /// Algorithm 1, PATH: where the routers of a tree lead `x`, with the at most `features` most
-    /// telling features of each; `None` if there is no such tree. O(depth * features of x).
+    /// Algorithm 1, PATH: where the routers of a tree lead `x`, with at most `features` features of
+    /// each node, those that contribute most; `None` if there is no such tree. O(depth * features
+    /// of x).
     pub fn path(&self, tree: usize, x: &SparseVec, features: usize) -> Option<Path> {
         let own = self.trees.get(tree)?;
         let leaf = own.route(own.root, x, |_, _, _| {});
@@ -69,9 +70,9 @@ impl<V, R: Router> Cmt<V, R> {
         Some(self.scorer.terms(x, &self.get(id)?.x))
     }
 
-    /// Why a memory scores as it does as an answer to `x`, and the way to it, with the at most
-    /// `features` most telling features of each node; `None` if there is no such memory. O(depth *
-    /// features) a tree.
+    /// Why a memory has its score as an answer to `x`, and the path to it, with at most `features`
+    /// features of each node, those that contribute most; `None` if there is no such memory.
+    /// O(depth * features) a tree.
     pub fn explain(&self, x: &SparseVec, id: ItemId, features: usize) -> Option<QueryExplanation> {
         let slot = self.memories.slot(id)?;
         let z = self.memories.vector(slot);

@@ -1,5 +1,5 @@
-//! Algorithms 4 and 5, QUERY with exploration and UPDATE: a tree tries another way, and learns from
-//! the reward.
+//! Algorithms 4 and 5, QUERY with exploration and UPDATE: a tree explores, and learns from the
+//! reward.
 
 use rand::RngExt;
 use rand::seq::index;
@@ -14,12 +14,12 @@ use crate::ids::ItemId;
 use crate::nearest::{Cost, everything};
 use crate::sparse::SparseVec;
 
-/// What a tree tried, for [`Cmt::update`] to learn from.
+/// The outcome of an exploration, for [`Cmt::update`] to learn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exploration {
     /// The memories found.
     pub hits: Vec<MemoryHit>,
-    /// What it cost to find them.
+    /// The work done.
     pub cost: Cost,
     tree: usize,
     choice: Choice,
@@ -27,24 +27,26 @@ pub struct Exploration {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Choice {
-    /// It went where the routers led and took the best.
+    /// No exploration: the best memories of the leaf where the routers lead.
     None,
-    /// It took memories of that leaf at random.
+    /// Random memories of that leaf.
     Leaf,
-    /// It took a side of a node at random, and then the best where the routers led.
+    /// A random side of a node, and then the best memories of the leaf where the routers lead from
+    /// there.
     Turn {
         node: u32,
         stamp: u32,
         right: bool,
-        /// How many times as likely the answer would be if leaves were never chosen.
+        /// The importance weight: how many times as likely this choice would be if leaves were
+        /// never chosen.
         importance: f32,
     },
 }
 
 impl<V, R: Router> Cmt<V, R> {
-    /// Asks one tree for at most `k` memories; with probability `epsilon` it explores: a position
-    /// on the path to the leaf is drawn. At an inner node a side is drawn, and the answers are the
-    /// best in the leaf where the routers lead from there; at the leaf, memories are drawn.
+    /// Queries one tree for at most `k` memories; with probability `epsilon` it explores: a
+    /// position on the path to the leaf is drawn. At an inner node a side is drawn, and the answers
+    /// are the best in the leaf where the routers lead from there; at the leaf, memories are drawn.
     ///
     /// O((depth + cap) features).
     ///
@@ -55,12 +57,11 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(explore(&mut self.trees[tree], tree, &self.memories, &self.scorer, x, k, epsilon))
     }
 
-    /// Teaches a tree that the hits of `exploration`, which was asked for with `x`, were worth
-    /// `rewards`, 0 to 1 in the order of the hits. The router at which it explored learns from the
-    /// first, the scorer from all. Then as many memories as [`CmtOptions::reroutes`] says are put
-    /// in again.
+    /// Teaches a tree the `rewards` of the hits of `exploration`, which was made with `x`: 0 to 1,
+    /// in the order of the hits. The router at which it explored learns from the first, the scorer
+    /// from all. Then [`CmtOptions::reroutes`] random memories are rerouted.
     ///
-    /// Memories and nodes that have gone in between are passed over.
+    /// Memories and nodes that were removed in between are skipped.
     ///
     /// # Errors
     /// [`Error::Value`] when there are not as many rewards as hits, or one is not finite. Nothing
@@ -75,9 +76,9 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(())
     }
 
-    /// [`Cmt::explore`] and [`Cmt::update`] with the vector of a memory: how a tree is taught again
-    /// and again by what it holds. `reward` is asked what a memory's value (the second) is worth as
-    /// an answer to this one's (the first). Whether there is such a memory.
+    /// [`Cmt::explore`] and [`Cmt::update`] with the vector of a memory: how a tree is trained
+    /// repeatedly with the memories that it holds. `reward(own, other)` is the reward of another
+    /// memory's value as an answer to this one's. Returns whether there is such a memory.
     ///
     /// # Errors
     /// As both.
@@ -93,9 +94,9 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(true)
     }
 
-    /// Teaches the scorer alone that a memory was worth `reward` as an answer to `x`. Whether there
-    /// is such a memory. Where nothing was drawn at random, as when a person judges the answers of
-    /// [`Cmt::query`], a router has nothing to compare.
+    /// Teaches the scorer alone the `reward` of a memory as an answer to `x`. Returns whether there
+    /// is such a memory. Routers can learn only from random choices; when a person judges the
+    /// answers of [`Cmt::query`], there were none.
     ///
     /// # Errors
     /// [`Error::Value`] when the reward is not finite.
@@ -199,12 +200,12 @@ fn update<V, R: Router>(
     }
 }
 
-/// What a router learns from the reward of a side that was drawn with probability 1/2: label and
-/// importance.
+/// The label and the importance that a router learns from the reward of a side that was drawn with
+/// probability 1/2.
 ///
 /// The reward over its probability, with the sign of the side, is an unbiased estimate of what
-/// going right gains over going left; it is mixed with the balance as in an insertion. How sure the
-/// result is becomes its importance, within 0.01 and 100.
+/// going right gains over going left; it is mixed with the balance as in an insertion. The size of
+/// the result becomes its importance, within 0.01 and 100.
 fn lesson(reward: f32, right: bool, balance: f64, alpha: f64) -> (f32, f32) {
     let gain = f64::from(reward) / 0.5 * if right { 1.0 } else { -1.0 };
     let aim = (1.0 - alpha) * gain + alpha * balance;

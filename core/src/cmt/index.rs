@@ -1,4 +1,5 @@
-//! A memory as an index of neighbours, so that it can be compared with any other.
+//! A memory tree as an index of nearest neighbours, so that it can be compared with any other
+//! index.
 
 use super::{Cmt, Router};
 use crate::error::Result;
@@ -7,15 +8,15 @@ use crate::nearest::{Dynamic, Filter, NeighborIndex, Neighbors};
 use crate::online_linear::AdaptiveLinear;
 use crate::sparse::SparseVec;
 
-/// A memory that is asked for the nearest memories: those of the best score in some leaves.
+/// An index that finds the memories of highest score in the leaves that a query visits.
 ///
-/// Distances are minus the scores, which a scorer that has learned may make of any sign.
+/// Distances are minus the scores, so they may have any sign once the scorer has learned.
 /// Approximate: with as many leaves as there are memories it is exact with regard to the score.
 #[derive(Clone, Debug)]
 pub struct CmtIndex<V, R = AdaptiveLinear> {
-    /// The memory.
+    /// The memory tree.
     pub memory: Cmt<V, R>,
-    /// Leaves looked at, for each tree.
+    /// Leaves that a query visits in each tree.
     pub leaves: usize,
 }
 

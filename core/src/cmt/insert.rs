@@ -1,5 +1,5 @@
-//! Algorithms 2 and 3, INSERT and INSERTLEAF: a memory goes down the tree and teaches the routers
-//! on its way.
+//! Algorithms 2 and 3, INSERT and INSERTLEAF: a memory descends the tree and trains the routers on
+//! its path.
 
 use super::memories::Memories;
 use super::tree::{Kind, Tree, balance};
@@ -28,7 +28,7 @@ impl<R: Router> Tree<R> {
     }
 }
 
-/// What a router is taught about a memory on its way in: the sign of (1 - α) g(x) + α B.
+/// The label that a router learns for a memory that is inserted: the sign of (1 - α) g(x) + α B.
 pub(super) fn label(margin: f64, balance: f64, alpha: f64) -> f32 {
     if (1.0 - alpha) * margin + alpha * balance >= 0.0 { 1.0 } else { -1.0 }
 }

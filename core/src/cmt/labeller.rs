@@ -1,5 +1,5 @@
-//! One-against-some made ready to answer fast: what leaves hold is listed, and linear functions lie
-//! side by side.
+//! One-against-some prepared for fast predictions: the labels of each leaf are listed, and the
+//! linear functions are laid out side by side.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -17,15 +17,15 @@ use crate::nearest::Cost;
 use crate::online_linear::FeatureRows;
 use crate::sparse::SparseVec;
 
-/// Labels that are worked on at once.
+/// Labels that are scored at once.
 const LANES: usize = 8;
 type Lane = [f32; LANES];
 
 /// The most weights of labels, and of routers, there may be.
 const MOST_WEIGHTS: usize = 1 << 29;
 
-/// A copy of [`OneAgainstSome`] that learns no more. It predicts the same labels, but for routers
-/// and scores so near to 0 that f32 cannot tell.
+/// A read-only copy of [`OneAgainstSome`]. It predicts the same labels, except where a router's
+/// prediction or a score is so near to 0 that rounding to f32 changes its sign.
 ///
 /// Labels are put into blocks of 8, the most frequent first, so that those which come together
 /// often share blocks. Memory: 4 bytes for each feature of each label and each router, and
@@ -33,7 +33,7 @@ const MOST_WEIGHTS: usize = 1 << 29;
 #[derive(Clone, Debug)]
 pub struct Labeller<'a, R> {
     memories: &'a Cmt<Vec<ClassId>, R>,
-    /// By place in the blocks.
+    /// The label at each place in the blocks.
     labels: Vec<ClassId>,
     rows: FeatureRows,
     /// A row of blocks for each feature, the constant one first.
@@ -42,7 +42,7 @@ pub struct Labeller<'a, R> {
     trees: Vec<Quick>,
 }
 
-/// A tree that only shows the way.
+/// A tree that only routes.
 #[derive(Clone, Debug)]
 struct Quick {
     root: u32,
@@ -58,12 +58,12 @@ enum Step {
         sides: [u32; 2],
         row: usize,
     },
-    /// The blocks that have labels of the leaf, and a bit for each that is.
+    /// The blocks that have labels of the leaf, each with a bit mask of those labels.
     Leaf(Vec<(u32, u8)>),
 }
 
 impl<R: Router> OneAgainstSome<R> {
-    /// A copy that answers fast. O((labels + nodes) features).
+    /// A read-only copy that predicts fast. O((labels + nodes) features).
     ///
     /// # Errors
     /// [`Error::Value`] when there are too many weights to lay them out;
@@ -72,8 +72,8 @@ impl<R: Router> OneAgainstSome<R> {
         self.labeller_voted(1)
     }
 
-    /// [`OneAgainstSome::labeller`] that asks only labels which at least `votes` memories of a leaf
-    /// have. In the paper one is enough.
+    /// As [`OneAgainstSome::labeller`], but only labels that at least `votes` memories of a leaf
+    /// have are scored. In the paper one is enough.
     ///
     /// # Errors
     /// As [`OneAgainstSome::labeller`].
@@ -183,7 +183,7 @@ impl<R: Router> Labeller<'_, R> {
         self.above_zero(&features, &self.blocks(x, &features, leaves))
     }
 
-    /// How many labels [`Labeller::predict`] asks.
+    /// How many labels [`Labeller::predict`] scores.
     pub fn asked(&self, x: &SparseVec, leaves: usize) -> u32 {
         self.blocks(x, &self.features(x), leaves).iter().map(|(_, mask)| mask.count_ones()).sum()
     }
@@ -201,14 +201,14 @@ impl<R: Router> Labeller<'_, R> {
         (0..).zip(masks).filter(|(_, mask)| *mask != 0).collect()
     }
 
-    /// Every label that scores above 0, block by block as [`Labeller::predict`] does it. O(labels *
-    /// features).
+    /// One-against-all: every label that scores above 0, computed block by block as by
+    /// [`Labeller::predict`]. O(labels * features).
     pub fn predict_all(&self, x: &SparseVec) -> Vec<ClassId> {
         let blocks: Vec<(u32, u8)> = (0..self.n_blocks as u32).map(|block| (block, !0)).collect();
         self.above_zero(&self.features(x), &blocks)
     }
 
-    /// The features of `x` that count, by row.
+    /// The features of `x` that have weights: their rows and values.
     fn features(&self, x: &SparseVec) -> Vec<(usize, f32)> {
         x.entries().iter().filter_map(|&(feature, value)| Some((self.rows.get(feature)?, value))).collect()
     }

@@ -1,4 +1,4 @@
-//! The memories that all trees share: where each is, and which there are.
+//! The store of memories, which all trees share.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use super::{Memory, Slot};
 use crate::ids::ItemId;
 use crate::sparse::SparseVec;
 
-/// Memories in slots that stay theirs until they are removed. Everything here is O(1).
+/// Memories in slots; a memory keeps its slot until it is removed. Everything here is O(1).
 #[derive(Clone, Debug)]
 pub(super) struct Memories<V> {
     /// By [`Slot`].
     pub(super) slots: Vec<Option<Memory<V>>>,
     /// Slots without a memory; the last is taken next.
     pub(super) vacant: Vec<Slot>,
-    /// Slots with one: the paper's map M, to draw from.
+    /// Slots with a memory, to draw from at random: the paper's map M.
     pub(super) live: Vec<Slot>,
     /// Where in `live` a slot is.
     place: Vec<u32>,
@@ -71,7 +71,7 @@ impl<V> Memories<V> {
         slot
     }
 
-    /// Takes a memory out of its slot.
+    /// Removes a memory and frees its slot.
     pub(super) fn take(&mut self, slot: Slot) -> Option<Memory<V>> {
         let memory = self.slots.get_mut(slot as usize)?.take()?;
         self.slot_of.remove(&memory.id);
@@ -84,8 +84,8 @@ impl<V> Memories<V> {
         Some(memory)
     }
 
-    /// The memories in these slots, with lists of slots as they were. What is wrong with them, if
-    /// anything is.
+    /// The store with these memories and lists of slots, as they were saved; otherwise what is
+    /// wrong with them.
     pub(super) fn restored(slots: Vec<Option<Memory<V>>>, vacant: Vec<Slot>, live: Vec<Slot>, peak: usize) -> Result<Self, String> {
         let mut place = vec![u32::MAX; slots.len()];
         let mut slot_of = HashMap::with_capacity(live.len());

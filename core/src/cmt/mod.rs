@@ -1,22 +1,22 @@
-//! Contextual memory trees: memories that are found in logarithmic time, by a tree that learns from
-//! rewards where to look.
+//! Contextual memory trees: memories are found in logarithmic time, by a tree that learns from
+//! rewards where to search.
 //!
 //! A memory is a sparse vector and a value. Each inner node of a tree has a router, a linear
 //! function that sends vectors to one of two sides; it learns to keep its sides even, and from
 //! rewards to send queries where good answers are. A scorer, one for all leaves, ranks the memories
-//! of a leaf; it learns from the same rewards. Nothing is ever retrained: memories come and go one
-//! at a time, and a few drawn at random are put in again at each step, so that memories are found
-//! where routers look for them now.
+//! of a leaf; it learns from the same rewards. Nothing is ever trained anew: memories are inserted
+//! and removed one at a time, and at each step a few random ones are rerouted (removed and inserted
+//! again), so that memories are where the routers of today lead.
 //!
 //! - Sun, Beygelzimer, Daumé, Langford and Mineiro, *Contextual memory trees*, ICML 2019:
 //!   Algorithms 1 to 7 are [`Cmt::path`], [`Cmt::insert`], the splitting inside it,
 //!   [`Cmt::explore`], [`Cmt::update`], [`Cmt::remove`] and [`Cmt::reroute`].
 //!
-//! Beyond the paper: [`Cmt::query_budget`] looks at several leaves, and a forest of
-//! [`CmtOptions::trees`] shares memories and scorer. Where the paper leaves something open or we
-//! part from it, the place says so:
+//! Beyond the paper: [`Cmt::query_budget`] visits several leaves, and a forest of
+//! [`CmtOptions::trees`] shares memories and scorer. Where the paper leaves something open or the
+//! code departs from it, a comment says so. The main departures:
 //! - Routers' predictions are clipped to -1..1: the proof of Theorem 3.3 needs it.
-//! - A leaf's router comes into being when the leaf is split ([`SplitRule`]).
+//! - A leaf's router is created when the leaf is split ([`SplitRule`]).
 //! - Counts start at 1 and logarithms are natural, as in the proof.
 //!
 //! ```
@@ -69,14 +69,14 @@ use tree::Tree;
 /// Where a memory is kept.
 type Slot = u32;
 
-/// What is remembered.
+/// A memory: a vector with a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory<V> {
     /// Its identifier, given by the caller.
     pub id: ItemId,
-    /// What it is found by.
+    /// The vector that it is found by.
     pub x: SparseVec,
-    /// What it says.
+    /// The value that it holds.
     pub value: V,
 }
 
@@ -89,20 +89,20 @@ pub struct MemoryHit {
     pub score: f64,
 }
 
-/// Memories found, and what it cost.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryResult {
     /// Best first; of equals, the lower identifier.
     pub hits: Vec<MemoryHit>,
-    /// What it cost.
+    /// The work done.
     pub cost: Cost,
 }
 
 /// A contextual memory tree, or several that share memories and scorer.
 ///
-/// `V` is what a memory says, `R` the kind of router. The same calls with the same seed lead to the
-/// same trees, byte for byte. Memory: the vectors once, and for each tree O(memories) nodes, each
-/// inner one with weights for the features it has seen.
+/// `V` is the type of a memory's value, `R` the kind of router. The same calls with the same seed
+/// lead to the same trees, byte for byte. Memory: the vectors once, and for each tree O(memories)
+/// nodes, each inner one with weights for the features it has seen.
 #[derive(Clone, Debug)]
 pub struct Cmt<V, R = AdaptiveLinear> {
     options: CmtOptions,
@@ -122,8 +122,8 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(Self { options: *options, memories: Memories::default(), trees, scorer: Scorer::new(options) })
     }
 
-    /// Remembers `value` under `x`: puts it into each tree, teaching the routers on its way, and
-    /// then puts as many memories again as [`CmtOptions::reroutes`] says. O((1 + reroutes) depth
+    /// Stores `value` under the vector `x`: inserts it into each tree, training the routers on its
+    /// path, and then reroutes [`CmtOptions::reroutes`] random memories. O((1 + reroutes) depth
     /// features) a tree, besides splits.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl<V, R: Router> Cmt<V, R> {
         Ok(())
     }
 
-    /// Forgets a memory and returns it. What routers and scorer have learned from it stays.
+    /// Removes a memory and returns it. What routers and scorer have learned from it stays.
     /// O(depth) a tree.
     pub fn remove(&mut self, id: ItemId) -> Option<Memory<V>> {
         let slot = self.memories.slot(id)?;
@@ -152,8 +152,8 @@ impl<V, R: Router> Cmt<V, R> {
         self.memories.take(slot)
     }
 
-    /// Puts `count` memories of each tree, drawn at random, in again, teaching the routers on their
-    /// way. O(count depth features) a tree, besides splits.
+    /// Reroutes `count` random memories in each tree: removes them and inserts them again, training
+    /// the routers on their path. O(count depth features) a tree, besides splits.
     pub fn reroute(&mut self, count: usize) {
         for tree in &mut self.trees {
             for _ in 0..count {
@@ -162,17 +162,17 @@ impl<V, R: Router> Cmt<V, R> {
         }
     }
 
-    /// Puts every memory in again where the routers lead it now, teaching none: afterwards each is
+    /// Inserts every memory again where the routers lead it now, training none: afterwards each is
     /// in the leaf that its own vector is led to, unless [`SplitRule::FreshRouter`] split a leaf
-    /// meanwhile. What any number of rerouted memories tends to, reached at once. O(memories *
-    /// depth * features) a tree, besides splits.
+    /// meanwhile. Rerouting tends to this state; here it is reached at once. O(memories * depth *
+    /// features) a tree, besides splits.
     pub fn settle(&mut self) {
         for tree in &mut self.trees {
             tree.settle(&self.memories, &self.options);
         }
     }
 
-    /// Has the scorer forget every reward.
+    /// Resets the scorer: it forgets every reward.
     pub fn forget_rewards(&mut self) {
         self.scorer = Scorer::new(&self.options);
     }
@@ -182,7 +182,7 @@ impl<V, R: Router> Cmt<V, R> {
         self.memories.get(self.memories.slot(id)?)
     }
 
-    /// All memories, in an order that depends on what came and went.
+    /// All memories, in an order that depends on past insertions and removals.
     pub fn iter(&self) -> impl Iterator<Item = &Memory<V>> {
         self.memories.slots.iter().flatten()
     }
@@ -202,7 +202,7 @@ impl<V, R: Router> Cmt<V, R> {
         self.trees.len()
     }
 
-    /// How the memory was set up.
+    /// The options it was made with.
     pub fn options(&self) -> &CmtOptions {
         &self.options
     }

@@ -1,8 +1,9 @@
-//! One-against-some: labels for a vector, chosen among the labels of the memories it is led to.
+//! One-against-some: predicts labels for a vector, from among the labels of the memories in the
+//! leaf that it is led to.
 //!
-//! Each label has a linear function that says how likely it is. One-against-all asks the functions
-//! of all labels; here a memory tree finds few candidates first, so that the cost grows with the
-//! leaf and not with the number of labels (Sun et al. 2019).
+//! Each label has a linear scoring function. One-against-all evaluates the functions of all labels;
+//! here a memory tree finds few candidates first, so that the cost grows with the leaf and not with
+//! the number of labels (Sun et al. 2019).
 
 use std::collections::BTreeMap;
 
@@ -33,8 +34,8 @@ impl LabelScores {
         Ok(Self { options, functions: BTreeMap::new() })
     }
 
-    /// Learns that of the labels `asked` exactly those in `truth` hold for `x`. O(asked *
-    /// features).
+    /// Learns that of the labels `asked`, which are the ones scored, exactly those in `truth` hold
+    /// for `x`. O(asked * features).
     pub fn learn(&mut self, x: &SparseVec, asked: &[ClassId], truth: &[ClassId]) {
         for label in asked {
             let function = self.functions.entry(*label).or_insert_with(|| AdaptiveLinear::new(&self.options));
@@ -53,7 +54,7 @@ impl LabelScores {
         above.map(|(label, _)| *label).collect()
     }
 
-    /// How much a label fits, -1 to 1; 0 for one that was never seen.
+    /// The score of a label, -1 to 1; 0 for one that was never seen.
     pub fn score(&self, x: &SparseVec, label: ClassId) -> f64 {
         self.functions.get(&label).map_or(0.0, |function| function.predict(x))
     }
@@ -70,7 +71,7 @@ impl LabelScores {
     }
 }
 
-/// A memory tree whose memories are sets of labels, and the labels' functions.
+/// A memory tree whose values are sets of labels, and the scoring functions of the labels.
 #[derive(Clone, Debug)]
 pub struct OneAgainstSome<R = AdaptiveLinear> {
     memories: Cmt<Vec<ClassId>, R>,
@@ -88,8 +89,8 @@ impl<R: Router> OneAgainstSome<R> {
         Ok(Self { memories: Cmt::new(&options)?, scores: LabelScores::new(rate)? })
     }
 
-    /// Remembers that these labels hold for `x`: the functions of the labels in the leaf it is led
-    /// to, and of its own, learn first.
+    /// Stores the labels of `x`. Before that, the functions of these labels and of those in the
+    /// leaf that `x` is led to learn from it.
     ///
     /// # Errors
     /// As [`Cmt::insert`]; [`Error::Value`] when the labels do not ascend.
@@ -102,16 +103,16 @@ impl<R: Router> OneAgainstSome<R> {
         self.memories.insert(id, x, labels)
     }
 
-    /// Forgets a memory. What was learned from it stays.
+    /// Removes a memory. What was learned from it stays.
     pub fn remove(&mut self, id: ItemId) -> bool {
         self.memories.remove(id).is_some()
     }
 
-    /// Explores in one tree with `x`, for which `truth` holds: the functions of the labels in the
+    /// Explores one tree with `x`, whose labels are `truth`: the functions of the labels in the
     /// leaf that was reached learn, and the router at which it explored learns from the share of
     /// the true labels that are in that leaf, for no others can be predicted.
     ///
-    /// This reward is ours.
+    /// The choice of this reward is ours, not the paper's.
     ///
     /// # Errors
     /// As [`Cmt::explore`]; [`Error::Value`] when the labels do not ascend.
@@ -121,7 +122,8 @@ impl<R: Router> OneAgainstSome<R> {
         self.learn_from(x, truth, &explored)
     }
 
-    /// [`OneAgainstSome::update`] with what a memory holds. Whether there is such a memory.
+    /// [`OneAgainstSome::update`] with the vector and the labels of a memory. Returns whether there
+    /// is such a memory.
     ///
     /// # Errors
     /// As [`Cmt::explore`].
@@ -146,7 +148,7 @@ impl<R: Router> OneAgainstSome<R> {
         self.scores.predict(x, &self.candidates(x, leaves))
     }
 
-    /// The labels of the memories in those leaves.
+    /// The labels that [`OneAgainstSome::predict`] scores: those of the memories in the leaves.
     pub fn candidates(&self, x: &SparseVec, leaves: usize) -> Vec<ClassId> {
         self.labels_of(self.memories.reached(x, leaves).into_iter())
     }
@@ -156,7 +158,7 @@ impl<R: Router> OneAgainstSome<R> {
         &self.memories
     }
 
-    /// The functions of labels; [`LabelScores::predict_all`] of them is the yardstick.
+    /// The scoring functions; their [`LabelScores::predict_all`] is the baseline to compare with.
     pub fn scores(&self) -> &LabelScores {
         &self.scores
     }

@@ -1,4 +1,4 @@
-//! How a memory tree is grown, routed and taught.
+//! The options of a memory tree.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use crate::online_linear::{LinearOptions, check_rate};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CmtOptions {
-    /// The paper's α: how much the balance of a node's two sides weighs against what its router
-    /// would do anyway, above 0 and at most 1. With α = 0.9 and a router that follows its labels,
-    /// the smaller side keeps 47 % of the memories.
+    /// The paper's α: how much the balance of a node's two sides weighs against its router's own
+    /// prediction, above 0 and at most 1. With α = 0.9 and a router that follows its labels, the
+    /// smaller side keeps 47 % of the memories.
     ///
     /// Vowpal Wabbit's `--alpha` is 1 minus this one.
     pub alpha: f64,
@@ -20,26 +20,27 @@ pub struct CmtOptions {
     pub leaf_cap: LeafCap,
     /// How a leaf is split.
     pub split: SplitRule,
-    /// The paper's d: how many memories, drawn at random, are taken out and put in again after each
+    /// The paper's d: how many random memories are rerouted (removed and inserted again) after each
     /// insertion and each update of a tree.
     pub reroutes: u32,
-    /// Whether memories that are put in again after an update train the routers on their way, as
-    /// those after an insertion always do.
+    /// Whether memories that are rerouted after an update train the routers on their path, as those
+    /// after an insertion always do.
     pub update_reroutes_train: bool,
     /// The rate at which routers learn: above 0, at most 100.
     pub router_rate: f32,
     /// The rate at which the scorer learns: above 0, at most 100.
     pub scorer_rate: f32,
-    /// What the scorer starts from.
+    /// The similarity that the scorer starts from.
     pub similarity: Similarity,
     /// Whether the scorer learns from rewards.
     pub learn_scorer: bool,
-    /// Has the scorer learn with the similarity taken away twice instead of kept, as Vowpal Wabbit
-    /// does: its scores then tend to the reward plus twice the similarity. For comparisons only.
+    /// Adds the similarity to the reward that the scorer's weights learn, instead of subtracting
+    /// it, as Vowpal Wabbit does: its scores then tend to the reward plus twice the similarity. For
+    /// comparisons only.
     pub opposed_offset: bool,
     /// Trees that all hold the same memories, 1 to 64. The paper has one.
     pub trees: u32,
-    /// The seed of everything drawn at random.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
@@ -52,7 +53,7 @@ pub enum LeafCap {
         /// The paper's c.
         c: f64,
     },
-    /// Always so many, 1 or more (Vowpal Wabbit's).
+    /// A fixed number, 1 or more (Vowpal Wabbit's).
     Fixed(u32),
 }
 
@@ -70,14 +71,14 @@ impl LeafCap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum SplitRule {
-    /// A new router learns all memories of the leaf, and then says where each belongs.
+    /// A new router learns from all memories of the leaf, and then decides the side of each.
     TrainedRouter,
     /// The memories are inserted one by one below a new router, each where the router sends it at
     /// that moment (the paper's).
     FreshRouter,
 }
 
-/// What the scorer starts from, and stays at without rewards.
+/// The similarity that the scorer starts from, which without rewards is the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Similarity {

@@ -1,5 +1,5 @@
-//! QUERY without exploration: the best of the leaves that routers lead to, and of those they nearly
-//! lead to.
+//! QUERY without exploration: the best memories of the leaves that the routers lead to, and of
+//! those that they nearly lead to.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -25,10 +25,10 @@ impl<V, R: Router> Cmt<V, R> {
     /// among those in `leaves` leaves for each tree. The more leaves, the better the answer; with
     /// all of them it is the exact one.
     ///
-    /// A leaf costs the sum of |g| over the nodes at which the way to it leaves the way that
-    /// routers show. First each tree's own leaf is looked at, which costs nothing; then the others
-    /// of all trees, cheapest first. A memory in several trees is scored once. O((depth + cap)
-    /// features) a leaf, plus O(log leaves).
+    /// The detour cost of a leaf is the sum of |g| over the nodes at which the path to it goes
+    /// against the router. First the leaf that the routers lead to is visited in each tree, whose
+    /// cost is 0; then the others of all trees, lowest cost first. A memory in several trees is
+    /// scored once. O((depth + cap) features) a leaf, plus O(log leaves).
     pub fn query_budget(&self, x: &SparseVec, k: usize, leaves: usize) -> QueryResult {
         let found = self.nearest(x, k, leaves, &everything);
         QueryResult { hits: found.list.into_iter().map(MemoryHit::from).collect(), cost: found.cost }
@@ -49,8 +49,8 @@ impl<V, R: Router> Cmt<V, R> {
         Neighbors { list: best.nearest.finish(), cost }
     }
 
-    /// The scores of some memories, best first; one that is not there is passed over. O(features) a
-    /// memory.
+    /// The scores of some memories, best first; identifiers without a memory are skipped.
+    /// O(features) a memory.
     pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> QueryResult {
         let mut cost = Cost::default();
         let slots: Vec<Slot> = ids.filter_map(|id| self.memories.slot(id)).collect();
@@ -76,7 +76,7 @@ impl<V, R: Router> Cmt<V, R> {
     }
 }
 
-/// A way not taken.
+/// A subtree that was not entered, and the detour cost of entering it.
 struct Detour {
     cost: f64,
     tree: usize,
@@ -103,8 +103,8 @@ impl PartialEq for Detour {
 
 impl Eq for Detour {}
 
-/// Hands over tree, leaf and members of at most `leaves` leaves for each tree, each tree's own
-/// first, and then the cheapest.
+/// Calls `scan` with the tree, the leaf and its members for at most `leaves` leaves a tree: first
+/// the leaf that the routers lead to in each tree, then those of the lowest detour cost.
 pub(super) fn visit<R: Router>(
     trees: &[Tree<R>],
     x: &SparseVec,
@@ -145,8 +145,8 @@ impl<'a> Best<'a> {
     /// Scores memories and keeps the best.
     pub(super) fn scan<V>(&mut self, memories: &Memories<V>, prepared: &Prepared<'_>, slots: &[Slot], cost: &mut Cost) {
         let found: Vec<&Memory<V>> = slots.iter().map(|&slot| memories.at(slot)).collect();
-        // They lie anywhere in memory: reads that do not wait for each other, one for each 64
-        // bytes, bring them near all at once.
+        // A prefetch: the vectors lie anywhere in memory; independent reads, one for each 64 bytes,
+        // bring all of them into the cache at the same time.
         let entries = found.iter().flat_map(|memory| memory.x.entries().iter().step_by(8));
         let near = entries.fold(0, |near, entry| near ^ entry.0);
         std::hint::black_box(near);

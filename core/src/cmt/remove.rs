@@ -1,4 +1,5 @@
-//! Algorithms 6 and 7, REMOVE and REROUTE: a memory leaves, or finds a better place.
+//! Algorithms 6 and 7, REMOVE and REROUTE: a memory is removed, or moved to where the routers lead
+//! it now.
 
 use rand::RngExt;
 
@@ -7,8 +8,8 @@ use super::tree::{Kind, NONE, Tree};
 use super::{CmtOptions, Router, Slot};
 
 impl<R> Tree<R> {
-    /// Takes a memory out of the tree, and its leaf if that is empty then: the leaf's sibling moves
-    /// up in their parent's place, and the parent's router is gone. O(depth).
+    /// Removes a memory from the tree, and its leaf if that becomes empty: the leaf's sibling then
+    /// takes their parent's place, and the parent's router is dropped. O(depth).
     pub(super) fn remove(&mut self, slot: Slot) {
         let place = self.places[slot as usize];
         let leaf = self.leaf_mut(place.leaf);
@@ -49,7 +50,7 @@ impl<R> Tree<R> {
 }
 
 impl<R: Router> Tree<R> {
-    /// Takes each memory out and puts it in again where the routers lead it now; none learns.
+    /// Removes each memory and inserts it again where the routers lead it now; no router learns.
     pub(super) fn settle<V>(&mut self, memories: &Memories<V>, options: &CmtOptions) {
         for &slot in &memories.live {
             self.remove(slot);
@@ -57,8 +58,8 @@ impl<R: Router> Tree<R> {
         }
     }
 
-    /// Takes a memory drawn at random out of the tree and puts it in again; with `teach`, routers
-    /// learn from it on its way.
+    /// Removes a random memory from the tree and inserts it again; with `teach`, the routers on its
+    /// path learn from it.
     pub(super) fn reroute<V>(&mut self, memories: &Memories<V>, options: &CmtOptions, teach: bool) {
         let live = &memories.live;
         if live.is_empty() {

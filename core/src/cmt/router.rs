@@ -1,4 +1,4 @@
-//! What sends a vector to one of two sides, and learns to.
+//! Routers, which send a vector to one of two sides and learn where good answers are.
 
 use super::CmtOptions;
 use crate::bytes::Stored;
@@ -8,29 +8,29 @@ use crate::sparse::SparseVec;
 /// The function g of an inner node: a vector goes right if its prediction is above 0, and left
 /// otherwise.
 ///
-/// Theorem 3.3 holds for predictions in -1..1; a router must keep to them. What it predicted last
-/// in [`Learner::step`] is what [`Learner::predict`] says of the same vector until it learns again,
-/// bit for bit.
+/// Theorem 3.3 holds for predictions in -1..1, so a router must keep to that range. Until it learns
+/// again, [`Learner::predict`] must return for the same vector, bit for bit, what [`Learner::step`]
+/// returned last.
 pub trait Router: Learner + Stored + Clone {
     /// A router that has learned nothing.
     fn new(options: &CmtOptions) -> Self;
 
     /// A router that sends right exactly the vectors with x\[`feature`\] above `threshold`, among
-    /// vectors in which that component's size is at most `scale`. It is what parts a leaf that
-    /// learning has not parted.
+    /// vectors in which that component's size is at most `scale`. It splits a leaf that a trained
+    /// router did not split.
     fn step_at(options: &CmtOptions, feature: u32, threshold: f32, scale: f32) -> Self;
 
-    /// What the prediction for `x` is made of before it is clipped: a constant, and for each
-    /// feature of `x` that counts its part.
+    /// The parts of the prediction for `x` before clipping: a constant, and the contribution of
+    /// each feature of `x` that has one.
     fn reasons(&self, x: &SparseVec) -> (f64, Vec<(u32, f64)>);
 
-    /// What it predicts before clipping: a constant, and what one unit of each feature adds.
+    /// The function before clipping: a constant, and what one unit of each feature adds.
     fn weights(&self) -> (f64, Vec<(u32, f64)>);
 
-    /// For how many features it has a weight.
+    /// The number of features that it has a weight for.
     fn n_weights(&self) -> usize;
 
-    /// The bytes of what it points to.
+    /// The bytes of memory that it points to.
     fn bytes(&self) -> usize;
 }
 

@@ -21,7 +21,7 @@ const MAGIC: [u8; 8] = *b"tess.cmt";
 const VERSION: u32 = 1;
 
 impl<V: Stored, R: Router> Cmt<V, R> {
-    /// Everything, as bytes.
+    /// The trees, their memories and the scorer as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.bytes(&MAGIC);
@@ -30,7 +30,7 @@ impl<V: Stored, R: Router> Cmt<V, R> {
         out.finish()
     }
 
-    /// What [`Cmt::to_bytes`] wrote. Any bytes are safe to pass.
+    /// The trees that [`Cmt::to_bytes`] wrote. Any bytes are safe to pass.
     ///
     /// # Errors
     /// [`crate::Error::Value`] or [`crate::Error::Option`] when they are not a memory tree of this
@@ -48,7 +48,7 @@ impl<V: Stored, R: Router> Cmt<V, R> {
     }
 }
 
-/// Without the bytes that say what it is, to be part of something larger.
+/// Without the magic bytes and the version, to be a part of other bytes.
 impl<V: Stored, R: Router> Stored for Cmt<V, R> {
     fn write(&self, out: &mut Writer) {
         out.put(&self.options);

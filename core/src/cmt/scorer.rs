@@ -15,7 +15,7 @@ pub(super) struct Scorer {
     similarity: Similarity,
     opposed: bool,
     weights: AdaptiveLinear,
-    /// Room for the products while learning.
+    /// Scratch space for the products while learning.
     products: Vec<(u32, f32)>,
 }
 
@@ -81,11 +81,11 @@ impl Scorer {
     }
 }
 
-/// A query as a small table from features to what they count.
+/// A query as a small hash table from features to their weighted values.
 ///
-/// Few features are put where no two share a place, so that each look is one look and there is
-/// nothing for the processor to guess; many are looked for from place to place, nearly always found
-/// at the first.
+/// For few features a hash function without collisions is sought, so that a lookup is one probe
+/// without a branch; for many, collisions are resolved by linear probing, and nearly all are found
+/// at the first place.
 pub(super) struct Prepared<'a> {
     x: &'a SparseVec,
     similarity: Similarity,
@@ -93,7 +93,7 @@ pub(super) struct Prepared<'a> {
     slots: Vec<Probe>,
     shift: u32,
     factor: u64,
-    /// Whether each feature is at its first place.
+    /// Whether there are no collisions.
     apart: bool,
 }
 
@@ -102,18 +102,18 @@ struct Probe {
     index: u32,
     /// 0 where there is none.
     value: f32,
-    /// The value times what it is worth.
+    /// The value times the weight of its feature.
     weighted: f64,
 }
 
 const VACANT: Probe = Probe { index: 0, value: 0.0, weighted: 0.0 };
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The most features that are worth keeping apart.
+/// The largest number of features for which a hash function without collisions is sought.
 const FEW: usize = 96;
 
 impl Prepared<'_> {
     fn place(&mut self, probes: &[Probe]) {
-        // With n^2 / 2 places, two in five ways of placing keep n features apart.
+        // With n^2 / 2 places, two in five hash functions have no collision among n features.
         let mut size = (probes.len() * 8).next_power_of_two();
         if probes.len() <= FEW {
             size = size.max((probes.len() * probes.len() / 2).next_power_of_two());
@@ -141,7 +141,7 @@ impl Prepared<'_> {
         }
     }
 
-    /// The score of `z`. O(features of z), asking for no memory.
+    /// The score of `z`. O(features of z), without allocation.
     pub(super) fn score(&self, z: &SparseVec) -> f64 {
         match (self.similarity, self.apart) {
             (Similarity::Cosine, true) => over(self.sum_apart(z, |probe| probe.weighted), self.x, z),
@@ -156,13 +156,13 @@ impl Prepared<'_> {
         }
     }
 
-    /// Four sums at a time, for each addition waits for the one before.
+    /// Four partial sums, because each addition to one sum waits for the one before.
     fn sum_apart(&self, z: &SparseVec, of: impl Fn(&Probe) -> f64) -> f64 {
         let mask = self.slots.len() - 1;
         let term = |&(index, value): &(u32, f32)| {
-            // The mask keeps places inside; the lookup cannot fail, and the compiler need not know.
+            // The mask keeps places in range, so the lookup cannot fail.
             let Some(probe) = self.slots.get(self.home(index) & mask) else { return 0.0 };
-            // All ones or all zeros: as a jump, every other guess would be wrong.
+            // All ones or all zeros: a branch would be mispredicted half of the time.
             let same = u64::from(probe.index == index).wrapping_neg();
             f64::from_bits((of(probe) * f64::from(value)).to_bits() & same)
         };

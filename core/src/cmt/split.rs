@@ -34,9 +34,9 @@ impl<R: Router> Tree<R> {
     /// empty.
     ///
     /// With [`SplitRule::TrainedRouter`] each memory is counted where the router sends it while it
-    /// learns, as the paper has it, but ends up where the router sends it at the end: what routers
-    /// learn is then where memories are. When a router leaves one side empty, as it may with few
-    /// members, it makes way for one that looks at a single feature.
+    /// learns, as in the paper, but ends up where the trained router sends it, so that memories are
+    /// where routers have learned to find them. When a router leaves one side empty, as it may with
+    /// few members, it is replaced by a threshold on a single feature.
     fn split<V>(&mut self, memories: &Memories<V>, leaf: u32, options: &CmtOptions) -> [u32; 2] {
         let members = std::mem::take(&mut self.leaf_mut(leaf).members);
         let mut router = R::new(options);
@@ -73,8 +73,8 @@ fn sides_of<R: Router, V>(router: &R, memories: &Memories<V>, members: &[Slot]) 
     members.iter().map(|&slot| usize::from(router.predict(memories.vector(slot)) > 0.0)).collect()
 }
 
-/// The feature and the threshold that part these vectors most evenly, and the largest size of the
-/// feature; of equals, the first feature and the lowest threshold. `None` if all are equal.
+/// The feature and the threshold that split these vectors most evenly, and the feature's largest
+/// absolute value; of equals, the first feature and the lowest threshold. `None` if all are equal.
 fn best_cut<V>(memories: &Memories<V>, members: &[Slot]) -> Option<(u32, f32, f32)> {
     let vectors: Vec<&SparseVec> = members.iter().map(|&slot| memories.vector(slot)).collect();
     let mut entries: Vec<(u32, f32)> = vectors.iter().flat_map(|x| x.entries()).copied().collect();

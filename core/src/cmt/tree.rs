@@ -1,4 +1,4 @@
-//! One tree: nodes that name each other by number, and for each memory the leaf that has it.
+//! One tree: nodes that refer to each other by number, and for each memory the leaf that has it.
 
 use super::{CmtOptions, Router, Slot};
 use crate::random::{self, Rng};
@@ -14,7 +14,7 @@ pub(super) struct Tree<R> {
     /// Numbers of nodes that are not in use; the last is taken next.
     pub(super) vacant: Vec<u32>,
     pub(super) root: u32,
-    /// By slot; what it says of slots without a memory means nothing.
+    /// By slot; for slots without a memory the value means nothing.
     pub(super) places: Vec<Place>,
     pub(super) rng: Rng,
 }
@@ -59,8 +59,8 @@ pub(super) struct Place {
     pub(super) at: u32,
 }
 
-/// How much fuller the left side is: the term of Algorithm 2 that keeps a tree balanced. 0 for
-/// equal sides.
+/// The logarithm of how much fuller the left side is: the term of Algorithm 2 that keeps a tree
+/// balanced. 0 for equal sides.
 pub(super) fn balance(counts: [u32; 2]) -> f64 {
     ((f64::from(counts[0]) + 1.0) / (f64::from(counts[1]) + 1.0)).ln()
 }
@@ -135,7 +135,7 @@ impl<R> Tree<R> {
         self.nodes.len() as u32 - 1
     }
 
-    /// Gives a number back.
+    /// Frees a node, so that its number is used again.
     pub(super) fn free(&mut self, node: u32) {
         let freed = self.node_mut(node);
         freed.stamp = freed.stamp.wrapping_add(1);
@@ -143,8 +143,8 @@ impl<R> Tree<R> {
         self.vacant.push(node);
     }
 
-    /// Puts a memory into a leaf. `alike`: whether it equals the members there; asked only when it
-    /// matters.
+    /// Puts a memory into a leaf. `alike` tells whether its vector equals that of a member; it is
+    /// called only when needed.
     pub(super) fn push(&mut self, leaf: u32, slot: Slot, alike: impl FnOnce(Slot) -> bool) {
         let members = self.leaf_mut(leaf);
         members.alike = match members.members.first() {

@@ -14,12 +14,12 @@
 //!
 //! # Who answers
 //!
-//! f(q) is within <φ_n(q), c> -+ (h + e_n) for every n. Degrees are asked one after the other, the
-//! coarsest first. One answers if 2 h > 4 D_n e_n: then a mistake cuts no further than 1/(2 D_n)
-//! from the centre, so that there is progress. Otherwise what may be lost is of the size of D_n
-//! e_n, and the next degree is asked, the last in any case. Below its own error nothing is
-//! promised, and no bound on the total loss is given: the paper's needs centres that are apart, and
-//! degrees without end.
+//! f(q) is within <φ_n(q), c> -+ (h + e_n) for every n. Degrees are evaluated one after the other,
+//! the coarsest first. One answers if 2 h > 4 D_n e_n: then a mistake cuts no further than 1/(2
+//! D_n) from the centre, so that there is progress. Otherwise what may be lost is of the size of
+//! D_n e_n, and the next degree is evaluated; the last one answers in any case. Below its own error
+//! nothing is promised, and no bound on the total loss is given: the paper's needs centres that are
+//! apart, and degrees without end.
 
 use super::ellipsoid::{Ellipsoid, SHALLOW, UNIT};
 use super::lift::Lift;
@@ -68,7 +68,7 @@ impl ApproximateLadder {
         rest.chunks(self.degree.max(1)).flat_map(|one| &one[..level.degree.min(one.len())]).copied().chain([constant]).collect()
     }
 
-    /// A nominal scale that is as wide as what is open.
+    /// The nominal scale whose width is that of the bounds.
     fn scale(&self, lo: f64, hi: f64) -> u32 {
         let half = ((hi - lo) / 2.0).max(f64::MIN_POSITIVE);
         (self.space.radius / half).log2().floor().clamp(0.0, 60.0) as u32

@@ -1,4 +1,4 @@
-//! The smallest half-length of an ellipsoid, for checking its floor.
+//! The smallest half-length of an ellipsoid, to check the bound that the proof gives for it.
 
 use crate::linalg::double::{add_scaled, dot};
 
@@ -35,7 +35,7 @@ pub(super) fn least_eigenvalue(factor: &[f64], d: usize) -> f64 {
     1.0 / (0..d).map(|i| form[i][i]).fold(0.0, f64::max)
 }
 
-/// Makes one entry off the diagonal vanish.
+/// Applies the rotation that makes entry (`p`, `q`) zero.
 fn rotate(form: &mut [Vec<f64>], p: usize, q: usize) {
     let theta = (form[q][q] - form[p][p]) / (2.0 * form[p][q]);
     let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());

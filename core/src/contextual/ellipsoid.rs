@@ -182,7 +182,7 @@ impl Ellipsoid {
         fallen
     }
 
-    /// Makes it longer by sqrt 2 along what a query tells of.
+    /// Makes it longer by sqrt 2 along p = B'q.
     pub(super) fn grow(&mut self, q: &[f64]) {
         let d = self.centre.len();
         let (_, p, h) = self.along(q);
@@ -203,7 +203,7 @@ impl Ellipsoid {
         self.centre.iter().chain(&self.factor).for_each(|x| out.put(x));
     }
 
-    /// One of so many dimensions.
+    /// Reads an ellipsoid of so many dimensions.
     pub(super) fn read(from: &mut Reader<'_>, dimension: usize) -> Result<Self> {
         let (scale, cuts): (u32, f64) = (from.get()?, from.get()?);
         let numbers = |from: &mut Reader<'_>, n: usize| -> Result<Vec<f64>> { (0..n).map(|_| from.get()).collect() };
@@ -255,13 +255,13 @@ impl EllipsoidLadder {
         if self.space.margin.is_some() { 0 } else { FINEST }
     }
 
-    /// Whether a cut at a width is more than rounding.
+    /// Whether a cut at this width is well above rounding errors.
     fn is_sharp(&self, width: f64, size: f64) -> bool {
         width >= 1e3 * self.space.dimension as f64 * UNIT * size
     }
 
-    /// The active scale if there is one, <q, c> there or at the last one looked at, and bounds on
-    /// <q, w>.
+    /// The active scale if there is one, <q, c> there or else at the last scale evaluated, and
+    /// bounds on <q, w>.
     fn search(&self, q: &[f64]) -> (Option<u32>, f64, f64, f64) {
         let reach = self.space.radius * norm(q);
         let (mut lo, mut hi) = (-reach, reach);

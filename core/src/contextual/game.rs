@@ -1,5 +1,5 @@
-//! The game of a round: which class to guess so that what a guess may cost is paid by what the
-//! pairs learn.
+//! The game of a round: which class to guess so that the fall of the pairs' potentials covers the
+//! expected loss.
 //!
 //! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex
 //!   geometry*, NeurIPS 2021, section 3.2 and Lemma 3.2.
@@ -14,12 +14,12 @@ pub struct Game {
     matrix: Vec<f64>,
 }
 
-/// How to play a game.
+/// A mixed strategy for a game, and what it pays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixed {
-    /// How often each class is guessed, `(k)`: not negative, with the sum 1.
+    /// The probability of guessing each class, `(k)`: not negative, with the sum 1.
     pub chances: Vec<f64>,
-    /// What is paid at least, whatever the truth.
+    /// The least expected pay over all truths.
     pub value: f64,
 }
 
@@ -29,7 +29,7 @@ impl Game {
         Self { k, matrix: vec![0.0; k * k] }
     }
 
-    /// Says what guessing `guess` pays when `truth` is right. Both are below k.
+    /// Sets what guessing `guess` pays when `truth` is right. Both must be below k.
     pub fn set(&mut self, truth: usize, guess: usize, pays: f64) {
         if let Some(entry) = self.matrix.get_mut(truth * self.k + guess) {
             *entry = pays;
@@ -53,11 +53,11 @@ impl Game {
         self.matrix.iter().fold(0.0f64, |most, x| most.max(x.abs()))
     }
 
-    /// The guesses that pay most in the worst case. A single class that never pays less than
-    /// nothing is taken at once, the lowest of several; otherwise the linear program "largest t
-    /// with M v >= t, v a distribution" is solved exactly. With m the largest size of an entry,
-    /// M/m + 2 has entries from 1 to 3; the program "largest sum of y with (M/m + 2)' y <= 1,
-    /// y >= 0" has as its prices v over its value. O(k^2) a step of the simplex method.
+    /// The mixed strategy that pays most in the worst case. A single class that never pays less
+    /// than 0 is taken at once, the lowest of several; otherwise the linear program "largest t with
+    /// M v >= t, v a distribution" is solved exactly. With m the largest size of an entry, M/m + 2
+    /// has entries from 1 to 3; the program "largest sum of y with (M/m + 2)' y <= 1, y >= 0" has
+    /// as its prices v over its value. O(k^2) a step of the simplex method.
     pub fn solve(&self) -> Mixed {
         let k = self.k;
         let pure = |guess: usize| {
@@ -89,7 +89,7 @@ impl Game {
         }
     }
 
-    /// The least that these chances pay.
+    /// The least expected pay of these chances over all truths.
     fn paid(&self, chances: &[f64]) -> f64 {
         let row = |truth: usize| self.row(truth).iter().zip(chances).map(|(pays, chance)| pays * chance).sum::<f64>();
         (0..self.k).map(row).fold(f64::INFINITY, f64::min)

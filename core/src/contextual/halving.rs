@@ -15,12 +15,12 @@ use crate::random::Rng;
 
 /// The most numbers that centres may consist of.
 pub(super) const MOST_NUMBERS: usize = 512;
-/// By how much mistakes may be missed.
+/// The tolerance by which constraints of mistakes may be violated.
 const HAIR: f64 = 1e-10;
-/// Mistakes kept; the oldest make way.
+/// The most mistakes kept; beyond it the oldest are dropped.
 const MOST_MISTAKES: usize = 2000;
 
-/// Centres in the middle of all that are consistent.
+/// A learner whose centres lie in the middle of the consistent set.
 #[derive(Clone, Debug)]
 pub struct Halving {
     dimension: usize,
@@ -36,7 +36,8 @@ impl Halving {
         Self { dimension, centres: Vec::new(), mistakes: Vec::new() }
     }
 
-    /// Moves the centres into the middle. Inconsistent mistakes leave them where they are.
+    /// Moves the centres to the middle of the consistent set. If no centres are consistent with the
+    /// mistakes, they stay.
     fn centre(&mut self) {
         // x is the difference of two vectors without negative components, and the last column is
         // the ball's radius: all rows hold at 0.
@@ -46,9 +47,9 @@ impl Halving {
         costs[2 * n] = 1.0;
         let (mut matrix, mut right) = (Vec::new(), Vec::new());
         for (number, (q, truth, guess)) in self.mistakes.iter().enumerate() {
-            // radius * |(q, -q)| - <q, x_truth - x_guess> <= 0, and a hair more, another for each:
-            // many rows that hold with equality at the start would let the simplex method turn on
-            // the spot.
+            // radius * |(q, -q)| - <q, x_truth - x_guess> <= 0, with a tiny tolerance that differs
+            // from row to row: if many rows held with equality at the start, the simplex method
+            // could make many steps without progress.
             let mut row = vec![0.0; width];
             for (j, q) in q.iter().enumerate() {
                 for (class, sign) in [(truth, -1.0), (guess, 1.0)] {

@@ -1,5 +1,5 @@
-//! Other similarities by inner products: a query is mapped, and the learner learns mapped centres
-//! it never sees.
+//! Other distances and similarities as inner products: a query is mapped, and the learner learns
+//! the mapped centres, which it never sees.
 //!
 //! A class is right where its centre is nearest (largest inner product, least distance). Each map
 //! φ, with hidden images h_i of the centres, has <φ(q), h_i - h_j> as the difference that decides,
@@ -16,8 +16,8 @@
 //!   R = 2 (2^p - 1). From a - b <= (a^p - b^p)^(1/p) the loss (a - b)^α is at most the mapped one
 //!   to the power α/p. (Guruganesh et al., Theorem 12, has d (p+1) components.)
 //! - L_p, any p >= 2: an experiment. |q_l - a_l|^p is a series c_0(a_l)/2 + Σ c_m(a_l) T_m(q_l) of
-//!   Chebyshev polynomials, cut off at a degree. What is left over is an error, told for each
-//!   degree ([`Lift::degrees`]) and made use of by [`super::ApproximateLadder`], which works with
+//!   Chebyshev polynomials, cut off at a degree. The remainder is an error, which [`Lift::degrees`]
+//!   gives for each degree and which [`super::ApproximateLadder`] allows for, which works with
 //!   several degrees at once.
 
 use crate::error::{Error, Result};
@@ -53,8 +53,8 @@ pub struct Degree {
     /// The degree.
     pub degree: u32,
     /// By how much <φ(q), h_i - h_j> differs at most from the difference of the two centres' Σ_l
-    /// |q_l - a_l|^p, over all queries and centres: twice the components times what is left over of
-    /// one, the most seen on a grid and a twentieth.
+    /// |q_l - a_l|^p, over all queries and centres: twice the components times the remainder of
+    /// one, which is the largest on a grid and a twentieth more.
     pub error: f64,
     /// What |h_i - h_j| is at most.
     pub radius: f64,
@@ -103,13 +103,13 @@ impl Lift {
         &self.degrees
     }
 
-    /// Works them out, which takes tens of milliseconds.
+    /// Computes the degrees, which takes tens of milliseconds.
     fn degrees_of(&self, p: f64, last: u32) -> Vec<Degree> {
         let d = self.dimension as f64;
         let grid: Vec<f64> = (0..=GRID).map(|step| 2.0 * f64::from(step) / f64::from(GRID) - 1.0).collect();
         let series: Vec<Vec<f64>> = grid.iter().map(|a| coefficients(p, last, *a)).collect();
         let most: Vec<f64> = (0..=last as usize).map(|m| series.iter().map(|c| c[m].abs()).fold(0.0, f64::max)).collect();
-        // What is left over after each degree.
+        // The largest remainder after each degree.
         let mut left = vec![0.0f64; last as usize + 1];
         for (a, c) in grid.iter().zip(&series) {
             for x in &grid {
@@ -216,9 +216,9 @@ impl Lift {
     }
 }
 
-/// Steps of the grid on which what is left over is looked at.
+/// Steps of the grid on which remainders are computed.
 const GRID: u32 = 100;
-/// Nodes at which coefficients are worked out.
+/// Nodes of the quadrature by which coefficients are computed.
 const NODES: u32 = 128;
 
 /// c_0 to c_degree of |x - a|^p on [-1, 1].

@@ -1,8 +1,8 @@
 //! A baseline: each pair has a vote, and the class with most votes is guessed.
 //!
-//! With the paper's update, which teaches only the pair of guess and truth, this may be wrong for
-//! ever at no cost in potential: the pair of guess and truth may be right while others vote wrongly
-//! (Guruganesh et al. 2021, Remark 3.4).
+//! With the paper's update, which teaches only the pair of guess and truth, this may make mistakes
+//! for ever while no potential falls: the pair of guess and truth may be right while others vote
+//! wrongly (Guruganesh et al. 2021, Remark 3.4).
 
 use super::multiclass::{ContextualOptions, Update, pair_index};
 use super::pair::PairLearner;

@@ -1,35 +1,36 @@
-//! Classes learned from every label at a cost that does not depend on margins or on how long it
-//! goes on: contextual search.
+//! Contextual search: online learning of classes with a total loss that depends neither on margins
+//! nor on the number of rounds.
 //!
-//! A mistake costs what it is off: how much nearer the right class's centre is than the guessed
-//! one's. Each pair of classes has a learner with a potential that pays for its mistakes; in each
-//! round a small game, solved exactly, makes the guess such that its cost is paid by what pairs
-//! learn. For labels of centres in the unit ball the total is bounded for any number of rounds,
-//! however near queries come to the borders. Labels of people contradict each other now and then:
-//! see [`Served`], and claim no bound there.
+//! The loss of a mistake is the gap between the scores of the right class and the guess: how much
+//! nearer the right class's centre is. Each pair of classes has a learner with a potential, which
+//! falls by at least the loss of each of its mistakes. In each round a small matrix game, solved
+//! exactly, chooses the guess such that the fall of the potentials covers the expected loss. For
+//! labels of centres in the unit ball the total is bounded for any number of rounds, however near
+//! queries come to the borders between classes. Labels of people contradict each other now and
+//! then: see [`Served`], for which no bound is claimed.
 //!
 //! - Guruganesh, Liu, Schneider and Wang, *Margin-independent online multiclass learning via convex
 //!   geometry*, NeurIPS 2021.
-//! - Liu, Paes Leme and Schneider, *Optimal contextual pricing and extensions*, SODA 2021: volumes
-//!   of sums with balls as potentials.
+//! - Liu, Paes Leme and Schneider, *Optimal contextual pricing and extensions*, SODA 2021: the
+//!   volumes of Minkowski sums with balls as potentials.
 //! - Cohen, Lobel and Paes Leme, *Feature-based dynamic pricing*, 2016: ellipsoids that are cut
 //!   only where they are wide.
 //!
-//! Two learners of a pair: [`EllipsoidLadder`], O(d^2) a scale and query and deterministic, and
-//! [`PolytopeLadder`], with fewer mistakes in few dimensions, by sampling. The documentation of
-//! [`ellipsoid`] and [`polytope`] has the proofs. [`Contextual`] is that of many classes, by the
-//! following one.
+//! There are two learners of a pair: [`EllipsoidLadder`], deterministic and O(d^2) a scale and
+//! query, and [`PolytopeLadder`], which samples and makes fewer mistakes in few dimensions. The
+//! documentation of [`ellipsoid`] and [`polytope`] has the proofs. [`Contextual`] learns many
+//! classes from pairs, by the following proof.
 //!
 //! # From pairs to many classes
 //!
 //! Let pair (a, b) have w = x_a - x_b, bounds lo <= <q, w> <= hi and an active scale of width ε,
 //! with hi - lo <= 2ε and lo <= 0 <= hi. If a is right, guessing b costs at most L_ab = hi^α; if b
 //! is right, guessing a costs at most L_ba = (-lo)^α. The potential falls by D_ab = (2ε)^α if a is
-//! right and the middle says b, or neither; D_ba likewise. One of the two would be a surprise, so
-//! D_ab + D_ba >= (2ε)^α. For α >= 1, hi^α + (-lo)^α <= (hi - lo)^α; for α < 1 the sum is at most
-//! 2^(1-α) (hi - lo)^α, most where hi = -lo. So with f = min(1, 2^(α-1)) and M = D - f L, rows for
-//! the truth and columns for the guess, M + M' >= 0. (The paper bounds both costs by the width and
-//! has f = 1/2 for every α.)
+//! right and the pair predicts b, or neither; D_ba likewise. One of the two labels would contradict
+//! the prediction, so D_ab + D_ba >= (2ε)^α. For α >= 1, hi^α + (-lo)^α <= (hi - lo)^α; for α < 1
+//! the sum is at most 2^(1-α) (hi - lo)^α, most where hi = -lo. So with f = min(1, 2^(α-1)) and M =
+//! D - f L, rows for the truth and columns for the guess, M + M' >= 0. (The paper bounds both costs
+//! by the width and has f = 1/2 for every α.)
 //!
 //! There is a distribution v with M v >= 0: otherwise, by linear programming duality, there is a
 //! distribution u with u'M < 0 in all components, so u'M u < 0; but u'M u = u'(M + M')u / 2 >= 0.
@@ -39,15 +40,15 @@
 //! v_i D_ri.
 //!
 //! A single class whose column has no negative entry is such a v. It must be one that is predicted
-//! over every other, so it is found by k - 1 looks and confirmed by as many; only otherwise all
-//! pairs are looked at.
+//! over every other, so k - 1 predictions of pairs find it and as many confirm it; only otherwise
+//! all pairs are evaluated.
 //!
 //! With a known margin a mistake costs 1, f = 1/2, and classes that cannot be right by the margin
 //! are left out: of the others each pair is wide enough to be cut, D_ab + D_ba >= 1 = (1 + 1)/2.
 //! The mean number of mistakes is at most twice all potentials.
 //!
 //! A new class brings new pairs, each with a potential of its own; its first example is a mistake
-//! that no potential pays for.
+//! that no potential covers.
 //!
 //! # Mistakes that count
 //!

@@ -16,8 +16,9 @@ pub enum Update {
     /// That of the guess and the truth, when they differ: the paper's.
     Paper,
     /// Each pair of the truth and another class: a label says <q, x_truth - x_j> >= 0 for every j.
-    /// Sound, for each pair has a state of its own, and what it gives up is at least what the
-    /// paper's pair would on average. The state then does not depend on what was drawn.
+    /// The bound holds all the same, for each pair has a state of its own, and the potentials of
+    /// all pairs fall by at least what the paper's pair would lose on average. The state then does
+    /// not depend on random guesses.
     #[default]
     AllPairs,
 }
@@ -29,9 +30,9 @@ pub struct ContextualOptions {
     pub space: Space,
     /// Which pairs a label teaches.
     pub update: Update,
-    /// Where labels may contradict each other: a mistake at this scale or a finer one lets the
-    /// pair's knowledge grow again, and the scales beyond are forgotten. `None`, the bound's
-    /// condition: labels are those of centres in the ball.
+    /// For labels that may contradict each other: a mistake at this scale or a finer one inflates
+    /// the pair's knowledge sets again, and finer scales are forgotten. `None` is the condition of
+    /// the bound: labels are those of centres in the ball.
     pub guard: Option<u32>,
 }
 
@@ -54,17 +55,18 @@ impl ContextualOptions {
     }
 }
 
-/// A round that was played: the answer, and what the pairs said.
+/// A round that was played: the answer, and the predictions of pairs that led to it.
 #[derive(Clone, Debug)]
 pub struct Round {
     /// The answer.
     pub answer: Prediction,
-    /// What the guess pays at least, less what it may cost, whatever the truth. At least 0 but for
-    /// rounding and what is closed.
+    /// The value of the game: over all truths, the least expected fall of the potential minus the
+    /// expected loss that it must cover. At least 0 but for rounding and pairs without an active
+    /// scale.
     pub value: f64,
     /// Where the whole game was solved: the least of M + M', and the largest size of an entry.
     pub game: Option<[f64; 2]>,
-    /// What was known of each pair that was looked at, by [`pair_index`].
+    /// The predictions of the pairs that were evaluated, by [`pair_index`].
     looks: Vec<Option<Look>>,
 }
 
@@ -75,7 +77,7 @@ impl AsRef<Prediction> for Round {
 }
 
 impl Round {
-    /// What is known of a pair of different classes, if it was looked at.
+    /// The prediction of a pair of different classes, if it was evaluated.
     pub fn look(&self, a: usize, b: usize) -> Option<Look> {
         let look = (*self.looks.get(pair_index(a, b))?)?;
         Some(if a < b { look } else { look.turned() })
@@ -93,7 +95,7 @@ impl Round {
     }
 }
 
-/// Where the pair of two different classes stands: pairs of a new class follow those of all before.
+/// The index of the pair of two different classes: pairs of a new class follow those of all before.
 pub fn pair_index(a: usize, b: usize) -> usize {
     let (low, high) = (a.min(b), a.max(b));
     high * high.saturating_sub(1) / 2 + low
@@ -101,21 +103,21 @@ pub fn pair_index(a: usize, b: usize) -> usize {
 
 /// Classes learned by contextual search. `P` learns a pair.
 ///
-/// Memory: k (k-1)/2 pairs, each of O(d^2) numbers a scale once it was taught; a round has a place
-/// for what each pair says, too. A round looks at no more than 2 (k-1) pairs while one class is
-/// predicted over all others, and at all otherwise.
+/// Memory: k (k-1)/2 pairs, each of O(d^2) numbers a scale once it has learned; a round has room
+/// for the prediction of each pair, too. A round evaluates no more than 2 (k-1) pairs while one
+/// class is predicted over all others, and all pairs otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contextual<P> {
     options: ContextualOptions,
-    /// What a new pair begins as.
+    /// The learner that each new pair begins as a copy of.
     fresh: P,
     classes: usize,
     pairs: Vec<P>,
-    /// How often a pair's knowledge was let grow again.
+    /// How often a pair's knowledge sets were inflated.
     inflations: u64,
-    /// The potential given up so far.
+    /// By how much the potentials have fallen so far.
     dropped: f64,
-    /// What pairs without an active scale may have cost.
+    /// The largest expected loss so far of pairs without an active scale.
     unpaid: f64,
 }
 
@@ -152,25 +154,25 @@ impl<P: PairLearner> Contextual<P> {
         &self.pairs
     }
 
-    /// How often a pair's knowledge was let grow again because labels contradict each other.
+    /// How often a pair's knowledge sets were inflated because labels contradict each other.
     pub fn inflations(&self) -> u64 {
         self.inflations
     }
 
-    /// The potential given up so far.
+    /// By how much the potentials have fallen so far.
     pub fn dropped(&self) -> f64 {
         self.dropped
     }
 
-    /// What mistakes may have cost so far on average that no potential pays for: those of pairs
-    /// that were closed on all scales, or where rounding would have decided.
+    /// An upper bound on the expected loss so far that no potential covers: of pairs that were
+    /// decided on all scales, or where rounding errors would have decided.
     pub fn unpaid(&self) -> f64 {
         self.unpaid
     }
 
     /// The most that the mean loss (the number of mistakes, with a known margin) can add up to for
     /// so many classes, for any number of rounds: the potential of all pairs over the share of the
-    /// loss that it pays. Besides there are [`Contextual::unpaid`] and the first example of each
+    /// loss that it covers. Besides there are [`Contextual::unpaid`] and the first example of each
     /// class, which costs at most the radius. Only for labels of centres in the ball, without a
     /// guard.
     pub fn bound(options: &ContextualOptions, classes: usize) -> f64 {
@@ -179,8 +181,8 @@ impl<P: PairLearner> Contextual<P> {
     }
 
     /// A score for each class, `(k)`: the sum over the others of how far the middle is on its side,
-    /// as a share of the bounds' half-width, -1 to 1 each. For ranking by ellipsoids; what is
-    /// guessed is the game's affair. O(k^2) looks.
+    /// as a share of the bounds' half-width, -1 to 1 each. For ranking by ellipsoids; the guess
+    /// itself is decided by the game. O(k^2) predictions of pairs.
     ///
     /// # Errors
     /// As [`Online::predict`].
@@ -214,7 +216,8 @@ impl<P: PairLearner> Contextual<P> {
         if a < b { look } else { look.turned() }
     }
 
-    /// How to guess: the chances, and the symmetric part of the game if all of it was needed.
+    /// The strategy of a round, and, if the whole game had to be solved, the least of M + M' and
+    /// the largest size of an entry.
     fn play(&mut self, looks: &mut [Option<Look>], q: &[f64], rng: &mut Rng) -> (Mixed, Option<[f64; 2]>) {
         let (k, share) = (self.classes, self.options.space.share());
         let pays = |look: Look| look.drops[0] - share * look.losses[0];

@@ -1,4 +1,4 @@
-//! Two classes: what every learner of one pair says about a query, and how it learns.
+//! Learners of one pair of classes: their space, their predictions, and the trait of them.
 
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
@@ -20,12 +20,13 @@ pub struct Space {
 }
 
 impl Space {
-    /// Queries and centres in the unit ball of `dimension` dimensions, the loss as it is.
+    /// Queries and centres in the unit ball of `dimension` dimensions, with the plain loss (power
+    /// 1).
     pub fn unit(dimension: usize) -> Self {
         Self { dimension, radius: 2.0, power: 1.0, margin: None }
     }
 
-    /// Makes sure that the space is one.
+    /// Checks that all values are in range.
     ///
     /// # Errors
     /// [`Error::Option`].
@@ -53,8 +54,8 @@ impl Space {
         self.radius * 0.5f64.powi(scale as i32)
     }
 
-    /// What a mistake at a scale costs at most, and its potential pays: (2 ε)^α; 1 with a known
-    /// margin.
+    /// The largest loss of a mistake at a scale, by which the potential falls: (2 ε)^α; 1 with a
+    /// known margin.
     pub fn price(&self, scale: u32) -> f64 {
         if self.margin.is_some() { 1.0 } else { (2.0 * self.width(scale)).powf(self.power) }
     }
@@ -64,12 +65,13 @@ impl Space {
         if self.margin.is_some() { 0.5 } else { 2f64.powf(self.power.min(1.0) - 1.0) }
     }
 
-    /// What the two wrong guesses may cost, from bounds on <q, w>, and which class cannot be right.
+    /// The largest losses of the two wrong guesses, from bounds on <q, w>, and which classes cannot
+    /// be right.
     pub(super) fn stakes(&self, lo: f64, hi: f64) -> ([f64; 2], [bool; 2]) {
         match self.margin {
             None => ([hi.max(0.0).powf(self.power), (-lo).max(0.0).powf(self.power)], [false; 2]),
             Some(margin) => {
-                // Rounding may not exclude what is right.
+                // Rounding must not exclude the right class.
                 let excluded = [hi < margin * (1.0 - 1e-9), -lo < margin * (1.0 - 1e-9)];
                 (excluded.map(|is| if is { 0.0 } else { 1.0 }), excluded)
             }
@@ -77,36 +79,37 @@ impl Space {
     }
 }
 
-/// What a pair's learner knows about a query before the label is.
+/// The prediction of a pair's learner for a query, before the label is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// The scale at work: the coarsest at which the query is still open. `None` where it is closed
-    /// on all scales, or rounding would decide; a mistake then costs at most what `losses` says and
-    /// teaches nothing.
+    /// The active scale: the coarsest at which the query is not decided yet. `None` where it is
+    /// decided on all scales, or rounding errors would decide; the loss of a mistake is then at
+    /// most that of `losses`, and nothing is learned from it.
     pub scale: Option<u32>,
     /// Above 0 where the first class is predicted, below 0 where the second is: by ellipsoids <q,
     /// c>, by polytopes how much more of the volume than half is on the first class's side.
     pub middle: f64,
-    /// <q, w> is at least this. Never above 0, for 0 is always consistent: constraints are
-    /// homogeneous.
+    /// A lower bound on <q, w>. Never above 0, for w = 0 is consistent with all labels: constraints
+    /// are homogeneous.
     pub lo: f64,
-    /// <q, w> is at most this.
+    /// An upper bound on <q, w>.
     pub hi: f64,
     /// By how much the potential falls at least if the first class is right, and if the second is.
     pub drops: [f64; 2],
-    /// What guessing the other class costs at most if the first is right, and if the second is.
+    /// The largest loss of guessing the other class if the first is right, and if the second is.
     pub losses: [f64; 2],
     /// Whether the first, or the second, cannot be right. Only a known margin can tell.
     pub excluded: [bool; 2],
 }
 
 impl Look {
-    /// Whether the first class is predicted; it is where both are equal.
+    /// Whether the first class is predicted; it wins a tie.
     pub fn first(&self) -> bool {
         self.middle >= 0.0
     }
 
-    /// What is known from these bounds, with `price` paid by whichever answer would be a surprise.
+    /// The prediction from these bounds. The potential falls by the price of the scale if the label
+    /// contradicts it.
     pub(super) fn new(space: &Space, scale: Option<u32>, middle: f64, lo: f64, hi: f64) -> Self {
         let (losses, excluded) = space.stakes(lo, hi);
         let price = scale.map_or(0.0, |scale| space.price(scale));
@@ -114,7 +117,7 @@ impl Look {
         Self { scale, middle, lo, hi, drops, losses, excluded }
     }
 
-    /// The same, seen by a learner that has the two classes the other way round.
+    /// The same prediction with the two classes exchanged.
     pub(super) fn turned(self) -> Self {
         let swap = |[a, b]: [f64; 2]| [b, a];
         Self {
@@ -130,7 +133,7 @@ impl Look {
 }
 
 /// A learner of one pair of classes with a potential (the paper's Definition 9): the potential
-/// never rises, and a mistake lowers it by what the mistake may have cost.
+/// never rises, and a mistake lowers it by at least the loss of the mistake.
 pub trait PairLearner: Clone + Stored {
     /// A learner that knows nothing.
     fn new(space: &Space) -> Self;
@@ -138,31 +141,32 @@ pub trait PairLearner: Clone + Stored {
     /// Where w lies.
     fn space(&self) -> &Space;
 
-    /// What is known about a query, `(dimension)`, of length 1 at most and finite.
+    /// The prediction for a query, `(dimension)`, finite and of length 1 at most.
     fn look(&mut self, q: &[f64], rng: &mut Rng) -> Look;
 
-    /// Learns that the first class is right, or the second, for a query that was just looked at. By
-    /// how much the potential fell.
+    /// Learns whether the first class is right, or the second, for a query whose prediction is
+    /// `look`. Returns by how much the potential fell.
     fn learn(&mut self, q: &[f64], look: &Look, first: bool) -> f64;
 
     /// The potential now.
     fn potential(&self) -> f64;
 
-    /// The potential of a learner that knows nothing: the total loss is at most this, for any
-    /// number of rounds, but for those without an active scale, where numbers end.
+    /// The potential of a learner that knows nothing: an upper bound on the total loss over any
+    /// number of rounds, but for those without an active scale, where the precision of numbers
+    /// ends.
     fn bound(space: &Space) -> f64;
 
-    /// Lets what is known along `q`, which was just answered otherwise, grow again, and forgets
-    /// scales finer than `scale`: for labels that contradict each other. No bound holds afterwards.
+    /// Inflates the knowledge sets along `q`, whose label contradicts them, and forgets scales
+    /// finer than `scale`: for labels that contradict each other. No bound holds afterwards.
     fn inflate(&mut self, q: &[f64], scale: u32);
 
-    /// The least, over all sets, of a set's smallest extent over what the proof promises, squared:
-    /// 1 or more but for rounding. `None` where it is promised by chance only. For tests; O(d^3) a
-    /// scale.
+    /// The least, over all knowledge sets, of the squared ratio of a set's smallest half-length to
+    /// the one that the proof guarantees: 1 or more but for rounding. `None` where the proof holds
+    /// with high probability only. For the checks of `eval::online` and for tests; O(d^3) a scale.
     fn floor(&self) -> Option<f64>;
 
-    /// How far w is outside what is known, along q and in each set, by a measure that is at most 0
-    /// where it is inside: for tests.
+    /// How far w is outside the knowledge sets, along q and in each set, by a measure that is at
+    /// most 0 where w is inside. For the checks of `eval::online` and for tests.
     fn outside(&self, q: &[f64], w: &[f64]) -> f64;
 }
 

@@ -36,12 +36,12 @@
 //! Where it is active, hi - lo <= 2 ε_i: for i = 0 because bounds start from
 //! |<u, w>| <= R, otherwise because K_(i-1) has width ε_(i-1) at most. As 0 is in all K_i, lo <= 0 <= hi, and a mistake costs at most
 //! (2 ε_i)^α. With n_i the mistakes at scale i, the potential is Σ (2 ε_i)^α (N_i - n_i), and the
-//! total loss at most Σ (2 ε_i)^α N_i = O(α^-2 d log d): with high probability, for η is a matter
-//! of chance. 400 independent points fail with a chance of exp(-8) at a mistake; these are not
+//! total loss at most Σ (2 ε_i)^α N_i = O(α^-2 d log d): with high probability, for η comes from
+//! sampling. 400 independent points fail with a chance of exp(-8) at a mistake; these are not
 //! independent (a walk of 10 d steps from points that were there) and serve all queries until the
 //! next mistake, so that the chance is not proven here. The sum ends at scale 20, where the offset
 //! comes near to the rounding of linear programs; beyond, and where a linear program is not solved,
-//! a mistake costs at most what its look says, and no potential pays for it.
+//! the loss of a mistake is at most that of its prediction, and no potential covers it.
 //!
 //! The cube instead of the ball |w| <= R costs d/2 ln d in N_i, against d ln d.
 //!

@@ -1,8 +1,8 @@
-//! For labels that may contradict each other: contextual search beside the averaged Perceptron, and
-//! whichever erred less so far answers.
+//! For labels that may contradict each other: contextual search beside the averaged Perceptron; the
+//! one with fewer mistakes so far answers.
 //!
 //! The bounds of contextual search hold for labels of centres in the ball only. With wrong labels
-//! its scales use up their cuts all the same, while the averaged Perceptron hardly minds.
+//! its scales use up their cuts all the same, while the averaged Perceptron is hardly affected.
 
 use super::multiclass::{Contextual, ContextualOptions, Round};
 use super::pair::PairLearner;
@@ -25,7 +25,7 @@ pub struct Served<P> {
     wrong: [f64; 2],
 }
 
-/// What both said; the answer is that of the better so far.
+/// The predictions of both; the answer is that of the one with fewer mistakes so far.
 #[derive(Clone, Debug)]
 pub struct ServedRound {
     answer: Prediction,

@@ -1,4 +1,4 @@
-//! Points spread evenly in a polytope, by hit-and-run.
+//! Points sampled uniformly from a polytope, by hit-and-run.
 //!
 //! - Smith, *Efficient Monte Carlo procedures for generating points uniformly distributed over
 //!   bounded regions*, 1984.
@@ -42,7 +42,7 @@ impl Body<'_> {
             }
             let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
             let mut limit = |room: f64, speed: f64| {
-                // What is at room and moves at speed stays at 0 or above for so long.
+                // The steps t with `room` + t * `speed` >= 0.
                 if speed > 0.0 {
                     low = low.max(-room / speed);
                 } else if speed < 0.0 {
@@ -68,7 +68,7 @@ impl Body<'_> {
 }
 
 /// The lower triangular factor of the covariance of points, row-major `(n, d)`, with `jitter`
-/// squared added to each variance; that times the unit matrix where there are too few points.
+/// squared added to each variance; the unit matrix where there are no more than d points.
 pub(super) fn shape(points: &[f64], d: usize, jitter: f64) -> Vec<f64> {
     let n = points.len() / d.max(1);
     let mut shape = vec![0.0; d * d];

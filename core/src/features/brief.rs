@@ -1,4 +1,5 @@
-//! Rotated BRIEF: 256 comparisons of two pixels each, on a smoothed picture, turned with the patch.
+//! Rotated BRIEF: 256 comparisons of two pixels each, on a smoothed picture, in a pattern that is
+//! rotated with the patch.
 
 use std::sync::LazyLock;
 
@@ -18,8 +19,8 @@ const POINTS: usize = 512;
 /// The sampling pattern for patches of one size.
 ///
 /// The points are drawn from a Gaussian with a deviation of a fifth of the patch, and kept inside
-/// the patch's inscribed disc, so that no turn takes them outside. The Gaussian is a sum of uniform
-/// integers: the same on every machine.
+/// the patch's inscribed disc, so that no rotation takes them outside. The Gaussian is a sum of
+/// uniform integers: the same on every machine.
 #[derive(Clone, Debug)]
 pub struct BriefPattern {
     xs: [f32; POINTS],
@@ -49,8 +50,8 @@ impl BriefPattern {
         Self { xs: scale(&UNIT.xs), ys: scale(&UNIT.ys) }
     }
 
-    /// Describes the patch around pixel (`x`, `y`) of a smoothed picture, turned to `direction` (a
-    /// unit vector).
+    /// The descriptor of the patch around pixel (`x`, `y`) of a smoothed picture, with the pattern
+    /// rotated to `direction` (a unit vector).
     pub fn describe(&self, smooth: &Bordered, x: usize, y: usize, direction: (f32, f32)) -> Descriptor {
         describe(&self.xs, &self.ys, &smooth.pixels, smooth.index(x, y), smooth.stride, direction)
     }

@@ -1,5 +1,5 @@
-//! Places of a picture that can be found again: corners on a pyramid, each with an orientation and
-//! a binary descriptor.
+//! ORB features of a picture: corners on an image pyramid, each with an orientation and a binary
+//! descriptor, which are found again in other pictures of the same thing.
 //!
 //! After E. Rublee, V. Rabaud, K. Konolige and G. Bradski, *ORB: an efficient alternative to SIFT
 //! or SURF*, ICCV 2011; FAST after E. Rosten and T. Drummond, *Machine learning for high-speed

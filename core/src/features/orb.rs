@@ -31,10 +31,10 @@ pub struct OrbOptions {
     pub threshold: u8,
     /// Patch that is described, in pixels of its level, odd, `7..=127`.
     pub patch: u32,
-    /// How many times its fair part of the features a cell of a level may have while others can
-    /// fill up, at most 1000; 0: no limit.
+    /// How many times its fair part of the features a cell of a level may have as long as other
+    /// cells can fill the quota, at most 1000; 0: no limit.
     pub spread: usize,
-    /// Whether patches are described as they stand, without turning them.
+    /// Whether patches are described upright, without rotating the pattern.
     pub upright: bool,
 }
 
@@ -44,7 +44,7 @@ impl Default for OrbOptions {
     }
 }
 
-/// Features that may be asked for at most.
+/// The largest number of features that options may ask for.
 const MOST: usize = 10_000;
 
 impl OrbOptions {
@@ -102,7 +102,7 @@ impl OrbOptions {
 pub struct Features {
     /// Where they are, level by level from the finest.
     pub keypoints: Vec<Keypoint>,
-    /// What they look like.
+    /// The descriptor of each keypoint.
     pub descriptors: Vec<Descriptor>,
 }
 

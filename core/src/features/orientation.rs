@@ -20,9 +20,9 @@ impl Disc {
         Self { radius, half_widths: (0..=radius).map(|y| (limit - y * y).isqrt()).collect() }
     }
 
-    /// The unit vector from pixel `at` of `pixels` to the centre of brightness of the disc around
-    /// it, or (1, 0) when brightness is spread evenly. The angle is `atan2(y, x)`, clockwise on
-    /// screen. O(radius^2).
+    /// The unit vector from pixel (`x`, `y`) of the picture to the centre of brightness of the disc
+    /// around it, or (1, 0) when brightness is spread evenly. The angle is `atan2(y, x)`, clockwise
+    /// on screen. O(radius^2).
     pub fn direction(&self, picture: &Bordered, x: usize, y: usize) -> (f32, f32) {
         let (mx, my) = moments(&picture.pixels, picture.index(x, y), picture.stride, self.radius, &self.half_widths);
         if mx == 0 && my == 0 {

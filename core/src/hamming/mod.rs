@@ -18,7 +18,7 @@ pub const LANES: usize = 16;
 /// Word `w` of descriptor `i` is `block[w][i]`.
 pub type Block = [[u64; LANES]; 4];
 
-/// Descriptors laid out for searching; positions count from 0.
+/// Descriptors in the layout for searching; positions count from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
     blocks: Vec<Block>,
@@ -44,7 +44,7 @@ impl Blocks {
         self.len == 0
     }
 
-    /// Puts a descriptor after all others.
+    /// Appends a descriptor.
     pub fn push(&mut self, descriptor: Descriptor) {
         if self.len.is_multiple_of(LANES) {
             self.blocks.push(Block::default());
@@ -53,7 +53,7 @@ impl Blocks {
         self.set(self.len - 1, descriptor);
     }
 
-    /// Takes the descriptor at `position`, which must be below [`Blocks::len`], away; the last
+    /// Removes the descriptor at `position`, which must be below [`Blocks::len`]; the last one
     /// takes its place.
     pub fn swap_remove(&mut self, position: usize) {
         let last = self.len - 1;

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::{Cost, Dynamic, Filter, NeighborIndex, Neighbors, TopK, Within, taken};
 
-/// Binary descriptors, each of which is looked at for every query. Exact; distances are differing
-/// bits.
+/// A corpus of binary descriptors; a query computes its Hamming distance (the number of differing
+/// bits) to every one of them. Exact.
 ///
 /// Memory: 32 bytes a descriptor, besides its identifier.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ impl FromIterator<(ItemId, Descriptor)> for HammingScan {
     fn from_iter<I: IntoIterator<Item = (ItemId, Descriptor)>>(descriptors: I) -> Self {
         let mut scan = Self::default();
         for (id, descriptor) in descriptors {
-            // Nothing but a taken identifier is refused.
+            // Insertion fails only for an identifier that is already in use.
             let _ = scan.insert(id, &descriptor);
         }
         scan

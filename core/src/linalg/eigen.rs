@@ -23,7 +23,8 @@ pub fn symmetric(mut matrix: Vec<f64>, n: usize) -> Vec<(f64, Vec<f64>)> {
     order.into_iter().map(|i| (matrix[i * n + i], std::mem::take(&mut turned[i]))).collect()
 }
 
-/// Turns rows and columns `p` and `q` so that their common entry becomes 0.
+/// Applies the rotation that makes entry (`p`, `q`) zero to the matrix, and to the eigenvectors in
+/// `turned`.
 fn rotate(matrix: &mut [f64], turned: &mut [Vec<f64>], n: usize, p: usize, q: usize) {
     let apart = matrix[p * n + q];
     if apart == 0.0 {

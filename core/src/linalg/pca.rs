@@ -1,7 +1,7 @@
 //! Principal components of sparse vectors, by subspace iteration.
 //!
 //! - Halko, Martinsson and Tropp, *Finding structure with randomness*, 2011: a random subspace,
-//!   multiplied a few times, holds them.
+//!   multiplied by the covariance matrix a few times, contains them.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use super::single::{add_scaled, dot};
 use crate::random::Rng;
 use crate::sparse::SparseVec;
 
-/// How often the subspace is multiplied.
+/// Rounds of subspace iteration.
 const ROUNDS: usize = 5;
 
 /// The directions along which vectors vary most.
 #[derive(Clone, Debug)]
 pub struct Pca {
     dimensions: usize,
-    /// By feature that occurs: the row of `directions`.
+    /// The row of `directions` of each feature that occurs.
     rows: BTreeMap<u32, usize>,
     /// A row for each feature, a column for each direction, most variance first.
     directions: Vec<f32>,
-    /// What the mean of the vectors becomes.
+    /// The projection of the mean of the vectors.
     middle: Vec<f32>,
 }
 
@@ -60,7 +60,8 @@ impl Pca {
         self.dimensions
     }
 
-    /// A vector along the directions. O(features of x * directions).
+    /// The coordinates of `x` along the directions, from the mean: `(dimensions)`.
+    /// O(features of x * directions).
     pub fn project(&self, x: &SparseVec) -> Vec<f32> {
         let mut projected: Vec<f32> = self.middle.iter().map(|middle| -middle).collect();
         for (index, value) in x.entries() {
@@ -75,7 +76,7 @@ impl Pca {
         &self.directions[row * self.dimensions..][..self.dimensions]
     }
 
-    /// Sets the middle to what the mean becomes.
+    /// Sets `middle` to the projection of the mean.
     fn centre(&mut self, mean: &[f32]) {
         let mut middle = vec![0.0; self.dimensions];
         for (row, value) in mean.iter().enumerate() {
@@ -84,7 +85,8 @@ impl Pca {
         self.middle = middle;
     }
 
-    /// The directions times the covariance of the vectors.
+    /// One round of subspace iteration: multiplies the directions by the covariance matrix of the
+    /// vectors.
     fn multiply(&mut self, vectors: &[SparseVec], mean: &[f32]) {
         let k = self.dimensions;
         self.centre(mean);
@@ -103,8 +105,8 @@ impl Pca {
         self.directions = product;
     }
 
-    /// Turns the directions so that the vectors do not covary along them, and puts the one of most
-    /// variance first.
+    /// Rotates the directions so that the vectors are uncorrelated along them, and puts the one of
+    /// most variance first.
     fn turn(&mut self, vectors: &[SparseVec], mean: &[f32]) {
         let k = self.dimensions;
         self.centre(mean);
@@ -126,8 +128,8 @@ impl Pca {
     }
 }
 
-/// Makes the `k` columns orthogonal and of length 1, by Gram and Schmidt, twice over; columns
-/// without a part of their own become 0.
+/// Makes the `k` columns orthogonal and of length 1, by Gram and Schmidt, twice over; columns that
+/// depend linearly on those before them become 0.
 fn orthonormalise(matrix: &mut [f32], k: usize) {
     let n = matrix.len() / k;
     let mut columns: Vec<Vec<f32>> = (0..k).map(|j| (0..n).map(|i| matrix[i * k + j]).collect()).collect();

@@ -1,7 +1,8 @@
-//! Random projections: fewer dimensions in which distances are about what they were.
+//! Random projections: linear maps to fewer dimensions that nearly preserve distances.
 //!
 //! - Johnson and Lindenstrauss, *Extensions of Lipschitz mappings into a Hilbert space*, 1984.
-//! - Achlioptas, *Database-friendly random projections*, 2003: signs do as well as normal numbers.
+//! - Achlioptas, *Database-friendly random projections*, 2003: random signs do as well as normally
+//!   distributed entries.
 
 use rand::RngExt;
 
@@ -9,7 +10,7 @@ use crate::random::Rng;
 
 /// A linear map by a matrix of random signs, divided by the square root of the number of outputs.
 ///
-/// The expected squared length of what it gives is that of what it was given. Memory: 4 bytes for
+/// The expected squared length of a projected vector is that of the original. Memory: 4 bytes for
 /// each of inputs * outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomProjection {
@@ -26,14 +27,14 @@ impl RandomProjection {
         Self { inputs, matrix: (0..outputs * inputs).map(sign).collect() }
     }
 
-    /// What `x`, `(inputs)`, becomes: `(outputs)`. O(inputs * outputs).
+    /// The projection of `x`: from `(inputs)` to `(outputs)`. O(inputs * outputs).
     pub fn project(&self, x: &[f64]) -> Vec<f64> {
         let rows = self.matrix.chunks_exact(self.inputs.max(1));
         rows.map(|row| row.iter().zip(x).map(|(sign, x)| f64::from(*sign) * x).sum()).collect()
     }
 
-    /// As [`RandomProjection::project`], of a vector that is zero but for these values at these
-    /// places, each below the number of inputs. O(values * outputs).
+    /// As [`RandomProjection::project`], of a sparse vector, given as indices with their values;
+    /// each index is below the number of inputs. O(values * outputs).
     pub fn project_sparse(&self, x: impl Iterator<Item = (usize, f64)> + Clone) -> Vec<f64> {
         let rows = self.matrix.chunks_exact(self.inputs.max(1));
         rows.map(|row| x.clone().map(|(at, x)| f64::from(row[at]) * x).sum()).collect()

@@ -1,26 +1,28 @@
 //! Small linear programs, exactly: the simplex method on a dense tableau.
 //!
-//! - Bland, *New finite pivoting rules for the simplex method*, 1977: with the lowest index that
-//!   improves, and the lowest index of those that leave first, no basis comes twice.
+//! - Bland, *New finite pivoting rules for the simplex method*, 1977: if of the improving variables
+//!   the one of lowest index enters the basis, and of those that may leave it the one of lowest
+//!   index leaves, no basis comes twice.
 
-/// The best point of a linear program, and the prices of its rows.
+/// The optimal solution of a linear program, and the dual prices of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimum {
     /// The largest value.
     pub value: f64,
     /// Where it is reached, `(n_columns)`.
     pub point: Vec<f64>,
-    /// What one more unit on the right of each row is worth, `(n_rows)`: the optimum of the dual
-    /// program.
+    /// By how much the largest value grows for one more unit on the right side of each row,
+    /// `(n_rows)`: the optimum of the dual program.
     pub prices: Vec<f64>,
 }
 
-/// Entries no larger than this, beside the largest of their row or of the costs, are rounding.
+/// Entries no larger than this, relative to the largest of their row or of the costs, are rounding
+/// errors.
 const TINY: f64 = 1e-11;
 
 /// The largest `costs . y` with `matrix y <= right` and `y >= 0`. `matrix` is row-major `(n_rows,
-/// n_columns)`; `right` is not negative, so that y = 0 is a point to start from. `None` when there
-/// is no largest value, or numbers are not finite.
+/// n_columns)`; `right` is not negative, so that y = 0 is a point to start from. `None` when the
+/// program is unbounded, or numbers are not finite.
 ///
 /// The column of the largest cost enters; after as many steps without progress as there are rows
 /// and columns, Bland's rule holds, so that it ends. O(n_rows n_columns) a step.
@@ -77,7 +79,7 @@ pub fn maximise(costs: &[f64], matrix: &[f64], right: &[f64]) -> Option<Optimum>
     None
 }
 
-/// Exchanges the variable of a row with that of a column.
+/// Pivots: the variable of the column enters the basis, and that of the row leaves it.
 fn pivot(table: &mut [f64], width: usize, row: usize, column: usize) {
     let own: Vec<f64> = {
         let own = &mut table[row * width..][..width];

@@ -9,17 +9,18 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::linalg::single;
 
-/// Rows that are looked at by all queries of a batch before the next ones are: they stay in the
-/// processor's cache meanwhile.
+/// Values in a block of rows, which all queries of a batch scan before the next block, so that it
+/// stays in the processor's cache.
 const BLOCK_VALUES: usize = 32 * 1024;
 /// Queries that share a block of rows.
 const QUERIES: usize = 16;
-/// Values from which on one query is answered on several threads.
+/// The number of values from which on a single query uses several threads.
 const PARALLEL: usize = 1 << 22;
 
-/// All vectors of a corpus, each of which is looked at for every query. Exact, for any [`Metric`].
+/// A corpus of dense vectors; a query computes its distance to every one of them. Exact, for any
+/// [`Metric`].
 ///
-/// Memory: 4 bytes a value and 32 a vector. Taking one away moves the last into its place.
+/// Memory: 4 bytes a value and 32 a vector. Removing one moves the last into its place.
 #[derive(Clone, Debug)]
 pub struct DenseScan {
     dimension: usize,
@@ -32,14 +33,14 @@ pub struct DenseScan {
     row_of: HashMap<ItemId, usize>,
 }
 
-/// A query with what all its distances need.
+/// A query, with what is computed once for all its distances.
 struct Prepared<'a> {
     query: &'a [f32],
     norm: f64,
 }
 
 impl DenseScan {
-    /// A scan over vectors of `dimension` values, of which there are none yet.
+    /// An empty scan over vectors of `dimension` values.
     pub fn new(dimension: usize, metric: Metric) -> Self {
         Self { dimension, metric, rows: Vec::new(), ids: Vec::new(), norms: Vec::new(), row_of: HashMap::new() }
     }
@@ -65,7 +66,8 @@ impl DenseScan {
         Ok(Prepared { query, norm: if self.metric == Metric::Cosine { f64::from(single::norm(query)) } else { 0.0 } })
     }
 
-    /// What rows are ordered by: the distance, or its square where that is the same order.
+    /// The key that rows are ordered by: the distance, or its square where that gives the same
+    /// order.
     fn key(&self, prepared: &Prepared<'_>, row: usize) -> f64 {
         match self.metric {
             Metric::Euclidean => f64::from(single::squared_distance(prepared.query, self.row(row))),
@@ -80,7 +82,7 @@ impl DenseScan {
     fn offer(&self, prepared: &Prepared<'_>, rows: std::ops::Range<usize>, admits: Filter<'_>, nearest: &mut TopK) {
         for row in rows {
             let (id, key) = (self.ids[row], self.key(prepared, row));
-            // The filter may be dear: it is asked about what would be kept alone.
+            // The filter may be expensive: it is called only for rows that would be kept.
             if nearest.admits(id, key) && admits(id) {
                 nearest.offer(id, key);
             }
@@ -107,7 +109,8 @@ impl NeighborIndex for DenseScan {
         self.ids.len()
     }
 
-    /// O(n d). The filter is asked about those alone that would otherwise be among the nearest.
+    /// O(n d). The filter is called only for points that would otherwise be among the nearest so
+    /// far.
     fn nearest(&self, query: &[f32], k: usize, admits: Filter<'_>) -> Result<Neighbors> {
         let prepared = self.prepare(query)?;
         let n = self.ids.len();
@@ -126,7 +129,7 @@ impl NeighborIndex for DenseScan {
         Ok(self.finish(nearest))
     }
 
-    /// Rows are read once for every 16 queries.
+    /// Rows are read from memory once for every 16 queries.
     fn nearest_of_all(&self, queries: &[&[f32]], k: usize, admits: Filter<'_>) -> Result<Vec<Neighbors>> {
         let (n, block) = (self.ids.len(), self.block());
         let answer = |queries: &[&[f32]]| -> Result<Vec<Neighbors>> {

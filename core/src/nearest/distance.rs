@@ -1,4 +1,4 @@
-//! What nearest means: distances between points of several kinds.
+//! Distances between points of several kinds, which define what is nearest.
 
 use crate::error::{Error, Result};
 use crate::linalg::single;
@@ -9,14 +9,14 @@ pub trait Distance<P: ?Sized>: Sync {
     /// The distance of two points that passed [`Distance::check`]; never NaN.
     fn between(&self, a: &P, b: &P) -> f64;
 
-    /// Whether it is a metric: never negative, symmetric, 0 between equal points, and no way round
-    /// is shorter (the triangle inequality). Trees over any metric need that.
+    /// Whether it is a metric: never negative, symmetric, 0 between equal points, and no detour is
+    /// shorter (the triangle inequality). Trees that work for any metric rely on that.
     fn is_metric(&self) -> bool;
 
-    /// Makes sure that a point has a distance to others, one of which is `other`.
+    /// Checks that a point can be compared with the points of an index, one of which is `other`.
     ///
     /// # Errors
-    /// [`Error::Value`] when it has not.
+    /// [`Error::Value`] when it cannot.
     fn check(&self, point: &P, other: Option<&P>) -> Result<()>;
 }
 

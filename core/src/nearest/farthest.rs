@@ -1,10 +1,10 @@
-//! Farthest-first traversal: some of many things, each unlike those before it.
+//! Farthest-first traversal: selects items of which each is far from those selected before it.
 //!
 //! - Gonzalez, *Clustering to minimize the maximum intercluster distance*, 1985.
 
-/// The first `count` of `n` things, by number: each is the one of largest `gain(thing, distance to
-/// the nearest chosen before)`, of equals the first. The distance is infinite as long as none is
-/// chosen. O(n count) distances.
+/// Selects at most `count` of `n` items, by number and in order: each is the one of largest
+/// `gain(item, distance to the nearest one selected before)`, of equals the first. The distance is
+/// infinite as long as none is selected. O(n count) distances.
 pub fn farthest_first(
     n: usize,
     count: usize,

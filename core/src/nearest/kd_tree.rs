@@ -2,8 +2,8 @@
 //!
 //! - Friedman, Bentley and Finkel, *An algorithm for finding best matches in logarithmic expected
 //!   time*, 1977.
-//! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box from
-//!   the one to the box around it.
+//! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box is
+//!   updated from the distance to the box around it.
 
 use super::{Cost, Distance as _, Filter, Metric, NeighborIndex, Neighbors, TopK, Within};
 use crate::error::{Error, Result};
@@ -13,16 +13,16 @@ use crate::linalg::single;
 /// Points in a leaf at most.
 const LEAF: usize = 32;
 
-/// Points in boxes within boxes; distances are Euclidean. Exact.
+/// A kd-tree: points in nested boxes, with Euclidean distances. Exact.
 ///
-/// Memory: a copy of the points, and O(points) nodes. Few points are looked at where there are few
-/// dimensions; from some twenty on nearly all are.
+/// Memory: a copy of the points, and O(points) nodes. A query visits few points where there are few
+/// dimensions; from some twenty on it visits nearly all.
 #[derive(Clone, Debug)]
 pub struct KdTree {
     dimensions: usize,
     /// Row by row, leaf by leaf.
     points: Vec<f32>,
-    /// Whose rows they are.
+    /// The identifier of each row.
     ids: Vec<ItemId>,
     nodes: Vec<Node>,
 }
@@ -46,7 +46,7 @@ impl KdTree {
     /// axis of largest spread. A row's identifier is its number. O(n (d + log n) log n).
     ///
     /// # Errors
-    /// [`Error::Value`] when a value is not finite.
+    /// [`Error::Value`] when a value is not finite, or beyond 1e15 in size.
     pub fn new(points: &[f32], dimensions: usize) -> Result<Self> {
         Metric::Euclidean.check(points, None)?;
         let n = points.len().checked_div(dimensions).unwrap_or(0);
@@ -99,7 +99,7 @@ impl KdTree {
         Ok(Neighbors { list, cost: search.cost })
     }
 
-    /// `distance`: the square of that from the query to the node's box.
+    /// `distance` is the squared distance from the query to the node's box.
     fn visit(&self, node: usize, distance: f32, search: &mut Search<'_>) {
         match self.nodes[node] {
             Node::Leaf { from, to } => {
@@ -122,8 +122,8 @@ impl KdTree {
                 self.visit(near, distance, search);
                 let before = search.offsets[axis];
                 let beyond = distance - before * before + offset * offset;
-                // The sum may be rounded up: a box that is only just too far is looked at all the
-                // same.
+                // The sum may have been rounded up, so a box that is only just too far is visited
+                // all the same.
                 if f64::from(beyond) * 0.999 <= search.farthest.min(search.nearest.bound()) {
                     search.offsets[axis] = offset;
                     self.visit(far, beyond, search);
@@ -137,12 +137,12 @@ impl KdTree {
 struct Search<'a> {
     query: &'a [f32],
     admits: Filter<'a>,
-    /// The largest square of a distance that counts.
+    /// The largest squared distance that is accepted.
     farthest: f64,
-    /// By squares of distances.
+    /// The nearest so far, by squared distance.
     nearest: TopK,
     cost: Cost,
-    /// How far the query is from the present box along each axis.
+    /// The distance from the query to the present box along each axis.
     offsets: Vec<f32>,
 }
 
@@ -160,7 +160,8 @@ impl NeighborIndex for KdTree {
 
 impl Within for KdTree {
     fn within(&self, query: &[f32], radius: f64, admits: Filter<'_>) -> Result<Neighbors> {
-        // The square of a radius is rounded: what lies just beyond it is left out at the end.
+        // The squared radius is rounded, so the search reaches a little further, and what lies
+        // beyond is dropped at the end.
         let mut found = self.search(query, TopK::new(self.ids.len()), admits, radius * (1.0 + 1e-9))?;
         found.list.retain(|neighbor| neighbor.distance <= radius);
         Ok(found)

@@ -2,9 +2,9 @@
 //! with, and what all of them share.
 //!
 //! Problem: of a set of points, each known by an [`ItemId`], find the at most k that are nearest to
-//! a query and that a filter admits. [`NeighborIndex`] is that question; [`Within`] asks for all
-//! points of a radius, and only exact indexes answer it; [`Dynamic`] indexes take and give up
-//! points at any time. What is nearest is told by a [`Distance`].
+//! a query and that a filter admits. [`NeighborIndex`] answers that question; [`Within`] finds all
+//! points within a radius, which only exact indexes can do; points can be inserted into [`Dynamic`]
+//! indexes and removed from them at any time. A [`Distance`] defines what is nearest.
 //!
 //! | index | points | answers | a query |
 //! |---|---|---|---|
@@ -14,7 +14,7 @@
 //! | [`KdTree`] | vectors of f32 | exactly | O(log n) for few dimensions, O(n) for many |
 //! | [`crate::hamming::HammingScan`] | 256 bits | exactly | O(n), vectorised |
 //! | [`crate::cmt::CmtIndex`] | sparse vectors | approximately, by learned routers | O(log n) |
-//! | [`Regrown`] | any | as the index that it keeps | and a scan of what is new |
+//! | [`Regrown`] | any | as the index that it wraps | as that index, and a scan of the points added since |
 //!
 //! Results are ordered by distance and, of equals, by identifier, so that an answer depends on
 //! nothing but the points. Below some thousands of points a scan is as fast as any index, and
@@ -66,7 +66,7 @@ pub fn everything(_: ItemId) -> bool {
 /// Work in units that are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Inner nodes of trees visited, routers asked.
+    /// Inner nodes of trees visited; in memory trees, routers evaluated.
     pub nodes: u64,
     /// Leaves visited.
     pub leaves: u64,
@@ -85,7 +85,7 @@ impl std::ops::AddAssign for Cost {
     }
 }
 
-/// What was found, and what it cost.
+/// The result of a query: the neighbours found, and the work done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbors {
     /// The nearest first; of equals, the lower identifier.
@@ -94,9 +94,9 @@ pub struct Neighbors {
     pub cost: Cost,
 }
 
-/// Points among which the nearest are found.
+/// An index of points that answers queries for nearest neighbours.
 pub trait NeighborIndex: Sync {
-    /// What is asked for, and what points are given as: `[f32]`, [`crate::sparse::SparseVec`],
+    /// The type of points and queries: `[f32]`, [`crate::sparse::SparseVec`],
     /// [`crate::descriptor::Descriptor`] …
     type Point: ?Sized + Sync;
 
@@ -113,7 +113,7 @@ pub trait NeighborIndex: Sync {
     ///
     /// # Errors
     /// [`Error::Value`] when the query has another dimension than the points, or a value that is
-    /// not finite.
+    /// not finite; dense values beyond 1e15 in size are refused too.
     fn nearest(&self, query: &Self::Point, k: usize, admits: Filter<'_>) -> Result<Neighbors>;
 
     /// [`NeighborIndex::nearest`] of several queries, on all threads, in their order. The same
@@ -126,7 +126,7 @@ pub trait NeighborIndex: Sync {
     }
 }
 
-/// An index that finds every point of a radius, exactly.
+/// An exact index that finds every point within a radius.
 pub trait Within: NeighborIndex {
     /// All points that `admits` lets through whose distance is at most `radius`, nearest first.
     ///
@@ -135,20 +135,20 @@ pub trait Within: NeighborIndex {
     fn within(&self, query: &Self::Point, radius: f64, admits: Filter<'_>) -> Result<Neighbors>;
 }
 
-/// An index that points come to and go from.
+/// An index whose points can be inserted and removed at any time.
 pub trait Dynamic: NeighborIndex {
     /// Adds a point.
     ///
     /// # Errors
     /// [`Error::Value`] when there is a point of this identifier already, or as
-    /// [`NeighborIndex::nearest`] when it is no point of this index. Nothing has changed then.
+    /// [`NeighborIndex::nearest`] when the point does not fit this index. Nothing has changed then.
     fn insert(&mut self, id: ItemId, point: &Self::Point) -> Result<()>;
 
-    /// Takes a point away. Returns whether there was one of this identifier.
+    /// Removes a point. Returns whether there was one of this identifier.
     fn remove(&mut self, id: ItemId) -> bool;
 }
 
-/// The error of an identifier that is taken.
+/// The error for an identifier that is already in use.
 pub(crate) fn taken(id: ItemId) -> Error {
     Error::value("point", "an identifier that is new", format!("{}, which is there already", id.0))
 }

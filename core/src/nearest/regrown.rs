@@ -1,5 +1,6 @@
-//! Indexes that are costly to grow, kept up to date: the index as it was grown, a scan of what is
-//! new, a mask of what is gone, and the index grown anew when too much has changed.
+//! Keeps an index that is costly to build up to date: the index as it was built last, a linear scan
+//! of the points added since, a mask of those removed since, and a rebuild when too much has
+//! changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +8,28 @@ use super::{Distance, Dynamic, Filter, NeighborIndex, Neighbors, TopK, taken};
 use crate::error::Result;
 use crate::ids::ItemId;
 
-/// When something that was grown for so many points is grown anew: when there are twice or less
-/// than a quarter as many. Growing then costs a constant number of times the work of growing once,
-/// however points come and go.
+/// When an index is rebuilt: when there are at least twice, or less than a quarter, as many points
+/// as when it was built. Rebuilding then costs a constant number of times the work of building
+/// once, however points are inserted and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// The number of points at which it is grown first.
+    /// The number of points at which the index is first built.
     pub first: usize,
 }
 
 impl Growth {
-    /// Whether what was grown for `then` points (0: nothing was grown) is to be grown anew for
-    /// `now`.
+    /// Whether an index that was built for `then` points (0: none was built) must be rebuilt for
+    /// `now` points.
     pub fn is_due(self, now: usize, then: usize) -> bool {
         let then = then.max(self.first / 2);
         now >= 2 * then || (then > self.first && now < then / 4)
     }
 }
 
-/// An index over points that come and go, though the index itself cannot change.
+/// A [`Dynamic`] index made of one that cannot change once it is built.
 ///
-/// `G` grows an index of points; until there are [`Growth::first`] points there is none, and all
-/// are scanned. Exact where the index is. Memory: the index and a copy of each point.
+/// `G` builds an index of points. Until there are [`Growth::first`] points there is no index, and
+/// all points are scanned. Exact if the index is. Memory: the index and a copy of each point.
 pub struct Regrown<I, P, D, G> {
     grow: G,
     distance: D,
@@ -36,9 +37,9 @@ pub struct Regrown<I, P, D, G> {
     points: BTreeMap<ItemId, P>,
     index: Option<I>,
     grown_at: usize,
-    /// Points that the index does not hold.
+    /// Points that the index does not have: they are scanned.
     tail: BTreeSet<ItemId>,
-    /// Points that the index holds and that are gone, or are in the tail with other values.
+    /// Points of the index that were removed since, or are in the tail with other values.
     masked: BTreeSet<ItemId>,
 }
 
@@ -49,14 +50,14 @@ where
     D: Distance<P>,
     G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
 {
-    /// Without points. `distance` must be that of the index.
+    /// An index without points. `distance` must be the one that the built index uses.
     pub fn new(growth: Growth, distance: D, grow: G) -> Self {
         let (points, tail, masked) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         Self { grow, distance, growth, points, index: None, grown_at: 0, tail, masked }
     }
 
-    /// Grows the index of the points that there are if that is due. What cannot be grown is tried
-    /// again at the next change; until then the points are scanned.
+    /// Rebuilds the index of all present points if that is due. When building fails, it is tried
+    /// again at the next change; until then the old index and the scan answer.
     fn regrow(&mut self) {
         if self.growth.is_due(self.points.len(), self.grown_at)
             && let Ok(index) = (self.grow)(&self.points)
@@ -82,7 +83,7 @@ where
         self.points.len()
     }
 
-    /// As the index, and O(points since it was grown) distances.
+    /// The cost of the index, and O(points inserted since it was built) distances.
     fn nearest(&self, query: &P, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
         self.distance.check(query, self.points.values().next())?;
         let mut nearest = TopK::new(k);

@@ -7,8 +7,8 @@ use super::{Cost, Distance, Dynamic, Filter, NeighborIndex, Neighbors, TopK, Wit
 use crate::error::Result;
 use crate::ids::ItemId;
 
-/// Points of any kind, all of which are looked at for each query. Exact. O(n) distances a query,
-/// O(log n) to add or take away.
+/// Points of any kind; a query computes its distance to every admitted one. Exact. O(n) distances a
+/// query, O(log n) for an insertion or removal.
 #[derive(Clone, Debug)]
 pub struct Scan<P, D> {
     distance: D,

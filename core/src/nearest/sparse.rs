@@ -1,5 +1,5 @@
-//! The exact scan over sparse vectors: the query is spread out over all features, so that each
-//! entry of a vector costs one look.
+//! The exact scan over sparse vectors: the query is expanded to a dense array, so that each entry
+//! of a point costs one access to it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,12 +10,12 @@ use crate::ids::ItemId;
 use crate::sparse::SparseVec;
 
 thread_local! {
-    /// A query spread out, zero everywhere between queries: 4 bytes for each feature up to the
-    /// largest.
+    /// The query as a dense array, zero everywhere between queries: 4 bytes for each feature up to
+    /// the largest of any query so far.
     static SPREAD: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// All sparse vectors of a corpus, each of which is looked at for every query. Exact but for
+/// A corpus of sparse vectors; a query computes its distance to every one of them. Exact but for
 /// rounding: inner products are sums of f32.
 #[derive(Clone, Debug)]
 pub struct SparseScan {
@@ -31,7 +31,8 @@ impl SparseScan {
         Self { metric, points: Vec::new(), at: HashMap::new(), entries: 0 }
     }
 
-    /// What vectors are ordered by, the smaller the nearer, from an inner product.
+    /// The key that vectors are ordered by, the smaller the nearer, from the inner product with the
+    /// query.
     fn key(&self, dot: f64, point: &SparseVec) -> f64 {
         match self.metric {
             Metric::Euclidean => point.square() - 2.0 * dot,

@@ -12,7 +12,7 @@ use crate::ids::{ItemId, Neighbor};
 pub struct TopK {
     k: usize,
     kept: Vec<Neighbor>,
-    /// What a candidate must beat, once there are k.
+    /// The neighbour that a candidate must beat, once there are k.
     bar: Option<Neighbor>,
 }
 
@@ -22,7 +22,7 @@ fn order(a: &Neighbor, b: &Neighbor) -> Ordering {
 }
 
 impl TopK {
-    /// Nothing so far, of which at most `k` will be kept.
+    /// An empty collector of at most `k` neighbours.
     pub fn new(k: usize) -> Self {
         Self { k, kept: Vec::new(), bar: None }
     }
@@ -34,8 +34,8 @@ impl TopK {
         nearest.finish()
     }
 
-    /// Whether a candidate would be kept if the others so far were all there are. May say yes where
-    /// [`TopK::offer`] drops it later, never no where it belongs to the nearest.
+    /// Whether a candidate may belong to the k nearest, given those offered so far. May be true for
+    /// one that is dropped later, but is never false for one that belongs to the result.
     #[inline]
     pub fn admits(&self, id: ItemId, distance: f64) -> bool {
         self.k > 0 && self.bar.as_ref().is_none_or(|bar| order(&Neighbor { id, distance }, bar).is_lt())
@@ -47,7 +47,8 @@ impl TopK {
         self.bar.as_ref().map_or(f64::INFINITY, |bar| bar.distance)
     }
 
-    /// Takes a candidate in if it is among the nearest so far. Each identifier is offered once.
+    /// Adds a candidate if it may be among the nearest so far. Each identifier may be offered once
+    /// only.
     #[inline]
     pub fn offer(&mut self, id: ItemId, distance: f64) {
         if !self.admits(id, distance) {
@@ -67,12 +68,12 @@ impl TopK {
         }
     }
 
-    /// Takes in what another has collected of other candidates.
+    /// Adds what another collector has kept of other candidates.
     pub fn join(&mut self, other: Self) {
         other.finish().into_iter().for_each(|neighbor| self.offer(neighbor.id, neighbor.distance));
     }
 
-    /// The nearest, nearest first.
+    /// The at most k nearest candidates, nearest first.
     pub fn finish(mut self) -> Vec<Neighbor> {
         if self.k == 1 {
             return self.bar.into_iter().collect();

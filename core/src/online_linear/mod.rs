@@ -36,14 +36,14 @@ pub use multiclass::{Multiclass, Rule};
 pub use rows::FeatureRows;
 use table::{ABSENT, Slot, Table};
 
-/// What predicts a number from a vector and learns from the true one.
+/// A function of sparse vectors that predicts a number and learns from the right one.
 pub trait Learner {
     /// The prediction for `x`. Always finite.
     fn predict(&self, x: &SparseVec) -> f64;
 
-    /// Predicts, asks `teach` with the prediction for the label and its importance, learns them,
-    /// and predicts again. An importance that is not above zero, or anything that is not finite,
-    /// teaches nothing.
+    /// Predicts, calls `teach` with the prediction to get the label and its importance, learns
+    /// them, and returns the new prediction. An importance that is not above zero, or anything that
+    /// is not finite, teaches nothing.
     fn step(&mut self, x: &SparseVec, teach: impl FnOnce(f64) -> (f32, f32)) -> f64;
 
     /// Learns that `x` has the label `y`, as if it came `importance` times.
@@ -115,11 +115,11 @@ pub struct AdaptiveLinear {
     scaled: f64,
 }
 
-/// Vectors with no more features are learned without asking for memory.
+/// Vectors with no more features than this are learned without allocating.
 const KEPT: usize = 64;
 
 impl AdaptiveLinear {
-    /// A function that is zero everywhere, and asks for no memory before it learns.
+    /// A function that is zero everywhere. It allocates nothing before it learns.
     pub fn new(options: &LinearOptions) -> Self {
         Self { options: *options, table: Table::default(), constant: (0.0, 0.0), importance: 0.0, scaled: 0.0 }
     }
@@ -142,7 +142,7 @@ impl AdaptiveLinear {
         made
     }
 
-    /// How it learns.
+    /// The options it learns by.
     pub fn options(&self) -> &LinearOptions {
         &self.options
     }

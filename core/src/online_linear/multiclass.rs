@@ -19,13 +19,13 @@ use crate::learn::{MOST_CLASSES, Online, Prediction, check_class, check_classes,
 use crate::linalg::double::dot;
 use crate::random::Rng;
 
-/// How a function for each class is learned.
+/// The rule by which the functions of classes are learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// A mistake adds the query to the truth and takes it from the guess. With two classes, the
     /// usual Perceptron.
     Perceptron,
-    /// The same; the mean of all weights so far answers.
+    /// The same; predictions are those of the mean of all weights so far.
     Averaged,
     /// A mistake adds the query to the truth and takes it in equal shares from all that scored no
     /// less.
@@ -75,8 +75,8 @@ impl Multiclass {
         self.weights.len() / self.dimension.max(1)
     }
 
-    /// The score of each class, `(k)`: the largest answers. O(k d), with [`Rule::SecondOrder`]
-    /// O(d^2) more.
+    /// The score of each class, `(k)`: the class of the largest is predicted. O(k d), with
+    /// [`Rule::SecondOrder`] O(d^2) more.
     pub fn scores(&self, q: &[f64]) -> Vec<f64> {
         match self.rule {
             Rule::Averaged => {

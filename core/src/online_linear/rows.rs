@@ -1,7 +1,7 @@
-//! Which row of a matrix is a feature's.
+//! A table from features to the rows of a matrix.
 
-/// Features in the order in which they came: open addressing, linear probing, nothing but one
-/// vector. 8 bytes a place, at most half of them taken.
+/// Rows of features, numbered in the order in which features first came: open addressing, linear
+/// probing, nothing but one vector. 8 bytes a place, at most half of them taken.
 #[derive(Clone, Debug, Default)]
 pub struct FeatureRows {
     /// A feature and its row plus 1; 0 in a vacant place. A power of two, or none.

@@ -29,7 +29,7 @@ impl Slot {
         f64::from(self.weight) * self.unit(value)
     }
 
-    /// Lets the scale grow to a value's size.
+    /// Raises the scale to a value's size, if that is larger.
     pub(super) fn see(&mut self, value: f32) {
         let size = value.abs();
         if size > self.scale {

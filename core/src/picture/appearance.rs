@@ -14,7 +14,7 @@ pub const VALUES: usize = 9 * super::hog::VALUES + 4 * super::colour::VALUES;
 
 /// Pixels of the square that every picture is brought to.
 const SIDE: u32 = 64;
-/// What stands for 1.
+/// The whole number that represents 1.
 const ONE: f32 = 16384.0;
 
 /// The appearance of a picture or a part of one: a vector of length 1 of which gradients and
@@ -42,7 +42,8 @@ impl Appearance {
         Self([gradients, colours].iter().flat_map(|part| halved(part)).collect())
     }
 
-    /// Those of `bytes`, as [`Appearance::to_bytes`] gave them; none of any other number of bytes.
+    /// The appearance whose [`Appearance::to_bytes`] are these; `None` for any other number of
+    /// bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (pairs, rest) = bytes.as_chunks::<2>();
         (pairs.len() == VALUES && rest.is_empty()).then(|| Self(pairs.iter().map(|pair| i16::from_le_bytes(*pair)).collect()))
@@ -64,7 +65,8 @@ impl Appearance {
     }
 }
 
-/// Half of a vector of length 1 in whole numbers, in the sense that its square is half of that.
+/// A part scaled to a squared length of one half, in whole numbers: two parts make a vector of
+/// length 1.
 fn halved(part: &[f32]) -> Vec<i16> {
     let length = part.iter().map(|value| value * value).sum::<f32>().sqrt();
     let scale = if length > 0.0 { ONE * std::f32::consts::FRAC_1_SQRT_2 / length } else { 0.0 };

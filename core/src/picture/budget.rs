@@ -1,4 +1,4 @@
-//! How much memory all pictures that are being decoded may need at one time.
+//! A budget of memory for all pictures that are being decoded at one time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,19 +6,20 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// How often whoever waits looks whether the picture is still wanted.
+/// How often a thread that waits checks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Memory for pictures that are being decoded, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryBudget {
-    /// What those in work may need.
+    /// The bytes that pictures being decoded have reserved.
     pub reserved: u64,
-    /// What all together may need; one picture alone is let in whatever it needs.
+    /// The most that all together may reserve; a single picture alone is admitted whatever it
+    /// needs.
     pub limit: u64,
 }
 
-/// Bytes to be shared.
+/// The budget, shared by all threads that decode.
 #[derive(Debug)]
 pub(super) struct Budget {
     memory: Mutex<MemoryBudget>,
@@ -34,7 +35,7 @@ impl Budget {
         *self.hold()
     }
 
-    /// Sets what all may need from now on.
+    /// Sets the limit from now on.
     pub(super) fn limit(&self, bytes: u64) {
         self.hold().limit = bytes;
         self.freed.notify_all();
@@ -44,13 +45,13 @@ impl Budget {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A share of nothing, for work that `progress` may cancel.
+    /// An empty share, for work that `progress` may cancel.
     pub(super) fn share<'a>(&'a self, progress: &'a Progress) -> Share<'a> {
         Share { budget: self, progress, bytes: 0 }
     }
 }
 
-/// What one picture holds of a budget, given back when this is dropped.
+/// The bytes that one picture has reserved, released when this is dropped.
 pub(super) struct Share<'a> {
     budget: &'a Budget,
     progress: &'a Progress,
@@ -58,8 +59,9 @@ pub(super) struct Share<'a> {
 }
 
 impl Share<'_> {
-    /// Gives back what is held, and waits until there is room for `bytes`; one share alone is
-    /// always let in. Nobody waits with room in hand, so all who wait get their turn.
+    /// Releases what is reserved, and waits until there is room for `bytes`; a single share alone
+    /// is always admitted. No thread waits while it holds bytes, so waiting threads cannot block
+    /// each other.
     ///
     /// # Errors
     /// [`Error::Cancelled`].

@@ -17,8 +17,8 @@ use crate::progress::Progress;
 /// File name endings that are taken for pictures, in lower case.
 pub const EXTENSIONS: [&str; 9] = ["png", "jpg", "jpeg", "jpe", "gif", "webp", "bmp", "tif", "tiff"];
 
-/// Whether the first bytes of a file are those of a picture that can be read. The file must be an
-/// ordinary one.
+/// Whether the first bytes of a file are those of a picture that can be read. It must be a regular
+/// file: opening a pipe could wait for ever.
 pub fn has_known_head(path: &Path) -> bool {
     let mut head = [0; 16];
     let read = File::open(path).and_then(|mut file| file.read(&mut head));
@@ -30,10 +30,10 @@ fn is_readable(format: ImageFormat) -> bool {
     matches!(format, Png | Jpeg | Gif | WebP | Bmp | Tiff)
 }
 
-/// The longer side, in pixels, of pictures that are learned or shown small. No machine works at a
-/// larger one.
+/// The longer side, in pixels, to which pictures are decoded to be learned or shown small. No
+/// machine works at a larger size.
 pub const SIDE: u32 = 1024;
-/// The longer side of a picture that is wanted whole.
+/// The side to ask for when a picture is wanted at full size.
 pub const WHOLE: u32 = u32::MAX;
 
 /// A decoded picture.
@@ -41,7 +41,7 @@ pub const WHOLE: u32 = u32::MAX;
 pub struct Picture {
     /// Its pixels, upright, shrunk where there were more than were asked for.
     pub pixels: RgbImage,
-    /// Width and height that it has itself, upright.
+    /// Its own width and height, upright, before it was shrunk.
     pub size: (u32, u32),
 }
 
@@ -63,7 +63,7 @@ impl From<RgbImage> for Picture {
     }
 }
 
-/// Whoever turns a file into pixels.
+/// Decodes image files.
 ///
 /// Every implementation upholds: the picture is upright (its EXIF orientation was applied),
 /// transparent parts lie on white, animations give their first frame, no file makes it panic, and
@@ -79,28 +79,28 @@ pub trait Decoder: Send + Sync {
     /// decoder can stop in the middle.
     fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture>;
 
-    /// Processes that files have brought down so far.
+    /// The number of worker processes that files have crashed so far.
     fn deaths(&self) -> u64 {
         0
     }
 
-    /// The memory for pictures in work; nothing where nobody counts it.
+    /// The memory reserved for pictures being decoded; zeros where it is not counted.
     fn memory(&self) -> MemoryBudget {
         MemoryBudget::default()
     }
 
-    /// Sets how much memory pictures in work may need from now on, in bytes.
+    /// Sets how many bytes pictures being decoded may reserve from now on.
     fn limit_memory(&self, _bytes: u64) {}
 
-    /// What users should know about how it works now, in a sentence; nothing when all is as it
-    /// should be.
+    /// A sentence for users when decoding works only in part, such as without worker processes;
+    /// `None` when all is well.
     fn remark(&self) -> Option<String> {
         None
     }
 }
 
-/// What a picture may claim. By default the largest picture of 8 bits a channel fits, also as a
-/// TIFF, which is held twice while it is decoded, beside one of its strips.
+/// Limits on the size of pictures. By default the largest picture of 8 bits a channel fits, also as
+/// a TIFF, which is held twice while it is decoded, beside one of its strips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Pixels on one side.
@@ -164,9 +164,9 @@ pub fn is_decoding() -> bool {
 
 const BYTES_PER_PIXEL: u64 = 12;
 
-/// Whoever grants memory for a picture.
+/// Grants memory for a picture.
 pub(super) trait Room {
-    /// Gives back what was granted, and waits for room for `bytes`.
+    /// Releases what was granted, and waits for room for `bytes`.
     fn wait_for(&mut self, bytes: u64) -> Result<()>;
     /// Room for `bytes` in all; false when all must be given back before waiting for it.
     fn grow(&mut self, bytes: u64) -> Result<bool>;
@@ -198,7 +198,7 @@ impl InProcess {
 
     /// Decodes the picture at `path` with memory that `room` grants.
     pub(super) fn decode_in(&self, path: &Path, side: u32, room: &mut dyn Room) -> Result<Picture> {
-        // Opening a pipe or a device could wait for ever, so the kind is asked first.
+        // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
         let meta = fs::metadata(path).map_err(Error::io("read", path))?;
         if !meta.is_file() {
             return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
@@ -229,8 +229,7 @@ impl InProcess {
         }
     }
 
-    /// A decoder that has read as much as tells the size of the picture, and what it may still ask
-    /// for.
+    /// A decoder that has read the size of the picture, and the memory that it may still allocate.
     fn open<'a>(&self, path: &Path, source: impl BufRead + Seek + 'a) -> Result<(impl ImageDecoder + 'a, image::Limits)> {
         let broken = |error: ImageError| refusal(path, error);
         let mut reader = ImageReader::new(source).with_guessed_format().map_err(Error::io("read", path))?;
@@ -298,7 +297,7 @@ fn on_white(picture: DynamicImage) -> RgbImage {
     })
 }
 
-/// A codec's words on one line.
+/// A codec's message on one line.
 fn words(error: &impl std::fmt::Display) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

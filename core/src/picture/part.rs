@@ -1,5 +1,5 @@
-//! A part of a picture, by its place in the picture's own pixels, also where the pixels at hand
-//! were shrunk.
+//! Parts of a picture, given by their place in the picture's own pixels, also where it was decoded
+//! at a smaller size.
 
 use image::RgbImage;
 use image::imageops::crop_imm;
@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 /// The least side of a part, in the picture's own pixels.
 pub const LEAST: u32 = 8;
 
-/// Where a stretch of a side lies when the side is shrunk: at least one pixel.
+/// The first pixel and the end of a stretch of a side after the side is shrunk from `all` to `to`
+/// pixels: at least one pixel.
 fn shrunk(start: u32, length: u32, all: u32, to: u32) -> (u32, u32) {
     let scaled = |value: u32| u64::from(value) * u64::from(to);
     let from = (scaled(start) / u64::from(all.max(1))).min(u64::from(to.saturating_sub(1)));

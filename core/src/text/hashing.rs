@@ -1,4 +1,4 @@
-//! Texts as sparse vectors: words hashed to 2^20 features, weighed by how much each tells.
+//! Texts as sparse vectors: words hashed to 2^20 features, weighted by inverse document frequency.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub enum Stemming {
     English,
 }
 
-/// The form of a word, as [`words`] gives them, that counts.
+/// The stemmed form of a word as [`words`] gives it: words of one form count as the same.
 pub fn stem(word: &str, stemming: Stemming) -> String {
     match stemming {
         Stemming::None => word.to_owned(),
@@ -46,11 +46,11 @@ fn vector(entries: impl Iterator<Item = (u32, f32)>) -> SparseVec {
     SparseVec::from_pairs(entries).unwrap_or_default()
 }
 
-/// How much each feature tells: the rarer among the texts, the more. It grows and shrinks with
-/// them.
+/// Inverse document frequencies: the rarer a feature is among the texts, the larger its weight.
+/// Texts can be added and removed.
 ///
-/// With N texts of which df have a feature, `idf = ln((1 + N) / (1 + df)) + 1`; what stands c times
-/// counts `1 + ln(c)`, as in [`super::TextIndex`].
+/// With N texts of which df have a feature, `idf = ln((1 + N) / (1 + df)) + 1`; a feature that
+/// occurs c times in a text counts `1 + ln(c)` times its idf, as in [`super::TextIndex`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idf {
     texts: u32,
@@ -58,7 +58,7 @@ pub struct Idf {
 }
 
 impl Idf {
-    /// Takes a text in, by its [`counts`]. O(features log vocabulary).
+    /// Adds a text, by its [`counts`]. O(features log vocabulary).
     pub fn add(&mut self, counts: &SparseVec) {
         self.texts += 1;
         for &(feature, _) in counts.entries() {
@@ -66,7 +66,7 @@ impl Idf {
         }
     }
 
-    /// Takes out a text that was taken in. O(features log vocabulary).
+    /// Removes a text that was added. O(features log vocabulary).
     pub fn remove(&mut self, counts: &SparseVec) {
         self.texts = self.texts.saturating_sub(1);
         for &(feature, _) in counts.entries() {
@@ -84,13 +84,13 @@ impl Idf {
         self.texts
     }
 
-    /// The weight of a feature.
+    /// The weight of a feature: its idf.
     pub fn of(&self, feature: u32) -> f64 {
         let having = self.having.get(&feature).copied().unwrap_or(0);
         ((1.0 + f64::from(self.texts)) / (1.0 + f64::from(having))).ln() + 1.0
     }
 
-    /// A vector of counts with its features weighed. O(features log vocabulary).
+    /// The tf-idf vector of a vector of counts. O(features log vocabulary).
     pub fn weigh(&self, counts: &SparseVec) -> SparseVec {
         let weighed = |&(feature, count): &(u32, f32)| (feature, ((1.0 + f64::from(count.abs().max(1.0)).ln()) * self.of(feature)) as f32);
         vector(counts.entries().iter().map(weighed))

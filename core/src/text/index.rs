@@ -1,4 +1,4 @@
-//! Texts and, for each word, the texts that have it.
+//! An inverted index: texts and, for each word, the texts that have it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,10 +15,11 @@ pub struct TextKey {
     pub part: u32,
 }
 
-/// An inverted index that grows and shrinks; [`TextIndex::search`] asks it.
+/// An inverted index to which texts can be added and from which they can be removed;
+/// [`TextIndex::search`] queries it.
 ///
-/// It answers as an index would that was made anew from the texts it has now, in whatever order
-/// they came and went.
+/// It answers as an index would that was built anew from its present texts, whatever the order of
+/// insertions and removals.
 #[derive(Clone, Debug, Default)]
 pub struct TextIndex {
     pub(super) texts: BTreeMap<TextKey, Text>,
@@ -54,8 +55,8 @@ impl WordId {
 }
 
 impl TextIndex {
-    /// Puts `text` in the place of whatever was at `key`. O(w log(index)) for w words going and
-    /// coming.
+    /// Stores `text` at `key`, in place of what was there before. O(w log(index)) for the w words
+    /// of both.
     pub fn insert(&mut self, key: TextKey, text: &str) {
         self.remove(key);
         let sequence: Vec<WordId> = words(text).map(|word| self.id_of(word)).collect();
@@ -68,7 +69,7 @@ impl TextIndex {
         self.texts.insert(key, Text { text: text.to_owned(), sequence, counts });
     }
 
-    /// Takes out the text at `key`; whether there was one. O(w log(index)) for its w words.
+    /// Removes the text at `key`. Returns whether there was one. O(w log(index)) for its w words.
     pub fn remove(&mut self, key: TextKey) -> bool {
         let Some(text) = self.texts.remove(&key) else { return false };
         for (id, _) in text.counts {

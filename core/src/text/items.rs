@@ -23,14 +23,14 @@ pub struct ItemHit {
     pub texts: Vec<TextKey>,
 }
 
-/// A query made ready to weigh items.
+/// A query prepared for scoring items.
 pub struct Weigher<'a> {
     index: &'a TextIndex,
     asked: Asked,
 }
 
-/// What is wanted that a word of a text can give: a word of the query, or, as `None`, a completion
-/// of its prefix.
+/// The part of a query that a word of a text matches: a word of the query, or, as `None`, a
+/// completion of its prefix.
 type Wanted = Option<WordId>;
 
 impl Weigher<'_> {
@@ -44,7 +44,7 @@ impl Weigher<'_> {
             if terms.is_empty() {
                 continue;
             }
-            // As for texts: what should be equal is equal.
+            // In single precision, as for texts: scores that should be equal are equal.
             texts.push((terms.iter().map(|(.., value)| value).sum::<f64>() as f32, *key));
             for (wanted, word, value) in terms {
                 match best.iter_mut().find(|(other, ..)| *other == wanted) {
@@ -67,7 +67,7 @@ impl Weigher<'_> {
 }
 
 impl TextIndex {
-    /// Makes a query ready to weigh items; `None` if it has a phrase with a word that no text has.
+    /// Prepares a query for scoring items; `None` if it has a phrase with a word that no text has.
     pub fn weigher(&self, query: &TextQuery) -> Option<Weigher<'_>> {
         Some(Weigher { index: self, asked: self.ask(query)? })
     }
@@ -104,7 +104,7 @@ impl TextIndex {
         items
     }
 
-    /// What each word of a text adds to its score, and for which wanted word it stands.
+    /// What each word of a text adds to its score, and which part of the query it matches.
     fn terms(&self, asked: &Asked, text: &Text) -> Vec<(Wanted, WordId, f64)> {
         if !text.counts.iter().any(|(id, _)| asked.weights.contains_key(id) || asked.completions.contains_key(id)) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What a user asks for, from the text they type.
+//! Queries, parsed from the text that a user types.
 
 use super::tokens::{ends_in_a_word, words};
 

@@ -1,9 +1,9 @@
 //! The texts that fit a query best, by the cosine of tf-idf vectors.
 //!
-//! With N texts, a word that df of them have weighs `idf = ln((1 + N) / (1 + df)) + 1`, and a word
-//! that stands c times in a text or query counts `tf = 1 + ln(c)`. A text or query is the vector of
-//! its words' `tf * idf`; a score is the cosine of the angle between two. Lengths are computed when
-//! asked, so they are those of the present N and df.
+//! With N texts, a word that df of them have has the weight `idf = ln((1 + N) / (1 + df)) + 1`, and
+//! a word that occurs c times in a text or query counts `tf = 1 + ln(c)`. A text or query is the
+//! vector of its words' `tf * idf`; a score is the cosine of the angle between two. Lengths are
+//! computed at each query, so they are those of the present N and df.
 //!
 //! - Salton and Buckley, *Term-weighting approaches in automatic text retrieval*, 1988: compares
 //!   such weights. The idf here is its inverse frequency made smooth, as if one more text had every
@@ -28,7 +28,7 @@ pub struct TextHit {
     pub words: Vec<String>,
 }
 
-/// A query in the index's terms.
+/// A query as ids of the index's words.
 pub(super) struct Asked {
     /// Its words that the index has.
     pub(super) weights: HashMap<WordId, f64>,
@@ -40,7 +40,7 @@ pub(super) struct Asked {
     unwanted: Vec<Vec<WordId>>,
 }
 
-/// What a query becomes if its prefix is completed to a certain word.
+/// The change of a query if its prefix is completed to a certain word.
 pub(super) struct Completion {
     /// By how much the word's weight in the query grows.
     gain: f64,
@@ -53,7 +53,7 @@ impl TextIndex {
     /// key.
     ///
     /// A prefix counts as the word among its completions that gives the text the higher score. A
-    /// word that no text has lowers the scores of all alike. A query that wants nothing finds
+    /// word that no text has lowers the scores of all alike. A query without wanted words finds
     /// nothing.
     ///
     /// O(p log p + c w log(index)): p is how many texts have each word, summed over the query's
@@ -171,7 +171,7 @@ impl TextIndex {
         (product, best)
     }
 
-    /// The weight in a text of a word that stands there so often.
+    /// The weight in a text of a word that occurs there so often.
     pub(super) fn weight(&self, (id, count): (WordId, u32)) -> f64 {
         tf(count) * self.idf(Some(id))
     }
@@ -200,7 +200,7 @@ impl Text {
 }
 
 impl TextIndex {
-    /// The at most `n` words that begin with `prefix` and stand in most texts, in that order; of
+    /// The at most `n` words that begin with `prefix` and occur in most texts, in that order; of
     /// equals, the first in the alphabet. O(words with that beginning).
     pub fn complete(&self, prefix: &str, n: usize) -> Vec<String> {
         let mut all: Vec<(usize, String)> =

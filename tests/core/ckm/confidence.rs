@@ -1,4 +1,4 @@
-//! Confidence: judged on what the machine had not seen, and the curve from leads to chances.
+//! Confidence: holdout images, and the curve from leads to probabilities.
 
 use rand::RngExt;
 use tessera_core::ckm::Example;

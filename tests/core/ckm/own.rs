@@ -32,7 +32,8 @@ fn dense() -> CkmOptions {
     CkmOptions::own("leaf", FORM, kernel(1.5))
 }
 
-/// A made thing of a class: places, descriptors near those of its class, and vectors likewise.
+/// A synthetic object of a class: positions, descriptors near those of its class, and vectors
+/// likewise.
 struct Thing {
     positions: Vec<[f32; 2]>,
     descriptors: Vec<Descriptor>,

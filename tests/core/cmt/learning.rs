@@ -30,7 +30,7 @@ fn remembered(options: &CmtOptions, train: &[(SparseVec, u32)]) -> Cmt<u32> {
     cmt
 }
 
-/// Passes over other examples than the memories, with the reward of being of one class.
+/// Passes over examples that are not memories; the reward is 1 for a memory of the same class.
 fn taught(mut cmt: Cmt<u32>, lessons: &[(SparseVec, u32)], passes: usize, k: usize) -> Cmt<u32> {
     for _ in 0..passes {
         for (x, class) in lessons {
@@ -75,7 +75,7 @@ fn the_scorer_alone_learns_from_a_persons_judgement() {
 #[test]
 fn routers_learn_which_side_pays() {
     let (train, lessons, test) = (noisy(400, 57), noisy(1500, 58), noisy(400, 59));
-    // Nobody ranks: an answer is as good as its leaf.
+    // The scorer does not learn: an answer is as good as its leaf.
     let options = CmtOptions { learn_scorer: false, alpha: 0.2, leaf_cap: LeafCap::Fixed(40), ..CmtOptions::default() };
     let share = |cmt: &Cmt<u32>| {
         let of = |x: &SparseVec, class| {

@@ -22,7 +22,7 @@ pub(super) fn texts(n: usize, words: usize, vocabulary: u32, seed: u64) -> Vec<S
     (0..n).map(|_| SparseVec::from_pairs((0..words).map(|_| word())).unwrap()).collect()
 }
 
-/// Memory `i` is vector `i`, and says i.
+/// Memory `i` has vector `i` and the value i.
 pub(super) fn filled(options: &CmtOptions, xs: &[SparseVec]) -> Cmt<u32> {
     let mut cmt = Cmt::new(options).unwrap();
     for (x, i) in xs.iter().zip(0..) {

@@ -19,7 +19,7 @@ fn similarity(kind: Similarity, x: &SparseVec, z: &SparseVec) -> f64 {
     }
 }
 
-/// Everything scored: by the similarity if nothing was learned, by the scorer's own word otherwise.
+/// All memories by score: by the similarity if nothing was learned, by the scorer itself otherwise.
 fn scan(cmt: &Cmt<u32>, score: impl Fn(ItemId, &SparseVec) -> f64) -> Vec<(ItemId, f64)> {
     let mut all: Vec<(ItemId, f64)> = cmt.iter().map(|memory| (memory.id, score(memory.id, &memory.x))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -104,7 +104,7 @@ fn the_leaves_looked_at_go_least_against_the_routers() {
     for trees in [1, 2] {
         let cmt = filled(&CmtOptions { trees, reroutes: 1, ..CmtOptions::default() }, &xs);
         for x in texts(40, 6, 200, 20) {
-            // What it costs to get to a memory, at the least of the trees.
+            // The detour cost of a memory, the least over all trees.
             let cost = |id| -> f64 {
                 let against = |path: &Path| path.turns.iter().filter(|turn| !turn.follows()).map(|turn| turn.margin.abs()).sum::<f64>();
                 cmt.explain(&x, id, 0).unwrap().paths.iter().map(against).fold(f64::INFINITY, f64::min)

@@ -9,7 +9,7 @@ use tessera_core::sparse::SparseVec;
 
 use super::{filled, options, self_error, texts, vector};
 
-/// Something done to a memory.
+/// An operation on a memory.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Insert(u32, SparseVec),
@@ -34,7 +34,7 @@ pub(super) fn acts(n: usize) -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 0..n)
 }
 
-/// Does it, and says what came of it.
+/// Performs the operation, and returns its outcome.
 pub(super) fn act(cmt: &mut Cmt<u32>, act: &Act) -> String {
     let value = |id: u32| id % 3;
     match act {
@@ -135,7 +135,7 @@ fn equal_vectors_share_a_leaf_of_any_size() {
         }
         assert_eq!(cmt.check(), Ok(()));
         assert_eq!(cmt.shapes()[0].leaves, 1);
-        // One that differs parts them at once.
+        // One memory that differs splits the leaf at once.
         cmt.insert(ItemId(200), y.clone(), 200).unwrap();
         assert_eq!(cmt.check(), Ok(()));
         assert!(cmt.shapes()[0].leaves > 1);

@@ -55,7 +55,7 @@ impl Stored for Watched {
 }
 
 impl Router for Watched {
-    /// Puppets are asked for by the rate.
+    /// The rate selects the kind of router under test.
     fn new(options: &CmtOptions) -> Self {
         Self { mind: (options.router_rate != PUPPET).then(|| Router::new(options)), mistakes: 0.0 }
     }
@@ -83,7 +83,7 @@ fn share(alpha: f64) -> f64 {
     1.0 - 1.0 / (1.0 + f64::exp(1.0 - 1.0 / alpha))
 }
 
-/// Inserts all, nothing else, as the theorems have it.
+/// Inserts all and does nothing else, as the theorems assume.
 fn grown(alpha: f64, rate: f32, leaf_cap: LeafCap, xs: &[SparseVec]) -> Cmt<u32, Watched> {
     let options = CmtOptions { alpha, router_rate: rate, leaf_cap, split: SplitRule::FreshRouter, reroutes: 0, ..CmtOptions::default() };
     let mut cmt = Cmt::new(&options).unwrap();
@@ -198,7 +198,7 @@ fn theorem_3_4_for_routers_that_learn() {
     }
 }
 
-/// Rerouting brings the error of finding what is remembered down; settling ends it.
+/// Rerouting lowers the error of finding memories by their own vectors; settling removes it.
 #[test]
 fn self_consistency_grows_with_reroutes() {
     let mut xs = texts(1500, 8, 3000, 41);

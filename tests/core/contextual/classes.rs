@@ -1,4 +1,5 @@
-//! Many classes: what a round costs is paid for, and what is lost without the game.
+//! Many classes: the fall of the potentials covers the loss of each round, and what is lost without
+//! the game.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -63,7 +64,7 @@ proptest! {
     }
 }
 
-/// With rows and columns of M exchanged nothing is paid for: the check above sees it.
+/// With rows and columns of M exchanged the loss is not covered: the check above detects it.
 #[test]
 fn an_exchanged_game_is_noticed() {
     let mut rng = random::seeded(5);

@@ -1,4 +1,5 @@
-//! Other similarities: the maps are what they claim, and learning by them costs what they bound.
+//! Other distances: the maps are what they claim, and the loss of learning by them is within their
+//! bounds.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -67,8 +68,8 @@ fn the_bound_is_that_of_the_metric() {
     }
 }
 
-/// What degrees say they leave over is left over at most, on points between those of their grid;
-/// and the more degrees, the less.
+/// The error of an approximation is at most the one that its degree states, also between points of
+/// the grid; and the higher the degree, the smaller it is.
 #[test]
 fn errors_of_degrees_hold() {
     let mut rng = random::seeded(3);

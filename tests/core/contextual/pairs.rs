@@ -1,5 +1,5 @@
-//! Two classes by ellipsoids: containment, floor, volume, payment, total, and numbers near the
-//! border.
+//! Two classes by ellipsoids: containment, floor, volume, the fall of the potential, the total
+//! loss, and precision near the border.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -127,7 +127,8 @@ proptest! {
             let look = ladder.look(&q, &mut rng);
             prop_assert!(look.lo - 1e-11 <= value && value <= look.hi + 1e-11, "{value} in {look:?}");
             prop_assert!(look.lo <= 1e-11 && look.hi >= -1e-11, "0 is always consistent: {look:?}");
-            // Where numbers end nothing more is learned: the other test is about that.
+            // Where the precision of numbers ends nothing more is learned: another test covers
+            // that.
             let Some(scale) = look.scale else { break };
             prop_assert!(look.hi - look.lo <= 2.0 * space.width(scale) * (1.0 + 1e-9), "{look:?}");
             prop_assert!(look.drops[0] + look.drops[1] >= (look.losses[0] + look.losses[1]) * space.share() - 1e-12);

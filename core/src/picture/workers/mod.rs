@@ -1,8 +1,8 @@
-//! Decoding in processes of their own: whatever a file does to its decoder, this program goes on.
+//! Decoding in worker processes: a file that crashes its decoder does not crash this program.
 //!
 //! A worker is a program that runs [`serve`]. It lives long and decodes one picture at a time; when
-//! a file brings it down, or takes too long, or nobody wants the picture any more, it is ended and
-//! another one is started.
+//! a file crashes it or takes too long, or the request is cancelled, it is ended and another one is
+//! started.
 
 pub mod protocol;
 
@@ -26,16 +26,16 @@ use crate::progress::Progress;
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a worker may take to greet.
 const START: Duration = Duration::from_secs(20);
-/// How often it is looked whether a picture in work is overdue or unwanted.
+/// How often pictures being decoded are checked for being overdue or cancelled.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long nothing is started after a worker could not be, where others could.
+/// How long no worker is started after one failed to start, where others had started before.
 const REST: Duration = Duration::from_secs(1);
-/// Workers that a file may bring down before it is given up.
+/// The number of workers that a file may crash before it is given up.
 const TRIES: usize = 2;
 
 /// A [`Decoder`] that has its pictures decoded by workers. Where there are none and none can be
 /// started, it decodes in this process, and [`Decoder::remark`] says so; but never a file that has
-/// brought a worker down.
+/// crashed a worker.
 pub struct Workers {
     program: PathBuf,
     arguments: Vec<OsString>,
@@ -66,7 +66,7 @@ struct Refusal {
 }
 
 impl Pool {
-    /// A worker that is ready; those that ended meanwhile are no more.
+    /// Takes an idle worker; those that have ended meanwhile are dropped.
     fn ready(&mut self) -> Option<Worker> {
         while let Some(worker) = self.idle.pop() {
             if worker.is_alive() {
@@ -77,7 +77,7 @@ impl Pool {
         None
     }
 
-    /// Whether it is worth while to start one.
+    /// Whether a worker may be started now.
     fn may_start(&self) -> bool {
         self.refusal.as_ref().is_none_or(|refusal| refusal.again.is_some_and(|at| at <= Instant::now()))
     }
@@ -142,13 +142,13 @@ impl Workers {
         }
     }
 
-    /// The same with another time that one picture may take.
+    /// The same with another time limit for one picture.
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// A worker that nobody else has; waits for one when all are at work, or no more can be started
+    /// Takes a worker for exclusive use; waits for one when all are busy, or no more can be started
     /// now.
     fn take(&self, progress: &Progress) -> Result<Worker, Absent> {
         let mut pool = lock(&self.pool);
@@ -222,7 +222,7 @@ impl Workers {
         self.freed.notify_one();
     }
 
-    /// A worker is no more.
+    /// Notes that a worker has ended.
     fn lost(&self) {
         lock(&self.pool).alive -= 1;
         self.freed.notify_one();
@@ -272,7 +272,7 @@ impl Decoder for Workers {
                 Ok(worker) => worker,
                 Err(Absent::Cancelled) => return Err(Error::Cancelled),
                 Err(Absent::Refused) if found.is_empty() => return self.fallback.decode(path, side, progress),
-                // What has brought a worker down never comes into this process.
+                // A file that has crashed a worker is never decoded in this process.
                 Err(Absent::Refused) => break,
             };
             match self.ask(&mut worker, path, side, progress) {
@@ -324,7 +324,7 @@ impl Drop for Workers {
     }
 }
 
-/// Ends workers whose pictures are overdue or unwanted.
+/// Ends workers whose pictures are overdue or cancelled.
 #[derive(Default)]
 struct Watch {
     flights: Mutex<Flights>,
@@ -346,7 +346,7 @@ struct Flight {
     end: Option<End>,
 }
 
-/// A picture in work.
+/// A picture being decoded.
 struct Watched<'a> {
     watch: &'a Watch,
     number: u64,
@@ -422,8 +422,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Decodes what is asked for on one pipe and replies on another, until there are no more requests:
-/// what a worker does.
+/// The main loop of a worker: reads requests from one pipe, decodes, and replies on another pipe,
+/// until there are no more requests.
 ///
 /// # Errors
 /// When a pipe breaks.
@@ -439,7 +439,7 @@ pub fn serve(from: impl Read, to: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Memory is granted by the program that asked.
+/// Asks the program that started this worker to grant memory.
 struct Parent<'a, R, W> {
     from: &'a mut R,
     to: &'a mut W,

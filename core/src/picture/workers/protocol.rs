@@ -1,8 +1,8 @@
-//! What is said between this program and a worker that decodes for it, as bytes on two pipes.
+//! The protocol between this program and a worker that decodes for it: bytes on two pipes.
 //!
-//! The worker greets. Then, as often as asked: one request; any number of needs for memory, each
-//! answered by one byte when it is granted; one reply. All numbers are little-endian. Nothing that
-//! a worker says is believed before it was checked.
+//! The worker sends a greeting. Then, for each picture: one request; any number of requests of the
+//! worker for memory, each answered by one byte when it is granted; one reply. All numbers are
+//! little-endian. Everything that a worker sends is checked before it is used.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::super::decode::Picture;
 use crate::error::{Error, Result};
 use crate::raw_path::{from_bytes, to_bytes};
 
-/// What a worker says first: its kind and the version of what follows.
+/// The first bytes that a worker sends: its kind and the version of the protocol.
 pub const GREETING: &[u8; 8] = b"TESSERA1";
 /// The answer to a need for memory.
 pub(super) const GRANTED: u8 = b'+';
@@ -25,10 +25,10 @@ const SIDE_LIMIT: u32 = 65_535;
 /// Pixels that a reply may bring.
 const PIXEL_LIMIT: u64 = 100_000_000;
 
-/// What the ways out of errors are called on the pipe.
+/// The advice of errors, which is sent as a position in this list.
 const ADVICE: [&str; 2] = ["convert it to one of these or leave it out", "copy it again from its source or leave it out"];
 
-/// What a worker says about a request.
+/// A worker's reply to a request.
 #[derive(Debug)]
 pub enum Reply {
     /// It needs so many bytes of memory, and waits until they are granted.
@@ -61,7 +61,7 @@ pub(super) fn read_request(pipe: &mut impl Read) -> io::Result<Option<(PathBuf, 
     Ok(Some((path, u32::from_le_bytes(side))))
 }
 
-/// Says that memory is needed, and waits until it is granted.
+/// Requests memory, and waits until it is granted.
 pub(super) fn need(to: &mut impl Write, from: &mut impl Read, bytes: u64) -> io::Result<()> {
     to.write_all(b"N")?;
     to.write_all(&bytes.to_le_bytes())?;
@@ -71,7 +71,7 @@ pub(super) fn need(to: &mut impl Write, from: &mut impl Read, bytes: u64) -> io:
     if answer[0] == GRANTED { Ok(()) } else { Err(broken("an answer of another kind")) }
 }
 
-/// Replies with what decoding gave.
+/// Sends the outcome of decoding.
 pub(super) fn reply(pipe: &mut impl Write, outcome: &Result<Picture>) -> io::Result<()> {
     match outcome {
         Ok(picture) => {
@@ -105,8 +105,8 @@ pub(super) fn reply(pipe: &mut impl Write, outcome: &Result<Picture>) -> io::Res
     pipe.flush()
 }
 
-/// Reads what a worker says about a request for the picture at `path` of at most `side` pixels.
-/// Memory is taken only for what was checked.
+/// Reads a worker's reply to the request for the picture at `path` of at most `side` pixels. Memory
+/// is allocated only for lengths that were checked.
 ///
 /// # Errors
 /// When it is not of this protocol, or the pipe has ended.
