@@ -27,7 +27,7 @@ use tessera_core::learn::Online as _;
 use tessera_core::library::import::{ImportOptions, import};
 use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::linalg::pca::Pca;
-use tessera_core::nearest::{Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
+use tessera_core::nearest::{DenseScan, Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
 use tessera_core::online_linear::Rule;
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::{InProcess, Picture};
@@ -250,7 +250,7 @@ mod nearest {
 
     /// The nearest of each class among 10,000 vectors of 64 numbers.
     #[divan::bench(sample_count = 60)]
-    fn dense_scan(bencher: Bencher<'_, '_>) {
+    fn nearest_of_each_class(bencher: Bencher<'_, '_>) {
         let mut rng = seeded(0);
         let mut nearest = Nearest::new(64);
         for (x, class) in points(10_000, 64, 10, 11) {
@@ -258,6 +258,19 @@ mod nearest {
         }
         let query = points(1, 64, 10, 12).remove(0).0;
         bencher.bench_local(|| nearest.opinion(black_box(&query), &mut rng).unwrap());
+    }
+
+    /// The ten nearest of 10,000 vectors of 64 numbers, for 16 queries.
+    #[divan::bench(sample_count = 60)]
+    fn dense_scan(bencher: Bencher<'_, '_>) {
+        let single = |x: Vec<f64>| x.into_iter().map(|x| x as f32).collect::<Vec<f32>>();
+        let mut scan = DenseScan::new(64, Metric::Euclidean);
+        for ((x, _), i) in points(10_000, 64, 10, 11).into_iter().zip(0..) {
+            scan.insert(ItemId(i), &single(x)).unwrap();
+        }
+        let queries: Vec<Vec<f32>> = points(16, 64, 10, 12).into_iter().map(|(x, _)| single(x)).collect();
+        let queries: Vec<&[f32]> = queries.iter().map(Vec::as_slice).collect();
+        bencher.bench_local(|| scan.nearest_of_all(black_box(&queries), 10, &everything).unwrap());
     }
 
     /// The ten nearest of 10,000 sparse vectors by cosine.
@@ -275,7 +288,8 @@ mod nearest {
     fn kd_tree(bencher: Bencher<'_, '_>) {
         let flat =
             |n: usize, seed: u64| -> Vec<f32> { points(n, 8, 50, seed).into_iter().flat_map(|(x, _)| x).map(|x| x as f32).collect() };
-        let tree = KdTree::new(&flat(10_000, 15), 8).unwrap();
+        let rows = flat(10_000, 15);
+        let tree = KdTree::new(8, (0..).map(ItemId).zip(rows.chunks(8))).unwrap();
         let queries = flat(20, 16);
         bencher.bench_local(|| queries.chunks(8).map(|query| tree.nearest(query, 1, &everything).unwrap().list[0].id.0).sum::<u32>());
     }

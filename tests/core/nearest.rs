@@ -161,43 +161,12 @@ fn dense_case(points: &Points, metric: Metric) -> Box<dyn Tested> {
 }
 
 fn sparse_case(points: &Points, metric: Metric) -> Box<dyn Tested> {
-    Box::new(Adapter::new(filled(SparseScan::new(metric), points, sparse), sparse).exact().dynamic())
+    let huge = SparseVec::new(&[0, 7], &[1e30, -1e30]).unwrap();
+    Box::new(Adapter::new(filled(SparseScan::new(metric), points, sparse), sparse).refusing(vec![huge]).exact().dynamic())
 }
 
-fn kd_tree(points: &BTreeMap<ItemId, Vec<f32>>) -> Result<Renumbered> {
-    let rows: Vec<f32> = points.values().flatten().copied().collect();
-    Ok(Renumbered { tree: KdTree::new(&rows, DIMENSION)?, ids: points.keys().copied().collect() })
-}
-
-/// A tree over rows, whose points have identifiers of their own.
-struct Renumbered {
-    tree: KdTree,
-    ids: Vec<ItemId>,
-}
-
-impl Renumbered {
-    fn own(&self, mut found: Neighbors) -> Neighbors {
-        found.list.iter_mut().for_each(|neighbor| neighbor.id = self.ids[neighbor.id.0 as usize]);
-        found
-    }
-}
-
-impl NeighborIndex for Renumbered {
-    type Point = Vec<f32>;
-
-    fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    fn nearest(&self, query: &Vec<f32>, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
-        Ok(self.own(self.tree.nearest(query, k, &|row| admits(self.ids[row.0 as usize]))?))
-    }
-}
-
-impl Within for Renumbered {
-    fn within(&self, query: &Vec<f32>, radius: f64, admits: Filter<'_>) -> Result<Neighbors> {
-        Ok(self.own(self.tree.within(query, radius, &|row| admits(self.ids[row.0 as usize]))?))
-    }
+fn kd_tree(points: &BTreeMap<ItemId, Vec<f32>>) -> Result<KdTree> {
+    KdTree::new(DIMENSION, points.iter().map(|(id, point)| (*id, point.as_slice())))
 }
 
 fn euclidean(a: &Values, b: &Values) -> f64 {
@@ -244,7 +213,7 @@ fn cases() -> Vec<Case> {
     vec![
         exact(
             "scan of anything, Euclidean",
-            |points| Box::new(Adapter::new(filled(Scan::<Vec<f32>, _>::new(Metric::Euclidean), points, dense), dense).exact().dynamic()),
+            |points| Box::new(Adapter::new(filled(Scan::<[f32], _>::new(Metric::Euclidean), points, dense), dense).exact().dynamic()),
             euclidean,
         ),
         rounded(
@@ -490,7 +459,7 @@ fn trees_look_at_few_points_where_there_are_few_dimensions() {
     let mut rng = tessera_core::random::seeded(4);
     let mut row = || [tessera_core::random::normal(&mut rng) as f32, tessera_core::random::normal(&mut rng) as f32];
     let rows: Vec<f32> = (0..2000).flat_map(|_| row()).collect();
-    let tree = KdTree::new(&rows, 2).unwrap();
+    let tree = KdTree::new(2, (0..).map(ItemId).zip(rows.chunks_exact(2))).unwrap();
     let cost: u64 = (0..50).map(|_| tree.nearest(&row(), 1, &everything).unwrap().cost.points).sum();
     assert!(cost < 50 * 2000 / 10, "{cost} points");
 }
@@ -556,7 +525,7 @@ fn kd_trees_are_exact() {
     for (dimensions, n) in [(2, 2000), (12, 700), (1, 50), (3, 1)] {
         let (all, queries) = (sparse_vectors(n, dimensions, 3), sparse_vectors(100, dimensions, 4));
         let rows: Vec<f32> = all.iter().flat_map(|x| components(x, dimensions)).collect();
-        let tree = KdTree::new(&rows, dimensions as usize).unwrap();
+        let tree = KdTree::new(dimensions as usize, (0..).map(ItemId).zip(rows.chunks_exact(dimensions as usize))).unwrap();
         let mut work = 0;
         for x in &queries {
             let Neighbors { list, cost } = tree.nearest(&components(x, dimensions), 1, &everything).unwrap();
@@ -566,6 +535,42 @@ fn kd_trees_are_exact() {
         }
         assert!(dimensions > 3 || n < 1000 || work < queries.len() * n / 4, "{work} points looked at");
     }
-    assert!(KdTree::new(&[], 3).unwrap().nearest(&[0.0; 3], 1, &everything).unwrap().list.is_empty());
-    assert!(KdTree::new(&[], 0).unwrap().nearest(&[], 1, &everything).unwrap().list.is_empty());
+    assert!(KdTree::new(3, []).unwrap().nearest(&[0.0; 3], 1, &everything).unwrap().list.is_empty());
+    assert!(KdTree::new(0, []).unwrap().nearest(&[], 1, &everything).unwrap().list.is_empty());
+}
+
+/// Trees over any metric cut branches off by the triangle inequality.
+#[test]
+fn what_is_called_a_metric_is_one() {
+    let mut rng = tessera_core::random::seeded(9);
+    let mut point = || -> Vec<f32> { (0..3).map(|_| tessera_core::random::normal(&mut rng) as f32).collect() };
+    for metric in [Metric::Euclidean, Metric::Cosine, Metric::InnerProduct] {
+        let mut breaks = 0;
+        for _ in 0..2000 {
+            let (a, b, c) = (point(), point(), point());
+            let between = |x: &[f32], y: &[f32]| metric.between(x, y);
+            assert_eq!(between(&a, &b), between(&b, &a), "{metric:?}");
+            breaks += usize::from(between(&a, &c) > between(&a, &b) + between(&b, &c) + 1e-6);
+        }
+        assert_eq!(Distance::<[f32]>::is_metric(&metric), breaks == 0, "{metric:?}: {breaks} detours are shorter");
+    }
+}
+
+#[test]
+fn a_filter_may_ask_another_scan() {
+    let scan = filled(SparseScan::new(Metric::Cosine), &(0..20).map(|i| (ItemId(i), [1, i as u8 % 4, 0, 2])).collect(), sparse);
+    let query = sparse(&[1, 2, 0, 2]);
+    let inner = scan.nearest(&query, 5, &everything).unwrap().list;
+    let admits = |id: ItemId| scan.nearest(&query, 5, &everything).unwrap().list.iter().any(|neighbor| neighbor.id == id);
+    assert_eq!(scan.nearest(&query, 9, &admits).unwrap().list, inner);
+}
+
+#[test]
+fn features_of_any_number_are_compared() {
+    let x = SparseVec::new(&[3, u32::MAX], &[1.0, 2.0]).unwrap();
+    let mut scan = SparseScan::new(Metric::InnerProduct);
+    scan.insert(ItemId(0), &x).unwrap();
+    scan.insert(ItemId(1), &SparseVec::new(&[3], &[4.0]).unwrap()).unwrap();
+    let found = scan.nearest(&x, 2, &everything).unwrap().list;
+    assert_eq!(found, [Neighbor { id: ItemId(0), distance: -5.0 }, Neighbor { id: ItemId(1), distance: -4.0 }]);
 }

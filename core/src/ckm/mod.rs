@@ -220,10 +220,14 @@ impl Ckm {
     /// # Errors
     /// [`Error::Option`] when the elements were cut for a machine of another side or other kinds.
     pub fn add(&mut self, class: &str, example: impl Into<Arc<Example>>) -> Result<()> {
-        let example = example.into();
+        let mut example: Arc<Example> = example.into();
         if example.elements.cut != self.cut {
             let found = "those of another machine".into();
             return Err(Error::Option { name: "elements", found, expected: "cut at this machine's side into its kinds" });
+        }
+        // Elements that were read one by one each have a description of their own: one serves all.
+        if let Some(own) = Arc::get_mut(&mut example) {
+            own.elements.cut = Arc::clone(&self.cut);
         }
         self.remove(example.id);
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {

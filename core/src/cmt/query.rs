@@ -49,16 +49,6 @@ impl<V, R: Router> Cmt<V, R> {
         Neighbors { list: best.nearest.finish(), cost }
     }
 
-    /// The scores of some memories, best first; identifiers without a memory are skipped.
-    /// O(features) a memory.
-    pub fn score_all(&self, x: &SparseVec, ids: impl Iterator<Item = ItemId>) -> QueryResult {
-        let mut cost = Cost::default();
-        let slots: Vec<Slot> = ids.filter_map(|id| self.memories.slot(id)).collect();
-        let mut best = Best::new(slots.len(), &everything);
-        best.scan(&self.memories, &self.scorer.prepare(x), &slots, &mut cost);
-        QueryResult { hits: best.finish(), cost }
-    }
-
     /// The memories that [`Cmt::query_budget`] chooses from, in no particular order.
     pub fn reached(&self, x: &SparseVec, leaves: usize) -> Vec<ItemId> {
         let slots = self.candidates(x, leaves, &mut Cost::default());

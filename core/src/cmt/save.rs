@@ -18,7 +18,7 @@ use crate::ids::ItemId;
 use crate::random;
 
 const MAGIC: [u8; 8] = *b"tess.cmt";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl<V: Stored, R: Router> Cmt<V, R> {
     /// The trees, their memories and the scorer as bytes.

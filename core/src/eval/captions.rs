@@ -194,8 +194,8 @@ pub fn retrieve(train: &[Photo], test: &[Photo], setting: &RetrievalSetting, pro
 
     progress.begin("Finding principal components", 0);
     let pca = Pca::new(&vectors, COMPONENTS, &mut random::seeded(setting.options.seed));
-    let projected: Vec<f32> = vectors.iter().flat_map(|x| pca.project(x)).collect();
-    let tree = KdTree::new(&projected, pca.dimensions())?;
+    let projected: Vec<Vec<f32>> = vectors.iter().map(|x| pca.project(x)).collect();
+    let tree = KdTree::new(pca.dimensions(), (0..).map(ItemId).zip(projected.iter().map(Vec::as_slice)))?;
     done.components = pca.dimensions();
     let mut index = TextIndex::default();
     for (photo, i) in train.iter().zip(0..) {

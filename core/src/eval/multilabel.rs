@@ -36,7 +36,7 @@ pub struct MultiLabelTraining {
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
 pub fn train_some(examples: &[Example], training: &MultiLabelTraining, progress: &Progress) -> Result<(OneAgainstSome, Duration)> {
     let passes = 1 + training.supervised_passes;
-    progress.begin("MultiLabelTraining one against some", examples.len() as u64 * u64::from(passes));
+    progress.begin("Training one against some", examples.len() as u64 * u64::from(passes));
     let mut some = OneAgainstSome::new(&training.options, training.label_rate)?;
     let start = Instant::now();
     for ((x, labels), i) in examples.iter().zip(0..) {
@@ -61,7 +61,7 @@ pub fn train_some(examples: &[Example], training: &MultiLabelTraining, progress:
 /// As [`train_some`]; [`crate::Error::Value`] when there are too many labels and features.
 pub fn train_all(data: &MultiLabel, training: &MultiLabelTraining, progress: &Progress) -> Result<(OneAgainstAll, Duration)> {
     let passes = 1 + training.supervised_passes;
-    progress.begin("MultiLabelTraining one against all", data.examples.len() as u64 * u64::from(passes));
+    progress.begin("Training one against all", data.examples.len() as u64 * u64::from(passes));
     let mut all = OneAgainstAll::new(data.n_labels, training.label_rate)?;
     let start = Instant::now();
     for _ in 0..passes {

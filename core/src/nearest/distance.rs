@@ -20,7 +20,7 @@ pub trait Distance<P: ?Sized>: Sync {
     fn check(&self, point: &P, other: Option<&P>) -> Result<()>;
 }
 
-/// The largest absolute value of a component of a dense vector.
+/// The largest absolute value of a component.
 const LARGEST: f32 = 1e15;
 
 /// The usual distances between vectors.
@@ -61,25 +61,7 @@ impl Distance<[f32]> for Metric {
         if let Some(other) = other.filter(|other| other.len() != point.len()) {
             return Err(Error::value("point", format!("{} values", other.len()), point.len().to_string()));
         }
-        // So that no sum of products overflows, and no two infinite ones cancel to NaN.
-        match point.iter().find(|value| value.is_nan() || value.abs() > LARGEST) {
-            Some(value) => Err(Error::value("point", format!("finite values of at most {LARGEST:e}"), value.to_string())),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Distance<Vec<f32>> for Metric {
-    fn between(&self, a: &Vec<f32>, b: &Vec<f32>) -> f64 {
-        self.between(a.as_slice(), b.as_slice())
-    }
-
-    fn is_metric(&self) -> bool {
-        self.is_one()
-    }
-
-    fn check(&self, point: &Vec<f32>, other: Option<&Vec<f32>>) -> Result<()> {
-        self.check(point.as_slice(), other.map(Vec::as_slice))
+        check_size(point.iter().copied())
     }
 }
 
@@ -96,7 +78,16 @@ impl Distance<SparseVec> for Metric {
         self.is_one()
     }
 
-    fn check(&self, _: &SparseVec, _: Option<&SparseVec>) -> Result<()> {
-        Ok(())
+    fn check(&self, point: &SparseVec, _: Option<&SparseVec>) -> Result<()> {
+        check_size(point.entries().iter().map(|entry| entry.1))
+    }
+}
+
+/// Refuses what is not finite and what is so large that a sum of products could overflow, or two
+/// infinite ones cancel to NaN.
+fn check_size(mut values: impl Iterator<Item = f32>) -> Result<()> {
+    match values.find(|value| value.is_nan() || value.abs() > LARGEST) {
+        Some(value) => Err(Error::value("point", format!("finite values of at most {LARGEST:e}"), value.to_string())),
+        None => Ok(()),
     }
 }

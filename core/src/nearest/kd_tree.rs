@@ -42,20 +42,32 @@ enum Node {
 }
 
 impl KdTree {
-    /// A tree of the rows of `points`, each of `dimensions` values: split in the middle along the
-    /// axis of largest spread. A row's identifier is its number. O(n (d + log n) log n).
+    /// A tree of points of `dimensions` values, split in the middle along the axis of largest
+    /// spread. O(n (d + log n) log n).
     ///
     /// # Errors
-    /// [`Error::Value`] when a value is not finite, or beyond 1e15 in size.
-    pub fn new(points: &[f32], dimensions: usize) -> Result<Self> {
-        Metric::Euclidean.check(points, None)?;
-        let n = points.len().checked_div(dimensions).unwrap_or(0);
+    /// [`Error::Value`] when a point has another number of values, or one that is not finite or
+    /// beyond 1e15 in size.
+    pub fn new<'a>(dimensions: usize, points: impl IntoIterator<Item = (ItemId, &'a [f32])>) -> Result<Self> {
         let mut tree = Self { dimensions, points: Vec::new(), ids: Vec::new(), nodes: Vec::new() };
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        tree.split(points, &mut order, 0);
-        tree.points = order.iter().flat_map(|&row| &points[row as usize * dimensions..][..dimensions]).copied().collect();
-        tree.ids = order.into_iter().map(ItemId).collect();
+        let (mut rows, mut ids) = (Vec::new(), Vec::new());
+        for (id, point) in points {
+            tree.check(point)?;
+            rows.extend_from_slice(point);
+            ids.push(id);
+        }
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        tree.split(&rows, &mut order, 0);
+        tree.points = order.iter().flat_map(|&row| &rows[row as usize * dimensions..][..dimensions]).copied().collect();
+        tree.ids = order.into_iter().map(|row| ids[row as usize]).collect();
         Ok(tree)
+    }
+
+    fn check(&self, point: &[f32]) -> Result<()> {
+        if point.len() != self.dimensions {
+            return Err(Error::value("point", format!("{} values", self.dimensions), point.len().to_string()));
+        }
+        Metric::Euclidean.check(point, None)
     }
 
     fn split(&mut self, points: &[f32], rows: &mut [u32], from: usize) {
@@ -85,10 +97,7 @@ impl KdTree {
     }
 
     fn search(&self, query: &[f32], nearest: TopK, admits: Filter<'_>, radius: f64) -> Result<Neighbors> {
-        if query.len() != self.dimensions {
-            return Err(Error::value("point", format!("{} values", self.dimensions), query.len().to_string()));
-        }
-        Metric::Euclidean.check(query, None)?;
+        self.check(query)?;
         let offsets = vec![0.0; self.dimensions];
         let mut search = Search { query, admits, farthest: radius * radius, nearest, cost: Cost::default(), offsets };
         if !self.ids.is_empty() {

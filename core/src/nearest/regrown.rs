@@ -2,6 +2,7 @@
 //! of the points added since, a mask of those removed since, and a rebuild when too much has
 //! changed.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Distance, Dynamic, Filter, NeighborIndex, Neighbors, TopK, taken};
@@ -26,15 +27,21 @@ impl Growth {
     }
 }
 
+/// Copies of the points of an index.
+type Points<I> = BTreeMap<ItemId, <<I as NeighborIndex>::Point as ToOwned>::Owned>;
+
 /// A [`Dynamic`] index made of one that cannot change once it is built.
 ///
 /// `G` builds an index of points. Until there are [`Growth::first`] points there is no index, and
 /// all points are scanned. Exact if the index is. Memory: the index and a copy of each point.
-pub struct Regrown<I, P, D, G> {
+pub struct Regrown<I: NeighborIndex, D, G>
+where
+    I::Point: ToOwned,
+{
     grow: G,
     distance: D,
     growth: Growth,
-    points: BTreeMap<ItemId, P>,
+    points: Points<I>,
     index: Option<I>,
     grown_at: usize,
     /// Points that the index does not have: they are scanned.
@@ -43,12 +50,12 @@ pub struct Regrown<I, P, D, G> {
     masked: BTreeSet<ItemId>,
 }
 
-impl<I, P, D, G> Regrown<I, P, D, G>
+impl<I, D, G> Regrown<I, D, G>
 where
-    I: NeighborIndex<Point = P>,
-    P: Clone + Sync,
-    D: Distance<P>,
-    G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
+    I: NeighborIndex,
+    I::Point: ToOwned<Owned: Sync>,
+    D: Distance<I::Point>,
+    G: Fn(&Points<I>) -> Result<I> + Sync,
 {
     /// An index without points. `distance` must be the one that the built index uses.
     pub fn new(growth: Growth, distance: D, grow: G) -> Self {
@@ -70,22 +77,22 @@ where
     }
 }
 
-impl<I, P, D, G> NeighborIndex for Regrown<I, P, D, G>
+impl<I, D, G> NeighborIndex for Regrown<I, D, G>
 where
-    I: NeighborIndex<Point = P>,
-    P: Clone + Sync,
-    D: Distance<P>,
-    G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
+    I: NeighborIndex,
+    I::Point: ToOwned<Owned: Sync>,
+    D: Distance<I::Point>,
+    G: Fn(&Points<I>) -> Result<I> + Sync,
 {
-    type Point = P;
+    type Point = I::Point;
 
     fn len(&self) -> usize {
         self.points.len()
     }
 
     /// The cost of the index, and O(points inserted since it was built) distances.
-    fn nearest(&self, query: &P, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
-        self.distance.check(query, self.points.values().next())?;
+    fn nearest(&self, query: &I::Point, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
+        self.distance.check(query, self.points.values().next().map(Borrow::borrow))?;
         let mut nearest = TopK::new(k);
         let mut cost = super::Cost::default();
         if let Some(index) = &self.index {
@@ -96,25 +103,25 @@ where
         let fresh = self.tail.iter().filter(|id| admits(**id)).filter_map(|id| Some((*id, self.points.get(id)?)));
         for (id, point) in fresh {
             cost.points += 1;
-            nearest.offer(id, self.distance.between(query, point));
+            nearest.offer(id, self.distance.between(query, point.borrow()));
         }
         Ok(Neighbors { list: nearest.finish(), cost })
     }
 }
 
-impl<I, P, D, G> Dynamic for Regrown<I, P, D, G>
+impl<I, D, G> Dynamic for Regrown<I, D, G>
 where
-    I: NeighborIndex<Point = P>,
-    P: Clone + Sync,
-    D: Distance<P>,
-    G: Fn(&BTreeMap<ItemId, P>) -> Result<I> + Sync,
+    I: NeighborIndex,
+    I::Point: ToOwned<Owned: Sync>,
+    D: Distance<I::Point>,
+    G: Fn(&Points<I>) -> Result<I> + Sync,
 {
-    fn insert(&mut self, id: ItemId, point: &P) -> Result<()> {
-        self.distance.check(point, self.points.values().next())?;
+    fn insert(&mut self, id: ItemId, point: &I::Point) -> Result<()> {
+        self.distance.check(point, self.points.values().next().map(Borrow::borrow))?;
         if self.points.contains_key(&id) {
             return Err(taken(id));
         }
-        self.points.insert(id, point.clone());
+        self.points.insert(id, point.to_owned());
         self.tail.insert(id);
         self.regrow();
         Ok(())

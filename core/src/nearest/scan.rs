@@ -1,6 +1,7 @@
 //! The exact scan over points of any kind and any distance: the slow, obvious yardstick of all
 //! indexes.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use super::{Cost, Distance, Dynamic, Filter, NeighborIndex, Neighbors, TopK, Within, taken};
@@ -9,13 +10,12 @@ use crate::ids::ItemId;
 
 /// Points of any kind; a query computes its distance to every admitted one. Exact. O(n) distances a
 /// query, O(log n) for an insertion or removal.
-#[derive(Clone, Debug)]
-pub struct Scan<P, D> {
+pub struct Scan<P: ?Sized + ToOwned, D> {
     distance: D,
-    points: BTreeMap<ItemId, P>,
+    points: BTreeMap<ItemId, P::Owned>,
 }
 
-impl<P, D> Scan<P, D> {
+impl<P: ?Sized + ToOwned, D> Scan<P, D> {
     /// A scan without points.
     pub fn new(distance: D) -> Self {
         Self { distance, points: BTreeMap::new() }
@@ -23,20 +23,20 @@ impl<P, D> Scan<P, D> {
 
     /// The point of that identifier.
     pub fn get(&self, id: ItemId) -> Option<&P> {
-        self.points.get(&id)
+        self.points.get(&id).map(Borrow::borrow)
     }
 }
 
-impl<P: Sync, D: Distance<P>> Scan<P, D> {
+impl<P: ?Sized + ToOwned<Owned: Sync> + Sync, D: Distance<P>> Scan<P, D> {
     fn check(&self, point: &P) -> Result<()> {
-        self.distance.check(point, self.points.values().next())
+        self.distance.check(point, self.points.values().next().map(Borrow::borrow))
     }
 
     /// Each admitted point with its distance.
     fn distances(&self, query: &P, admits: Filter<'_>) -> Result<Vec<(ItemId, f64)>> {
         self.check(query)?;
         let admitted = self.points.iter().filter(|(id, _)| admits(**id));
-        Ok(admitted.map(|(id, point)| (*id, self.distance.between(query, point))).collect())
+        Ok(admitted.map(|(id, point)| (*id, self.distance.between(query, point.borrow()))).collect())
     }
 }
 
@@ -44,7 +44,7 @@ fn found(nearest: TopK, points: usize) -> Neighbors {
     Neighbors { list: nearest.finish(), cost: Cost { points: points as u64, ..Cost::default() } }
 }
 
-impl<P: Sync, D: Distance<P>> NeighborIndex for Scan<P, D> {
+impl<P: ?Sized + ToOwned<Owned: Sync> + Sync, D: Distance<P>> NeighborIndex for Scan<P, D> {
     type Point = P;
 
     fn len(&self) -> usize {
@@ -59,7 +59,7 @@ impl<P: Sync, D: Distance<P>> NeighborIndex for Scan<P, D> {
     }
 }
 
-impl<P: Sync, D: Distance<P>> Within for Scan<P, D> {
+impl<P: ?Sized + ToOwned<Owned: Sync> + Sync, D: Distance<P>> Within for Scan<P, D> {
     fn within(&self, query: &P, radius: f64, admits: Filter<'_>) -> Result<Neighbors> {
         let all = self.distances(query, admits)?;
         let mut nearest = TopK::new(all.len());
@@ -68,13 +68,13 @@ impl<P: Sync, D: Distance<P>> Within for Scan<P, D> {
     }
 }
 
-impl<P: Clone + Sync, D: Distance<P>> Dynamic for Scan<P, D> {
+impl<P: ?Sized + ToOwned<Owned: Sync> + Sync, D: Distance<P>> Dynamic for Scan<P, D> {
     fn insert(&mut self, id: ItemId, point: &P) -> Result<()> {
         self.check(point)?;
         if self.points.contains_key(&id) {
             return Err(taken(id));
         }
-        self.points.insert(id, point.clone());
+        self.points.insert(id, point.to_owned());
         Ok(())
     }
 

@@ -4,16 +4,19 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::{Cost, Dynamic, Filter, Metric, NeighborIndex, Neighbors, TopK, Within, taken};
+use super::{Cost, Distance as _, Dynamic, Filter, Metric, NeighborIndex, Neighbors, TopK, Within, taken};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::sparse::SparseVec;
 
 thread_local! {
-    /// The query as a dense array, zero everywhere between queries: 4 bytes for each feature up to
-    /// the largest of any query so far.
-    static SPREAD: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    /// The array of the last query of this thread, all zero: 4 bytes for each feature up to the
+    /// largest. A query takes it and puts it back, so that a filter may ask another scan meanwhile.
+    static EXPANDED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
+
+/// Features from here on are looked up in the query itself, so that the array stays small.
+const EXPANDED_BELOW: u32 = 1 << 24;
 
 /// A corpus of sparse vectors; a query computes its distance to every one of them. Exact but for
 /// rounding: inner products are sums of f32.
@@ -51,10 +54,14 @@ impl SparseScan {
         }
     }
 
-    fn offer(&self, spread: &[f32], admits: Filter<'_>, nearest: &mut TopK) {
+    fn offer(&self, query: &SparseVec, expanded: &[f32], admits: Filter<'_>, nearest: &mut TopK) {
+        let component = |index: u32| match expanded.get(index as usize) {
+            Some(value) => *value,
+            None if index >= EXPANDED_BELOW => query.get(index),
+            None => 0.0,
+        };
         for (id, point) in &self.points {
-            let term = |&(index, value): &(u32, f32)| spread.get(index as usize).copied().unwrap_or(0.0) * value;
-            let dot = f64::from(point.entries().iter().map(term).sum::<f32>());
+            let dot = f64::from(point.entries().iter().map(|&(index, value)| component(index) * value).sum::<f32>());
             let key = self.key(dot, point);
             if nearest.admits(*id, key) && admits(*id) {
                 nearest.offer(*id, key);
@@ -72,16 +79,19 @@ impl NeighborIndex for SparseScan {
 
     /// O(entries of all points).
     fn nearest(&self, query: &SparseVec, k: usize, admits: Filter<'_>) -> Result<Neighbors> {
+        self.metric.check(query, None)?;
+        let small = query.entries().partition_point(|entry| entry.0 < EXPANDED_BELOW);
+        let small = &query.entries()[..small];
+        let mut expanded = EXPANDED.take();
+        let n = small.last().map_or(0, |entry| entry.0 as usize + 1);
+        if expanded.len() < n {
+            expanded.resize(n, 0.0);
+        }
+        small.iter().for_each(|&(index, value)| expanded[index as usize] = value);
         let mut nearest = TopK::new(k);
-        SPREAD.with_borrow_mut(|spread| {
-            let largest = query.entries().last().map_or(0, |entry| entry.0 as usize + 1);
-            if spread.len() < largest {
-                spread.resize(largest, 0.0);
-            }
-            query.entries().iter().for_each(|&(index, value)| spread[index as usize] = value);
-            self.offer(spread, admits, &mut nearest);
-            query.entries().iter().for_each(|&(index, _)| spread[index as usize] = 0.0);
-        });
+        self.offer(query, &expanded, admits, &mut nearest);
+        small.iter().for_each(|&(index, _)| expanded[index as usize] = 0.0);
+        EXPANDED.set(expanded);
         let mut list = nearest.finish();
         list.iter_mut().for_each(|neighbor| neighbor.distance = self.distance(neighbor.distance, query));
         Ok(Neighbors { list, cost: Cost { points: self.points.len() as u64, values: self.entries as u64, ..Cost::default() } })
@@ -98,6 +108,7 @@ impl Within for SparseScan {
 
 impl Dynamic for SparseScan {
     fn insert(&mut self, id: ItemId, point: &SparseVec) -> Result<()> {
+        self.metric.check(point, None)?;
         if self.at.contains_key(&id) {
             return Err(taken(id));
         }

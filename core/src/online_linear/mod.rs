@@ -27,8 +27,6 @@ mod multiclass;
 mod rows;
 mod table;
 
-use serde::{Deserialize, Serialize};
-
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::sparse::SparseVec;
@@ -53,8 +51,7 @@ pub trait Learner {
 }
 
 /// How a linear function learns.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearOptions {
     /// How far an example moves the prediction towards its label: above 0, at most 100. With r
     /// features seen for the first time and the label 1, a prediction of 0 becomes about 1 -

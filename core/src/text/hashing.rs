@@ -109,7 +109,10 @@ impl Stored for Idf {
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let texts = from.get()?;
-        let having = (0..from.count()?).map(|_| Ok((from.get()?, from.get()?))).collect::<Result<_>>()?;
-        Ok(Self { texts, having })
+        let having: BTreeMap<u32, u32> = (0..from.count()?).map(|_| Ok((from.get()?, from.get()?))).collect::<Result<_>>()?;
+        match having.iter().find(|(_, having)| **having == 0) {
+            Some((feature, _)) => Err(from.wrong("features that texts have", format!("feature {feature} of no text"))),
+            None => Ok(Self { texts, having }),
+        }
     }
 }

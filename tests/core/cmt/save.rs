@@ -70,5 +70,5 @@ fn other_bytes_are_refused_in_a_sentence() {
     let mut other = bytes();
     other[0] = b'X';
     let error = Cmt::<u32>::from_bytes(&other).unwrap_err().to_string();
-    assert_eq!(error, "memory tree: expected `tess.cmt` of version 1, found `Xess.cmt` of version 1");
+    assert_eq!(error, "memory tree: expected `tess.cmt` of version 2, found `Xess.cmt` of version 2");
 }
