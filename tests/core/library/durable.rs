@@ -1,4 +1,4 @@
-//! Damage to a library's files: it is noticed, and what was said is had again.
+//! Damage to a library's files: it is noticed, and the state is recovered.
 
 use std::sync::atomic::AtomicBool;
 
@@ -43,8 +43,8 @@ fn try_open(folder: &Path) -> tessera_core::Result<Library> {
     open(folder, Arc::new(InProcess::default()))
 }
 
-/// Damages copies of a library, and checks each time that nothing wrong is taken for right and that
-/// a repair gives everything back. Returns how many were damaged in a way that counts.
+/// Damages copies of a library, and checks each time that damaged data is never read as sound and
+/// that a repair recovers everything. Returns how many were damaged in a way that counts.
 fn damage(n: usize, seed: u64, spoil: impl Fn(&mut Vec<u8>, &mut tessera_core::random::Rng)) -> usize {
     let (place, expected) = lived();
     let mut rng = seeded(seed);
@@ -442,7 +442,7 @@ fn a_mistake_while_models_learn_is_made_good() {
     hold(&library).label(&[image], &class("lynx")).unwrap();
     let state = hold(&library).state().clone();
     close(library);
-    // What was not learned is not taken for learned.
+    // What was not learned does not count as learned.
     decoder.1.store(false, Ordering::Relaxed);
     let library = reopen();
     assert_eq!(*hold(&library).state(), state);

@@ -1,4 +1,4 @@
-//! Import: what is found, what is known again, and what stays when files change, move and go.
+//! Import: which files are found and recognised, and what stays when files change, move and vanish.
 
 use super::*;
 

@@ -37,8 +37,8 @@ use tables::{hash_bytes, project, put_image, put_place};
 
 pub(super) use refused::REPAIR;
 
-/// Names of facts: the library's random number, when a snapshot was restored in it, when something
-/// was forgotten (both in milliseconds since 1970).
+/// Names of facts: the library's own number, when a snapshot was restored in it, when something was
+/// forgotten (both in milliseconds since 1970).
 pub(super) const LIBRARY: &str = "library";
 pub(super) const RESTORED: &str = "restored at";
 pub(super) const FORGOT: &str = "forgot time";
