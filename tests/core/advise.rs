@@ -213,7 +213,7 @@ fn goes_on_after_saving(mut mixture: Mixture) {
     }
 }
 
-/// Advisers learn: three groups of points, and things with words of their own.
+/// Advisers learn: three groups of points, and items with words of their own.
 #[test]
 fn advisers_learn() {
     let mut rng = random::seeded(9);

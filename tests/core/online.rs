@@ -236,8 +236,7 @@ proptest! {
     }
 }
 
-/// In folders the class of the last thing is nearly always right, and the mixture sees to it that
-/// it hardly errs more.
+/// In folders the class of the last item is nearly always right, and the mixture hardly errs more.
 #[test]
 fn desks_learn_the_order() {
     let found = one(&things(&[]), StreamOrder::Folder, 4, 3).unwrap();
@@ -322,8 +321,8 @@ fn desks_with_images() {
     let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
     names.sort_unstable();
     assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
-    // The pieces of things that came before, in the order in which they came: the first knows
-    // nothing, copies are found again.
+    // The recogniser knows the elements of earlier items only: the first has no scores, copies are
+    // recognised.
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
     let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();

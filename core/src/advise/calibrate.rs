@@ -10,7 +10,7 @@ const DEGREES: usize = 9;
 const PRIOR: f64 = 4.0;
 /// Pseudo-rounds at the start, with accuracy one half.
 const START: f64 = 1.0;
-/// Choices counted one by one; the rest are alike.
+/// Choices counted one by one; the rest are counted together.
 const CHOICES: usize = 16;
 /// The factor by which the weight of a lead in the mean falls each round: the scores of learners
 /// grow with time.

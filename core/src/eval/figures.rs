@@ -71,7 +71,7 @@ impl Curve {
 ///   with one of each class (figure 5b);
 /// - `leaves_c`: test error and time against c (figures 5c and 6);
 /// - `shots`: the same against the examples of each class (figures 5d and 7);
-/// - `budget`: test error against work, with trees and leaves looked at; leaves are small (c =
+/// - `budget`: test error against work, with the trees and leaves searched; leaves are small (c =
 ///   0.5), so that work is spent on trees;
 /// - `yardsticks`: the error of the nearest by cosine, the features that a scan reads for it, and
 ///   the postings that an inverted index reads.

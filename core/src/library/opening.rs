@@ -42,7 +42,7 @@ impl Library {
     /// Opens the library in `folder`, or makes one in a folder that is new or empty.
     ///
     /// # Errors
-    /// As [`Library::open`]; [`Error::Data`] when the folder holds other things.
+    /// As [`Library::open`]; [`Error::Data`] when the folder holds other files.
     pub fn open_or_create(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
         if is_library(folder) || has_lost_its_database(folder) {
             return Self::open(folder, opening);

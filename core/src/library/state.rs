@@ -39,7 +39,7 @@ pub struct Place {
     pub root: RootId,
     /// Its path from there.
     pub path: PathBuf,
-    /// The hash of its bytes when it was last looked at.
+    /// The hash of its bytes when it was last examined.
     pub hash: ContentHash,
     /// Its length in bytes then.
     pub bytes: u64,

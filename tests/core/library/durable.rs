@@ -151,7 +151,8 @@ fn a_journal_that_lost_its_end_or_a_line_is_noticed() {
     drop(library);
     assert_eq!(repair(&place.folder()).unwrap().done.len(), 1);
     assert_eq!(*opened(&place.folder()).state(), expected);
-    // With the database gone too, what is missing is told, and the snapshot has it.
+    // With the database gone too, the repair reports what is missing, and takes it from the
+    // snapshot.
     opened(&place.folder()).close().unwrap();
     edit(&journal, |text| *text = lines(text)[..4].concat());
     fs::write(place.folder().join("library.db"), b"nothing").unwrap();
@@ -410,7 +411,7 @@ fn a_snapshot_is_put_back() {
     assert_eq!(restore(&place.folder(), &snapshot.path).unwrap_err().reason(), "data");
 }
 
-/// Panics while it is told to.
+/// A decoder that panics while a flag is set.
 #[derive(Default)]
 struct Unwell(InProcess, AtomicBool);
 

@@ -138,7 +138,7 @@ fn what_is_labelled_next_is_unsure_and_unlike() {
         };
         suggester.order(&moment, &seen, order, &Progress::default()).unwrap()
     };
-    // Before the first label no two views of one object come first: they are alike.
+    // Before the first label no two views of one object come first, for they are similar.
     let first: Vec<ItemId> = ask(LabelOrder::Useful, &ids).into_iter().map(|(id, _)| id).collect();
     let mut sorted = first.clone();
     sorted.sort_unstable();

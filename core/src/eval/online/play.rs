@@ -76,7 +76,7 @@ pub struct Played {
     pub mistakes: u64,
     /// What the mean loss, or with a known margin the mean number of mistakes, is proven to stay
     /// within, and what rounds may have cost in which numbers end; only where the proof's
-    /// conditions hold. Of polytopes, up to the chance their notes tell of.
+    /// conditions hold. Of polytopes, up to the probability that their documentation gives.
     pub bound: Option<f64>,
     /// Rounds played.
     pub rounds: u64,

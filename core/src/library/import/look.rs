@@ -86,7 +86,7 @@ fn modified(meta: &fs::Metadata) -> i64 {
     meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as i64)
 }
 
-/// Whether the file of a place has the bytes it had when it was last looked at.
+/// Whether the file of a place has the bytes it had when it was last examined.
 pub(super) fn holds(path: &Path, place: &Place) -> bool {
     let is_same = |meta: fs::Metadata| (meta.len(), modified(&meta)) == (place.bytes, place.modified);
     fs::metadata(path).is_ok_and(is_same) || hash_file(path).is_ok_and(|hash| hash == place.hash)

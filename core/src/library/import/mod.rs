@@ -149,7 +149,7 @@ pub(super) fn take_in(
     let mut report = run.report;
     report.worker_deaths = decoder.deaths() - deaths;
     if report.cancelled {
-        // Files that were not looked at are not counted.
+        // Files that were not examined are not counted.
         report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
     }
     let mut library = hold(library);

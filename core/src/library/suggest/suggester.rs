@@ -1,4 +1,4 @@
-//! Keeps an ensemble in step with a library's labels, and asks it about images.
+//! Keeps an ensemble in step with a library's labels, and suggests labels by it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
