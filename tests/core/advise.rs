@@ -1,5 +1,5 @@
-//! The mixture of advisers: its regret beside the bound, classes that come late, trust that can be
-//! read.
+//! The mixture of advisers: its regret against the bound, classes that come late, weights that mean
+//! something.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -16,7 +16,7 @@ use tessera_core::online_linear::Rule;
 use tessera_core::random::{self, Rng};
 use tessera_core::sparse::SparseVec;
 
-/// An adviser that is right so often, and sure of itself as it likes.
+/// An opinion that is right with this chance, with scores of any sureness.
 fn opinion(truth: usize, k: usize, right: f64, rng: &mut Rng) -> Opinion {
     let says = if rng.random::<f64>() < right { truth } else { rng.random_range(0..k) };
     match rng.random_range(0..10) {
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Who is right is trusted; when that changes, so does the trust.
+/// The adviser that is right gets the weight; when another becomes right, the weight moves.
 #[test]
 fn trust_follows_who_is_right() {
     let mut rng = random::seeded(3);
@@ -124,12 +124,12 @@ fn classes_come_late_and_nothing_is_impossible() {
             && [&[2][..], &[0, 1], &[0, 0], &[]].iter().all(|favourites| Mixture::favouring(favourites, 2).is_err())
             && Mixture::favouring(&[0], 1).is_err()
     );
-    // Scores that are none are no knowledge.
+    // Scores that are not finite count as unknown.
     let advice = mixture.combine(&[Opinion::Scores(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]), Opinion::Scores(vec![])]);
     assert!(advice.chances.iter().all(|p| p.1.is_finite()) && advice.each[1].is_none());
 }
 
-/// What was right so often is said to be as likely; more so where the lead is larger.
+/// Chances match how often the adviser was right, and grow with the lead.
 #[test]
 fn records_are_calibrated() {
     let mut rng = random::seeded(4);
@@ -143,7 +143,7 @@ fn records_are_calibrated() {
     assert!((record.accuracy() - 0.775).abs() < 0.03, "{}", record.accuracy());
     let chance = |lead: f64| record.chances(&scores(lead), 3)[0];
     assert!((chance(2.0) - 0.95).abs() < 0.03 && (chance(0.5) - 0.6).abs() < 0.05, "{} {}", chance(2.0), chance(0.5));
-    // Who is wrong most of the time still says the first choice first.
+    // An adviser that is mostly wrong still gives its first choice the largest chance.
     let mut unsure = Calibrated::default();
     for round in 0..200 {
         unsure.learn(&[1.0, 0.5, 0.0], 3, if round % 5 == 0 { 0 } else { 1 });
@@ -213,7 +213,7 @@ fn goes_on_after_saving(mut mixture: Mixture) {
     }
 }
 
-/// Advisers learn: three groups of points, and things with words of their own.
+/// Advisers learn: three groups of points, and items with words of their own.
 #[test]
 fn advisers_learn() {
     let mut rng = random::seeded(9);
@@ -250,8 +250,8 @@ fn advisers_learn() {
     assert!(wrong.iter().all(|wrong| *wrong <= 4), "{wrong:?}");
 }
 
-/// What the class of the last thing does is learned: in folders it comes again, at random it tells
-/// nothing.
+/// How often the class of the last item comes again is learned: nearly always in folders, by chance
+/// in random order.
 #[test]
 fn the_order_is_learned() {
     let mut rng = random::seeded(12);
@@ -325,7 +325,7 @@ fn a_pool_learns_its_exponents() {
     assert!(losses[0] < losses[1] * 1.01, "{losses:?}");
 }
 
-/// A recogniser's classes stand by name; as an opinion they have the numbers that they have here.
+/// A recogniser orders its classes by name; an opinion has them by their numbers in the mixture.
 #[test]
 fn a_recogniser_advises() {
     let machine = crate::ckm::machine(Preset::Mixed.options(), 9);
@@ -340,7 +340,7 @@ fn a_recogniser_advises() {
     assert_eq!((some.len(), some[4], some[0]), (5, scores.of[1].unwrap(), f64::NEG_INFINITY));
 }
 
-/// Who seldom speaks is trusted by what it says then, and keeps its record.
+/// A sleeping expert is trusted by its opinions when it has one, and keeps its record.
 #[test]
 fn silence_costs_no_trust() {
     let mut rng = random::seeded(12);
@@ -362,13 +362,13 @@ fn silence_costs_no_trust() {
     assert!(trust[0] > 2.0 * trust[1].max(trust[2]), "{trust:?}");
     let record = mixture.record(0).unwrap();
     assert!(record.accuracy() > 0.9 && record.rounds() < 45.0, "{} of {}", record.accuracy(), record.rounds());
-    // Without the silent one, the mixture is what it would be of the others.
+    // Without the sleeping expert, the mixture is that of the others.
     let advice = mixture.combine(&[Opinion::None, Opinion::None, Opinion::Ranking(vec![ClassId(2)])]);
     assert_eq!(advice.by(0).to_vec(), advice.mixed.iter().map(|p| p.1).collect::<Vec<_>>());
 }
 
-/// The favourite is right from the start, and others say with conviction what they do not know:
-/// hardly anything is lost to them.
+/// The favourite is right from the start and the others are wrong with large leads: hardly anything
+/// is lost to them.
 #[test]
 fn a_favourite_is_not_overruled_at_once() {
     let mut lost = 0.0;
@@ -461,8 +461,8 @@ fn views_are_no_longer_than_1() {
     }
 }
 
-/// Every kind of adviser in one ensemble; whoever goes back to a checkpoint and learns again says
-/// what it would have said.
+/// Every kind of adviser in one ensemble; one that goes back to a checkpoint and learns again gives
+/// the same advice as one that learned those labels alone.
 #[test]
 fn an_ensemble_learns_and_unlearns() {
     let lessons = lessons(300);

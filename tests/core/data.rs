@@ -1,4 +1,4 @@
-//! Folders of images, NORB files and tables are understood as people mean them.
+//! Folders of images, NORB files and tables are read as people mean them.
 
 mod examples;
 mod folders;

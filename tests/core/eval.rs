@@ -103,7 +103,7 @@ fn losses_count_what_differs() {
     assert!(all.f1 > 0.9 && some.f1 > 0.5, "{} {}", all.f1, some.f1);
 }
 
-/// Photos of ten subjects: those of one look alike and are said to be alike.
+/// Photos of ten subjects: those of one subject have similar pictures and similar captions.
 fn photos(n: usize, seed: u64) -> Vec<Photo> {
     let mut rng = random::seeded(seed);
     let mut one = |i: usize| {

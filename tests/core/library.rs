@@ -1,5 +1,4 @@
-//! Libraries: what is imported, said, taken back, moved and forgotten, and what the models make of
-//! it.
+//! Libraries: importing, acts, undo, moved files and forgetting, and what the models learn of it.
 
 mod acts;
 mod durable;
@@ -31,7 +30,7 @@ use tessera_core::progress::Progress;
 
 use crate::scenes::scene;
 
-/// A decoder that counts, and cancels the work at one of its pictures.
+/// A decoder that counts its pictures, and cancels the work at one of them.
 #[derive(Default)]
 struct Counting {
     inner: InProcess,
@@ -71,7 +70,7 @@ fn save(path: &Path, seed: u64) {
 }
 
 impl Place {
-    /// With pictures at these paths, each another one.
+    /// With different pictures at these paths.
     fn new(files: &[&str]) -> Self {
         let place = Self { dir: TempDir::new().unwrap(), decoder: Arc::default() };
         fs::create_dir(place.images()).unwrap();
@@ -155,10 +154,10 @@ fn say(texts: &[&str]) -> Vec<Caption> {
     texts.iter().map(|text| Caption { text: (*text).into(), by_user: true }).collect()
 }
 
-/// Everything said of an image.
+/// Everything the state says of an image but its places.
 type Said = (ItemId, Option<Content>, FolderWord, UserLabel, Vec<Caption>, bool);
 
-/// Everything said of all images, and the names of the classes in order.
+/// The same of all images, and the names of the classes in order.
 type View = (Vec<Said>, Vec<String>);
 
 fn view(state: &State) -> View {
@@ -168,13 +167,13 @@ fn view(state: &State) -> View {
     (state.records().iter().map(said).collect(), classes)
 }
 
-/// The models are what they would be, had they been taught from the first event on.
+/// Checks that the models are what they would be if they were taught from the first event on.
 #[track_caller]
 fn taught_anew(place: &Place, library: Mutex<Library>) -> Mutex<Library> {
     with_cache(place, library, |cache| fs::remove_file(cache).unwrap())
 }
 
-/// The same with the elements that are kept, which the files may not give any more.
+/// The same with the elements in the cache, for the files may be gone.
 #[track_caller]
 fn replayed(place: &Place, library: Mutex<Library>) -> Mutex<Library> {
     with_cache(place, library, |cache| {

@@ -1,5 +1,4 @@
-//! Experiments with online classification: streams do what they are made for, checks check, desks
-//! count.
+//! Experiments with online classification: streams, checks of the proofs, simulated desks.
 
 use proptest::prelude::*;
 use tessera_core::advise::AdviserKind;
@@ -65,7 +64,8 @@ fn losses_end_where_the_perceptrons_grow() {
     }
 }
 
-/// Where numbers end, checks and bounds say what was not paid for.
+/// Where floating point reaches its limits, checks and bounds account for the losses that are not
+/// paid for.
 #[test]
 fn margins_finer_than_numbers_are_told() {
     for margin in [1e-12, 1e-7] {
@@ -113,7 +113,7 @@ fn checks_hold_on_all_streams() {
     }
 }
 
-/// Answers against the learner, whoever it is, for as long as possible; then it learns.
+/// Labels against the learner at hand for as long as possible; then it learns.
 #[test]
 fn the_adversary_is_consistent() {
     for who in [Who::Ellipsoid, Who::Linear(Rule::Perceptron), Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 })] {
@@ -236,8 +236,7 @@ proptest! {
     }
 }
 
-/// In folders the class of the last thing is nearly always right, and the mixture sees to it that
-/// it hardly errs more.
+/// In folders the class of the last item is nearly always right, and the mixture hardly errs more.
 #[test]
 fn desks_learn_the_order() {
     let found = one(&things(&[]), StreamOrder::Folder, 4, 3).unwrap();
@@ -250,7 +249,7 @@ fn desks_learn_the_order() {
     assert!(Things::of_examples(&groups(), &names[1..], 64, 1).is_err());
 }
 
-/// Curves are of what was played.
+/// The curves show what was played.
 #[test]
 fn long_streams_make_curves() {
     let curves = figures(&Long { rounds: 300, dimension: 4, runs: 2, seed: 5 }, &Progress::default()).unwrap();
@@ -311,7 +310,7 @@ fn desks_with_images() {
     );
     let kinds = [StreamOrder::Random, StreamOrder::Instance, StreamOrder::Runs];
     for (order, found) in kinds.into_iter().zip(desks(&things, None, &kinds, 2, 5, &progress).unwrap()) {
-        // Alone as beside others.
+        // The same alone as together with other orders.
         assert_eq!(one(&things, order, 2, 5).unwrap().mixture.of, found.mixture.of);
         let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();
         assert!(names.ends_with(&["captions", "recogniser"]), "{names:?}");
@@ -322,8 +321,8 @@ fn desks_with_images() {
     let mut names: Vec<&str> = served.advisers.iter().map(|adviser| adviser.name).collect();
     names.sort_unstable();
     assert_eq!(names, ["captions", "contextual", "nearest", "pa", "recogniser"]);
-    // The pieces of things that came before, in the order in which they came: the first knows
-    // nothing, copies are found again.
+    // The recogniser knows the elements of earlier items only: the first has no scores, copies are
+    // recognised.
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
     let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();

@@ -1,4 +1,4 @@
-//! Advisers: what learns elsewhere in this crate, asked for an opinion.
+//! Advisers: the learners of other modules, behind one trait.
 
 use super::mixture::Opinion;
 use crate::ckm::Scores;
@@ -11,15 +11,15 @@ use crate::online_linear::{Multiclass, Rule};
 use crate::random::Rng;
 use crate::sparse::SparseVec;
 
-/// What has an opinion on the class of a thing, and learns the right one.
+/// Predicts the class of an item, and learns from its label.
 pub trait Adviser<X: ?Sized> {
-    /// What it is called.
+    /// Its name in tables.
     fn name(&self) -> &'static str;
 
-    /// What it thinks of x.
+    /// Its opinion on the class of x.
     ///
     /// # Errors
-    /// When x is nothing that it knows how to look at.
+    /// When x does not fit, such as a vector of another dimension.
     fn opinion(&mut self, x: &X, rng: &mut Rng) -> Result<Opinion>;
 
     /// Learns the class of x.
@@ -33,7 +33,7 @@ pub trait Adviser<X: ?Sized> {
 #[derive(Clone, Debug)]
 pub struct Contextually {
     served: Served<EllipsoidLadder>,
-    /// The last query and what came of it.
+    /// The last query and its prediction, which learning its label needs.
     last: Option<(Vec<f64>, ServedRound)>,
 }
 
@@ -111,7 +111,7 @@ impl Adviser<[f64]> for Linearly {
     }
 }
 
-/// A memory tree of labelled things.
+/// A memory tree of labelled items.
 #[derive(Clone, Debug)]
 pub struct Remembering {
     memory: Cmt<ClassId>,
@@ -120,7 +120,7 @@ pub struct Remembering {
 }
 
 impl Remembering {
-    /// An adviser that asks an empty memory, looking at so many leaves.
+    /// An adviser over an empty memory, which searches `leaves` leaves for each query.
     pub fn new(memory: Cmt<ClassId>, leaves: usize) -> Self {
         Self { memory, leaves, next: 0 }
     }
@@ -153,7 +153,7 @@ impl Adviser<SparseVec> for Remembering {
 }
 
 /// A recogniser's scores as an opinion. Its classes are in the order of their names, which changes
-/// as they come; `class_of` says which class each is here.
+/// as they come; `class_of` gives the number of each in the mixture.
 pub fn recognised(scores: &Scores, class_of: impl Fn(ClassId) -> Option<ClassId>) -> Opinion {
     let mut opinion: Vec<f64> = Vec::new();
     for (own, score) in (0..).zip(&scores.of) {

@@ -4,28 +4,29 @@
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 
-/// Degrees of sureness.
+/// Bins of the lead of the first choice over the second: how sure an adviser is.
 const DEGREES: usize = 9;
-/// Rounds by which the mean of all degrees counts within one.
+/// Pseudo-rounds with the accuracy over all bins that are added to each bin.
 const PRIOR: f64 = 4.0;
-/// Chances that a choice is right begin at one half, as if seen in so many rounds.
+/// Pseudo-rounds at the start, with accuracy one half.
 const START: f64 = 1.0;
-/// Choices counted one by one; the rest are alike.
+/// Choices counted one by one; the rest are counted together.
 const CHOICES: usize = 16;
-/// What is left of a lead's weight in the mean a round later: scores of learners grow with time.
+/// The factor by which the weight of a lead in the mean falls each round: the scores of learners
+/// grow with time.
 const LASTING: f64 = 0.97;
 /// No class has a smaller chance than this over the number of classes.
 const LEAST: f64 = 1e-3;
 
-/// An adviser's record.
+/// An adviser's record: how often it was right, by how sure it was and by the rank of its choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
-    /// Of each degree of sureness: how often the first choice was right, and how often there was
-    /// one.
+    /// Of each bin: how often the first choice was right, and how often there was one.
     sure: [[f64; 2]; DEGREES],
     /// How often each choice was right; the last counts all from there on.
     choices: [f64; CHOICES],
-    /// The sum of leads of the first choice over the second, and their number, both fading.
+    /// The sum of leads of the first choice over the second, and their number, both decaying by
+    /// `LASTING`.
     leads: [f64; 2],
 }
 
@@ -54,8 +55,8 @@ impl Calibrated {
         (self.choices[0] + 0.5 * START) / (self.rounds() + START)
     }
 
-    /// Which degree of sureness a lead is: each sqrt 2 times the one before, the mean lead in the
-    /// middle.
+    /// The bin of a lead: each holds leads sqrt 2 times those of the one before, with the mean lead
+    /// in the middle.
     fn degree(&self, lead: f64) -> usize {
         let mean = if self.leads[1] > 0.0 { self.leads[0] / self.leads[1] } else { lead };
         if lead <= 0.0 || mean <= 0.0 || lead.is_nan() {
@@ -65,7 +66,7 @@ impl Calibrated {
         ((lead / mean).log2() * 2.0 + middle).clamp(0.0, DEGREES as f64 - 1.0) as usize
     }
 
-    /// By how much the first choice leads.
+    /// The score of the first choice less that of the second; 0 where one of them is not finite.
     fn lead(scores: &[f64], order: &[usize]) -> f64 {
         let score = |at: usize| order.get(at).and_then(|&class| scores.get(class)).copied().filter(|score| score.is_finite());
         match (score(0), score(1)) {
@@ -81,13 +82,13 @@ impl Calibrated {
         let order = order(scores, k);
         let [right, all] = self.sure[self.degree(Self::lead(scores, &order))];
         let first = (right + PRIOR * self.accuracy()) / (all + PRIOR);
-        // How the rest is shared: by choice, each as if it had been right once before.
+        // The rest is shared by how often each choice was right, plus 1/k for each.
         let share = |choice: usize| {
             let counted = self.choices.get(choice).filter(|_| choice + 1 < CHOICES);
             counted.map_or_else(|| self.choices[CHOICES - 1] / (k.saturating_sub(CHOICES - 1).max(1)) as f64, |n| *n) + 1.0 / k as f64
         };
         let rest: f64 = (1..k).map(share).sum();
-        // However unsure an adviser is, no other choice of its is likelier than the first.
+        // However unsure an adviser is, its first choice stays the likeliest.
         let most = (1..k).map(share).fold(0.0, f64::max);
         let first = if k > 1 { first.max(most / (rest + most)) } else { 1.0 };
         let mut chances = vec![0.0; k];
@@ -101,8 +102,8 @@ impl Calibrated {
         chances
     }
 
-    /// Learns that `truth`, below k, was right when these were the scores. Where there was no
-    /// choice, there is nothing to learn.
+    /// Learns that `truth`, below k, was right when these were the scores. With fewer than two
+    /// classes nothing is learned.
     pub fn learn(&mut self, scores: &[f64], k: usize, truth: usize) {
         if k < 2 {
             return;

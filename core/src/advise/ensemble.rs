@@ -1,5 +1,5 @@
-//! An ensemble: advisers of several kinds and the mixture that combines what they say, learning
-//! from the same labels.
+//! An ensemble: advisers of several kinds and the mixture that combines their opinions, both
+//! learning from the same labels.
 
 use std::time::{Duration, Instant};
 
@@ -20,17 +20,18 @@ pub struct Ensemble {
     times: Times,
 }
 
-/// How long an ensemble has worked since it was made.
+/// The time that an ensemble has spent since it was made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
-    /// Each adviser, to say what it thinks and to learn.
+    /// By adviser: to give opinions and to learn.
     pub advisers: Vec<Duration>,
     /// The mixture.
     pub mixture: Duration,
 }
 
-/// Those of an ensemble's advisers that the mixture trusts most at first: the recogniser, which
-/// tells most from the first few examples; without one, those that need but one example of a class.
+/// The positions of the advisers that the mixture trusts most at first: the recogniser, which is
+/// the most accurate after a few examples; without one, the advisers by nearest neighbours, which
+/// need only one example of a class.
 fn favourites(kinds: &[AdviserKind]) -> Vec<usize> {
     let places = |wanted: &[AdviserKind]| wanted.iter().filter_map(|kind| kinds.iter().position(|own| own == kind)).collect::<Vec<_>>();
     let recogniser = places(&[AdviserKind::Recogniser]);
@@ -38,8 +39,8 @@ fn favourites(kinds: &[AdviserKind]) -> Vec<usize> {
 }
 
 impl Ensemble {
-    /// Advisers of these kinds that know nothing yet, of things whose whole vectors have
-    /// `dimension` numbers. Ties are broken by `rng`.
+    /// An untrained ensemble of advisers of these kinds, for items whose [`Views::whole`] has
+    /// `dimension` components. `rng` breaks ties.
     ///
     /// # Errors
     /// [`crate::Error::Option`] for no adviser, or more than 64.
@@ -62,12 +63,12 @@ impl Ensemble {
         &self.mixture
     }
 
-    /// How long it has worked.
+    /// The time it has spent so far.
     pub fn times(&self) -> &Times {
         &self.times
     }
 
-    /// What each adviser thinks of a thing, in their order.
+    /// The opinion of each adviser on an item, in the order of [`Ensemble::kinds`].
     ///
     /// # Errors
     /// As [`super::Adviser::opinion`].
@@ -81,8 +82,8 @@ impl Ensemble {
         Ok(opinions)
     }
 
-    /// What all together think of a thing. Asking teaches nothing, and draws nothing from what
-    /// later labels draw from.
+    /// The combined advice on an item. Nothing that later calls depend on changes: neither what was
+    /// learned nor the state of the random generator.
     ///
     /// # Errors
     /// As [`Ensemble::opinions`].
@@ -93,7 +94,7 @@ impl Ensemble {
         Ok(self.mixture.combine(&opinions?))
     }
 
-    /// Learns the class of a thing, and returns what all together thought of it before.
+    /// Learns the class of an item, and returns the combined advice as it was before.
     ///
     /// # Errors
     /// As [`Ensemble::opinions`]; [`crate::Error::Value`] for a class number that is too large.
@@ -104,8 +105,8 @@ impl Ensemble {
         Ok(advice)
     }
 
-    /// The mixture learns whom to trust, from what each adviser said of a thing of this class; the
-    /// advisers learn nothing. Returns what all together thought of it before.
+    /// Updates the weights of the mixture by the advisers' opinions on an item of this class; the
+    /// advisers themselves learn nothing. Returns the combined advice as it was before.
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a class number that is too large.
@@ -117,7 +118,7 @@ impl Ensemble {
         Ok(advice)
     }
 
-    /// The advisers learn the class of a thing; who of them is trusted stays as it is.
+    /// Teaches the advisers the class of an item; the weights of the mixture stay as they are.
     ///
     /// # Errors
     /// As [`super::Adviser::learn`].

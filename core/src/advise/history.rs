@@ -8,13 +8,13 @@ use crate::ids::{ClassId, ItemId};
 
 /// Labels between checkpoints.
 const STEP: usize = 32;
-/// Checkpoints that are kept.
+/// The most checkpoints that are kept.
 const CHECKPOINTS: usize = 8;
 
 /// A label that was learned.
 #[derive(Clone, Debug)]
 pub struct Lesson {
-    /// The thing.
+    /// The item.
     pub item: ItemId,
     /// Its class.
     pub class: ClassId,
@@ -28,8 +28,8 @@ struct Checkpoint {
     ensemble: Ensemble,
 }
 
-/// An ensemble, the lessons it learned, and checkpoints from in between: every 32 lessons, 8 at
-/// most, the farther apart the older they are.
+/// An ensemble, the lessons it learned, and checkpoints: one every 32 lessons, 8 at most, the older
+/// ones farther apart.
 pub struct History {
     fresh: Ensemble,
     ensemble: Ensemble,
@@ -38,12 +38,12 @@ pub struct History {
 }
 
 impl History {
-    /// An ensemble that has learned nothing yet.
+    /// A history without lessons, of an ensemble that has learned nothing yet.
     pub fn new(fresh: Ensemble) -> Self {
         Self { ensemble: fresh.clone(), fresh, lessons: Vec::new(), checkpoints: Vec::new() }
     }
 
-    /// What was learned, in its order.
+    /// The labels that were learned, in order.
     pub fn lessons(&self) -> &[Lesson] {
         &self.lessons
     }
@@ -87,8 +87,8 @@ impl History {
         self.lessons.split_off(last.lessons)
     }
 
-    /// Drops the checkpoint that is missed least: where the gap that it leaves is smallest beside
-    /// how long ago that is.
+    /// Drops the checkpoint whose loss costs least: that with the smallest ratio of the gap it
+    /// leaves to its age, both in lessons.
     fn drop_one(&mut self) {
         let n = self.lessons.len() + 1;
         let gap = |at: usize| {

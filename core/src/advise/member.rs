@@ -10,10 +10,10 @@ use crate::ids::ClassId;
 use crate::online_linear::Rule;
 use crate::random::Rng;
 
-/// Leaves of a memory of captions that are looked at.
+/// Leaves of the memory of captions that are searched for each query.
 const LEAVES: usize = 8;
-/// Classes that contextual search tells apart: it keeps something for any two of them, in every
-/// checkpoint.
+/// The most classes that contextual search learns: it keeps a knowledge set for each pair of them,
+/// in every checkpoint.
 const APART: usize = 64;
 
 /// A kind of adviser.
@@ -33,7 +33,7 @@ pub enum AdviserKind {
     Perceptron,
     /// The second-order Perceptron over the whole vector.
     SecondOrder,
-    /// A memory tree of words; says nothing of a thing without words.
+    /// A memory tree of words; it has no opinion on an item without words.
     Captions,
     /// The recogniser, whose opinion comes with the views.
     Recogniser,
@@ -56,7 +56,7 @@ impl AdviserKind {
         Self::Recogniser,
     ];
 
-    /// What it is called.
+    /// Its name in tables, in JSON and in the window.
     pub fn name(self) -> &'static str {
         match self {
             Self::Contextual => "contextual",
@@ -85,7 +85,7 @@ pub(super) enum Member {
 }
 
 impl Member {
-    /// An adviser that knows nothing yet, of whole vectors with so many numbers.
+    /// An untrained adviser, for whole vectors of `dimension` components.
     pub(super) fn new(kind: AdviserKind, dimension: usize) -> Result<Self> {
         Ok(match kind {
             AdviserKind::Contextual => Self::Contextual(Contextually::new(small_dimension(dimension))?),
@@ -123,7 +123,7 @@ impl Member {
             Self::LocalMeans(own) => own.learn(&views.whole, truth, rng),
             Self::Captions(_) if views.words.is_empty() => Ok(()),
             Self::Captions(own) => own.learn(&views.words, truth, rng),
-            // It learns elsewhere.
+            // It learns outside of the ensemble.
             Self::Recogniser => Ok(()),
         }
     }

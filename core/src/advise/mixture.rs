@@ -8,14 +8,14 @@ use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 
-/// What an adviser says in a round.
+/// The opinion of an adviser in a round.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Opinion {
     /// A score for each class by its number: the larger, the likelier.
     Scores(Vec<f64>),
     /// Classes, the likeliest first.
     Ranking(Vec<ClassId>),
-    /// Nothing now.
+    /// None in this round: the adviser sleeps.
     None,
 }
 
@@ -31,26 +31,26 @@ impl Opinion {
     }
 }
 
-/// What came of a round's opinions.
+/// The combination of a round's opinions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// Classes by falling chance, of equals those first that the mixture thinks likelier, and then
     /// the one known for longer.
     pub ranking: Vec<ClassId>,
-    /// The chance of each known class by whoever suggests (see [`super`]), in the order in which
-    /// they became known; they add up to 1.
+    /// The chance of each known class by the favourite or the mixture, whichever makes the
+    /// suggestion (see [`super`]), in the order in which they became known; they add up to 1.
     pub chances: Vec<(ClassId, f64)>,
     /// The same by the mixture.
     pub mixed: Vec<(ClassId, f64)>,
     /// What each adviser alone would suggest.
     pub each: Vec<Option<ClassId>>,
-    /// The same as places among the chances.
+    /// The same as positions among the chances.
     said: Vec<Option<usize>>,
     /// The chances by each adviser, by the pool, by each adviser joined with the order of labels,
     /// and by that order, `(2 n_advisers + 2, k)`.
     experts: Vec<Vec<f64>>,
     scores: Vec<Vec<f64>>,
-    /// Which records were asked.
+    /// Which records were used: 0 in rounds after a settled class, 1 after a young one.
     record: usize,
     /// The places of the favourites' suggestion and of the mixture's, where the favourites have
     /// one.
@@ -70,7 +70,7 @@ impl Advice {
     }
 }
 
-/// Advisers among whose suggestions the mixture may have to choose.
+/// Advisers that are trusted first, and how often following them would have been wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Favourites {
     advisers: Vec<usize>,
@@ -80,8 +80,8 @@ struct Favourites {
 }
 
 impl Favourites {
-    /// Of what they say, as places among the chances, what the mixture thinks likeliest, and the
-    /// first of them who says it.
+    /// Of the suggestions of the favourites, given as positions among the chances, the one that the
+    /// mixture thinks likeliest: the first favourite that makes it, and the position.
     fn suggestion(&self, said: &[Option<usize>], mixed: &[f64]) -> Option<(usize, usize)> {
         let say = self.advisers.iter().filter_map(|&adviser| Some((adviser, (*said.get(adviser)?)?)));
         // Of equally likely ones the mixture, too, takes the one known for longer.
@@ -116,8 +116,8 @@ pub struct Mixture {
 
 /// Rounds after which weights are shared half as much as at first.
 const CALM: f64 = 30.0;
-/// The favourites suggest the last class again where that was right in more than this share of
-/// rounds, and of so many more in which it was not.
+/// The favourites' suggestion is the last class where that came again in more than this share of
+/// rounds, with so many rounds added in which it did not.
 const PROVED: f64 = 0.8;
 const DOUBTS: f64 = 4.0;
 
@@ -144,9 +144,9 @@ impl Mixture {
 
     /// A mixture that trusts some advisers most until it has seen more: of weight and exponents
     /// they share 0.8 and 1, 0.1 have the pool and each of the others' exponents, and the others
-    /// share the rest. For those who are good from the first few examples on, as nearest neighbours
-    /// are. The mixture chooses among what they suggest, while that would have been wrong no more
-    /// often than its own choice: see [`super`].
+    /// share the rest. For advisers that are good from the first few examples on, such as nearest
+    /// neighbours. The mixture chooses among what they suggest, while that would have been wrong no
+    /// more often than its own choice: see [`super`].
     ///
     /// # Errors
     /// [`Error::Option`] for fewer than 2 advisers or more than 64, for favourites that are none of
@@ -204,9 +204,9 @@ impl Mixture {
         &self.classes
     }
 
-    /// How much each adviser is trusted now, `(n_advisers)`: not negative, with the sum 1. What the
-    /// pool is trusted counts for its advisers by their exponents; how much the order of labels is
-    /// trusted by itself counts for none.
+    /// How much each adviser is trusted now, `(n_advisers)`: not negative, with the sum 1. The
+    /// weight of the pool is divided among its advisers by their exponents; that of the order of
+    /// labels alone is left out.
     pub fn trust(&self) -> Vec<f64> {
         let n = self.records.len();
         let exponents = &self.pool.exponents()[..n];
@@ -251,7 +251,7 @@ impl Mixture {
             (0..self.records.len()).map(|i| opinions.get(i).unwrap_or(&Opinion::None).scores(&self.classes)).collect();
         let record = usize::from(self.recurrence.is_young());
         let said: Vec<Option<usize>> = scores.iter().map(|scores| largest(scores)).collect();
-        // To the pool, who says nothing says that all classes are alike.
+        // In the pool, an adviser without an opinion gives all classes the same chance.
         let alone = |i: usize| said[i].map_or_else(|| vec![1.0 / k as f64; k], |_| self.records[i][record].chances(&scores[i], k));
         let mut experts: Vec<Vec<f64>> = (0..self.records.len()).map(alone).collect();
         let order = self.recurrence.chances(k);
@@ -260,7 +260,7 @@ impl Mixture {
         let joined = |own: &Vec<f64>| pool::chances(own.iter().zip(&order).map(|(a, b)| a.ln() + b.ln()).collect());
         let joined: Vec<Vec<f64>> = experts.iter().map(joined).collect();
         experts.extend([pooled].into_iter().chain(joined).chain([order]));
-        // Who says nothing sleeps, and counts as saying what the others do.
+        // An adviser without an opinion sleeps: its chances are those of the others' mixture.
         let speaks = || said.iter().map(Option::is_some);
         let sleeps: Vec<bool> = speaks().chain([true]).chain(speaks()).chain([true]).map(|speaks| !speaks).collect();
         let awake = || self.weights.iter().zip(&experts).zip(&sleeps).filter(|(_, sleeps)| !**sleeps).map(|(pair, _)| pair);

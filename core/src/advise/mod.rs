@@ -1,20 +1,21 @@
-//! Prediction with expert advice on the class of one thing: several advisers, combined by how well
+//! Prediction with expert advice on the class of one item: several advisers, combined by how well
 //! each has done, so that the whole is never much worse than the best of them.
 //!
-//! An [`Ensemble`] is what labels are suggested with: it has advisers of some [`AdviserKind`]s,
-//! which look at the [`Views`] of a thing, and a [`Mixture`] of what they say. A [`History`] is an
+//! An [`Ensemble`] suggests labels: it has advisers of some [`AdviserKind`]s, each of which uses
+//! one of the [`Views`] of an item, and a [`Mixture`] of their opinions. A [`History`] is an
 //! ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
 //! labelling desks of `eval` use the same, so that what is measured is what is served.
 //!
-//! An adviser gives a score for each class, or an order of them; [`Calibrated`] makes chances of
-//! either, from how often its first, second, ... choice was right before. [`Recurrence`] gives
-//! chances by the order of labels alone: the class of the last one may come again, as it does when
-//! people go through folders or through runs of photos. A [`Mixture`] has as its experts: each
-//! adviser; the same chances times those of the order, as Bayes' rule has it; the order; and a
-//! [`Pool`] of all, p ∝ Π p_i^θ_i. However these learn, the mixture's bound holds.
+//! An adviser gives a score for each class, or a ranking of classes; [`Calibrated`] turns either
+//! into chances (probabilities), from how often its first, second, ... choice was right before.
+//! [`Recurrence`] gives chances by the order of labels alone: the class of the last one may come
+//! again, as it does when people go through folders or through runs of photos. The experts of a
+//! [`Mixture`] are: each adviser; each adviser's chances times those of the order of labels,
+//! normalised as by Bayes' rule; the order of labels alone; and a [`Pool`] of all, p ∝ Π p_i^θ_i.
+//! However these learn, the mixture's bound holds.
 //!
-//! Where the last class had only one or two examples, advisers keep another record: they do not
-//! know how little they know of it.
+//! In rounds after a label whose class has only one or two examples, the record of each adviser is
+//! kept apart: advisers know little of such a class, and their scores do not show it.
 //!
 //! - Herbster and Warmuth, *Tracking the best expert*, 1998: fixed share. The proof below is
 //!   theirs, with a rate that falls.
@@ -74,9 +75,9 @@
 //! suggest, the one that the mixture thinks likeliest (or the last class, where that came again in
 //! more than four of five rounds of late, with four more counted against it), and the class that
 //! the mixture thinks likeliest of all. Let a and b be how often they were wrong so far. The
-//! favourites' is suggested where a <= b, else the mixture's. What is told as the chances is then a
-//! favourite's own who says so, from its record. In the rounds in which a favourite said something
-//! and the class was known, suggestions were wrong
+//! favourites' is suggested where a <= b, else the mixture's. The chances reported are then those
+//! of a favourite that suggests it, by its record. In the rounds in which a favourite said
+//! something and the class was known, suggestions were wrong
 //!
 //! ```text
 //! at most 2 min(a, b) + 1 times.
@@ -87,8 +88,8 @@
 //! the smaller count at the end. So there are at most two such rounds for each v below that, and
 //! one at it: with two, both counts would be above it.
 //!
-//! If the last class never stood in for them and favourites always say something, two more are
-//! plain. Where all favourites are right they say the same, which is then chosen, so a is at most
+//! If the last class never stood in for them and favourites always have an opinion, two more bounds
+//! follow. Where all favourites are right they say the same, which is then chosen, so a is at most
 //! the sum of their mistakes. And where the mixture is right, its class is chosen as soon as one of
 //! them says it, so that a is at most b and the mistakes of the best favourite together.
 

@@ -1,8 +1,8 @@
 //! Advisers that look at all labelled examples: the nearest of each class, the nearest few of all,
 //! and means of the nearest few of each class.
 //!
-//! Scores are minus the logarithms of distances where one can be had: how sure an adviser is, is
-//! then how many times as far the next class is.
+//! Scores are minus the logarithms of distances where one can be had: the lead of the first class
+//! is then the logarithm of how many times as far away the second is.
 
 use super::advisers::Adviser;
 use super::mixture::Opinion;

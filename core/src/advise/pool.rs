@@ -5,11 +5,11 @@ use crate::error::Result;
 
 /// No class has a smaller chance than this over the number of classes.
 const LEAST: f64 = 1e-6;
-/// How firmly exponents are what they are at first: as after so much curvature of the log loss.
+/// The weight of the initial exponents: A, the sum of curvatures, begins as this multiple of I.
 const FIRM: f64 = 16.0;
 /// The largest exponent.
 const MOST: f64 = 4.0;
-/// A slope is cut off here, however unlikely the truth was.
+/// Slopes are clipped to this size, however unlikely the truth was.
 const STEEPEST: f64 = 4.0;
 
 /// Normalises logarithms of chances; no class becomes impossible.
@@ -64,7 +64,8 @@ impl Pool {
         chances(pooled)
     }
 
-    /// Learns that class `truth` was right when the factors gave these chances and the pool those.
+    /// Learns that class `truth` was right when the factors gave the chances `factors` and the pool
+    /// the chances `pooled`.
     pub fn learn(&mut self, factors: &[&[f64]], pooled: &[f64], truth: usize) {
         let n = self.exponents.len();
         let means: Vec<f64> = factors.iter().map(|factor| pooled.iter().zip(*factor).map(|(p, own)| p * own.ln()).sum()).collect();

@@ -1,24 +1,24 @@
-//! The order in which things come: how often the next one is of the class of the last, as in
-//! folders and in runs of photos.
+//! The order in which items come: how often the next one is of the class of the last, as in folders
+//! and in runs of photos.
 
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 
-/// What is left of a round's weight a round later: people go over from one way of labelling to
-/// another.
+/// The factor by which the weight of a round falls each round: people change the order in which
+/// they label.
 const LASTING: f64 = 0.995;
-/// At first, as if the last class had come again in half a round of k.
+/// Pseudo-rounds at the start, in which the last of k classes came again with chance 1/k.
 const PRIOR: f64 = 0.5;
 /// No class has a smaller chance than this over the number of classes.
 const LEAST: f64 = 1e-3;
 /// A class is young with so many examples or fewer.
 const YOUNG: f64 = 2.0;
 
-/// How often the class of the last thing came again. Classes are numbered from 0 as they become
+/// How often the class of the last item came again. Classes are numbered from 0 as they become
 /// known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recurrence {
-    /// Rounds in which it did, and in which another known class came; both fade.
+    /// Rounds in which it did, and in which another known class came; both decay by `LASTING`.
     rounds: [f64; 2],
     /// Examples of each class.
     counts: Vec<f64>,
@@ -26,7 +26,7 @@ pub struct Recurrence {
 }
 
 impl Recurrence {
-    /// The chance of each of k classes, whatever the thing is; they add up to 1.
+    /// The chance of each of k classes, whatever the item is; they add up to 1.
     pub fn chances(&self, k: usize) -> Vec<f64> {
         let even = 1.0 / k.max(1) as f64;
         let Some(last) = self.last.filter(|last| *last < k && k > 1) else { return vec![even; k] };
@@ -36,13 +36,13 @@ impl Recurrence {
         (0..k).map(|class| (1.0 - LEAST) * own(class) + LEAST * even).collect()
     }
 
-    /// The class of the last thing.
+    /// The class of the last item.
     pub fn last(&self) -> Option<usize> {
         self.last
     }
 
-    /// How often it came again, as a share, as if it had not in so many more rounds: what is
-    /// certain of it.
+    /// The share of rounds in which it came again, with `doubts` rounds added in which it did not:
+    /// a cautious estimate.
     pub fn proved(&self, doubts: f64) -> f64 {
         let [again, other] = self.rounds;
         again / (again + other + doubts)
@@ -53,14 +53,13 @@ impl Recurrence {
         self.counts.len()
     }
 
-    /// Whether the last class had come but once or twice. Then advisers know little of it and do
-    /// not know that, so they are judged apart.
+    /// Whether the last class has only one or two examples. Advisers know little of it then, and
+    /// their scores do not show it, so their records of such rounds are kept apart.
     pub fn is_young(&self) -> bool {
         self.last.and_then(|last| self.counts.get(last)).is_some_and(|count| *count <= YOUNG)
     }
 
-    /// Learns which class came. One that was not known before says nothing of how often known ones
-    /// come again.
+    /// Learns which class came. A class that was not known before does not count as a round.
     pub fn learn(&mut self, class: usize) {
         if self.counts.len() <= class {
             self.counts.resize(class + 1, 0.0);

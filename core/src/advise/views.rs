@@ -1,5 +1,5 @@
-//! The views of a thing that advisers look at: a vector, a small projection of it, words, and what
-//! a recogniser says.
+//! The representations of an item that advisers use: a vector, a small projection of it, words, and
+//! the recogniser's opinion.
 
 use super::mixture::Opinion;
 use crate::linalg::double::norm;
@@ -7,42 +7,43 @@ use crate::linalg::projection::RandomProjection;
 use crate::random;
 use crate::sparse::SparseVec;
 
-/// Numbers of the small view besides its constant: the cost of contextual search grows with their
-/// square.
+/// Components of the small view without the constant one: the cost of contextual search grows with
+/// their square.
 const SMALL: usize = 32;
 
-/// The views of one thing.
+/// The views of one item.
 #[derive(Clone, Debug)]
 pub struct Views {
-    /// All its numbers, of length 1 at most.
+    /// All its components, of norm 1 at most.
     pub whole: Vec<f64>,
-    /// A random projection of `whole` and a last number that is the same for all things, of length
+    /// A random projection of `whole`, and a last component that is the same for all items; of norm
     /// 1 at most.
     pub small: Vec<f64>,
-    /// The words said of it; empty where there are none.
+    /// The words of its captions with their counts; empty where there are none.
     pub words: SparseVec,
-    /// What a recogniser thinks of it.
+    /// The recogniser's opinion on it.
     pub recognised: Opinion,
 }
 
 /// Makes views of vectors of one dimension.
 #[derive(Clone, Debug)]
 pub struct Projector {
-    /// None where vectors have no more than [`SMALL`] numbers, which stay as they are.
+    /// None where vectors have no more than [`SMALL`] components: they stay as they are.
     projection: Option<RandomProjection>,
 }
 
 impl Projector {
-    /// A projection of vectors with `dimension` numbers, drawn from `seed`. O(dimension).
+    /// A projection of vectors with `dimension` components, with signs drawn from `seed`.
+    /// O(dimension).
     pub fn new(dimension: usize, seed: u64) -> Self {
         let draw = || RandomProjection::new(dimension, SMALL, &mut random::stream(seed, 0));
         Self { projection: (dimension > SMALL).then(draw) }
     }
 
-    /// The views of a thing with these numbers, which are divided by their length where that is
-    /// above 1, and these words; no recogniser was asked. O(dimension).
+    /// The views of an item with these components, divided by their norm where that is above 1, and
+    /// these words, without a recogniser's opinion. O(dimension).
     pub fn views(&self, mut whole: Vec<f64>, words: SparseVec) -> Views {
-        // A length of 1 must not become more by rounding.
+        // Rounding must not make the norm larger than 1.
         let length = norm(&whole).max(1.0);
         whole.iter_mut().for_each(|x| *x /= length * (1.0 + 1e-12));
         let mut small = self.projection.as_ref().map_or_else(|| whole.clone(), |projection| projection.project(&whole));
@@ -53,7 +54,7 @@ impl Projector {
     }
 }
 
-/// Numbers of the small view of vectors with `dimension` numbers.
+/// Components of the small view of vectors with `dimension` components.
 pub(super) fn small_dimension(dimension: usize) -> usize {
     dimension.min(SMALL) + 1
 }

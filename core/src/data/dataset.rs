@@ -1,4 +1,4 @@
-//! Labelled pictures, and the account of how they were read.
+//! Labelled pictures, and a report of how they were read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,13 +24,13 @@ pub struct Dataset {
     pub classes: Vec<String>,
     /// The pictures, sorted by path or by frame.
     pub items: Vec<Item>,
-    /// How the files were understood.
+    /// How classes and objects were read from the files.
     pub layout: Layout,
     /// What was left out and why, sorted by path.
     pub skipped: Vec<Skipped>,
 }
 
-/// One picture and what is known of it.
+/// One picture and what is known about it.
 #[derive(Clone, Debug)]
 pub struct Item {
     /// Where its pixels are.
@@ -44,7 +44,7 @@ pub struct Item {
     pub meta: Meta,
 }
 
-/// Where pixels are.
+/// The source of a picture's pixels.
 #[derive(Clone, Debug)]
 pub enum ImageSource {
     /// In an image file.
@@ -61,7 +61,7 @@ pub enum ImageSource {
 /// Where labels are looked for in a folder of images; a NORB file has its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Labels {
-    /// In folders or in names, whichever explains the files.
+    /// In folders or in names of files, whichever fits the files.
     #[default]
     Auto,
     /// In the names of folders.
@@ -100,16 +100,16 @@ pub struct OpenOptions {
     pub unlabelled_too: bool,
 }
 
-/// How the files of a set were understood.
+/// How classes and objects were read from the files of a set.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Where the classes come from.
     pub classes_from: ClassesFrom,
     /// The name of the naming pattern that was used, one of [`names::PATTERNS`].
     pub pattern: Option<&'static str>,
-    /// All of it in words for people.
+    /// A description in words.
     pub words: String,
-    /// A few pictures and what was found out about them.
+    /// A few pictures, with what was read from their paths.
     pub preview: Vec<Preview>,
     /// Stereo pairs, each of which became one item.
     pub pairs: usize,
@@ -132,12 +132,12 @@ pub enum ClassesFrom {
     Nowhere,
 }
 
-/// A picture as it was understood, for people.
+/// What was read from a picture's path, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     /// The picture's name.
     pub name: String,
-    /// What was found out, such as `truck, instance 7, left camera`.
+    /// What was read, such as `truck, instance 7, left camera`.
     pub parts: String,
 }
 
@@ -146,7 +146,8 @@ pub struct Preview {
 pub struct Skipped {
     /// What was left out.
     pub path: PathBuf,
-    /// One word for programs: `unsupported`, `link`, `special`, `too_deep`, `io` or `no_class`.
+    /// The reason as one word, for programs: `unsupported`, `link`, `special`, `too_deep`, `io` or
+    /// `no_class`.
     pub reason: &'static str,
     /// The reason in words.
     pub detail: String,
@@ -205,7 +206,7 @@ impl Item {
         }
     }
 
-    /// A name for people: the file's, or for a NORB frame the one of [`NorbSet::name`].
+    /// A name to be shown: the file's, or for a NORB frame the one of [`NorbSet::name`].
     pub fn name(&self) -> String {
         match &self.source {
             ImageSource::File(path) => error::display(Path::new(path.file_name().unwrap_or_default())),
@@ -229,7 +230,7 @@ pub(super) fn group_name(class: &str, instance: &str) -> String {
     }
 }
 
-/// A few items from all over the set as they were understood.
+/// A few items, spread evenly over the set, with what was read from their paths.
 pub(super) fn preview(items: &[Item], classes: &[String]) -> Vec<Preview> {
     let parts = |item: &Item| match item.meta.to_string() {
         meta if meta.is_empty() => classes[item.class.index()].clone(),

@@ -1,4 +1,4 @@
-//! What the folders and names of image files say about classes and objects.
+//! Reads classes and objects from the folders and names of image files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -51,8 +51,8 @@ struct Found {
 }
 
 impl Found {
-    /// What the name tells; a word that cameras write is a category where the folder bears the same
-    /// name.
+    /// The parts of the name; a word that cameras write is a category only where the folder has the
+    /// same name.
     fn name(&self, pattern: &NamePattern) -> Option<Name> {
         let is_folder = |category: &str| self.folders.last().is_some_and(|folder| folder.name.to_lowercase() == category);
         pattern.read(&self.stem, is_folder)
@@ -67,7 +67,8 @@ struct Folder {
 
 /// Where classes are taken from.
 enum Plan {
-    /// The folder at this level below the root; names add to it where they agree.
+    /// The folder at this level below the root; names of files add the other parts where they
+    /// agree.
     Folders {
         level: usize,
     },
@@ -220,7 +221,8 @@ fn class_level(files: &[Found]) -> usize {
     if names.len() > 1 && !are_objects { level } else { 0 }
 }
 
-/// Whether the names speak of the classes that the folders at this level show, four times of five.
+/// Whether at least four of five names have the class of their folder at this level as their
+/// category.
 fn agrees(choice: &Choice, files: &[Found], level: usize) -> bool {
     let parsed = files.iter().filter_map(|file| Some((file.folders.get(level)?, file.name(choice.pattern)?)));
     let n_same = parsed.filter(|(folder, name)| is_same_class(&name.category, &folder.name)).count();

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 pub(super) const MAX_BYTES: u64 = u32::MAX as u64;
 /// Most dimensions of a matrix.
 const MAX_DIMS: u32 = 8;
-/// Bytes between two looks at the cancel flag.
+/// Bytes read between two checks for cancellation.
 const STEP: u64 = 8 << 20;
 
 /// What a matrix is made of.
@@ -146,7 +146,7 @@ pub(super) struct Matrix<'a> {
 
 impl<'a> Matrix<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
-        // Opening a pipe or a device could wait for ever, so the kind is asked first.
+        // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
         let meta = std::fs::metadata(path).map_err(Error::io("read", path))?;
         if !meta.is_file() {
             return Err(broken(path, "a NORB matrix", "something that is not a file"));

@@ -1,7 +1,7 @@
-//! Labelled pictures from folders and NORB files, with an account of how they were read.
+//! Labelled pictures from folders and NORB files, with a report of how they were read.
 //!
 //! Besides: captions and labels in tables ([`tables`]), examples as sparse vectors ([`libsvm`],
-//! [`multilabel`]), and a made world of pictures ([`toys`]).
+//! [`multilabel`]), and a generator of synthetic pictures ([`toys`]).
 //!
 //! ```
 //! use tessera_core::data::toys::{ToyOptions, generate};

@@ -1,4 +1,5 @@
-//! Names of files that tell what they show, in the ways people export NORB and its kin.
+//! Patterns of file names that hold category, object and view, as people export NORB and similar
+//! sets.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ pub struct NamePattern {
 /// A part of a name. Numbers may carry their word or its first letters: `3`, `e3`, `elev3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameField {
-    /// A running number, which tells nothing.
+    /// A running number without a meaning.
     Number,
     /// One or more words.
     Category,
@@ -119,7 +120,7 @@ const NO_CATEGORY: [&str; 33] = [
 
 const SEPARATORS: [char; 3] = ['_', '-', ' '];
 
-/// What a name tells.
+/// The parts of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The category in lower case, its words separated as in the name.
@@ -137,7 +138,7 @@ pub struct Choice {
     pub fits: usize,
     /// How many names there are.
     pub of: usize,
-    /// How many categories the fitting names speak of.
+    /// How many categories the fitting names have.
     pub n_categories: usize,
 }
 
@@ -187,7 +188,7 @@ impl NamePattern {
         is_category.then_some(Name { category, meta })
     }
 
-    /// Whether chance cannot write such names: they end in a camera.
+    /// Whether names of this pattern hardly occur by chance: they end in a camera.
     fn is_distinctive(&self) -> bool {
         self.fields.contains(&NameField::Camera)
     }
@@ -249,7 +250,7 @@ pub fn choose(stems: &[&str]) -> Option<Choice> {
     choose_by(stems, |stem, pattern| pattern.parse(stem))
 }
 
-/// As [`choose`], for whatever has a name.
+/// As [`choose`], for values of any type with a name.
 pub(super) fn choose_by<T>(named: &[T], parse: impl Fn(&T, &NamePattern) -> Option<Name>) -> Option<Choice> {
     let mut best: Option<Choice> = None;
     for pattern in &PATTERNS {
@@ -263,8 +264,8 @@ pub(super) fn choose_by<T>(named: &[T], parse: impl Fn(&T, &NamePattern) -> Opti
 }
 
 impl Choice {
-    /// Whether the pattern explains names that were not said to have one: it fits four of five, and
-    /// either ends in a camera or shows each category twice on average.
+    /// Whether the pattern may be used without being asked for: it fits four of five, and either
+    /// ends in a camera or shows each category twice on average.
     pub fn is_convincing(&self) -> bool {
         self.fits_most() && (self.pattern.is_distinctive() || self.fits >= 2 * self.n_categories)
     }

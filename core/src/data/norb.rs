@@ -173,7 +173,7 @@ impl NorbSet {
         &self.info[pair as usize * self.n_columns..][..self.n_columns]
     }
 
-    /// What is known of a frame. A negative number stands for nothing known.
+    /// What is known about a frame. A negative number in the file means not known.
     ///
     /// # Panics
     /// When there is no such frame.

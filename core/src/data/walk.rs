@@ -1,4 +1,4 @@
-//! Every image file under a folder, and a line for everything that could not be had.
+//! Lists every image file under a folder, and everything that was left out with the reason.
 
 use std::fs;
 use std::io;
@@ -22,7 +22,7 @@ const UNSUPPORTED: [&str; 39] = [
     "tga",
 ];
 
-/// Endings of files that lie beside pictures and are none, in lower case.
+/// Endings of files that often lie beside pictures, in lower case.
 const COMPANIONS: [&str; 12] = ["csv", "db", "gz", "htm", "html", "ini", "json", "jsonl", "mat", "md", "tsv", "txt"];
 
 /// What a folder holds.

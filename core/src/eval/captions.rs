@@ -1,5 +1,5 @@
-//! Photos found by words: a memory a photo, found by the words of its captions, rewarded by how
-//! alike photos are (Sun et al. 2019, section 4.4).
+//! Photos found by words: a memory a photo, found by the words of its captions, rewarded by the
+//! similarity of photos (Sun et al. 2019, section 4.4).
 
 mod indexes;
 
@@ -34,7 +34,7 @@ const CELL: u32 = 16;
 /// The most principal components.
 const COMPONENTS: usize = 200;
 
-/// A photo, what is said of it, and how it looks.
+/// A photo with its captions and its histograms of gradients.
 #[derive(Clone, Debug)]
 pub struct Photo {
     /// Its file's name.
@@ -45,7 +45,8 @@ pub struct Photo {
     pub look: Vec<f32>,
 }
 
-/// Reads the photos of these names from a folder. Those that fail are left out and told of.
+/// Reads the photos of these names from a folder. Those that fail are left out and returned with
+/// their errors.
 ///
 /// # Errors
 /// [`Error::Data`] for a name without captions; [`Error::Cancelled`].
@@ -91,7 +92,7 @@ fn look(picture: &image::RgbImage) -> Vec<f32> {
     look
 }
 
-/// How alike two photos are: the cosine of their gradients.
+/// The similarity of two photos: the cosine of their gradients.
 fn likeness(a: &Photo, b: &Photo) -> f32 {
     single::dot(&a.look, &b.look)
 }
@@ -101,18 +102,18 @@ fn vector(photo: &Photo) -> SparseVec {
     counts(&photo.captions.join(" "), Stemming::None)
 }
 
-/// How a way of finding photos did: one photo found for each query.
+/// The scores of one index of photos: one photo is found for each query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RetrievalScore {
-    /// How alike the photo found and the right one are, on average; 0 where none was found.
+    /// The mean similarity of the photo found and the right one; 0 where none was found.
     pub reward: f64,
-    /// Time of an answer.
+    /// Time of a query.
     pub time: Duration,
     /// Memories scored for an answer, on average.
     pub memories: f64,
 }
 
-/// The rewards and times of all ways.
+/// The rewards and times of all indexes.
 #[derive(Clone, Debug, Default)]
 pub struct Retrieval {
     /// The memory when all photos are inserted.
@@ -135,27 +136,27 @@ pub struct Retrieval {
     pub shapes: Vec<Shape>,
 }
 
-/// How the memory is trained and asked.
+/// How the memory is trained and queried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetrievalSetting {
     /// How trees are grown and taught.
     pub options: CmtOptions,
     /// Passes with rewards.
     pub supervised_passes: u32,
-    /// Taken from each reward before it is learned, so that what is learned is which answers are
+    /// Taken from each reward before it is learned, so that the scorer learns which answers are
     /// better than usual. `None`: the mean of the rewards so far. The paper has 0.
     pub baseline: Option<f32>,
-    /// Leaves looked at for each tree.
+    /// Leaves searched in each tree.
     pub leaves: usize,
 }
 
-/// Remembers the photos of `train` and asks for those of `test` by all their captions, in each way
-/// on one thread.
+/// Puts the photos of `train` into each index and queries for those of `test` by all their
+/// captions, on one thread.
 ///
 /// As the paper: a memory is found by the counts of its words, and in passes with rewards all
-/// memories of a leaf are rewarded by how alike they are to the photo asked for. Unlike the paper a
-/// baseline is taken from rewards: all photos are alike to some degree, and a scorer that learns
-/// this much of every word ranks no better than before.
+/// memories of a leaf are rewarded by their similarity to the photo asked for. Unlike the paper a
+/// baseline is subtracted from rewards: all photos are similar to some degree, and a scorer that
+/// learns this much of every word ranks no better than before.
 ///
 /// # Errors
 /// [`Error::Option`], [`Error::Cancelled`].
@@ -234,9 +235,9 @@ fn query(text: &str) -> TextQuery {
 /// Seconds after which no further round begins.
 const PATIENCE: f64 = 20.0;
 
-/// Asks each index for each photo of `test`. The indexes take turns, round by round, so that all of
-/// them meet the machine in the same states: in a round that warms it up, and in seven more or as
-/// many as there is patience for, of which the median time counts.
+/// Queries each index for each photo of `test`. The indexes take turns, round by round, so that all
+/// of them meet the machine in the same states: first a round to warm up, then seven more, or as
+/// many as begin within `PATIENCE` seconds, of which the median time counts.
 fn measure<const N: usize>(
     train: &[Photo],
     test: &[Photo],
@@ -277,16 +278,16 @@ fn measure<const N: usize>(
     }))
 }
 
-/// How often the photo asked for is found: as shares of the queries, and the time of one.
+/// How often the right photo is found, as shares of the queries, and the time and work of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RecallScore {
     /// It is the first.
     pub at_1: f64,
     /// It is among the first ten photos.
     pub at_10: f64,
-    /// Time of an answer.
+    /// Time of a query.
     pub time: Duration,
-    /// Features gone through for an answer, on average.
+    /// Mean number of features read for a query.
     pub features: f64,
 }
 
@@ -301,7 +302,7 @@ pub struct Recalls {
     pub index: RecallScore,
 }
 
-/// What a memory of the recall experiment is.
+/// The texts that make a memory in the recall experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryUnit {
     /// Each caption by itself.
@@ -310,9 +311,9 @@ pub enum MemoryUnit {
     Photos,
 }
 
-/// Remembers all captions but the fifth of each photo, weighed by tf-idf, and asks for the photos
-/// of `test` by their fifth. Photos without five captions are remembered with all they have, and
-/// not asked for. Nothing is rewarded.
+/// Indexes all captions but the fifth of each photo, weighed by tf-idf, and queries for the photos
+/// of `test` by their fifth. Photos without five captions are indexed with all they have, and not
+/// queried for. There are no rewards.
 ///
 /// # Errors
 /// [`Error::Option`], [`Error::Cancelled`].

@@ -18,10 +18,9 @@ pub struct FewShotTraining {
     pub options: CmtOptions,
     /// Passes in which examples are inserted (the first) and put in again (the others).
     pub unsupervised_passes: u32,
-    /// Passes in which each example is asked for and the answer rewarded.
+    /// Passes in which each example is queried and the answer rewarded.
     pub supervised_passes: u32,
-    /// Whether each example is asked for and rewarded before it is inserted, and there are no other
-    /// passes.
+    /// Whether each example is queried and rewarded before it is inserted, without other passes.
     pub online: bool,
 }
 
@@ -30,9 +29,9 @@ pub struct FewShotTraining {
 pub struct FewShotMemory {
     /// The memory; a value is a class, an identifier the position of an example.
     pub memory: Cmt<ClassId>,
-    /// Examples answered wrongly when they were new, as a share.
+    /// The share of examples that were answered wrongly just before they were inserted.
     pub progressive_error: f64,
-    /// Time of training for an example and a pass, without the asking for the progressive error.
+    /// Training time for an example and a pass, without the queries for the progressive error.
     pub time: Duration,
 }
 
@@ -96,18 +95,18 @@ fn answer(memory: &Cmt<ClassId>, x: &SparseVec, leaves: usize, cost: &mut Cost) 
     Some(memory.get(answer.hits.first()?.id)?.value)
 }
 
-/// How a memory did on examples whose classes are known.
+/// The scores of a classifier on examples of known classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FewShotScores {
-    /// Examples answered wrongly, as a share.
+    /// The share of examples answered wrongly.
     pub error: f64,
     /// Time of an answer.
     pub time: Duration,
-    /// Work of an answer, on average: routers asked, memories scored, features gone through.
+    /// Mean work of a query: routers, memories scored, features read.
     pub work: [f64; 3],
 }
 
-/// Asks a memory for the class of each example, looking at `leaves` leaves for each tree.
+/// Queries a memory for the class of each example, searching `leaves` leaves in each tree.
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
@@ -117,7 +116,7 @@ pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: us
     measure(examples, progress, &mut work, |x, work| answer(memory, x, leaves, work))
 }
 
-/// Asks for the class of the nearest example by cosine, looking at all: the yardstick.
+/// Predicts the class of the nearest example by cosine, by an exact scan: the yardstick.
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
@@ -182,9 +181,9 @@ pub fn self_consistency_error<V>(memory: &Cmt<V>) -> f64 {
     lost.count() as f64 / memory.len().max(1) as f64
 }
 
-/// By how many bits more the answers tell the classes than always giving the most frequent class of
-/// `train` would: log2 of the accuracy over that of the constant answer, on `test`. Minus infinity
-/// with no right answer.
+/// The entropy reduction over always answering with the most frequent class of `train`, in bits:
+/// log2 of the accuracy over that of the constant answer, on `test`. Minus infinity with no right
+/// answer.
 pub fn entropy_reduction(error: f64, train: &[(ClassId, SparseVec)], test: &[(ClassId, SparseVec)]) -> f64 {
     let mut counts = BTreeMap::new();
     for (class, _) in train {

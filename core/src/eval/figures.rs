@@ -1,4 +1,4 @@
-//! Curves: how error, work and room of a memory change with its options and its size (figures 5 to
+//! Curves: how error, work and size of a memory change with its options and its size (figures 5 to
 //! 7 of Sun et al. 2019).
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const SMALL: f64 = 0.5;
 /// A class and a vector.
 type Example = (ClassId, SparseVec);
 
-/// A table of numbers, of which the first column is what was changed.
+/// A table of numbers; its first column is the quantity that varies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// What it shows, in a word.
@@ -37,8 +37,8 @@ impl Curve {
         Self { name, columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row: what was changed, and the means of several runs, of times the medians; after the
-    /// first comes its standard deviation.
+    /// Adds a row: the values that vary, and the means of several runs, of times the medians; the
+    /// first mean is followed by its standard deviation.
     fn push(&mut self, changed: &[f64], runs: impl Iterator<Item = Result<Vec<f64>>>) -> Result<()> {
         let runs = runs.collect::<Result<Vec<_>>>()?;
         let n = runs.len() as f64;
@@ -71,10 +71,10 @@ impl Curve {
 ///   with one of each class (figure 5b);
 /// - `leaves_c`: test error and time against c (figures 5c and 6);
 /// - `shots`: the same against the examples of each class (figures 5d and 7);
-/// - `budget`: test error against work, with trees and leaves looked at; leaves are small (c =
+/// - `budget`: test error against work, with the trees and leaves searched; leaves are small (c =
 ///   0.5), so that work is spent on trees;
-/// - `yardsticks`: the error of the nearest by cosine, and the features that a scan, and the
-///   postings that an inverted index read for it.
+/// - `yardsticks`: the error of the nearest by cosine, the features that a scan reads for it, and
+///   the postings that an inverted index reads.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
@@ -182,12 +182,12 @@ const WORDS: usize = 10;
 /// Queries at each size.
 const QUERIES: usize = 1000;
 
-/// The curve `growth`: depth, work, time and room with 1,000 memories, 2,154, 4,642, 10,000 and so
+/// The curve `growth`: depth, work, time and size with 1,000 memories, 2,154, 4,642, 10,000 and so
 /// on up to `memories`.
 ///
 /// Memories are made captions: ten words of 20,000, of which the one of rank r comes in proportion
-/// to 1 / r. Times of insertions have in them what is put in again; those of queries are medians of
-/// five rounds; `insert_routers` are those on a new memory's own way.
+/// to 1 / r. Times of insertions include reroutes; those of queries are medians of five rounds;
+/// `insert_routers` are those on the path of the new memory itself.
 ///
 /// # Errors
 /// [`crate::Error::Option`], [`crate::Error::Cancelled`].
@@ -217,7 +217,7 @@ pub fn growth(memories: u32, options: &CmtOptions, progress: &Progress) -> Resul
         for _ in 0..new {
             progress.step()?;
             let (id, x) = (memory.len() as u32, caption(&mut rng));
-            // A sample, for it costs time; the last ones, for it depends on the size.
+            // Only a sample, because it costs time; the last ones, because it depends on the size.
             if aim - id <= QUERIES as u32 {
                 routers += memory.query(&x, 0).cost.nodes;
                 own.push(x.clone());

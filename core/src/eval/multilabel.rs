@@ -22,11 +22,11 @@ pub struct MultiLabelTraining {
     pub options: CmtOptions,
     /// The rate at which functions of labels learn: above 0, at most 100.
     pub label_rate: f32,
-    /// Passes in which labels are asked for and the answer rewarded, after the one in which
+    /// Passes in which labels are predicted and the answer rewarded, after the one in which
     /// examples are inserted.
     pub supervised_passes: u32,
-    /// Only labels that at least so many memories of a leaf have are asked, when it is tested. The
-    /// paper's is 1.
+    /// In tests, only the linear functions of labels that at least so many memories of a leaf have
+    /// are evaluated. The paper has 1.
     pub votes: u32,
 }
 
@@ -73,7 +73,7 @@ pub fn train_all(data: &MultiLabel, training: &MultiLabelTraining, progress: &Pr
     Ok((all, start.elapsed() / data.examples.len().max(1) as u32 / passes))
 }
 
-/// How labels were predicted for examples whose labels are known; means over the examples.
+/// The scores of predicted labels on examples of known labels; means over the examples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LabellingScores {
     /// Labels that were predicted and do not hold, or hold and were not predicted: the paper's
@@ -88,11 +88,11 @@ pub struct LabellingScores {
     pub time: Duration,
 }
 
-/// A way to predict labels, which must ascend.
+/// A rule that predicts labels, in ascending order.
 pub type LabelRule<'a> = &'a dyn Fn(&SparseVec) -> Vec<ClassId>;
 
-/// Predicts labels for each example in each way. The ways take turns, round by round: in a round
-/// that warms the machine up, and in nine more, of which the median time counts.
+/// Predicts labels for each example by each rule. The rules take turns, round by round: first a
+/// round to warm up, then nine more, of which the median time counts.
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].

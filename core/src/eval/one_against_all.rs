@@ -1,4 +1,4 @@
-//! One-against-all: a linear function for each label, all of them asked; the yardstick of
+//! One-against-all: a linear function for each label, all of them evaluated; the yardstick of
 //! one-against-some.
 
 use multiversion::multiversion;

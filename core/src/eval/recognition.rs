@@ -81,8 +81,7 @@ pub fn learn(
     Ok(learned)
 }
 
-/// What an example is known by: its path from the folder that was opened, or its name in a NORB
-/// set.
+/// The name of an example: its path from the folder that was opened, or its name in a NORB set.
 fn name_in(data: &Dataset, item: &Item) -> String {
     match &item.source {
         ImageSource::File(path) => path.strip_prefix(&data.root).unwrap_or(path).to_string_lossy().into_owned(),
@@ -90,7 +89,7 @@ fn name_in(data: &Dataset, item: &Item) -> String {
     }
 }
 
-/// How a machine did on images whose classes are known.
+/// The scores of a machine on images of known classes.
 #[derive(Debug)]
 pub struct RecognitionScores {
     /// Names of all classes of machine and test data, in order; rows and columns of `confusion`.
@@ -105,7 +104,7 @@ pub struct RecognitionScores {
 }
 
 impl RecognitionScores {
-    /// Nothing tested yet, on these classes.
+    /// Empty scores for these classes.
     pub fn new(mut classes: Vec<String>) -> Self {
         classes.sort();
         classes.dedup();

@@ -1,5 +1,5 @@
-//! How a recogniser does on its own images, each judged without its object: what a window shows
-//! after training.
+//! A report on a recogniser by its own images, each judged without its object (holdout): what the
+//! window shows after training.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::hamming::HammingScan;
 use crate::ids::ItemId;
 use crate::nearest::NeighborIndex as _;
 
-/// How a recogniser does on its own images.
+/// A report on a recogniser by its own images.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Names of all classes, in order; rows and columns of `confusion`.
@@ -22,13 +22,13 @@ pub struct Report {
     pub judged: Vec<Judged>,
     /// `confusion[true][predicted]`, in images.
     pub confusion: Vec<Vec<u32>>,
-    /// From margins to confidence.
+    /// The calibration from margins to confidence.
     pub calibration: Calibration,
     /// Training images in all.
     pub images: usize,
     /// Training images whose object is not known: near copies of them may have been left in.
     pub objects_unknown: usize,
-    /// Judged images that have a near copy among those they were judged by, with that copy.
+    /// Judged images with a near copy among the images they were judged by, each with that copy.
     pub leaks: Vec<(ItemId, ItemId)>,
 }
 
@@ -59,7 +59,7 @@ pub struct ClassScore {
 }
 
 impl Report {
-    /// Sums up what was judged. `fingerprints` are the looks of training images (see
+    /// A report on judged images. `fingerprints` are the perceptual hashes of training images (see
     /// [`crate::picture::look`]); images without one are taken to have no near copies. O(judged *
     /// images) for those.
     pub fn new(ckm: &Ckm, held_out: &[HeldOut], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Self {
@@ -102,13 +102,13 @@ impl Report {
             .collect()
     }
 
-    /// What a model file says of this.
+    /// The metrics of this report that a model file holds.
     pub fn metrics(&self) -> Metrics {
         Metrics { held_out_accuracy: self.accuracy(), held_out: self.judged.len(), objects_unknown: self.objects_unknown }
     }
 }
 
-/// Bits of 256 in which two looks of one picture may differ.
+/// The most bits of 256 in which the perceptual hashes of near copies differ.
 const NEAR: f64 = 12.0;
 
 /// For each judged image the nearest copy among the images that it was judged by, if there is one.

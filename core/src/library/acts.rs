@@ -1,5 +1,4 @@
-//! What a user says of images: labels, captions, rejections, rewards and removal, each as the
-//! changes it comes to.
+//! Acts on images: labels, captions, rejections, rewards and removal, each as the changes it makes.
 
 use super::draft::{Acts, Draft};
 use super::event::{Caption, Change, Field, Reward, Swap, UserLabel};
@@ -9,14 +8,14 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::text::TextQuery;
 
-/// The least that a reward may say, either way.
+/// The least absolute value of a reward.
 pub const LEAST_REWARD: f64 = 0.001;
 
 /// Longest caption in characters.
 const LONGEST_CAPTION: usize = 10_000;
 
 impl Acts<'_> {
-    /// Says of images what class they are of, in one act. A class that does not exist yet is made.
+    /// Labels images, in one act. A class that does not exist yet is made.
     ///
     /// # Errors
     /// [`crate::Error::NotFound`] and [`crate::Error::Removed`] for an image that is not there;
@@ -50,8 +49,8 @@ impl Acts<'_> {
         Ok(Draft::new(words, changes))
     }
 
-    /// Says that images are not of a class (`rejected`), so that it is suggested for them no more,
-    /// or takes that back. Their labels stay.
+    /// Rejects a class for images (`rejected`), so that it is not suggested for them any more, or
+    /// takes the rejection back. Their labels stay.
     ///
     /// # Errors
     /// As [`Acts::label`]; [`crate::Error::NotFound`] when the class does not exist.
@@ -65,8 +64,8 @@ impl Acts<'_> {
         Ok(Draft::new(words, changes))
     }
 
-    /// Says that the label of an image is right and that it is of none of the classes `not`, in one
-    /// act: its label is the user's from now on.
+    /// Confirms the label of an image and rejects the classes `not` for it, in one act. The label
+    /// is the user's from now on, no longer its folder's.
     ///
     /// # Errors
     /// As [`Acts::reject`]; [`crate::Error::Unfit`] when it has no label or one of `not`.
@@ -103,8 +102,8 @@ impl Acts<'_> {
         Ok(Draft::new(words, vec![change]))
     }
 
-    /// Says how well an image answers a query, -1..=1; `None` takes back what was said. The query
-    /// counts by its words.
+    /// Sets the reward of an image as an answer to a query, -1..=1, rounded to thousandths; `None`
+    /// takes it back. Queries of the same words in the same order are one.
     ///
     /// # Errors
     /// As [`Acts::label`]; [`crate::Error::Unfit`] for a query without words or a reward out of
@@ -166,7 +165,7 @@ impl Acts<'_> {
     }
 }
 
-/// Images in words: `3 images`, or the name of one.
+/// Some images in words: `3 images`, or the file name of a single one.
 fn which(state: &State, images: &[ItemId]) -> String {
     match images {
         [one] => state.image(*one).map_or_else(|| format!("#{}", one.0), |image| image.file_name()),

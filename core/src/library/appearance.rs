@@ -1,5 +1,4 @@
-//! Which images of a library look like a picture: exactly, by a scan over one short vector an
-//! image.
+//! Images of a library by appearance: an exact scan over one short vector for each image.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,18 +18,18 @@ use crate::picture::look::fingerprint;
 use crate::picture::{Decoder, thumbnail};
 use crate::progress::Progress;
 
-/// The appearances that are in the machine, by the bytes of files.
+/// The appearances that are in memory, by the hash of the file's bytes.
 #[derive(Debug, Default)]
 pub(super) struct Appearances {
     of: HashMap<ContentHash, Appearance>,
-    /// Files of which there is neither a thumbnail nor one that can be made.
+    /// Files without a thumbnail, of which none can be made.
     without: HashSet<ContentHash>,
 }
 
-/// Files that are decoded at one time, for want of a kept thumbnail.
+/// The most files decoded in one call, where the cache has no thumbnail.
 const DECODED: usize = 64;
 
-/// A thumbnail made from a file that still has an image's bytes, and its look.
+/// A thumbnail made from a file that still has an image's bytes, and its perceptual hash.
 fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(Descriptor, Vec<u8>)> {
     let picture = from_file(state, image, decoder, &Progress::default())?;
     let small = thumbnail::shrink(&picture.pixels);
@@ -38,9 +37,9 @@ fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(
 }
 
 impl Library {
-    /// Brings the appearances of at most `n` images into the machine, from the cache, from their
-    /// thumbnails, or else from a few of their files, and gives the number of those that are still
-    /// to be brought: call it until that is 0. O(images + n thumbnails).
+    /// Loads the appearances of at most `n` images into memory, from the cache, from their
+    /// thumbnails, or else from at most 64 of their files, and returns the number of images still
+    /// to be loaded: call it until that is 0. O(images + n thumbnails).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
@@ -91,16 +90,17 @@ impl Library {
         Ok(left)
     }
 
-    /// The appearance of an image, if it is in the machine.
+    /// The appearance of an image, if it is in memory.
     pub fn appearance(&self, image: &Image) -> Option<&Appearance> {
         self.appearances.of.get(&image.content?.hash)
     }
 
-    /// The `k` images that look most like `wanted` and that `fits` lets through, most alike first,
-    /// of those whose appearances are in the machine. O(images).
+    /// The `k` images of the most similar appearance that `fits` admits, most similar first, with
+    /// their similarities, of those whose appearances are in memory. Of equals the lower identifier
+    /// comes first. O(images).
     pub fn look_alikes(&self, wanted: &Appearance, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
         let images = self.state.images().filter(|image| fits(image.id));
-        // The larger a likeness, the nearer.
+        // The larger the similarity, the nearer.
         let distances = images.filter_map(|image| Some((image.id, -self.appearance(image)?.likeness(wanted))));
         TopK::of(k, distances).into_iter().map(|found| (found.id, -found.distance)).collect()
     }

@@ -1,4 +1,4 @@
-//! What events do to the state of a library.
+//! Applies events to the state of a library.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ impl State {
         self.record(event);
     }
 
-    /// The state after a change.
+    /// Applies a change.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
             Change::Image(id, field) => {
@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    /// Enters a place with an image, and takes it from the one that had it.
+    /// Gives a place to an image, and takes it from the one that had it.
     pub(super) fn move_place(&mut self, id: ItemId, place: Place, before: Option<ItemId>) {
         let is_it = |other: &Place| other.root == place.root && other.path == place.path;
         if let Some(before) = before.filter(|before| *before != id && self.image(*before).is_some()) {

@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS quarantine (hash BLOB PRIMARY KEY, found TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS skipped (path BLOB PRIMARY KEY, folder BLOB NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL) STRICT;
 ";
 
-/// What the cache keeps of an image file.
+/// What the cache keeps for an image file.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub(super) hash: ContentHash,
@@ -31,8 +31,8 @@ pub(super) struct Cut {
     pub(super) jpeg: Vec<u8>,
 }
 
-/// A connection to `cache.db`. A file that cannot be used is put aside and begun anew: nothing in
-/// it is precious.
+/// A connection to `cache.db`. A damaged file is renamed and a new one begun: everything in it can
+/// be computed again.
 pub struct Cache {
     db: Connection,
     path: PathBuf,
@@ -75,7 +75,7 @@ impl Cache {
         Ok(Self { db, path: path.to_owned() })
     }
 
-    /// Gives a damaged file another name; nothing in it is precious.
+    /// Renames a damaged file; everything in it can be computed again.
     pub(super) fn put_aside(path: &Path) -> Result<()> {
         for ending in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(with_ending(path, ending));
@@ -95,7 +95,7 @@ impl Cache {
         Ok(db)
     }
 
-    /// Keeps what was computed from some files: elements in the given version, and thumbnails.
+    /// Stores what was computed from some files: elements in the given version, and thumbnails.
     pub(super) fn put(&self, version: &str, entries: &[Cut]) -> Result<()> {
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
@@ -111,7 +111,7 @@ impl Cache {
         tx.commit().map_err(refused)
     }
 
-    /// Keeps thumbnails alone.
+    /// Stores thumbnails and their perceptual hashes alone.
     pub(super) fn put_thumbnails(&self, entries: &[(ContentHash, Descriptor, Vec<u8>)]) -> Result<()> {
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
@@ -123,7 +123,8 @@ impl Cache {
         tx.commit().map_err(refused)
     }
 
-    /// Keeps something else that was computed from files, by their bytes.
+    /// Stores other values computed from files, such as appearances, by version and the hash of the
+    /// file's bytes.
     pub(super) fn put_features(&self, version: &str, entries: &[(ContentHash, Vec<u8>)]) -> Result<()> {
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
@@ -135,7 +136,7 @@ impl Cache {
         tx.commit().map_err(refused)
     }
 
-    /// What is kept under a version for a file's bytes.
+    /// The value stored under a version for a file's bytes; `None` also where it is damaged.
     pub(super) fn feature(&self, hash: ContentHash, version: &str) -> Result<Option<Vec<u8>>> {
         let read = || {
             let mut query = self.db.prepare_cached("SELECT bytes FROM feature WHERE hash = ?1 AND version = ?2")?;
@@ -168,7 +169,7 @@ impl Cache {
         read().map_err(refused("read", &self.path))
     }
 
-    /// Keeps a model as it stands after an event, and drops its older checkpoints.
+    /// Stores a checkpoint of a model after an event, and deletes its older ones.
     pub(super) fn put_checkpoint(&mut self, model: &str, event: EventId, bytes: &[u8]) -> Result<()> {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
@@ -187,7 +188,7 @@ impl Cache {
         Ok(found.and_then(|(event, bytes)| Some((event, unsealed(bytes)?))))
     }
 
-    /// Files that no decoder survived, with how they ended.
+    /// Files that no decoder survived, each with how the decoder ended.
     pub(super) fn quarantine(&self) -> Result<HashMap<ContentHash, String>> {
         let read = || -> rusqlite::Result<HashMap<ContentHash, String>> {
             let mut query = self.db.prepare("SELECT hash, found FROM quarantine")?;
@@ -252,7 +253,7 @@ impl Cache {
     }
 
     /// Purges what was computed from files with these bytes or at these paths, and every checkpoint
-    /// and result, which may have seen them.
+    /// and result, which may depend on them.
     pub(super) fn purge(&mut self, hashes: &BTreeSet<ContentHash>, paths: &[PathBuf]) -> Result<()> {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;

@@ -1,4 +1,4 @@
-//! Checking: the files of a library against themselves.
+//! Checking: compares the files of a library with each other.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use super::store::Store;
 use super::store::inspect::verify;
 use crate::error::Result;
 
-/// What is wrong with the library in `folder`, each in a sentence; nothing when all is well, which
-/// is noted. O(events + images).
+/// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
+/// noted as a fact. O(events + images).
 pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models) -> Result<Vec<String>> {
     let mut problems: Vec<String> = store.integrity()?.into_iter().map(|line| format!("library.db: {line}")).collect();
     let broken = store.broken_events()?;
@@ -50,7 +50,7 @@ pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models
     Ok(problems)
 }
 
-/// Where the state that the events lead to differs from what the tables hold.
+/// Where the state after replaying the events differs from the tables, in sentences.
 fn differences(tables: &State, events: &State) -> Vec<String> {
     let mut found = Vec::new();
     for image in tables.records() {

@@ -27,7 +27,7 @@ impl Acts<'_> {
     }
 
     /// Gives a class another name; a name that exists already joins the two. Images whose folder
-    /// says the old name follow, now and in later imports.
+    /// stands for the old name follow, now and in later imports.
     ///
     /// # Errors
     /// [`crate::Error::NotFound`] when the class does not exist; [`crate::Error::Unfit`] when the
@@ -64,7 +64,7 @@ impl Acts<'_> {
         Ok(Draft::new(format!("Colour class {class}"), vec![change]))
     }
 
-    /// Takes a class away: its images are of no class then.
+    /// Deletes a class: its images have no class then.
     ///
     /// # Errors
     /// [`crate::Error::NotFound`] when the class does not exist.
@@ -81,15 +81,14 @@ impl Acts<'_> {
         tidy_name(name).map_err(|found| self.unfit("class", found, "a name of 1 to 200 characters"))
     }
 
-    /// Says of every image of a class, removed ones too, that it is of another.
+    /// Relabels every image of a class, removed ones too.
     fn relabel(&self, class: &str, to: &UserLabel) -> Vec<Change> {
         let of_class = self.state.records().iter().filter(|image| image.label() == Some(class));
         of_class.map(|image| Change::Image(image.id, Field::Label(Swap(image.user.clone(), to.clone())))).collect()
     }
 
-    /// What was said not to be of a class is not of what it is called from now on; of a class that
-    /// is no more nothing is said. Classes that join say less: what was not of the one may be of
-    /// the other.
+    /// Moves the rejections of a class to its new name; those of a deleted class are dropped, and
+    /// so are those of a class that joins another, for its images may be of that one.
     fn reject_anew(&self, class: &str, to: Option<&String>) -> Vec<Change> {
         let to = to.filter(|to| self.state.class(to).is_none());
         let said = self.state.records().iter().filter(|image| image.rejected.contains(class));
@@ -97,7 +96,8 @@ impl Acts<'_> {
         said.flat_map(|image| [Some(change(image.id, class, false)), to.map(|to| change(image.id, to, true))]).flatten().collect()
     }
 
-    /// What folders say `class` for, or stood for it, stands for `to` from now on.
+    /// Lets every folder's word that stands for `class`, also by an earlier renaming, stand for
+    /// `to` from now on.
     fn realias(&self, class: &str, to: Option<&String>) -> Vec<Change> {
         let aliases = &self.state.aliases;
         let mut words: BTreeSet<&str> = aliases.iter().filter(|(_, target)| *target == class).map(|(word, _)| word.as_str()).collect();
@@ -141,15 +141,16 @@ impl State {
         changes
     }
 
-    /// What a folder says, in the words of this library's classes.
+    /// What a folder says of an image, with its word replaced by the class it stands for in this
+    /// library.
     pub(super) fn understood(&self, word: &FolderWord) -> FolderWord {
         let label = word.label.as_ref().map(|label| self.aliases.get(label).unwrap_or(label).clone());
         FolderWord { label: label.filter(|label| !label.is_empty()), ..word.clone() }
     }
 }
 
-/// A name without blanks around it and control characters in it; what is wrong with it when it
-/// cannot be a class's.
+/// A class name without blanks around it, with control characters as blanks; an error says what is
+/// wrong with it, in words.
 pub(super) fn tidy_name(name: &str) -> Result<String, String> {
     let tidy: String = name.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match tidy.chars().count() {

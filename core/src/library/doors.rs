@@ -1,4 +1,4 @@
-//! What users of a library ask it for, each handed on to the file that does it.
+//! The methods of a library for its users; each calls the file that does the work.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -24,15 +24,15 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::progress::Progress;
 
-/// Acts. Each gives its event, or none when everything it says is so already. Which images and
-/// names are refused is told by [`super::draft::Acts`]; besides, all of them give
-/// [`crate::Error::Io`] when they cannot be written down.
+/// Acts. Each returns its event, or `None` when it would change nothing. [`super::draft::Acts`]
+/// says which images and names are refused; besides, each returns [`crate::Error::Io`] when its
+/// event cannot be written.
 impl Library {
     fn act(&mut self, draft: Draft) -> Result<Option<EventId>> {
         self.commit(None, EventKind::Act, draft)
     }
 
-    /// Says of images what class they are of.
+    /// Labels images with a class, or takes their label off.
     ///
     /// # Errors
     /// As [`super::draft::Acts::label`].
@@ -40,7 +40,7 @@ impl Library {
         self.act(self.acts().label(images, label)?)
     }
 
-    /// Says that images are not of a class (`rejected`), or takes that back.
+    /// Rejects a class for images (`rejected`), or takes the rejection back.
     ///
     /// # Errors
     /// As [`super::draft::Acts::reject`].
@@ -48,7 +48,7 @@ impl Library {
         self.act(self.acts().reject(images, class, rejected)?)
     }
 
-    /// Says that the label of an image is right and that it is of none of the classes `not`.
+    /// Confirms the label of an image and rejects the classes `not` for it.
     ///
     /// # Errors
     /// As [`super::draft::Acts::confirm`].
@@ -64,7 +64,7 @@ impl Library {
         self.act(self.acts().caption(image, captions)?)
     }
 
-    /// Says how well an image answers a query, -1..=1; `None` takes back what was said.
+    /// Sets the reward of an image as an answer to a query, -1..=1; `None` takes it back.
     ///
     /// # Errors
     /// As [`super::draft::Acts::reward`].
@@ -112,8 +112,8 @@ impl Library {
         self.act(self.acts().delete_class(class)?)
     }
 
-    /// Takes back the last act. Returns it with the event; none when there is nothing left to take
-    /// back.
+    /// Undoes the last act. Returns it with the event of the undo; `None` when there is nothing to
+    /// undo.
     ///
     /// # Errors
     /// [`crate::Error::Io`]; [`crate::Error::Data`] when the log is damaged.
@@ -122,7 +122,8 @@ impl Library {
         self.walk(step)
     }
 
-    /// Does again what was last taken back. Returns it with the event; none when there is nothing.
+    /// Redoes the act that was undone last. Returns it with the event of the redo; `None` when
+    /// there is nothing to redo.
     ///
     /// # Errors
     /// As [`Library::undo`].
@@ -137,7 +138,7 @@ impl Library {
         Ok(Some((act, event)))
     }
 
-    /// Takes over the captions and labels of a table, in one act. A label the user gave is kept.
+    /// Adds the captions and labels of a table, in one act. Labels that the user gave are kept.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -147,7 +148,7 @@ impl Library {
         Ok(read)
     }
 
-    /// Lets later imports take in again what was forgotten, whatever it was.
+    /// Lets later imports take in a file with this hash again, which was forgotten.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -158,22 +159,22 @@ impl Library {
 
 /// Its models.
 impl Library {
-    /// The recogniser as it stands.
+    /// The recogniser as it is now.
     pub fn recogniser(&self) -> &Recogniser {
         &self.models.recogniser
     }
 
-    /// The index of words as it stands.
+    /// The index of words as it is now.
     pub fn words(&self) -> &Words {
         &self.models.words
     }
 
-    /// The caption memory as it stands.
+    /// The caption memory as it is now.
     pub fn recall(&self) -> &CaptionMemory {
         &self.models.recall
     }
 
-    /// Each model's name and everything it learned, as bytes.
+    /// Each model's name and everything it learned, as bytes that can be compared.
     pub fn everything_learned(&self) -> Vec<(String, Vec<u8>)> {
         self.models.everything(&self.state)
     }
@@ -188,8 +189,8 @@ impl Library {
         export::model(&self.state, self.recogniser().ckm(), calibration, metrics)
     }
 
-    /// The elements of images, of those that have any kept or a file; the recogniser's own need not
-    /// be asked for here.
+    /// The elements of images, from the cache or else from their files; images with neither are
+    /// left out.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -200,9 +201,9 @@ impl Library {
     }
 }
 
-/// What it holds.
+/// The content of a library.
 impl Library {
-    /// Where an image is found.
+    /// The full path of an image's file.
     pub fn path(&self, image: ItemId) -> Option<PathBuf> {
         self.state.image(image).and_then(|image| self.state.path_of(image))
     }
@@ -228,7 +229,7 @@ impl Library {
         self.store.events_after(0)
     }
 
-    /// The fingerprints of what was forgotten and is not taken in again.
+    /// The hashes of forgotten files, which imports do not take in again.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -283,9 +284,9 @@ impl Library {
         health::health(&self.folder, &self.state, &self.store, &self.cache)
     }
 
-    /// What is wrong with the library, each in a sentence; nothing when all is well. Looks at
-    /// SQLite's own structures, at the hash of every event, at whether the events lead to what the
-    /// tables hold, at the journal, the snapshots and the models. O(events + images).
+    /// What is wrong with the library, each in a sentence; nothing when it is sound. Checks
+    /// SQLite's own structures, the hash of every event, that replaying the events gives what the
+    /// tables hold, the journal, the snapshots and the models. O(events + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.
@@ -293,7 +294,7 @@ impl Library {
         check::check(&self.folder, &self.state, &self.store, &self.models)
     }
 
-    /// Makes a snapshot now.
+    /// Takes a snapshot now.
     ///
     /// # Errors
     /// [`crate::Error::Io`], [`crate::Error::Data`] when what was written is not sound; the older
@@ -302,7 +303,7 @@ impl Library {
         self.snapshots().take(&self.store, self.state.last_event())
     }
 
-    /// Lets files that brought decoders down be tried again.
+    /// Lets later imports try files again that brought decoders down.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -310,14 +311,14 @@ impl Library {
         self.cache.clear_quarantine()
     }
 
-    /// What went wrong beside acts that were done, since this was last asked.
+    /// Problems beside acts that succeeded, in sentences, since the last call.
     pub fn take_remarks(&mut self) -> Vec<String> {
         let mut all = self.take_mended();
         all.append(&mut self.remarks);
         all
     }
 
-    /// What opening it has mended, in sentences; each is given once.
+    /// What opening the library has repaired, in sentences; each is returned once.
     pub fn take_mended(&mut self) -> Vec<String> {
         std::mem::take(&mut self.mended)
     }

@@ -1,5 +1,5 @@
-//! What an act comes to in one state of a library, worked out before it is done: the changes, and
-//! why there may be none.
+//! What an act would change in one state of a library, worked out before it is performed, or why it
+//! is refused.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::state::{Image, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 
-/// What an act comes to. Without changes everything it says is so already.
+/// The changes of an act and its name for the history. Without changes the act has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// The act in words, for the history.
+    /// The act in words, as the history shows it.
     pub words: String,
     /// What it changes.
     pub changes: Vec<Change>,
@@ -24,7 +24,7 @@ impl Draft {
     }
 }
 
-/// What acts come to in one state of a library. Nothing is changed by asking.
+/// Works out the changes of acts in one state of a library. Changes nothing itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Acts<'a> {
     /// The library's folder, which errors name.
@@ -44,7 +44,7 @@ impl Acts<'_> {
         unique.into_iter().map(known).collect()
     }
 
-    /// The same of images that take part.
+    /// The records of some images that take part (see [`Image::is_live`]), in order, each once.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Removed`] for one that the user removed.
@@ -72,7 +72,7 @@ impl Acts<'_> {
         Error::not_found(self.library, "image", format!("#{}, which is not there", image.0), "an image of this library")
     }
 
-    /// The error of something that may not be said.
+    /// The error of an act with a value that does not fit the library.
     pub(super) fn unfit(&self, name: &'static str, found: String, expected: &'static str) -> Error {
         Error::Unfit { library: self.library.to_owned(), name, found, expected }
     }

@@ -70,7 +70,7 @@ pub struct Content {
     pub changed: bool,
 }
 
-/// What folders and file names say of an image.
+/// What folders and file names say about an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FolderWord {
@@ -85,10 +85,10 @@ pub struct FolderWord {
     pub meta: Meta,
 }
 
-/// What the user said of an image's class. It outranks what its folder says.
+/// The label the user gave an image. It outranks that of its folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum UserLabel {
-    /// Nothing: the folder's word holds.
+    /// None: the folder's label holds.
     #[default]
     Unsaid,
     /// It is of this class.
@@ -101,7 +101,7 @@ pub enum UserLabel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caption {
-    /// The words.
+    /// The text.
     pub text: String,
     /// Whether the user wrote it; otherwise it was read from a file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -134,22 +134,22 @@ impl<T> Swap<T> {
 pub enum Field {
     /// Its bytes; none before it was imported.
     Content(Swap<Option<Content>>),
-    /// What its folder and name say.
+    /// What its folder and file name say.
     Folder(Swap<FolderWord>),
-    /// What the user said of its class.
+    /// The user's label.
     Label(Swap<UserLabel>),
     /// Its captions.
     Captions(Swap<Vec<Caption>>),
     /// Whether the user removed it.
     Removed(Swap<bool>),
-    /// What the user said of it as an answer to a query.
+    /// The user's reward of it as an answer to a query.
     Reward(String, Swap<Option<Reward>>),
-    /// Whether the user said that it is not of a class.
+    /// Whether the user rejected a class for it.
     Rejection(String, Swap<bool>),
 }
 
-/// How well an image answers a query, as the user says: in thousandths, from -1000 (not at all) to
-/// 1000 (just so).
+/// How well an image answers a query by the user's word: in thousandths, from -1000 (not at all) to
+/// 1000 (perfectly).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Reward(pub i16);
 
@@ -214,11 +214,11 @@ pub fn inverse(changes: Vec<Change>) -> Vec<Change> {
 pub enum EventKind {
     /// The user did something new: what had been undone can no longer be redone.
     Act,
-    /// The act is taken back.
+    /// The act is undone.
     Undo(EventId),
-    /// The act is done again.
+    /// The act is redone.
     Redo(EventId),
-    /// Something that undo does not reach.
+    /// An event that undo does not reach.
     Final,
 }
 
@@ -231,9 +231,9 @@ pub struct Event {
     pub at: i64,
     /// The first event of the act it belongs to; long work writes several.
     pub act: EventId,
-    /// Its part in the history.
+    /// What it does to the history.
     pub kind: EventKind,
-    /// What happened, in words for the history.
+    /// What happened, in words, as the history shows it.
     pub words: String,
     /// What it changed.
     pub changes: Vec<Change>,

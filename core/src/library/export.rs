@@ -1,4 +1,4 @@
-//! What is given out of a library: its labels and captions as rows, its recogniser as a model.
+//! Exports of a library: its labels and captions as rows, its recogniser as a model.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

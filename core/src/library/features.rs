@@ -29,7 +29,7 @@ pub struct FeatureStore<'a> {
     pub(super) version: &'a str,
 }
 
-/// The name under which elements of a machine with these options are kept.
+/// The version under which the cache keeps the elements of a recogniser with these options.
 pub(super) fn version(options: &CkmOptions) -> String {
     // Kernels are left out: they do not change the elements.
     let sources: Vec<_> = options.kinds.iter().map(|kind| &kind.source).collect();

@@ -1,5 +1,5 @@
-//! The files in a library's folder: their names, what a killed program left behind, and how one
-//! takes the place of another.
+//! The files in a library's folder: their names, removing what a killed program left behind, and
+//! replacing one by another.
 
 use std::fs;
 use std::io;
@@ -74,19 +74,17 @@ pub(super) fn remove_left_overs(folder: &Path) -> Result<()> {
     remove_folder(&folder.join(SCRATCH))
 }
 
-/// Brings a written file to the disk and gives it the name of the one whose place it takes. Both
-/// lie in folders of one disk.
+/// Syncs a written file to the disk and renames it over the file it replaces. Both lie on one disk.
 ///
 /// # Errors
-/// The system's: there is the old file or the new one, whole.
+/// Those of the system; either the old file or the new one is there, whole.
 pub(super) fn put_in_place(storage: &dyn Storage, draft: &Path, place: &Path) -> io::Result<()> {
     storage.sync(draft)?;
     storage.rename(draft, place)?;
     storage.sync_folder(place.parent().unwrap_or(place))
 }
 
-/// A folder inside a library's in which a new database is made: what is entered there stands in a
-/// journal of its own.
+/// A folder inside a library's in which a new database is made, with a journal of its own.
 pub(super) struct Scratch<'a> {
     library: &'a Path,
     folder: PathBuf,
@@ -106,7 +104,7 @@ impl<'a> Scratch<'a> {
         self.folder.join(DATABASE)
     }
 
-    /// Puts the new database, which is closed, in the place of the library's.
+    /// Replaces the library's database by the new one, which must be closed.
     pub(super) fn put_in_place(self) -> Result<()> {
         for folder in [self.library, &self.folder] {
             let [_, wal, shm] = of_database(folder, DATABASE);
@@ -139,11 +137,11 @@ pub(super) fn keep_damaged(folder: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(kept))
 }
 
-/// Does `work` while some files have other names. When it gives something, what it made in their
-/// place stays and they are deleted; otherwise they are put back.
+/// Runs `work` while some files are renamed. When it returns a value, the files it made in their
+/// place stay and the renamed ones are deleted; otherwise these are put back.
 ///
 /// # Errors
-/// What `work` gives; [`Error::Io`] when a file cannot be renamed, and those that were are put back
+/// Those of `work`; [`Error::Io`] when a file cannot be renamed: those already renamed are put back
 /// first.
 pub(super) fn while_aside<T>(files: &[PathBuf], work: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
     let places: Vec<(&Path, PathBuf)> = files.iter().map(|place| (place.as_path(), with_ending(place, ".before"))).collect();

@@ -1,5 +1,5 @@
-//! Forgetting: what of a log and of a library's files goes with some images, so that nothing of
-//! them is left.
+//! Forgetting images: what must be purged from the log and from a library's files, so that nothing
+//! of them is left.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,24 +11,24 @@ use super::state::State;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 
-/// Everything that goes, and what is entered in its place.
+/// Everything that is purged, and what takes its place.
 pub(super) struct Purge {
     /// The images.
     pub(super) images: BTreeSet<ItemId>,
-    /// The classes that only they had brought.
+    /// The classes that only these images had.
     pub(super) classes: BTreeSet<String>,
-    /// The events that lose something, with what is left of each, if anything is.
+    /// The events that lose changes, with what is left of each, if anything is.
     pub(super) left: Vec<(EventId, Option<Event>)>,
-    /// All bytes that these images have and had, but those that other images have.
+    /// The hashes of all bytes that these images have or had, without those that other images have.
     pub(super) hashes: BTreeSet<ContentHash>,
     /// Where their files lie.
     pub(super) paths: Vec<PathBuf>,
-    /// The event that says that something was forgotten, and not what.
+    /// The event that says that images were forgotten, but not which.
     pub(super) event: Event,
 }
 
 impl Purge {
-    /// What goes with these images of a library that holds `state` and has done `log`. O(log).
+    /// What must be purged with these images, in a library with this state and this log. O(events).
     pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>) -> Self {
         let hashes = hashes_of(&images, state, &log);
         let records = images.iter().filter_map(|id| state.image(*id));
@@ -57,8 +57,8 @@ fn hashes_of(gone: &BTreeSet<ItemId>, state: &State, log: &[Event]) -> BTreeSet<
     hashes
 }
 
-/// Deletes the files of a library that hold pieces of images or may hold anything: saved models,
-/// damaged files that were kept, and what was about to be put in place.
+/// Deletes the files of a library that hold parts of images or may hold any: saved models, damaged
+/// files that were kept, and what a killed program left behind.
 pub(super) fn delete_copies(folder: &Path) -> Result<()> {
     remove_folder(&folder.join(MODELS))?;
     let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
@@ -71,8 +71,8 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
     remove_left_overs(folder)
 }
 
-/// A log without some images: the classes that only they had brought, and of each event that loses
-/// something what is left of it, if anything is.
+/// A log without some images: the classes that only they had, and the events that lose changes,
+/// each with what is left of it, if anything is.
 fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(EventId, Option<Event>)>) {
     let is_gone = |change: &Change| change.image().is_some_and(|image| gone.contains(&image));
     let (losing, whole): (Vec<Event>, Vec<Event>) = log.into_iter().partition(|event| event.changes.iter().any(is_gone));

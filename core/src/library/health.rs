@@ -1,4 +1,5 @@
-//! How a library is: its roots, what could not be taken in, its copies, and the room it takes.
+//! The health of a library: its roots, files that could not be imported, its snapshots, and its
+//! size on disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use super::state::{Root, State};
 use super::store::Store;
 use crate::error::Result;
 
-/// How a library is at one moment.
+/// The health of a library at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Its roots.
@@ -25,14 +26,14 @@ pub struct Health {
     pub stored: Vec<(String, u64)>,
 }
 
-/// How a root is.
+/// The health of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootHealth {
     /// Its number.
     pub id: RootId,
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// Whether it is there; its images stay in the library when it is not.
+    /// Whether the folder is there; its images stay in the library when it is not.
     pub is_here: bool,
     /// Images below it.
     pub images: usize,
@@ -45,16 +46,16 @@ pub struct RootHealth {
 pub struct SkippedFile {
     /// The file.
     pub path: PathBuf,
-    /// One word for programs.
+    /// The reason as one word, for programs.
     pub reason: String,
     /// The reason in words.
     pub detail: String,
 }
 
-/// When the library was last checked and found sound, as a fact of its store.
+/// The name of the fact in the store: when the library was last checked and found sound.
 pub(super) const CHECKED: &str = "checked at";
 
-/// How the library in `folder` is. O(images + files of the library).
+/// The health of the library in `folder`. O(images + files of the library).
 pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache) -> Result<Health> {
     let root = |(id, root): (RootId, &Root)| {
         let below = state.images().filter(|image| image.places.iter().any(|place| place.root == id));

@@ -1,4 +1,4 @@
-//! The history of a library: what takes back the last act, and what does it again.
+//! The history of a library: the changes of an undo and of a redo.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use super::store::Store;
 use crate::error::Result;
 use crate::ids::ItemId;
 
-/// A step in the history. It is entered even when forgetting has left nothing of its act.
+/// An undo or a redo. It is written even when forgetting has left no changes of its act.
 pub(super) struct Step {
-    /// The act that is taken back or done again.
+    /// The act that is undone or redone.
     pub(super) act: Arc<Act>,
     /// Which of the two.
     pub(super) kind: EventKind,
-    /// What it comes to now.
+    /// Its changes in the present state.
     pub(super) draft: Draft,
 }
 
-/// The step that takes back the last act; none when there is nothing left to take back.
+/// The undo of the last act; `None` when there is nothing to undo.
 pub(super) fn undo(state: &State, store: &Store) -> Result<Option<Step>> {
     let Some(act) = state.history().last().cloned() else { return Ok(None) };
     let events = store.events_of(act.id)?.into_iter().filter(|event| event.kind == EventKind::Act);
@@ -29,7 +29,7 @@ pub(super) fn undo(state: &State, store: &Store) -> Result<Option<Step>> {
     Ok(Some(Step { kind: EventKind::Undo(act.id), act, draft }))
 }
 
-/// The step that does again what was last taken back; none when there is nothing.
+/// The redo of the act that was undone last; `None` when there is nothing to redo.
 pub(super) fn redo(state: &State, store: &Store) -> Result<Option<Step>> {
     let Some(act) = state.future().last().cloned() else { return Ok(None) };
     let changes = store.last_undo_of(act.id)?.map(|event| inverse(event.changes)).unwrap_or_default();
@@ -38,9 +38,9 @@ pub(super) fn redo(state: &State, store: &Store) -> Result<Option<Step>> {
 }
 
 impl State {
-    /// The changes of a step in the history as they can be made now. Files change without asking
-    /// the history, so contents go from those of the moment, and bytes that have become another
-    /// image's stay with it.
+    /// Adapts the changes of an undo or redo to the present state. Files change outside of the
+    /// history, so a change of contents starts from the present ones, and bytes that have become
+    /// another image's stay with that image.
     fn fitting(&self, changes: Vec<Change>) -> Vec<Change> {
         let holder: HashMap<ContentHash, ItemId> =
             self.records().iter().filter_map(|image| Some((image.content?.hash, image.id))).collect();

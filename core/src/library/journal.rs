@@ -1,10 +1,10 @@
-//! `journal.jsonl`: everything that happened to a library once more, as text, a line each, so that
-//! it can be made again.
+//! `journal.jsonl`: a second record of everything that happened to a library, as text, a line each,
+//! from which its database can be rebuilt.
 //!
 //! A line is written after the database has it. Each carries its number and the xxh3-64 of both;
 //! the last one of a library that was closed says so. When the file is read, a last line without an
 //! end was being written when the program ended, and is dropped; any other line that is not as it
-//! was written is told and skipped, and so is a gap in the numbers.
+//! was written is reported and skipped, and gaps in the numbers are reported.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,18 +34,18 @@ pub enum Line {
         at: i64,
         /// The first event of its act.
         act: EventId,
-        /// What it takes back or does again, if that is what it does.
+        /// Whether it is an act, an undo, a redo or neither.
         kind: LineKind,
         /// What happened, in words.
         words: String,
         /// What it changed.
         changes: Vec<Change>,
     },
-    /// A root was entered or changed.
+    /// A root was added or changed.
     Root {
         /// Its number.
         id: RootId,
-        /// Where it lies.
+        /// Its path.
         path: RawPath,
         /// How labels are read.
         labels: String,
@@ -76,13 +76,14 @@ pub enum Line {
         /// The path from there.
         path: RawPath,
     },
-    /// Bytes that the user wanted forgotten.
+    /// Bytes that the user had forgotten: imports leave them out.
     Forgotten(ContentHash),
-    /// Bytes that may come back.
+    /// Forgotten bytes that may be imported again.
     Again(ContentHash),
     /// The identifier of the next new image.
     Next(u32),
-    /// Which library this is, and when a snapshot was last put back in it (0: never).
+    /// The library's number, and when a snapshot was last restored in it, in milliseconds since
+    /// 1970 (0: never).
     Library(i64, i64),
     /// The library was closed after this event.
     End(EventId),
@@ -94,11 +95,11 @@ pub enum Line {
 pub enum LineKind {
     /// The user did something new.
     Act,
-    /// An act is taken back.
+    /// An act is undone.
     Undo(EventId),
-    /// An act is done again.
+    /// An act is redone.
     Redo(EventId),
-    /// Something that undo does not reach.
+    /// An event that undo does not reach.
     Final,
 }
 
@@ -123,12 +124,12 @@ impl Line {
         Self::Place { image, root, path: RawPath(path), hash, bytes, modified, here }
     }
 
-    /// The number of the event that a line tells of, if it does.
+    /// The number of the event in a line, if it holds one.
     pub(super) fn event_id(&self) -> Option<EventId> {
         if let Self::Event { id, .. } = self { Some(*id) } else { None }
     }
 
-    /// The event that a line tells of, if it does.
+    /// The event in a line, if it holds one.
     pub(super) fn into_event(self) -> Option<Event> {
         let Self::Event { id, at, act, kind, words, changes } = self else { return None };
         let kind = match kind {
@@ -205,7 +206,7 @@ fn whole_lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
-/// Whether a journal tells of any event.
+/// Whether a journal holds any event.
 pub(super) fn tells_events(text: &[u8]) -> bool {
     whole_lines(text).any(|line| matches!(read_line(line), Ok((_, Line::Event { .. }))))
 }
@@ -248,15 +249,15 @@ impl Journal {
         is_there.then(|| self.storage.read(&self.path)).transpose().map_err(Error::io("read", &self.path))
     }
 
-    /// Goes on with a text that ends as that of a library that was closed after `last`. Whether it
-    /// does.
+    /// Continues a journal whose text ends with the closing of the library after event `last`.
+    /// Returns whether it does.
     pub(super) fn go_on(&mut self, text: &[u8], last: EventId) -> bool {
         let Some((n, _)) = end(text).filter(|(_, event)| *event == last) else { return false };
         (self.behind, self.next) = (None, n + 1);
         true
     }
 
-    /// Writes nothing more until it is written anew.
+    /// Stops appending until the journal is rewritten.
     pub(super) fn outdate(&mut self) {
         self.behind = Some("it has to be written anew".into());
     }
@@ -267,8 +268,8 @@ impl Journal {
         self.sync();
     }
 
-    /// Adds lines about what is in the database already. A failure is kept, not told: nothing is
-    /// lost by it, and the file is written anew when the library is next opened.
+    /// Adds lines about what is in the database already. A failure is kept, not returned: nothing
+    /// is lost by it, and the file is written anew when the library is next opened.
     pub(super) fn append(&mut self, lines: impl IntoIterator<Item = Line>) {
         if self.behind.is_some() {
             return;
@@ -306,7 +307,7 @@ impl Journal {
         }
     }
 
-    /// Writes everything anew, all or nothing.
+    /// Replaces the file by these lines, all or nothing.
     pub(super) fn rewrite(&mut self, lines: impl IntoIterator<Item = Line>) -> Result<()> {
         self.outdate();
         self.next = 0;

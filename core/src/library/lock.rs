@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// The file that is locked. It says for people who has the library.
+/// The file that is locked. Its text says which process has the library.
 pub(super) const LOCK: &str = "lock";
 
 /// Takes the lock of the library in `folder`; dropping the file frees it.

@@ -10,9 +10,9 @@
 //! model ([`models::Models`]), and one [`Library::undo`] takes it back everywhere.
 //!
 //! [`Library`] itself holds the lock, commits events, and keeps store, state and models in step.
-//! What there is to do with it stands in a file each: what acts come to ([`draft::Acts`]),
-//! [`import`], [`relocate`], and so on. Those work on the parts they are given, which the file
-//! `doors` hands them.
+//! Each operation has a file of its own: the acts ([`draft::Acts`]), [`import`], [`relocate`], and
+//! so on. They work on the parts of a library that they are given; the methods by which users reach
+//! them stand in the file `doors`.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -109,7 +109,7 @@ pub struct Library {
     models: Models,
     appearances: Appearances,
     decoder: Arc<dyn Decoder>,
-    /// How the recogniser is built, and the name under which what it sees of images is kept.
+    /// How the recogniser is built, and the version under which the cache keeps elements.
     options: CkmOptions,
     version: String,
     mended: Vec<String>,
@@ -119,9 +119,9 @@ pub struct Library {
     _lock: Arc<File>,
 }
 
-/// What a library was opened with.
+/// How a library is opened.
 pub struct LibraryOptions<'a> {
-    /// Who decodes.
+    /// What decodes image files.
     pub decoder: Arc<dyn Decoder>,
     /// How the recogniser is built; the preset for all kinds of elements unless given.
     pub options: CkmOptions,
@@ -132,14 +132,14 @@ pub struct LibraryOptions<'a> {
 }
 
 impl<'a> LibraryOptions<'a> {
-    /// With the usual recogniser.
+    /// The usual recogniser, and files on disk.
     pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
         Self { decoder, options: Preset::Mixed.options(), storage: Arc::new(Disk), progress }
     }
 }
 
-/// The library, for a moment. After a panic of a thread that had it, everything is read from its
-/// files again.
+/// Locks the library. When a thread has panicked while it held the lock, everything is read from
+/// the files again first.
 pub fn hold(library: &Mutex<Library>) -> MutexGuard<'_, Library> {
     library.lock().unwrap_or_else(|poisoned| {
         let mut held = poisoned.into_inner();
@@ -149,7 +149,7 @@ pub fn hold(library: &Mutex<Library>) -> MutexGuard<'_, Library> {
     })
 }
 
-/// Its parts, for those who work on them.
+/// The parts of a library, for the operations on them.
 impl Library {
     /// The folder of the library.
     pub fn folder(&self) -> &Path {
@@ -161,7 +161,7 @@ impl Library {
         &self.state
     }
 
-    /// The models that follow it, as they stand.
+    /// The models that follow its events, as they are now.
     pub fn models(&self) -> &Models {
         &self.models
     }
@@ -171,7 +171,7 @@ impl Library {
         FeatureStore { cache: &self.cache, decoder: &*self.decoder, options: &self.options, version: &self.version }
     }
 
-    /// What acts come to now, without doing them.
+    /// Works out the changes of acts in the present state, without performing them.
     pub fn acts(&self) -> Acts<'_> {
         Acts { library: &self.folder, state: &self.state }
     }
@@ -193,10 +193,10 @@ impl Library {
     }
 }
 
-/// What changes it: store, state and models in step.
+/// What changes a library: store, state and models are kept in step.
 impl Library {
-    /// Writes what happened, on disk when this returns, and teaches the models. Nothing is written
-    /// when nothing changed.
+    /// Writes an event, on disk when this returns, and teaches the models. Without changes no event
+    /// is written.
     fn commit(&mut self, act: Option<EventId>, kind: EventKind, draft: Draft) -> Result<Option<EventId>> {
         if draft.changes.is_empty() { Ok(None) } else { self.append(act, kind, draft).map(Some) }
     }
@@ -222,7 +222,7 @@ impl Library {
         Ok(id)
     }
 
-    /// Enters places with images; each comes with whichever image had it before.
+    /// Records places of images; each comes with the image that had it before, if any.
     fn put_places(&mut self, places: &[(ItemId, Place, Option<ItemId>)]) -> Result<()> {
         if places.is_empty() {
             return Ok(());
@@ -238,7 +238,7 @@ impl Library {
         Ok(())
     }
 
-    /// Takes places from their images.
+    /// Removes places from their images.
     fn drop_places(&mut self, places: &[(ItemId, RootId, PathBuf)]) -> Result<()> {
         self.store.drop_places(&places.iter().map(|(_, root, path)| (*root, path.clone())).collect::<Vec<_>>())?;
         let before = self.state.clone();
@@ -286,7 +286,7 @@ impl Library {
         Ok(purge.event.id)
     }
 
-    /// Keeps the models as they stand, so that the next opening is quick.
+    /// Writes checkpoints of the models, so that the next opening is quick.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -294,8 +294,7 @@ impl Library {
         self.models.keep(&self.state, &mut self.cache)
     }
 
-    /// Reads everything anew after a mistake in the program has ended work on this library in the
-    /// middle.
+    /// Reads everything again after a panic in the middle of an operation on this library.
     fn recover(&mut self) {
         let outcome = contained(|| {
             self.models.outdate();
@@ -314,9 +313,9 @@ impl Library {
         models.catch_up(store, state, &features, progress)
     }
 
-    /// Teaches the models a step that concerns some images. What is durable has happened: models
-    /// that cannot follow are taught anew from their last checkpoint, and if that fails too, when
-    /// the library is next opened.
+    /// Teaches the models a step that changed some images. The step itself is on disk already:
+    /// models that fail to learn it are taught again from their last checkpoint, and if that fails
+    /// too, when the library is next opened.
     fn teach(&mut self, before: &State, images: &[ItemId]) {
         if self.models.are_behind() {
             return;

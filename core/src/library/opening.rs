@@ -42,7 +42,7 @@ impl Library {
     /// Opens the library in `folder`, or makes one in a folder that is new or empty.
     ///
     /// # Errors
-    /// As [`Library::open`]; [`Error::Data`] when the folder holds other things.
+    /// As [`Library::open`]; [`Error::Data`] when the folder holds other files.
     pub fn open_or_create(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
         if is_library(folder) || has_lost_its_database(folder) {
             return Self::open(folder, opening);
@@ -60,13 +60,13 @@ impl Library {
         Self::start(folder, opening, true)
     }
 
-    /// Opens the library in `folder` with a cache that is made anew from the images and the log.
-    /// What `keep` gives says whether it stays; otherwise the one before is put back. No other
-    /// program has the library meanwhile.
+    /// Opens the library in `folder` with a new cache, made from the images and the log. The new
+    /// cache stays when `keep` returns a value; otherwise the old one is put back. The library
+    /// stays locked meanwhile.
     ///
     /// # Errors
-    /// As [`Library::open`], whatever `keep` gives, and [`Error::Io`] when files cannot be renamed;
-    /// the cache from before is put back first.
+    /// As [`Library::open`], any error of `keep`, and [`Error::Io`] when files cannot be renamed;
+    /// the old cache is put back first.
     pub fn with_new_cache<T>(
         folder: &Path,
         opening: &LibraryOptions<'_>,
@@ -126,7 +126,7 @@ impl Library {
         Ok(library)
     }
 
-    /// Keeps the models and brings everything on disk into order.
+    /// Closes the library: writes checkpoints of the models and, when it is due, a snapshot.
     ///
     /// # Errors
     /// [`Error::Io`]: the library is closed all the same, and nothing that was acknowledged is
@@ -138,8 +138,8 @@ impl Library {
         kept.and(copied)
     }
 
-    /// Deletes the library if nothing was ever entered into it, and closes it otherwise. Whoever
-    /// waited for it finds none.
+    /// Deletes the library if nothing was ever entered into it, and closes it otherwise. A program
+    /// that waited for its lock finds no library.
     ///
     /// # Errors
     /// As [`Library::close`].

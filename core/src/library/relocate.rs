@@ -1,4 +1,5 @@
-//! Relocating: images that moved are found again, and keep everything that was said of them.
+//! Relocating: images whose files moved are found again, and keep their labels, captions and
+//! rewards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,27 +18,28 @@ use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 use crate::raw_path::RawPath;
 
-/// What relocating did.
+/// The result of relocating.
 #[derive(Debug, Default)]
 pub struct Relocated {
     /// The event; none when no root was moved and files were found by their bytes alone.
     pub event: Option<EventId>,
-    /// Files that are where they should be now.
+    /// Files that were found at the new place.
     pub found: usize,
-    /// Files that are not.
+    /// Files that were not found.
     pub missing: usize,
     /// Files at the new place that could not be taken in.
     pub failed: Vec<FailedFile>,
 }
 
-/// Tells a library that what lay at `old` lies at `new` now. Roots at or below `old` move as they
-/// are. Where `old` is a folder inside a root, the files below `new` are imported as those of the
-/// root are, which knows them by their bytes, and the places below `old` that are gone are dropped.
+/// Updates a library after a file or folder was moved from `old` to `new`. Roots at or below `old`
+/// get new paths. Where `old` lies inside a root, the files below `new` are imported as those of
+/// the root are, which recognises them by their bytes, and the places below `old` whose files are
+/// gone are dropped.
 ///
 /// # Errors
 /// [`Error::NotFound`] when the library has nothing at `old`; [`Error::Unfit`] when what was there
 /// is not at `new`; [`Error::Io`] when there is nothing at `new`; [`Error::Cancelled`], and then
-/// what was found till then stays found.
+/// what was found until then stays found.
 pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Progress) -> Result<Relocated> {
     let new = fs::canonicalize(new).map_err(Error::io("read", new))?;
     let old = std::path::absolute(old).map_err(Error::io("read", old))?;
@@ -59,8 +61,9 @@ pub fn relocate(library: &Mutex<Library>, old: &Path, new: &Path, progress: &Pro
 }
 
 impl State {
-    /// How files that lay at `old`, inside a root, are imported from the folder `new`: as the root
-    /// was, or where `new` is a root itself, as that was. None when no file lay there.
+    /// The options for importing from the folder `new` files that lay at `old`, inside a root:
+    /// those of the root, or where `new` is a root itself, of that one. None when the library knows
+    /// no file at `old`.
     fn options_of(&self, old: &Path, new: &Path) -> Option<ImportOptions> {
         let mut places = self.records().iter().flat_map(|image| &image.places);
         let (place, full) = places.find_map(|place| Some((place, self.full_path(place))).filter(|(_, path)| path.starts_with(old)))?;
@@ -79,8 +82,8 @@ impl State {
     }
 }
 
-/// A pattern of paths from a root as one of paths from a folder inside it; none when it reaches
-/// nothing there.
+/// Turns a pattern of paths from a root into one of paths from a folder inside it; none when it
+/// cannot match there.
 fn from_inside(pattern: &str, folder: &Path) -> Option<String> {
     if !pattern.trim_end_matches('/').contains('/') {
         return Some(pattern.to_owned());
@@ -126,8 +129,8 @@ fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated
     Ok(Relocated { event, found, missing, failed: Vec::new() })
 }
 
-/// Notes of every place in some roots whether its file is there. Returns how many are and how many
-/// are not.
+/// Updates for every place in some roots whether its file is there. Returns the numbers of those
+/// that are and that are not.
 fn look_for_files(library: &mut Library, roots: &[RootId]) -> Result<(usize, usize)> {
     let state = library.state();
     let mut counts = (0, 0);

@@ -21,17 +21,17 @@ use crate::storage::Disk;
 pub struct Repaired {
     /// What was done, in sentences; nothing when the database was sound.
     pub done: Vec<String>,
-    /// What could not be had again, in sentences.
+    /// What could not be recovered, in sentences.
     pub lost: Vec<String>,
-    /// The damaged file, which is kept.
+    /// The copy of the damaged file that was kept.
     pub damaged: Option<PathBuf>,
 }
 
 /// Makes the database of the library in `folder` again if it is damaged. Nothing is thrown away:
 /// the damaged file stays beside it.
 ///
-/// A journal without gaps is the whole truth up to its last event; what came later, and what it has
-/// lost, is taken from the newest sound snapshot and from the damaged file.
+/// A journal without gaps is complete up to its last event; later events, and those a journal with
+/// gaps lacks, are taken from the newest sound snapshot and from the damaged file.
 ///
 /// # Errors
 /// [`Error::Busy`] when a program has the library; [`Error::Io`].
@@ -103,8 +103,8 @@ fn drop_broken(broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
     Ok(())
 }
 
-/// The newest sound snapshot of this library as it was last put back: what came before that is not
-/// its past any more.
+/// The newest sound snapshot of this library since a snapshot was last restored: earlier ones are
+/// not its past any more.
 fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>) -> Option<Snapshot> {
     let told = lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None });
     let of = |path: &Path| Some((fact_of(path, LIBRARY)?, fact_of(path, RESTORED).unwrap_or(0)));
@@ -118,10 +118,10 @@ fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>) -> Option<
     sound.pop().map(|(_, snapshot)| snapshot)
 }
 
-/// Whether there is all of a library but its database.
+/// Whether a folder has the journal or snapshots of a library, but not its database.
 pub fn has_lost_its_database(folder: &Path) -> bool {
     let told = || fs::read(folder.join(JOURNAL)).is_ok_and(|text| journal::tells_events(&text));
-    // A new database is empty until its log is brought in.
+    // A new database file is empty until its write-ahead log is merged into it.
     let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     let [database, wal, _] = of_database(folder, DATABASE);
     let is_there = is_filled(&database) || (is_library(folder) && is_filled(&wal));

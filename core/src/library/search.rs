@@ -1,10 +1,9 @@
-//! Finds images by words, by what they look like, or by both, and ranks them by how well they
-//! answer.
+//! Finds images by words, by appearance, or by both, and ranks them by score.
 //!
 //! By words, an image's score is the caption memory's (see [`super::models::recall`]) or the cosine
-//! of the exact index's tf-idf vectors; by a look, its likeness in 0..=1; by both, the mean of the
-//! two. Of equal scores, what was called a good answer to the very query goes first, then the lower
-//! identifier, so that a list for fewer images is the beginning of one for more.
+//! of the exact index's tf-idf vectors; by appearance, its similarity in 0..=1; by both, the mean
+//! of the two. Of equal scores, the higher positive reward for the very query goes first, then the
+//! lower identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -18,48 +17,48 @@ use crate::ids::ItemId;
 use crate::picture::appearance::Appearance;
 use crate::text::TextQuery;
 
-/// Who finds by words.
+/// Which model finds images by words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The caption memory, which learns from what is said of its answers.
+    /// The caption memory, which learns from rewards.
     #[default]
     Memory,
     /// The exact index of words, which learns nothing.
     Index,
 }
 
-/// What images are to look like.
+/// The appearance that images are to have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookQuery {
-    /// The look.
+    /// The appearance.
     pub appearance: Appearance,
-    /// The image that it is the look of, as a whole: it is not found itself.
+    /// The image it was taken of, if of the whole image: that image is not found itself.
     pub of: Option<ItemId>,
 }
 
 /// What is searched for, and how.
 #[derive(Clone, Debug)]
 pub struct LibraryQuery {
-    /// By these words. None find nothing by themselves, but what must not be there leaves out also
-    /// what is found in other ways.
+    /// Words of texts. Without words nothing is found by them, but unwanted words leave out images
+    /// that are found in other ways, too.
     pub text: TextQuery,
-    /// Looking like this.
+    /// An appearance to be similar to.
     pub look: Option<LookQuery>,
-    /// Among these images alone; without words and look, these are what is found, in the order of
-    /// their paths.
+    /// The only images that may be found. Without words and appearance, all of them are found, in
+    /// the order of their paths.
     pub among: Option<Arc<HashSet<ItemId>>>,
-    /// At most so many.
+    /// The most images found.
     pub k: usize,
-    /// Whether images of which something was said as answers to these words are there besides,
-    /// whatever their score.
+    /// Whether images with a reward for these words are found besides, whatever their score and
+    /// beyond `k`.
     pub keeps_judged: bool,
-    /// Who finds by words.
+    /// Which model finds images by words.
     pub engine: Engine,
-    /// Leaves of the memory that are looked at, in each tree.
+    /// Leaves of the memory that are searched, in each tree.
     pub leaves: usize,
 }
 
-/// Leaves of the caption memory that a search usually looks at.
+/// The usual number of leaves of the caption memory that are searched.
 pub const LEAVES: usize = 64;
 
 impl LibraryQuery {
@@ -74,7 +73,7 @@ impl LibraryQuery {
         self.among.as_ref().is_none_or(|among| among.contains(&image)) && self.look.as_ref().is_none_or(|look| look.of != Some(image))
     }
 
-    /// Of equals, what the memory was taught goes first.
+    /// Orders equal scores: the higher positive reward first, where the caption memory searches.
     fn by_lesson(&self, a: &Scored, b: &Scored) -> Ordering {
         let good = |one: &Scored| one.taught.filter(|_| self.engine == Engine::Memory).map_or(0, |reward| reward.0.max(0));
         good(b).cmp(&good(a))
@@ -92,20 +91,19 @@ pub struct SearchHit {
     pub caption: Option<String>,
     /// How well it answers, the same however many are wanted: 1 is a text that is just what was
     /// asked for, and texts that complete each other and lessons can raise it above that. Of words
-    /// and a look each counts half; where there are neither it is 0.
+    /// and appearance each counts half; without either it is 0.
     pub score: f64,
-    /// The words of the query, or what its last may become, that its texts have.
+    /// The words of the query, or completions of its last one, that its texts have.
     pub words: Vec<String>,
-    /// The query for which it was called a good answer, where that counts here.
+    /// The query of the lesson that raises its score, if one does.
     pub lesson: Option<String>,
-    /// What the user said of it as an answer to this query, -1..=1.
+    /// The reward the user gave it as an answer to this query, -1..=1.
     pub taught: Option<f64>,
-    /// How much it looks like what was shown, if something was and it is known what the image looks
-    /// like.
+    /// The similarity of its appearance, where the query has one and the image's is known.
     pub look: Option<f64>,
 }
 
-/// An image and how well it answers.
+/// An image and its score.
 struct Scored {
     image: ItemId,
     score: f64,
@@ -117,7 +115,7 @@ struct Scored {
 /// which more of them may only add to.
 ///
 /// # Complexity
-/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by a look
+/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by appearance
 /// O(images).
 pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     let LibraryQuery { text, look, k, .. } = query;
@@ -170,8 +168,7 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     found.into_iter().map(hit).collect()
 }
 
-/// The first images in the order of their paths among those that nothing but the filter is asked
-/// of.
+/// The first images of the filter in the order of their paths, for a query of nothing else.
 fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool) -> Vec<SearchHit> {
     let Some(among) = &query.among else { return Vec::new() };
     let state = library.state();
@@ -181,7 +178,7 @@ fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool
     images.into_iter().take(query.k).map(|(_, image)| hit_of(library, &query.text, image)).collect()
 }
 
-/// An image as a hit of nothing in particular.
+/// An image as a hit without score, words and lesson.
 fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
     let state = library.state();
     let found = state.image(image);

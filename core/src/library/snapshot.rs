@@ -1,4 +1,5 @@
-//! `snapshots/`: whole copies of `library.db`, each verified before it counts, the oldest dropped.
+//! `snapshots/`: whole copies of `library.db`, each verified before it is put in place; the oldest
+//! are deleted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -59,7 +60,8 @@ pub(super) struct Snapshots<'a> {
 }
 
 impl Snapshots<'_> {
-    /// Makes one now, of a store whose last event is `event`, and drops the oldest.
+    /// Takes a snapshot now, of a store whose last event is `event`, and deletes the oldest beyond
+    /// [`KEPT`].
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Data`] when what was written is not sound; the older ones stay then.
@@ -83,8 +85,8 @@ impl Snapshots<'_> {
         Ok(Snapshot { path, at, event, bytes })
     }
 
-    /// Makes one when the last one is a day old and something has happened since, or it is from
-    /// before one was put back.
+    /// Takes a snapshot when the last one is a day old and there were events since, or when it is
+    /// from before a snapshot was restored.
     pub(super) fn take_if_due(&self, store: &Store, event: Option<EventId>) -> Result<()> {
         let restored = store.fact(RESTORED)?.unwrap_or(0);
         let is_due = |last: Snapshot| last.at <= restored || (Some(last.event) < event && now() - last.at > DAY);
@@ -92,7 +94,7 @@ impl Snapshots<'_> {
         if is_due && event.is_some() { self.take(store, event).map(|_| ()) } else { Ok(()) }
     }
 
-    /// Drops every one, before something is forgotten that they hold.
+    /// Deletes every snapshot, before something is forgotten that they hold.
     pub(super) fn drop_all(&self) -> Result<()> {
         let folder = self.library.join(SNAPSHOTS);
         match fs::read_dir(&folder) {
@@ -102,7 +104,7 @@ impl Snapshots<'_> {
         }
     }
 
-    /// Drops those from before something was forgotten.
+    /// Deletes the snapshots from before something was forgotten.
     pub(super) fn drop_outdated(&self, store: &Store) -> Result<()> {
         let Some(event) = store.fact("forgot at")? else { return Ok(()) };
         let time = store.fact(FORGOT)?.unwrap_or(0);
@@ -117,9 +119,8 @@ impl Snapshots<'_> {
     }
 }
 
-/// Puts a snapshot in the place of the library's database. That and its journal are kept under
-/// other names, and newer snapshots are no longer what a repair goes back to. Returns where the old
-/// database is.
+/// Restores a snapshot as the library's database. The old database and its journal are kept under
+/// other names, and a repair no longer uses newer snapshots. Returns the path of the old database.
 ///
 /// # Errors
 /// [`Error::Busy`] when a program has the library; [`Error::Data`] when the snapshot is not sound;

@@ -16,15 +16,15 @@ pub struct Image {
     pub id: ItemId,
     /// Its bytes; `None` when its import was undone.
     pub content: Option<Content>,
-    /// What its folder and name say.
+    /// What its folder and file name say.
     pub folder: FolderWord,
-    /// What the user said.
+    /// The user's label.
     pub user: UserLabel,
     /// Its captions.
     pub captions: Vec<Caption>,
-    /// What the user said of it as an answer to queries, by their words.
+    /// The user's rewards of it as an answer to queries, by their words.
     pub rewards: BTreeMap<String, Reward>,
-    /// The classes that it is not of, as the user said.
+    /// The classes that the user rejected for it.
     pub rejected: BTreeSet<String>,
     /// Whether the user removed it.
     pub removed: bool,
@@ -39,7 +39,7 @@ pub struct Place {
     pub root: RootId,
     /// Its path from there.
     pub path: PathBuf,
-    /// The hash of its bytes when it was last looked at.
+    /// The hash of its bytes when it was last examined.
     pub hash: ContentHash,
     /// Its length in bytes then.
     pub bytes: u64,
@@ -69,7 +69,7 @@ impl Image {
         self.content.is_some() && !self.removed
     }
 
-    /// Its class: the user's word, or where there is none the folder's.
+    /// Its label: the user's, or where there is none the folder's.
     pub fn label(&self) -> Option<&str> {
         match &self.user {
             UserLabel::Class(class) => Some(class),
@@ -103,7 +103,7 @@ impl Image {
 /// A folder that images were imported from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// How labels are read, as the command line writes it.
     pub labels: String,
@@ -111,7 +111,7 @@ pub struct Root {
     pub exclude: Vec<String>,
 }
 
-/// Something the user did, for the history.
+/// An act of the user, as the history shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     /// Its first event.
@@ -152,8 +152,8 @@ impl Default for State {
 }
 
 impl State {
-    /// Whether this is that very state, so that nothing worked out for the one need be worked out
-    /// for the other. O(1).
+    /// Whether this is the same state as `other`, so that nothing computed for one need be computed
+    /// again for the other. May be false for equal states. O(1).
     pub fn is_same(&self, other: &Self) -> bool {
         self.last == other.last && Arc::ptr_eq(&self.images, &other.images) && Arc::ptr_eq(&self.roots, &other.roots)
     }
@@ -264,8 +264,7 @@ impl State {
         Arc::make_mut(&mut images[at])
     }
 
-    /// What was said of answers: the query, the image and how good an answer, by query, best first.
-    /// O(images).
+    /// The lessons: query, image and reward, by query, the highest reward first. O(images).
     pub fn lessons(&self) -> Vec<(String, ItemId, Reward)> {
         let of = |image: &Arc<Image>| image.rewards.iter().map(|(query, reward)| (query.clone(), image.id, *reward)).collect::<Vec<_>>();
         let mut lessons: Vec<_> = self.images().flat_map(of).collect();
@@ -273,7 +272,7 @@ impl State {
         lessons
     }
 
-    /// The same records and places, with nothing known of any image: what the first event finds.
+    /// The same records and places without anything else: the state before the first event.
     pub(super) fn without_words(&self) -> Self {
         let blank = |image: &Arc<Image>| Arc::new(Image { places: image.places.clone(), ..Image::new(image.id) });
         Self {

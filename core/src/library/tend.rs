@@ -1,5 +1,5 @@
-//! `library.db` and `journal.jsonl` kept in step: what one has lost is had from the other, and what
-//! one forgets the other does.
+//! Keeps `library.db` and `journal.jsonl` in step: what one has lost is taken from the other, and
+//! what is purged from one is purged from the other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ impl Store {
         Ok((self.fact(LIBRARY)?.unwrap_or(0), self.fact(RESTORED)?.unwrap_or(0)))
     }
 
-    /// Brings database and journal together where one may lack what the other has. Returns what was
-    /// mended and what could not be, in sentences.
+    /// Updates database and journal where one may lack what the other has. Returns what was
+    /// repaired and what could not be, in sentences.
     pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<(Vec<String>, Vec<String>)> {
         let last = state.last_event().unwrap_or(EventId(0));
         let text = self.journal.text()?;
@@ -47,8 +47,8 @@ impl Store {
         Ok((done, undone))
     }
 
-    /// Takes over what lines of a journal tell, and events from elsewhere, where it is not known
-    /// yet. Returns how many events that were, and what could not be had, in sentences.
+    /// Adds what lines of a journal say, and events from elsewhere, where the database lacks it.
+    /// Returns the number of events added, and what could not be recovered, in sentences.
     pub(super) fn take_over(&mut self, lines: Vec<Line>, more: Vec<Event>) -> Result<(usize, Vec<String>)> {
         let known = self.last_event()?;
         let mut lost = Vec::new();
@@ -112,7 +112,7 @@ impl Store {
         Ok(())
     }
 
-    /// What is wrong with the journal, in sentences; nothing when it says what the database does.
+    /// What is wrong with the journal, in sentences; nothing when it agrees with the database.
     pub(super) fn check_journal(&self, events: &[Event]) -> Result<Vec<String>> {
         if let Some(behind) = self.journal.behind() {
             return Ok(vec![format!("the journal lacks what was done last: {behind}")]);
@@ -139,7 +139,7 @@ impl Store {
         lines.extend(forgotten.into_iter().map(Line::Forgotten));
         self.journal.rewrite(lines)
     }
-    /// Purges images from both.
+    /// Purges images from both, and overwrites what was deleted.
     pub(super) fn forget(&mut self, purge: &Purge, next_image: u32) -> Result<()> {
         self.purge(purge, next_image)?;
         let state = self.load()?;

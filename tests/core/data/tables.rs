@@ -1,4 +1,4 @@
-//! Tables of captions and labels: every format gives back what was written, tells what is broken,
+//! Tables of captions and labels: every format reads back what it wrote, reports what is broken,
 //! and paths find their image.
 
 use std::fs;
@@ -375,7 +375,7 @@ fn sidecars_do_not_follow_links_out_of_their_folder() {
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
-/// The obvious version of [`Matcher::find`]: looks at every path for every way of comparing.
+/// The obvious version of [`Matcher::find`]: compares with every path in every way.
 fn slow_find(library: &[(u32, String)], row_path: &str) -> PathMatch<u32> {
     let split = |path: &str| -> Vec<String> {
         let parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".");

@@ -1,4 +1,4 @@
-//! Acts: what a user says, takes back and says again, across closing and opening.
+//! Acts, undo and redo, across closing and opening.
 
 use proptest::prelude::*;
 use tessera_core::data::tables;
@@ -151,7 +151,7 @@ fn reached(library: &Mutex<Library>) -> View {
     (images, classes)
 }
 
-/// What a step makes of what is said, if it is allowed.
+/// The expected state after a step, if it is allowed.
 fn expected((images, classes): &View, step: &Step) -> Option<View> {
     let (mut images, mut classes) = (images.clone(), classes.clone());
     let id = |i: usize| ItemId(i as u32 + 1);
@@ -317,7 +317,7 @@ proptest! {
     }
 }
 
-/// The classes that an image was said not to be of.
+/// The classes rejected for an image.
 fn rejected(library: &Mutex<Library>, name: &str) -> Vec<String> {
     at(library, name).rejected.iter().cloned().collect()
 }
@@ -345,7 +345,7 @@ fn what_an_image_is_not_follows_the_classes() {
     hold(&library).undo().unwrap();
     hold(&library).undo().unwrap();
     assert_eq!(rejected(&library, "bee/2.png"), ["cat"]);
-    // Who says that it is, does not say that it is not.
+    // A label takes the rejection of the same class back.
     hold(&library).label(&[ant], &class("cat")).unwrap();
     assert!(rejected(&library, "ant/0.png").is_empty());
     hold(&library).reject(&[bee], "cat", false).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Damage to a library's files: it is noticed, and what was said is had again.
+//! Damage to a library's files: it is noticed, and the state is recovered.
 
 use std::sync::atomic::AtomicBool;
 
@@ -43,8 +43,8 @@ fn try_open(folder: &Path) -> tessera_core::Result<Library> {
     open(folder, Arc::new(InProcess::default()))
 }
 
-/// Damages copies of a library, and checks each time that nothing wrong is taken for right and that
-/// a repair gives everything back. Returns how many were damaged in a way that counts.
+/// Damages copies of a library, and checks each time that damaged data is never read as sound and
+/// that a repair recovers everything. Returns how many were damaged in a way that counts.
 fn damage(n: usize, seed: u64, spoil: impl Fn(&mut Vec<u8>, &mut tessera_core::random::Rng)) -> usize {
     let (place, expected) = lived();
     let mut rng = seeded(seed);
@@ -151,7 +151,8 @@ fn a_journal_that_lost_its_end_or_a_line_is_noticed() {
     drop(library);
     assert_eq!(repair(&place.folder()).unwrap().done.len(), 1);
     assert_eq!(*opened(&place.folder()).state(), expected);
-    // With the database gone too, what is missing is told, and the snapshot has it.
+    // With the database gone too, the repair reports what is missing, and takes it from the
+    // snapshot.
     opened(&place.folder()).close().unwrap();
     edit(&journal, |text| *text = lines(text)[..4].concat());
     fs::write(place.folder().join("library.db"), b"nothing").unwrap();
@@ -410,7 +411,7 @@ fn a_snapshot_is_put_back() {
     assert_eq!(restore(&place.folder(), &snapshot.path).unwrap_err().reason(), "data");
 }
 
-/// Panics while it is told to.
+/// A decoder that panics while a flag is set.
 #[derive(Default)]
 struct Unwell(InProcess, AtomicBool);
 
@@ -442,7 +443,7 @@ fn a_mistake_while_models_learn_is_made_good() {
     hold(&library).label(&[image], &class("lynx")).unwrap();
     let state = hold(&library).state().clone();
     close(library);
-    // What was not learned is not taken for learned.
+    // What was not learned does not count as learned.
     decoder.1.store(false, Ordering::Relaxed);
     let library = reopen();
     assert_eq!(*hold(&library).state(), state);

@@ -1,4 +1,4 @@
-//! The files of a library: who has them, where images lie, and what damage does.
+//! The files of a library: the lock, moved image files, and damage.
 
 use tessera_core::Error;
 use tessera_core::data::Labels;

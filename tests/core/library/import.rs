@@ -1,4 +1,4 @@
-//! Import: what is found, what is known again, and what stays when files change, move and go.
+//! Import: which files are found and recognised, and what stays when files change, move and vanish.
 
 use super::*;
 
@@ -100,7 +100,7 @@ fn names_that_moved_survive_a_crash() {
     let library = place.open();
     place.import(&library);
     hold(&library).keep_models().unwrap();
-    // The same folder's word, so that no event tells of the move.
+    // The folder's label stays the same, so no event records the move.
     fs::rename(place.image("a/1.png"), place.image("a/walrus.png")).unwrap();
     place.import(&library);
     assert!(hold(&library).words().knows("walrus"));

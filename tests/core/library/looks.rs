@@ -1,5 +1,5 @@
-//! Which images look like a picture: as an exact scan says, from a fresh cache or an old one, and
-//! without what was forgotten.
+//! Search by appearance: equal to a scan written here, from a new cache or an old one, and without
+//! forgotten images.
 
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::thumbnail;

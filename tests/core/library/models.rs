@@ -6,7 +6,7 @@ use tessera_core::library::models::Models;
 
 use super::*;
 
-/// A library in which something of each kind was said, with checkpoints from the middle of it.
+/// A library with acts of each kind, and checkpoints from the middle of its history.
 fn lived() -> (Place, Mutex<Library>) {
     let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png", "dog/2.png", "owl/1.png"]);
     let library = place.open();
@@ -42,7 +42,7 @@ fn every_model_is_a_function_of_the_events() {
             assert!(found == *expected, "{name} is another one {way}");
         }
     };
-    // Checkpoints of the middle are there, and none of the end.
+    // The checkpoints are from the middle, not from the end.
     drop(library);
     let library = place.open();
     same(&library, "from a checkpoint and the events after it");

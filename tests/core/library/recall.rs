@@ -1,4 +1,4 @@
-//! The caption memory: what it finds, what it learns from feedback, and how that is taken back.
+//! The caption memory: what it finds, what it learns from rewards, and that undo unlearns it.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ fn a_lesson_counts_at_once_is_durable_and_can_be_taken_back() {
     hold(&library).reward("red truck", barn, None).unwrap().unwrap();
     assert_eq!(search(&library, "red truck", 6), before);
     assert_eq!(words_of(&TextQuery::parse("Red  truck")), "red truck");
-    // However it is written, what was said of a question is found with it.
+    // A lesson applies to its query however that is written.
     for text in ["red truck -blue", "\"red truck\" wet", "\"a red\" truck"] {
         hold(&library).reward(text, truck, Some(1.0)).unwrap().unwrap();
         for query in [TextQuery::parse(text), TextQuery::typing(text)] {

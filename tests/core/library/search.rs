@@ -1,4 +1,4 @@
-//! The ranking of images by words and looks, whoever finds by words.
+//! The ranking of images by words and appearance, by both word engines.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::*;
 const NAMES: [&str; 4] = ["thing/0.png", "thing/1.png", "thing/2.png", "other/3.png"];
 const TEXTS: [&str; 4] = ["a red truck on a wet road", "a blue truck in the garage", "a dog runs through deep snow", "a red barn"];
 
-/// Captioned images whose looks are known, and their identifiers.
+/// Captioned images with their appearances loaded, and their identifiers.
 fn captioned() -> (Place, Mutex<Library>, Vec<ItemId>) {
     let place = Place::new(&NAMES);
     let library = place.open();

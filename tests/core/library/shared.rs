@@ -1,4 +1,4 @@
-//! Several programs and one library: none takes away what another has.
+//! Several programs and one library: none deletes what another has open.
 
 use std::thread;
 

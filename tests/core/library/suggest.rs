@@ -1,5 +1,5 @@
-//! Suggestions: better than chance from few labels, never what was rejected, and unlearned with a
-//! label that is taken back.
+//! Suggestions: better than chance from few labels, never of rejected classes, and unlearned when a
+//! label is undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,11 +74,11 @@ fn suggestions_get_better_with_every_label_and_heed_what_is_said() {
     assert_eq!(suggester.n_learned(), truths.len());
     let late = right[right.len() / 2..].iter().filter(|right| **right).count() as f64 / (right.len() - right.len() / 2) as f64;
     assert!(late > 0.5, "{late:.2} of the second half were right, where chance is 0.33: {right:?}");
-    // What an image is not is not suggested for it.
+    // A rejected class is not suggested.
     let best = suggested(&library, &mut suggester, first).unwrap().ranking[0].0.clone();
     hold(&library).reject(&[first], &best, true).unwrap();
     assert!(suggested(&library, &mut suggester, first).unwrap().ranking.iter().all(|(class, _)| *class != best));
-    // A class that is no more is suggested no more, and one that is renamed under its new name.
+    // A deleted class is not suggested any more, and a renamed one under its new name.
     hold(&library).rename_class("truck", "lorry").unwrap();
     hold(&library).delete_class("house").unwrap();
     followed(&library, &mut suggester);
@@ -110,7 +110,7 @@ fn what_is_taken_back_was_never_learned() {
     }
     followed(&library, &mut suggester);
     assert_eq!(suggested(&library, &mut suggester, *probe), stands[2]);
-    // Others who are told the same at once agree with each other.
+    // Suggesters that learn the same labels at once agree with each other.
     let [mut one, mut other] = [0, 1].map(|_| {
         let mut suggester = Suggester::new(3, LEARNED).unwrap();
         followed(&library, &mut suggester);
@@ -138,7 +138,7 @@ fn what_is_labelled_next_is_unsure_and_unlike() {
         };
         suggester.order(&moment, &seen, order, &Progress::default()).unwrap()
     };
-    // Before the first label no two views of one object come first: they are alike.
+    // Before the first label no two views of one object come first, for they are similar.
     let first: Vec<ItemId> = ask(LabelOrder::Useful, &ids).into_iter().map(|(id, _)| id).collect();
     let mut sorted = first.clone();
     sorted.sort_unstable();
@@ -204,13 +204,13 @@ fn wrong_labels_are_doubted_first() {
         );
     }
     assert_eq!(review(&Progress::default()), reviewed, "the same seed, the same answer");
-    // What it is said not to be is not said instead.
+    // A rejected class is not given in place of the label.
     let doubt = &reviewed.doubts[0];
     hold(&library).reject(&[doubt.image], &doubt.instead[0].0, true).unwrap();
     let again = review(&Progress::default());
     let same = again.doubts.iter().find(|other| other.image == doubt.image);
     assert!(same.is_none_or(|same| same.instead.iter().all(|(class, _)| *class != doubt.instead[0].0)));
-    // Cancelled, it tells of what it came to; a class of one image cannot be judged.
+    // Cancelled, it returns what it reached; a class of one image cannot be judged.
     let cancelled = Progress::default();
     cancelled.cancel();
     let reviewed = review(&cancelled);
@@ -242,8 +242,7 @@ fn of_too_many_labels_some_are_passed_over_and_none_that_comes_later() {
 
 #[test]
 fn an_object_does_not_vouch_for_its_own_label() {
-    // Two classes of four objects; one object says of all its views that they are of the other
-    // class.
+    // Two classes of four objects; all views of one object have the label of the other class.
     let place = Place::new(&[]);
     let options = ToyOptions { side: 64, ..ToyOptions::default() };
     for (c, category) in [Category::Airplane, Category::Truck].into_iter().enumerate() {

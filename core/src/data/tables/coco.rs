@@ -10,8 +10,8 @@ use super::rows::{self, Draft, Lines};
 use super::table::TableRow;
 use crate::error::Result;
 
-/// The parts of a file; what is in them is looked at one by one, so that a broken entry does not
-/// spoil the others.
+/// The parts of a file; their entries are parsed one by one, so that a broken entry does not spoil
+/// the others.
 #[derive(Deserialize)]
 pub(super) struct Coco<'a> {
     #[serde(borrow)]
@@ -55,7 +55,7 @@ pub(super) fn parse(text: &str) -> serde_json::Result<Option<Coco<'_>>> {
 
 pub(super) fn read(text: &str, coco: &Coco, draft: &mut Draft) -> Result<()> {
     let mut lines = Lines::new(text);
-    // A raw value is a piece of the text, so its address tells its place.
+    // A raw value is a slice of the text, so its address gives its position.
     let mut line = |raw: &RawValue| lines.line((raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize));
     let (mut rows, mut names) = (HashMap::new(), HashMap::new());
     for (i, raw) in coco.images.iter().flatten().enumerate() {

@@ -30,11 +30,11 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub struct Matcher<T> {
     entries: Vec<Entry<T>>,
-    /// The entries in the order of [`Entry::parts`], for each way of looking at them in [`LOOKS`].
+    /// The entries in the order of [`Entry::parts`], for each way of comparing paths in [`LOOKS`].
     orders: [Vec<u32>; 4],
 }
 
-/// What a path was found to mean.
+/// What a path means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathMatch<T> {
     /// This image.
@@ -52,7 +52,7 @@ struct Entry<T> {
     folded: String,
 }
 
-/// A way of looking at a library's paths.
+/// A way of comparing paths: with or without case and endings.
 #[derive(Clone, Copy)]
 struct Look {
     is_folded: bool,
@@ -112,7 +112,7 @@ impl<T: Copy + Eq> Matcher<T> {
     fn find_exactly(&self, row_path: &str) -> PathMatch<T> {
         let path = normal(row_path);
         let folded = path.to_lowercase();
-        // Each way of looking at the library, and whether the row's name loses its ending too.
+        // Each way of comparing, and whether the row's name loses its ending too.
         for (i, loses_ending) in [(0, false), (1, false), (2, false), (3, false), (2, true), (3, true)] {
             let mut parts: Vec<&str> = if LOOKS[i].is_folded { &folded } else { &path }.rsplit('/').collect();
             if loses_ending {
@@ -134,7 +134,7 @@ impl<T: Copy + Eq> Matcher<T> {
         for n_shared in (1..=parts.len()).rev() {
             let range = self.range(order, &parts[..n_shared], n_shared);
             if !range.is_empty() {
-                // With one component more to look at, only paths that end here are equal.
+                // With one component more to compare, only paths that end here are equal.
                 let whole = self.range(order, &parts[..n_shared], n_shared + 1);
                 return if n_shared == parts.len() && !whole.is_empty() { whole } else { range };
             }

@@ -11,7 +11,7 @@
 //!
 //! Header names are taken in any case and with the usual synonyms, such as `file_name`, `class` or
 //! `text`. Files are UTF-8. Captions and labels are trimmed, and empty ones are none. A bad line is
-//! told and never stops the rest.
+//! reported as a problem and never stops the rest.
 //!
 //! Text is written as it is, never escaped against programs that take `=...` for a formula: a
 //! spreadsheet that opens a table of strangers' captions should be told to import its columns as
@@ -123,7 +123,7 @@ pub fn write(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize>
 /// How many rows [`write()`] would write, without writing anything.
 ///
 /// # Errors
-/// As [`write()`], but for what the system says when it writes.
+/// As [`write()`], without those of writing files.
 pub fn count(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
     match text_in(format, rows, to)? {
         Some((_, n_rows)) => Ok(n_rows),

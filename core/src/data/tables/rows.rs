@@ -1,5 +1,5 @@
-//! Rows as they grow while a file is read, and what all formats agree on: column names and the
-//! numbers of lines.
+//! A table under construction while a file is read, and what all formats share: column names and
+//! the numbers of lines.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -37,7 +37,7 @@ impl<'a> Draft<'a> {
         Self { path, progress, entries: vec![], places: HashMap::new(), problems: vec![], n_problems: 0, n_captions: 0 }
     }
 
-    /// Counts one record and asks whether there is room for more.
+    /// Counts one record, and returns whether there is room for more.
     pub(super) fn step(&self) -> Result<()> {
         self.progress.step()?;
         if self.entries.len() + self.n_captions > MAX_ENTRIES {
@@ -75,8 +75,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Sets the label, unless it is blank. Of several labels the first holds, and the row is told
-    /// once.
+    /// Sets the label, unless it is blank. Of several labels the first holds, and the row is
+    /// reported once.
     pub(super) fn label(&mut self, row: Option<usize>, text: &str, line: usize) {
         let (Some(row), false) = (row, text.trim().is_empty()) else { return };
         let entry = &mut self.entries[row];
@@ -151,7 +151,7 @@ pub(super) fn role(name: &str) -> Option<(Role, usize)> {
     NAMES.iter().find_map(|(role, names)| names.iter().position(|name| *name == plain).map(|rank| (*role, rank)))
 }
 
-/// Tells the lines of places in a text; quick when they are asked for in order.
+/// Finds the line numbers of positions in a text; fast when positions come in order.
 pub(super) struct Lines<'a> {
     text: &'a [u8],
     at: usize,

@@ -19,7 +19,7 @@ pub(super) struct Shape {
     caption: Option<usize>,
 }
 
-/// The layout that the first record tells, if it tells one.
+/// The layout by the first record, if that is a header.
 pub(super) fn recognise(text: &str) -> Option<Shape> {
     let kinds = [(TableFormat::Csv, b','), (TableFormat::Tsv, b'\t'), (TableFormat::Csv, b';')];
     kinds.into_iter().find_map(|(format, delimiter)| {

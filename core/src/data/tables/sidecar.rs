@@ -147,7 +147,7 @@ fn place(row: &TableRow, to: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(format!("{}.txt", split(&parts.join("/")).0)))
 }
 
-/// Whether the file must be written: not when it is there already, just so.
+/// Whether the file must be written: not when it is there with the same text.
 fn is_new(path: &Path, text: &str) -> Result<bool> {
     let Ok(meta) = path.symlink_metadata() else { return Ok(true) };
     if meta.is_file() && meta.len() == text.len() as u64 && fs::read(path).map_err(Error::io("read", path))? == text.as_bytes() {
@@ -156,7 +156,7 @@ fn is_new(path: &Path, text: &str) -> Result<bool> {
     Err(Error::data(path, "no file, or one with the same captions", "another one", "move it away, or choose another folder"))
 }
 
-/// Looks for links between the folder and a place inside it, which could lead out of it.
+/// Checks for links between the folder and a place inside it, which could lead out of it.
 fn check_links(to: &Path, place: &Path) -> Result<()> {
     let mut folder = to.to_owned();
     for part in place.parent().into_iter().flat_map(Path::components) {
@@ -211,7 +211,7 @@ pub(super) fn write(rows: &[TableRow], to: &Path) -> Result<usize> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         }
-        // Asked again, because on some systems two names are one file.
+        // Checked again, because on some systems two names are one file.
         if is_new(&path, text)? {
             envelope::replace(&path, text.as_bytes())?;
         }

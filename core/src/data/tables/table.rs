@@ -17,7 +17,7 @@ pub const MAX_PROBLEMS: usize = 1000;
 
 pub(super) const SHORTEN: &str = "cut it into several files";
 
-/// A way to write captions and labels down.
+/// A file format of captions and labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TableFormat {
     /// The form of `Flickr8k.token.txt`.
@@ -34,7 +34,7 @@ pub enum TableFormat {
     Sidecar,
 }
 
-/// What is said about one image.
+/// The label and captions of one image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRow {
     /// The image as the file names it; see [`Matcher`] for what it may mean.
@@ -45,7 +45,7 @@ pub struct TableRow {
     pub captions: Vec<String>,
 }
 
-/// What a file says.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// How the file is written.
@@ -113,7 +113,7 @@ const MARK: char = '\u{FEFF}';
 
 /// The text of a file of at most `limit` bytes, without its byte order mark.
 pub(super) fn text_of(path: &Path, limit: u64) -> Result<String> {
-    // Opening a pipe or a device could wait for ever, so the kind is asked first.
+    // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
     let meta = fs::metadata(path).map_err(Error::io("read", path))?;
     if !meta.is_file() {
         return Err(unknown(path, "something that is not a file"));

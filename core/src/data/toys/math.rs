@@ -1,4 +1,5 @@
-//! Small vectors, dice and the few functions that a platform's own library may round differently.
+//! Small vectors, random numbers, and the few functions that a platform's own library may round
+//! differently.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -157,8 +158,8 @@ pub(super) fn noise(x: f32, y: f32) -> f32 {
 /// them.
 pub(super) struct Dice(Rng);
 
-/// What a stream of dice is for: each purpose has its own, so that one more throw for a shape
-/// repaints nothing.
+/// What a stream of random numbers is for: each purpose has its own, so that one more number for a
+/// shape changes nothing else.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Shape = 1,

@@ -1,10 +1,10 @@
-//! A made world of toys on a studio table: six categories, any number of instances, views from all
-//! around.
+//! A synthetic world of toys on a studio table: six categories, any number of instances, views from
+//! all around.
 //!
 //! A picture depends only on (seed, category, instance, view) and the side length. It is computed
 //! with additions, multiplications, divisions and roots alone, which every machine rounds alike, so
 //! its pixels do not depend on threads or platform. Colour and pattern are drawn without regard to
-//! the category: only shape and its details tell it.
+//! the category: only shape and its details depend on it.
 //!
 //! [`render`] paints one picture; [`generate`] writes a folder of them, [`ToyOptions::sample`] the
 //! built-in sample.

@@ -8,7 +8,7 @@ use super::options::ToyOptions;
 use super::view::CameraView;
 use super::{camera, captions, scene, shapes, style};
 
-/// A picture of a toy and everything that is true about it.
+/// A picture of a toy, and everything that is known about it.
 #[derive(Clone, Debug)]
 pub struct Toy {
     /// The picture; of a stereo pair the left one.
@@ -38,7 +38,7 @@ pub fn render(category: Category, instance: u32, number: u32, options: &ToyOptio
     let view = CameraView::of(seed, category, instance, number);
     let parts = shapes::build(category, &style, &mut dice(Purpose::Shape, 0));
     let scene = scene::Scene::new(parts, &style, &view, &mut dice(Purpose::Scene, number));
-    // Both eyes throw the same dice, so that the framing agrees.
+    // Both eyes draw the same random numbers, so that the framing agrees.
     let look = |eye| camera::paint(&scene, &camera::Camera::new(&scene, &view, eye, &mut dice(Purpose::View, number + 1)), options.side);
     Toy {
         picture: look(-1.0),

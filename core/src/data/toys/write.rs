@@ -62,7 +62,7 @@ pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<
             progress.step()?;
             write(options, to, job).map_err(|error| {
                 discard(to, job);
-                // Only the first failure is told.
+                // Only the first failure is returned.
                 if failed.swap(true, Ordering::Relaxed) { Error::Cancelled } else { error }
             })
         })

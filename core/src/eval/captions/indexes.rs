@@ -1,5 +1,5 @@
-//! Photos as neighbours of captions: each index answers the same queries, so that any is compared
-//! with any.
+//! Indexes of photos by captions behind one trait: each answers the same queries, so that any can
+//! be compared with any.
 
 use crate::cmt::CmtIndex;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::nearest::{Cost, Filter, KdTree, NeighborIndex, Neighbors, SparseScan}
 use crate::sparse::SparseVec;
 use crate::text::{TextIndex, TextQuery};
 
-/// What is asked for, as each index needs it.
+/// A query in the form that each index needs.
 pub(super) struct CaptionQuery {
     /// The words as a vector.
     pub(super) vector: SparseVec,
@@ -19,10 +19,10 @@ pub(super) struct CaptionQuery {
     pub(super) postings: u64,
 }
 
-/// An index that captions are asked of.
+/// An index that is queried by captions.
 pub(super) type CaptionIndex<'a> = Box<dyn NeighborIndex<Point = CaptionQuery> + 'a>;
 
-/// Asks an index of sparse vectors for the vector.
+/// Queries an index of sparse vectors by the query's vector.
 struct ByVector<I>(I);
 
 impl<I: NeighborIndex<Point = SparseVec>> NeighborIndex for ByVector<I> {
@@ -47,7 +47,7 @@ pub(super) fn scan(scan: SparseScan) -> CaptionIndex<'static> {
     Box::new(ByVector(scan))
 }
 
-/// A kd-tree over principal components; asking it has the projection in it.
+/// A kd-tree over principal components; a query includes its projection.
 pub(super) struct ByComponents {
     pub(super) pca: Pca,
     pub(super) tree: KdTree,

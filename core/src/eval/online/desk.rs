@@ -1,5 +1,4 @@
-//! A labelling desk without a person: how many suggestions must be corrected until everything is
-//! labelled.
+//! A simulated labelling desk: how many suggestions must be corrected until all items are labelled.
 
 use std::time::Duration;
 
@@ -17,12 +16,13 @@ use crate::random;
 /// Corrections by one adviser, or by the mixture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corrections {
-    /// Who suggested.
+    /// The name of the adviser or mixture.
     pub name: &'static str,
-    /// For each order: corrections until everything was labelled. The first example of each class
-    /// is one in any case.
+    /// For each order: corrections until all items were labelled. The first example of each class
+    /// always counts as one.
     pub of: Vec<f64>,
-    /// Time of an example, to suggest and to learn; none of what was worked out before.
+    /// Mean time for an item, to suggest and to learn; the recogniser's predictions, which are
+    /// computed before, are not in it.
     pub time: Duration,
 }
 
@@ -44,10 +44,10 @@ impl Corrections {
     }
 }
 
-/// What came of desks in several orders.
+/// The results of desks in several orders of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Desks {
-    /// Examples labelled in each order, and their classes.
+    /// Items labelled in each order.
     pub examples: usize,
     /// Classes.
     pub classes: usize,
@@ -55,7 +55,7 @@ pub struct Desks {
     pub mixture: Corrections,
     /// Each adviser alone.
     pub advisers: Vec<Corrections>,
-    /// Who always suggests the class of the last thing.
+    /// Always suggesting the class of the last item.
     pub last: Corrections,
     /// The mixture's trust in each adviser at the end, on average.
     pub trust: Vec<f64>,
@@ -73,7 +73,7 @@ impl Desks {
     }
 }
 
-/// Orders of all things: the same for the same seed, whoever asks.
+/// Orders of all items: the same for the same seed.
 ///
 /// # Errors
 /// As [`StreamOrder::draw`].
@@ -83,7 +83,7 @@ pub fn draw(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> Re
     (0..orders as u64).map(|number| order.draw(&classes, objects.as_deref(), &mut random::stream(seed, number))).collect()
 }
 
-/// What came of labelling everything in one order.
+/// The result of labelling all items in one order.
 struct Sitting {
     mixture: f64,
     each: Vec<f64>,
@@ -91,19 +91,19 @@ struct Sitting {
     times: Times,
     trust: Vec<f64>,
     regret: [f64; 2],
-    /// Whether each adviser ever said anything.
+    /// Whether each adviser ever had an opinion.
     spoke: Vec<bool>,
 }
 
-/// Labels all things, in each of `orders` orders of each kind drawn from `seed`, with an ensemble
-/// of all advisers that have something to look at, or of those in `only`, as
-/// [`AdviserKind::SERVED`]; of these, those that never say anything are not told of. Orders are
-/// worked at on all threads, each with a generator of its own, so that the number of threads
-/// changes no count; what the recogniser compares, it compares once for all orders.
+/// Labels all items, in each of `orders` orders of each kind drawn from `seed`, with an ensemble of
+/// all advisers for which there is data, or of those in `only`, such as [`AdviserKind::SERVED`].
+/// Advisers that never have an opinion are left out of the result. Orders are computed on all
+/// threads, each with a generator of its own, so that the number of threads changes no count; the
+/// recogniser compares each pair of images once for all orders.
 ///
 /// # Errors
 /// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be
-/// had, or none; [`Error::Cancelled`].
+/// had, or for no orders; [`Error::Cancelled`].
 pub fn desks(
     things: &Things,
     only: Option<&[AdviserKind]>,
@@ -142,7 +142,7 @@ pub fn desks(
     Ok(sittings.chunks(orders).map(|sittings| summed(none.clone(), sittings)).collect())
 }
 
-/// What came of sittings in orders of one kind.
+/// The sum of sittings in orders of one kind.
 fn summed(none: Desks, sittings: &[Sitting]) -> Desks {
     let mut made = none;
     let orders = sittings.len();
@@ -173,7 +173,7 @@ fn sitting<'a>(
 ) -> Result<Sitting> {
     let n = ensemble.kinds().len();
     let (mut mixture, mut each, mut spoke, mut from_last) = (0.0, vec![0.0; n], vec![false; n], 0.0);
-    // Classes are numbered as they come: one that nobody has seen must not be a candidate.
+    // Classes are numbered as they come: a class without examples must not be a candidate.
     let mut known: Vec<ClassId> = Vec::new();
     let mut last = None;
     for &place in places {

@@ -1,4 +1,4 @@
-//! Examples of a file as queries: dense, few components, of length 1 at most.
+//! Examples of a file as dense queries of few components, of norm 1 at most.
 
 use crate::ids::ClassId;
 use crate::linalg::double::norm;
@@ -7,9 +7,10 @@ use crate::random;
 use crate::sparse::SparseVec;
 
 /// Examples as dense vectors of at most `dimension` components, the last of which is the same for
-/// all, divided by the greatest length. Where there are more features than fit, they are projected
-/// by random signs drawn from `seed`. Of the examples only the greatest length is used. O(features
-/// of all examples * dimension).
+/// all, divided by the greatest norm. Where there are more features than fit, they are projected by
+/// random signs drawn from `seed`, one column for each feature that occurs. So a vector depends on
+/// the other examples by their greatest norm and by which features they have. O(features of all
+/// examples * dimension).
 pub fn dense(examples: &[(ClassId, SparseVec)], dimension: usize, seed: u64) -> Vec<(ClassId, Vec<f64>)> {
     let mut features: Vec<u32> = examples.iter().flat_map(|(_, x)| x.entries()).map(|entry| entry.0).collect();
     features.sort_unstable();

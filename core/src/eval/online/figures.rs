@@ -9,24 +9,24 @@ use crate::eval::figures::Curve;
 use crate::online_linear::Rule;
 use crate::progress::Progress;
 
-/// Who plays each stream, in the order of columns.
+/// The learners that play each stream, in the order of columns.
 const LEARNERS: [Who; 4] = [
     Who::Ellipsoid,
     Who::Linear(Rule::Perceptron),
     Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
     Who::Linear(Rule::CrammerSinger),
 ];
-/// Components of a query where margins change.
+/// Components of a query in the curves over margins.
 const DIMENSIONS: [usize; 2] = [4, 8];
 
-/// What is played.
+/// The size of the experiments.
 #[derive(Clone, Copy, Debug)]
 pub struct Long {
     /// Rounds of each stream.
     pub rounds: usize,
-    /// Components of a query, where margins do not change.
+    /// Components of a query in the other curves.
     pub dimension: usize,
-    /// Runs that differ in their seeds, of which means are told.
+    /// Runs that differ in their seeds, of which the means are reported.
     pub runs: u32,
     /// The seed of the first.
     pub seed: u64,
@@ -65,9 +65,9 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 ///   search by ellipsoids and of each classical rule, and the most that contextual search lost in
 ///   any run;
 /// - `online_margin`: mistakes of contextual search in the Perceptron's worst case against a margin
-///   that nobody is told, in 4 and 8 dimensions, beside d log2(d / margin);
-/// - `online_known_margin`: mistakes on random queries with a margin that contextual search is
-///   told, beside its proven bound and the Perceptron's mistakes.
+///   that no learner knows, in 4 and 8 dimensions, beside d log2(d / margin);
+/// - `online_known_margin`: mistakes on random queries with a margin that contextual search knows,
+///   beside its proven bound and the Perceptron's mistakes.
 ///
 /// # Errors
 /// As [`play`].

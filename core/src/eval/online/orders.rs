@@ -6,18 +6,19 @@ use rand::seq::SliceRandom;
 use crate::error::{Error, Result};
 use crate::random::Rng;
 
-/// An order in which everything is labelled.
+/// An order in which all items are labelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamOrder {
-    /// As drawn.
+    /// Uniformly at random.
     Random,
-    /// Class after class, classes as drawn; within a class as the files are.
+    /// Class after class, the classes in random order; within a class in the order of the files.
     Folder,
-    /// All pictures of an object together, objects as drawn; within one as the files are.
+    /// Object after object, the objects in random order; within an object in the order of the
+    /// files.
     Instance,
-    /// As photos are taken: some pictures of an object, one after another as the files are, then of
-    /// another, until all are there. Where objects are not known, of a class, as drawn. Runs end
-    /// with chance 1/8 at each picture.
+    /// As photos are taken: a run of pictures of one object in the order of the files, then of
+    /// another, until all are labelled. Where objects are not known, runs of one class in random
+    /// order. A run ends with chance 1/8 after each picture.
     Runs,
 }
 
@@ -25,8 +26,8 @@ pub enum StreamOrder {
 const END: f64 = 1.0 / 8.0;
 
 impl StreamOrder {
-    /// An order of examples of these classes, and objects if they are known, both numbered from 0.
-    /// O(examples).
+    /// A random order of examples of these classes, and objects if they are known, both numbered
+    /// from 0. O(examples).
     ///
     /// # Errors
     /// [`Error::Option`] when objects must be known and are not.

@@ -1,4 +1,4 @@
-//! Plays an experiment: a stream, a learner, and what its answers cost.
+//! Plays an experiment: a stream, a learner, and the losses of its predictions.
 
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,13 @@ pub enum Who {
     Ellipsoid,
     /// Contextual search by polytopes; 32 dimensions at most.
     Polytope,
-    /// Contextual search by ellipsoids, or the averaged Perceptron, whichever erred less.
+    /// Contextual search by ellipsoids, or the averaged Perceptron, whichever erred less so far.
     Served,
     /// A classical rule.
     Linear(Rule),
-    /// The centre of all that is consistent.
+    /// The centre of all hidden vectors that are consistent with the labels.
     Halving,
-    /// The majority of pairs, by ellipsoids.
+    /// The majority vote of pairs, by ellipsoids.
     Majority,
 }
 
@@ -37,18 +37,19 @@ pub enum Who {
 pub struct OnlineSetting {
     /// Who learns.
     pub who: Who,
-    /// What from.
+    /// The stream it learns from.
     pub source: StreamSource,
-    /// How near a query is to a centre, on streams with centres of any number.
+    /// The geometry, on streams with any number of centres: how the distance of a query from a
+    /// centre is measured.
     pub metric: Geometry,
     /// The power of the loss.
     pub power: f64,
     /// The least margin of a query: those below are left out, and contextual search knows it. For
-    /// the Perceptron's stream, that of all queries, which is not told.
+    /// the Perceptron's stream, that of all queries, which the learner does not know.
     pub margin: Option<f64>,
     /// Which pairs a label teaches.
     pub update: Update,
-    /// Components of a query; those of a file have as many as they have.
+    /// Components of a query; ignored for examples of a file.
     pub dimension: usize,
     /// Classes; on streams of two, 2.
     pub classes: usize,
@@ -58,24 +59,24 @@ pub struct OnlineSetting {
     pub guard: Option<u32>,
     /// Check every inequality in every round, of ellipsoids or polytopes where their proofs hold.
     pub verify: bool,
-    /// Keep what was asked, for other programs.
+    /// Whether to keep the queries, for other programs.
     pub keep: bool,
     /// The seed of stream and learner, apart.
     pub seed: u64,
 }
 
-/// What came of an experiment.
+/// The result of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
-    /// The sum of what guesses cost.
+    /// The sum of the losses.
     pub loss: f64,
-    /// The sum of what they cost on average over what was drawn.
+    /// The sum of the losses' means over the learner's random choices.
     pub expected_loss: f64,
-    /// Wrong guesses.
+    /// Wrong predictions.
     pub mistakes: u64,
     /// What the mean loss, or with a known margin the mean number of mistakes, is proven to stay
     /// within, and what rounds may have cost in which numbers end; only where the proof's
-    /// conditions hold. Of polytopes, up to the chance their notes tell of.
+    /// conditions hold. Of polytopes, up to the probability that their documentation gives.
     pub bound: Option<f64>,
     /// Rounds played.
     pub rounds: u64,
@@ -88,20 +89,20 @@ pub struct Played {
     pub robust: Vec<[f64; 2]>,
     /// How often the inequalities were checked.
     pub checks: u64,
-    /// How often a pair's knowledge was let grow again.
+    /// How often a pair's knowledge set was enlarged again.
     pub inflations: u64,
-    /// What was asked, where it was to be kept.
+    /// The rounds played, where they were to be kept.
     pub asked: Vec<Asked>,
 }
 
 /// A round of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// What was asked, `(d)`.
+    /// The query, `(d)`.
     pub query: Vec<f64>,
-    /// What was right.
+    /// The right class.
     pub truth: ClassId,
-    /// What each class would have cost as a guess, `(k)`.
+    /// The loss of each class as a prediction, `(k)`.
     pub costs: Vec<f64>,
 }
 
@@ -112,7 +113,7 @@ fn wrong(name: &'static str, found: impl Into<String>, expected: &'static str) -
 /// Plays an experiment.
 ///
 /// # Errors
-/// [`Error::Option`] when the setting is none; [`Error::Value`] when a check fails, saying which,
+/// [`Error::Option`] for a setting out of range; [`Error::Value`] when a check fails, saying which,
 /// in what round; [`Error::Cancelled`].
 pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
     let d = setting.dimension;
@@ -194,7 +195,7 @@ pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
     }
 }
 
-/// What all learners play in.
+/// The loop that all learners share.
 struct Stage<'a> {
     setting: &'a OnlineSetting,
     lift: &'a Lift,
@@ -224,7 +225,7 @@ impl Stage<'_> {
             learner.announce(self.setting.classes)?;
         }
         let mut robust = [0.0; 20];
-        // Of a stream that settles costs at the end: what was asked, said and right.
+        // For a stream that settles losses at the end: queries, predictions and labels.
         let mut history = Vec::new();
         let mut asked = Vec::new();
         self.progress.begin("Playing rounds", self.setting.rounds as u64);
@@ -257,7 +258,7 @@ impl Stage<'_> {
                 history.push((q.clone(), answer.clone(), truth));
             }
             let start = Instant::now();
-            // The check looks at the learner before and after; it is not timed.
+            // The check inspects the learner before and after learning; it is not timed.
             verify.before(learner, &phi, &round, truth, stream, missed, &q).map_err(|said| failed(played.rounds, &said))?;
             let checked = start.elapsed();
             learner.learn(&phi, &round, truth, &mut own)?;

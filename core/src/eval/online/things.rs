@@ -1,5 +1,5 @@
-//! What is labelled at a simulated desk, as its advisers see it: numbers of a file, or images with
-//! their appearance, captions and pieces.
+//! The items labelled at a simulated desk, as its advisers see them: vectors of a file, or images
+//! with their appearance, captions and elements.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +18,23 @@ use crate::progress::Progress;
 use crate::sparse::SparseVec;
 use crate::text::hashing::{Stemming, counts};
 
-/// A thing to be labelled.
+/// An item to be labelled.
 #[derive(Clone, Debug)]
 pub struct Thing {
     /// Its class.
     pub class: ClassId,
     /// Which object it shows, if that is known.
     pub object: Option<usize>,
-    /// What advisers see of it, but for the recogniser's opinion.
+    /// What the advisers use of it, without the recogniser's opinion.
     pub views: Views,
 }
 
-/// Things to be labelled.
+/// Items to be labelled.
 #[derive(Debug, Default)]
 pub struct Things {
     /// All of them, in the order of the file or of the files' names.
     pub all: Vec<Thing>,
-    /// A recogniser that holds all images; its identifiers are positions in `all`.
+    /// A recogniser that holds all images, if there is one; its identifiers are positions in `all`.
     pub pieces: Option<Ckm>,
     /// Files that were left out.
     pub failed: Vec<super::super::Failed>,
@@ -73,8 +73,8 @@ impl Things {
     }
 
     /// The images of a data set that can be decoded, with the captions that a table has for them by
-    /// their names or paths, and the pieces that a recogniser made of the data set has of them, if
-    /// there is one.
+    /// their names or paths, and their elements in a recogniser trained on the data set, if there
+    /// is one.
     ///
     /// # Errors
     /// [`Error::Data`] when no image can be used; [`Error::Cancelled`].
@@ -92,7 +92,7 @@ impl Things {
         let look = |item: usize| -> Result<Appearance> {
             progress.step()?;
             let picture = data.picture(item, decoder, thumbnail::SIDE, progress)?;
-            // A library looks at the thumbnails that it keeps.
+            // A library takes the appearance of the thumbnails that it keeps, which are JPEG.
             let small = thumbnail::shrink(&picture.pixels);
             Ok(Appearance::of(&thumbnail::decode(&thumbnail::encode(&small)).unwrap_or(small)))
         };
@@ -139,8 +139,8 @@ impl Things {
         Ok(made)
     }
 
-    /// The kinds of advisers that have something to look at: captions and the recogniser only where
-    /// there are any.
+    /// The kinds of advisers for which there is data: captions only where an item has any, the
+    /// recogniser only where there is one.
     pub(super) fn advisers(&self) -> Vec<AdviserKind> {
         let has_words = self.all.iter().any(|thing| !thing.views.words.is_empty());
         let has_something = |kind: &AdviserKind| match kind {
@@ -151,9 +151,9 @@ impl Things {
         AdviserKind::ALL.into_iter().filter(has_something).collect()
     }
 
-    /// What a recogniser that learned each thing before would have thought of the next, in each of
-    /// these orders: `(things, orders)`, by position. On all threads. O(things^2) comparisons of
-    /// images, and O(orders * things^2) steps for each element.
+    /// The scores of each item by a recogniser that has learned the items before it, in each of
+    /// these orders: `(items, orders)`, by position. On all threads. O(items^2) comparisons of
+    /// images, and O(orders * items^2) steps for each element.
     ///
     /// # Errors
     /// [`Error::Cancelled`].

@@ -5,9 +5,9 @@ use crate::contextual::{Contextual, PairLearner, Round, pair_index};
 use crate::ids::ClassId;
 use crate::learn::Online;
 
-/// What is looked at in a round.
+/// The checks of a round.
 pub(super) trait Verify<L: Online> {
-    /// After the answer, before the label is learned.
+    /// After the prediction, before the label is learned.
     #[expect(clippy::too_many_arguments, reason = "a round is that much")]
     fn before(
         &mut self,
@@ -23,11 +23,11 @@ pub(super) trait Verify<L: Online> {
     /// After the label was learned.
     fn after(&mut self, learner: &L, phi: &[f64], truth: ClassId, stream: &dyn Stream) -> Result<(), String>;
 
-    /// At the end of a stream that settles costs only then: a round, from 0, and its mean loss.
+    /// At the end of a stream that settles losses only then: a round, from 0, and its mean loss.
     fn settle(&mut self, learner: &L, phi: &[f64], stream: &dyn Stream, round: usize, loss: f64) -> Result<(), String>;
 }
 
-/// Looks at nothing.
+/// Checks nothing.
 pub(super) struct Unchecked;
 
 impl<L: Online> Verify<L> for Unchecked {
@@ -44,16 +44,18 @@ impl<L: Online> Verify<L> for Unchecked {
     }
 }
 
-/// Looks at everything that the proofs of contextual search say.
+/// Checks every inequality in the proofs of contextual search.
 #[derive(Default)]
 pub(super) struct Verified {
     pub(super) checks: u64,
-    /// What the round owes, and the potential given up before it.
+    /// The expected drop of the potential that the proof promises in this round, and the potential
+    /// given up before it.
     owed: f64,
     dropped: f64,
-    /// Of each pair: the potential when its floor was last looked at.
+    /// Of each pair: the potential when its floor was last checked.
     seen: Vec<f64>,
-    /// Of each round whose costs come at the end: what it owes, and what nothing pays for.
+    /// Of each round whose loss comes at the end: the promised drop, and the part of the loss that
+    /// no drop pays for.
     open: Vec<[f64; 2]>,
 }
 
@@ -82,7 +84,8 @@ impl<P: PairLearner> Verify<Contextual<P>> for Verified {
         let space = &learner.options().space;
         let k = learner.n_classes();
         let pairs = || (0..k).flat_map(|b| (0..b).map(move |a| (b, a)));
-        // What nothing pays for, where a pair is closed or rounding would decide.
+        // The part of the loss that no potential pays for, where a pair is closed or rounding would
+        // decide.
         let closed = pairs().filter_map(|(b, a)| round.look(a, b)).filter(|look| look.scale.is_none());
         let unpaid = closed.map(|look| look.losses[0] + look.losses[1]).fold(0.0, f64::max);
         if let Some([least, most]) = round.game {
@@ -134,7 +137,7 @@ impl<P: PairLearner> Verify<Contextual<P>> for Verified {
                 self.expect(floor >= 1.0 - 1e-3, || format!("an ellipsoid thinner than its floor, {floor}"))?;
             }
             self.seen[index] = potential;
-            // Of a stream that settles its centres at the end there are none yet.
+            // A stream that settles its centres at the end has none yet.
             if let Some(centres) = stream.centres() {
                 let (low, high) = (truth.min(other), truth.max(other));
                 let w: Vec<f64> = centres[low].iter().zip(&centres[high]).map(|(x, y)| x - y).collect();

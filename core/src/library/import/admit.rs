@@ -1,5 +1,5 @@
-//! Taking in files that were looked at: new images, known bytes at new places, files with other
-//! bytes than before.
+//! Takes in files that were examined: new images, known bytes at new places, files with other bytes
+//! than before.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ struct Batch {
 }
 
 impl Run {
-    /// Takes in files that were looked at.
+    /// Takes in files that were examined.
     pub(super) fn admit(&mut self, library: &mut Library, files: Vec<(&NewFile, Look)>) -> Result<()> {
         let (mut familiar, mut fresh) = (Vec::new(), Vec::new());
         let forgotten = library.store().forgotten()?;
@@ -130,7 +130,7 @@ impl Run {
         library.put_places(&places)
     }
 
-    /// Works out what files with bytes that no image has lead to.
+    /// Works out the changes for files with bytes that no image has.
     fn admit_new(&mut self, state: &State, files: Vec<(&NewFile, Content, Cut, Vec<String>)>, batch: &mut Batch) {
         let mut next = state.next_image;
         let mut replaced = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Looking at files before they are taken in: which are known, which have to be read, and what is
-//! in them.
+//! Examines files before they are taken in: which are known, which have to be read, and what they
+//! hold.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -31,7 +31,7 @@ pub(super) struct NewFile {
 pub(super) enum Seen {
     /// It has to be read.
     Anew(NewFile),
-    /// It is as it was, and this is what its folder says today.
+    /// It has not changed; with its image, and what its folder says now.
     AsBefore(ItemId, FolderWord),
 }
 
@@ -39,7 +39,8 @@ pub(super) enum Seen {
 pub(super) enum Look {
     /// Bytes that no image has.
     New(Content, Cut, Vec<String>),
-    /// Bytes that an image of the library has; whether no other file has them any more.
+    /// Bytes that an image of the library has, and whether the image has moved: no other file has
+    /// them any more.
     Known(ContentHash, bool),
     Forgotten,
     /// Bytes that no decoder survived, for the first time.
@@ -85,7 +86,7 @@ fn modified(meta: &fs::Metadata) -> i64 {
     meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as i64)
 }
 
-/// Whether the file of a place has the bytes it had when it was last looked at.
+/// Whether the file of a place has the bytes it had when it was last examined.
 pub(super) fn holds(path: &Path, place: &Place) -> bool {
     let is_same = |meta: fs::Metadata| (meta.len(), modified(&meta)) == (place.bytes, place.modified);
     fs::metadata(path).is_ok_and(is_same) || hash_file(path).is_ok_and(|hash| hash == place.hash)

@@ -1,4 +1,5 @@
-//! Import: find image files, know those that are known, and take in the others a few at a time.
+//! Import: finds image files, recognises those that are known, and takes in the others a few at a
+//! time.
 
 mod admit;
 mod look;
@@ -53,7 +54,7 @@ pub fn import(library: &Mutex<Library>, folder: &Path, options: &ImportOptions, 
     take_in(library, folder, options, true, progress)
 }
 
-/// Imports; `reads_words` says whether images that moved are now what their new folders say.
+/// Imports; `reads_words` says whether images that moved get the labels of their new folders.
 pub(super) fn take_in(
     library: &Mutex<Library>,
     folder: &Path,
@@ -148,7 +149,7 @@ pub(super) fn take_in(
     let mut report = run.report;
     report.worker_deaths = decoder.deaths() - deaths;
     if report.cancelled {
-        // Files that were not looked at are not counted.
+        // Files that were not examined are not counted.
         report.found = report.imported + report.unchanged + report.duplicate + report.unsupported + report.failed.len();
     }
     let mut library = hold(library);
@@ -177,8 +178,8 @@ fn root_for(library: &mut Library, folder: &Path, options: &ImportOptions) -> Re
     library.enter_root(root)
 }
 
-/// Takes over what folders and names say today of files that have not changed, as the beginning of
-/// the import's act. Only a look at a whole root counts: the names of a folder inside it are
+/// Updates what folders and names say of files that have not changed, as the first event of the
+/// import's act. Only when a whole root is imported: the names of a folder inside it would be
 /// understood in another way.
 fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &Path, FolderWord)>) -> Result<Option<EventId>> {
     let state = library.state();
@@ -201,7 +202,7 @@ fn read_words_again(library: &mut Library, folder: &Path, files: Vec<(ItemId, &P
     library.commit(None, EventKind::Act, Draft::new(words, new.into_iter().chain(changes).collect()))
 }
 
-/// Notes which files below `folder` are gone, and which are back. Returns how many are gone.
+/// Marks the files below `folder` that are gone. Returns how many are.
 fn mark_missing(library: &mut Library, folder: &Path, there: &HashSet<&Path>) -> Result<usize> {
     let state = library.state();
     let mut changed = Vec::new();

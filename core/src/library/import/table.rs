@@ -28,7 +28,8 @@ pub struct TableRead {
     pub kept: usize,
 }
 
-/// What a table comes to in this state. A label the user gave is kept.
+/// The changes that a table's captions and labels make in this state, and their numbers. Labels
+/// that the user gave are kept.
 pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead, Vec<Change>) {
     let mut read = TableRead::default();
     let paths: Vec<(ItemId, PathBuf)> =

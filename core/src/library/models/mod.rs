@@ -1,5 +1,4 @@
-//! The models that learn from a library: the contract they keep, the list of them, and a file for
-//! each.
+//! The models that learn from a library: their trait, the registry of them, and a file for each.
 
 pub mod model;
 pub mod recall;

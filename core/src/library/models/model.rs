@@ -12,11 +12,11 @@ use crate::progress::Progress;
 /// What it has learned is a function of the events: whichever way it got there, by following them
 /// one at a time, from a checkpoint, or anew from the first, [`Model::everything`] gives the same
 /// bytes. An undo is an update like any other whose `after` is the earlier state. To add one, write
-/// a file beside the others and name it in the list in [`super::registry`]: the test of this
-/// contract then runs on it too.
+/// a file beside the others, declare it in [`super`], and add a line to the list in
+/// [`super::registry`]: the test of this contract then runs on it too.
 pub trait Model: Send {
-    /// One that has learned nothing yet. `options` are the recogniser's, which say how features are
-    /// computed.
+    /// A model that has learned nothing yet. `options` are the recogniser's, which say how features
+    /// are computed.
     ///
     /// # Errors
     /// [`crate::Error::Option`] when the options are out of range.
@@ -24,8 +24,8 @@ pub trait Model: Send {
     where
         Self: Sized;
 
-    /// The name its checkpoints are kept under. It changes with their form: those of another name
-    /// are not read.
+    /// The name under which its checkpoints are kept, which includes the version of their format:
+    /// checkpoints of another name are not read.
     fn name(&self) -> String;
 
     /// Goes back to what [`Model::new`] gave.
@@ -37,17 +37,17 @@ pub trait Model: Send {
     /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] when the cache cannot be used.
     fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()>;
 
-    /// Everything it learned, as bytes, to be compared. Images are named by the hashes of their
-    /// bytes, for their identifiers differ between libraries.
+    /// Everything it learned, as bytes that can be compared. Images are named by the hashes of
+    /// their bytes, for their identifiers differ between libraries.
     fn everything(&self, state: &State) -> Vec<u8>;
 
-    /// What [`Model::restore`] needs to go on from here. O(images).
+    /// The bytes from which [`Model::restore`] continues. O(images).
     fn checkpoint(&self, state: &State) -> Vec<u8> {
         self.everything(state)
     }
 
-    /// Goes on from a checkpoint of the library in the state `update.after`, after
-    /// [`Model::clear`]. Returns whether it could; if not, it is taught from the first event.
+    /// Continues from a checkpoint of the library in the state `update.after`, after
+    /// [`Model::clear`]. `false` when it cannot: the model is then taught from the first event.
     ///
     /// # Errors
     /// As [`Model::learn`].
@@ -56,9 +56,9 @@ pub trait Model: Send {
 
 /// A step from one state of a library to the next.
 pub struct ModelUpdate<'a> {
-    /// What was there of these images.
+    /// The records of these images before the step.
     pub before: &'a State,
-    /// What is there now.
+    /// The whole state after the step.
     pub after: &'a State,
     /// The images that changed, in order.
     pub images: &'a [ItemId],

@@ -1,4 +1,5 @@
-//! The recogniser of a library: a machine that holds every image with a class, at every moment.
+//! The recogniser of a library: a compositional kernel machine that always holds every image with a
+//! class.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::library::state::{Image, State};
 /// A machine that follows a library.
 pub struct Recogniser {
     ckm: Arc<Ckm>,
-    /// Images with a class whose elements could not be had.
+    /// Images with a class without elements: neither in the cache nor from a file.
     missing: BTreeSet<ItemId>,
 }
 
@@ -38,7 +39,8 @@ fn held(image: &Image) -> Option<Held<'_>> {
 type Checkpoint = Vec<(ContentHash, String)>;
 
 impl Recogniser {
-    /// The machine as it stands. Holding on to it costs little, and it never changes.
+    /// The machine as it is now. It never changes, and a clone of the pointer is cheap; later steps
+    /// make a new one.
     pub fn ckm(&self) -> &Arc<Ckm> {
         &self.ckm
     }
@@ -115,7 +117,7 @@ impl Model for Recogniser {
     fn restore(&mut self, bytes: &[u8], update: &ModelUpdate<'_>) -> Result<bool> {
         let Ok(kept) = restored::<Checkpoint>("recogniser", bytes) else { return Ok(false) };
         let here: Vec<(ItemId, Held<'_>)> = update.after.images().filter_map(|image| held(image).map(|held| (image.id, held))).collect();
-        // Images that the checkpoint lacks had no readable file then; they are tried again.
+        // Images that the checkpoint lacks had no readable file then, and are tried again.
         let known: BTreeSet<(ContentHash, &str)> = here.iter().map(|(_, held)| (held.hash, held.class)).collect();
         if !kept.iter().all(|(hash, class)| known.contains(&(*hash, class.as_str()))) {
             return Ok(false);

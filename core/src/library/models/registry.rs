@@ -1,5 +1,5 @@
 //! All models that follow the events of a library, as one value. A new model is one line in the
-//! list at the end.
+//! list `registry!`.
 
 use super::model::{Model, ModelUpdate};
 use super::recall::CaptionMemory;
@@ -14,7 +14,7 @@ use crate::library::state::State;
 use crate::library::store::Store;
 use crate::progress::Progress;
 
-/// Events after which models are kept again.
+/// Events between checkpoints of the models.
 const CHECKPOINT_EVERY: u64 = 500;
 
 macro_rules! registry {
@@ -24,13 +24,13 @@ macro_rules! registry {
             $($(#[$doc])* pub $name: $model,)*
             /// The event up to which all of them have checkpoints.
             kept_at: Option<EventId>,
-            /// Whether one lacks something that happened: they are then neither taught nor kept
-            /// until they have caught up.
+            /// Whether one of them lacks an event: until they have caught up, none is taught and no
+            /// checkpoint is written.
             behind: bool,
         }
 
         impl Models {
-            /// Models that have learned nothing.
+            /// Models that have learned nothing yet.
             ///
             /// # Errors
             /// As [`Model::new`].
@@ -60,14 +60,14 @@ registry! {
 }
 
 impl Models {
-    /// Each model's name and everything it learned, as bytes.
+    /// Each model's name and everything it learned, as bytes that can be compared.
     pub fn everything(&self, state: &State) -> Vec<(String, Vec<u8>)> {
         self.all().into_iter().map(|model| (model.name(), model.everything(state))).collect()
     }
 
-    /// Brings all of them up to date: each from its checkpoint in the cache if it has one that can
-    /// be used, otherwise from the first event. `state` is what all events lead to. O(events after
-    /// the checkpoints).
+    /// Brings all of them up to date with `state`, the state after all events: each from its
+    /// checkpoint in the cache where that can be used, otherwise from the first event. O(events
+    /// after the checkpoints).
     ///
     /// # Errors
     /// As [`Model::learn`], and [`crate::Error::Data`] when the log or the cache is damaged; the
@@ -99,12 +99,13 @@ impl Models {
         self.all_mut().into_iter().try_for_each(|model| model.learn(update))
     }
 
-    /// Whether one lacks something that happened.
+    /// Whether one of them lacks an event.
     pub(in crate::library) fn are_behind(&self) -> bool {
         self.behind
     }
 
-    /// Notes that the events are others now than those they learned.
+    /// Notes that the log was rewritten, so that what they learned and their checkpoints do not
+    /// count any more.
     pub(in crate::library) fn outdate(&mut self) {
         (self.behind, self.kept_at) = (true, None);
     }
@@ -127,7 +128,7 @@ impl Models {
         self.kept_at == state.last_event()
     }
 
-    /// Whether so much has happened since the last checkpoints that new ones are due.
+    /// Whether there were so many events since the last checkpoints that new ones are due.
     pub(in crate::library) fn are_due(&self, now: EventId) -> bool {
         self.kept_at.is_none_or(|at| now.0 >= at.0 + CHECKPOINT_EVERY)
     }

@@ -27,7 +27,7 @@ pub struct WordMatch {
     pub score: f64,
     /// The caption that fits best.
     pub caption: Option<String>,
-    /// What the words of the query, or their completions, that it has add, by word.
+    /// What each word of the query, or of its completions, adds to the score, by word.
     pub terms: Vec<(String, f64)>,
 }
 
@@ -46,7 +46,7 @@ fn name_of(image: &Image) -> String {
 }
 
 impl Words {
-    /// Captions remembered.
+    /// The number of captions.
     pub fn memories(&self) -> usize {
         // Each image has one text of its class and name.
         self.index.len() - self.names.len()
@@ -74,7 +74,7 @@ impl Words {
         self.index.items_having(words, n, fits)
     }
 
-    /// Weighs images by the names of their files alone, for these words.
+    /// Scores images for these words by the names of their files alone.
     pub(super) fn names_weigher(&self, words: &[String]) -> Option<Weigher<'_>> {
         self.names.weigher(&TextQuery { words: words.to_vec(), ..TextQuery::default() })
     }
@@ -99,7 +99,7 @@ impl Words {
     }
 
     /// The images whose texts fit, best first: each word counts from whichever text of an image
-    /// gives it most. What some text of an image has that is not wanted leaves it out. Cost as
+    /// gives it most. Images with a text that has an unwanted word are left out. Cost as
     /// [`TextIndex::search_items`].
     pub fn search(&self, query: &TextQuery) -> Vec<WordMatch> {
         self.index.search_items(query).into_iter().map(|hit| self.found(hit)).collect()
@@ -145,7 +145,7 @@ impl Model for Words {
         Ok(())
     }
 
-    /// An index is a function of the texts of the moment.
+    /// Empty: an index is a function of the present texts.
     fn checkpoint(&self, _: &State) -> Vec<u8> {
         Vec::new()
     }

@@ -1,5 +1,5 @@
-//! Looking at a database that nobody has open and that may be damaged: whether it is sound, and
-//! what can be had of it.
+//! Inspects a database that nobody has open and that may be damaged: whether it is sound, and what
+//! can be recovered from it.
 
 use std::path::Path;
 

@@ -43,7 +43,7 @@ fn row_hash(numbers: [i64; 4], texts: [&str; 4]) -> i64 {
     hash64(&bytes) as i64
 }
 
-/// Enters an event.
+/// Inserts an event.
 pub(super) fn insert(tx: &Transaction<'_>, event: &Event) -> rusqlite::Result<()> {
     let changes = serde_json::to_string(&event.changes).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let (id, act) = (event.id.0 as i64, event.act.0 as i64);

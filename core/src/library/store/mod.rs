@@ -1,8 +1,8 @@
 //! `library.db`: the log of events and the tables they lead to, in SQLite.
 //!
-//! The log is what counts; the tables hold the state it leads to, so that opening needs no replay
-//! and any SQLite tool can read a library. Both change in one transaction, every row carries the
-//! xxh3-64 of its own columns (`seal`), and what happened is told once more in the journal
+//! The log is the source of truth; the tables hold the state it leads to, so that opening needs no
+//! replay and any SQLite tool can read a library. Both change in one transaction, every row carries
+//! the xxh3-64 of its own columns (`seal`), and everything is also written to the journal
 //! (`journal.jsonl`).
 
 pub(super) mod inspect;
@@ -37,8 +37,8 @@ use tables::{hash_bytes, project, put_image, put_place};
 
 pub(super) use refused::REPAIR;
 
-/// Facts: which library this is, when a snapshot was put back in it, when something was forgotten
-/// (both in milliseconds since 1970).
+/// Names of facts: the library's own number, when a snapshot was restored in it, when something was
+/// forgotten (both in milliseconds since 1970).
 pub(super) const LIBRARY: &str = "library";
 pub(super) const RESTORED: &str = "restored at";
 pub(super) const FORGOT: &str = "forgot time";
@@ -53,7 +53,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the file, which is made when `create` says so.
+    /// Opens the file, or makes it when `create` is true.
     pub(super) fn open(path: &Path, create: bool, storage: Arc<dyn Storage>) -> Result<Self> {
         if !create && !path.is_file() {
             return Err(Error::data(path, "a library", "nothing of that name", "import a folder into it first"));
@@ -94,7 +94,7 @@ impl Store {
         Ok(Ok(()))
     }
 
-    /// Looks whether the file is sound, more closely when it was not closed, and notes that it is
+    /// Checks whether the file is sound, more closely when it was not closed, and notes that it is
     /// open now.
     fn begin(&mut self) -> Result<()> {
         self.was_clean = self.fact("clean")? == Some(1);
@@ -147,7 +147,7 @@ impl Store {
         damaged(&self.path, found)
     }
 
-    /// Writes an event and the state it leads to, and gives the event its place. On disk when this
+    /// Writes an event and the state it leads to, and gives the event its number. On disk when this
     /// returns.
     pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Event> {
         let refused = refused("write", &self.path);
@@ -172,7 +172,7 @@ impl Store {
         Ok(event)
     }
 
-    /// Enters an event that was saved elsewhere, with the state it leads to.
+    /// Adds an event that was saved elsewhere, and updates the tables to the state it leads to.
     pub(super) fn enter(&mut self, event: &Event) -> Result<()> {
         self.write(|tx| {
             insert(tx, event)?;
@@ -190,7 +190,7 @@ impl Store {
         self.events("id >= ?1 AND act = ?1", act.0)
     }
 
-    /// The event that last took an act back.
+    /// The event that last undid an act.
     pub(super) fn last_undo_of(&self, act: EventId) -> Result<Option<Event>> {
         Ok(self.events("kind = 'undo' AND target = ?1", act.0)?.pop())
     }
@@ -345,7 +345,7 @@ impl Store {
         Ok(())
     }
 
-    /// Brings everything into the one file, and notes that it was closed.
+    /// Merges the write-ahead log into the file, and notes that it was closed.
     pub(super) fn settle(&mut self) {
         // Errors are ignored: without these notes the next opening checks more closely.
         if let Ok(last) = self.last_event() {

@@ -1,4 +1,4 @@
-//! What SQLite refuses and what is found damaged, as errors that name the file and the way out.
+//! Errors of SQLite and of damaged databases, which name the file and the way out.
 
 use std::io::{Error as IoError, ErrorKind};
 use std::path::Path;
@@ -8,12 +8,12 @@ use crate::error::Error;
 /// The way out where a database is damaged.
 pub(in crate::library) const REPAIR: &str = "run `tessera check LIBRARY --repair`";
 
-/// The error of a library that holds `found` where it should not.
+/// The error of a damaged library, with what was found.
 pub(super) fn damaged(path: &Path, found: &str) -> Error {
     Error::data(path, "a sound library", found, REPAIR)
 }
 
-/// What to make of an error of SQLite; made for `map_err`.
+/// Turns an error of SQLite into one of this crate, for `map_err`.
 pub(super) fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.sqlite_error_code() {

@@ -1,8 +1,8 @@
 //! Suggestions of classes for a library's images: an ensemble of advisers that follows the labels.
 //!
-//! The advisers look at an image's appearance, at the words of its captions and at its pieces,
-//! which are the recogniser's. What was learned of a label that is taken back or changed is
-//! unlearned: see [`crate::advise::History`].
+//! The advisers use an image's appearance, the words of its captions and its elements, which are
+//! the recogniser's. What was learned of a label that is taken back or changed is unlearned: see
+//! [`crate::advise::History`].
 
 mod order;
 mod review;

@@ -1,4 +1,4 @@
-//! In which order images are labelled.
+//! The order in which images are labelled.
 
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,14 @@ pub enum LabelOrder {
     Disagreement,
     /// By their paths.
     Folder,
-    /// By chance.
+    /// In random order.
     Random,
 }
 
 /// Images of which the most useful are chosen at one time.
 pub const POOL: usize = 400;
-/// Of these so many are chosen to be unlike each other; the others follow by how unsure they are.
+/// The first so many of these are chosen to be unlike each other; the others follow by falling
+/// uncertainty.
 const UNLIKE: usize = 16;
 
 impl LabelOrder {
@@ -49,13 +50,13 @@ impl LabelOrder {
         }
     }
 
-    /// Whether it depends on what advisers think.
+    /// Whether it depends on the advisers' opinions.
     pub fn is_asked(self) -> bool {
         matches!(self, Self::Useful | Self::Disagreement)
     }
 
-    /// Brings images in this order, as far as that can be done without asking advisers: where they
-    /// would be asked, by chance, so that the first [`POOL`] of them speak for all.
+    /// Brings images into this order, as far as that can be done without the advisers. Orders that
+    /// depend on them are random here, so that the first [`POOL`] images are a sample of all.
     pub fn arrange(self, state: &State, images: &mut [ItemId], seed: u64) {
         match self {
             Self::Folder => images.sort_by_cached_key(|id| state.image(*id).and_then(|image| state.path_of(image))),
@@ -65,9 +66,9 @@ impl LabelOrder {
 }
 
 impl Suggester {
-    /// Brings images into an order that advisers are asked for, with what is suggested for each at
-    /// a glance. Others stay as they are. O(images) opinions without the recogniser's, and
-    /// O(images) likenesses for each of the first few.
+    /// Brings images into an order that depends on the advisers, each with its suggestion; for
+    /// other orders they stay as they are. O(images) opinions, of the recogniser only where `seen`
+    /// has elements, and O(images) distances for each of the first few.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`].
@@ -85,7 +86,7 @@ impl Suggester {
         }
         let worth = |(_, suggestion): &(usize, Option<Suggestion>)| match (suggestion, order) {
             (Some(suggestion), LabelOrder::Disagreement) => (suggestion.disagreement(), suggestion.uncertainty()),
-            // Who knows one class is sure of it.
+            // With a single known class the uncertainty says nothing.
             (Some(suggestion), _) if suggestion.ranking.len() > 1 => (suggestion.uncertainty(), 0.0),
             _ => (1.0, 1.0),
         };
@@ -98,8 +99,8 @@ impl Suggester {
         if order == LabelOrder::Useful {
             let values = |at: usize| &seen[asked[at].0].views.whole;
             let distance = |a: usize, b: usize| squared_distance(values(a), values(b));
-            // As if something were chosen already that is as far from everything as vectors of
-            // length 1 can be.
+            // Distances are capped at the largest between vectors of norm 1, which is also that of
+            // the first choice.
             let gain = |at: usize, square: f64| worth(&asked[at]).0 * square.min(4.0).sqrt();
             let first = farthest_first(asked.len(), UNLIKE, distance, gain);
             let mut rest: Vec<_> = asked.into_iter().map(Some).collect();

@@ -3,7 +3,7 @@
 //!
 //! This is confident learning in its simplest form (Northcutt, Jiang and Chuang, *Confident
 //! learning*, JAIR 2021, section 3): chances out of sample, by cross-validation over objects, and
-//! labels by how much less likely they are than the best other class.
+//! labels ranked by how much less likely they are than the best other class.
 
 use rand::seq::SliceRandom as _;
 use std::collections::{BTreeSet, HashMap};
@@ -23,13 +23,13 @@ use crate::nearest::TopK;
 use crate::progress::Progress;
 use crate::random;
 
-/// Parts of the labels that are judged by what was learned of the others.
+/// Folds of the cross-validation.
 const FOLDS: usize = 5;
-/// Classes that are said instead of a label, at most.
+/// The most classes given in place of a doubted label.
 const INSTEAD: usize = 9;
-/// Images that look most like a doubted one, and doubts of which these are told.
+/// How many of the most similar images are listed for a doubt, and for how many doubts.
 const ALIKE: (usize, usize) = (3, 300);
-/// Labels that are judged after all when the review was cancelled: as many as take a second or two.
+/// Labels that are judged even when the review was cancelled: as many as take a second or two.
 const HURRIED: usize = 300;
 
 /// A label that is doubted.
@@ -39,17 +39,17 @@ pub struct Doubt {
     pub image: ItemId,
     /// Its label, and the chance that it is right.
     pub label: (String, f64),
-    /// The classes that are more likely, the best first, nine at most; those that the user said it
-    /// is not of are left out.
+    /// The classes that are more likely, the best first, nine at most; those that the user rejected
+    /// are left out.
     pub instead: Vec<(String, f64)>,
-    /// What each adviser alone would say.
+    /// What each adviser alone would suggest.
     pub advisers: Vec<Vote>,
-    /// The images of other objects that look most like it, with their classes, the most alike
-    /// first; only of the first few hundred doubts.
+    /// The images of other objects of the most similar appearance, with their labels, the most
+    /// similar first; only for the first 300 doubts.
     pub alike: Vec<(ItemId, String)>,
 }
 
-/// What came of a review.
+/// The result of a review.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reviewed {
     /// Doubted labels, the most doubtful first.
@@ -58,35 +58,35 @@ pub struct Reviewed {
     pub judged: usize,
     /// Labels that could not be: of classes of a single object, or of images that cannot be read.
     pub passed: usize,
-    /// Labels that were not come to, for it was cancelled.
+    /// Labels that were not reached before the review was cancelled.
     pub left: usize,
-    /// Labels that were judged of images whose object is not known: near copies of them, with the
-    /// same wrong label, speak for it.
+    /// Labels judged of images whose object is not known: near copies with the same wrong label may
+    /// have supported it.
     pub objects_unknown: usize,
 }
 
-/// What a review looks at. The library is not needed any more.
+/// Everything a review needs: it does not use the library any more.
 pub struct Review {
     seed: u64,
     state: State,
     ckm: Arc<Ckm>,
     labels: Vec<(ItemId, String, Views)>,
-    /// Labels of images that nothing is known of.
+    /// Labels of images without an appearance.
     unseen: usize,
 }
 
 /// A label with what is needed to judge it.
 struct Case<'a> {
     lesson: Lesson,
-    /// The part in which it is judged: the same for all images of its object.
+    /// The fold in which it is judged: the same for all images of its object.
     fold: usize,
     object: Option<String>,
     label: &'a str,
 }
 
 impl Review {
-    /// Takes from a library what is to be reviewed. What images look like must be in the machine
-    /// ([`Library::bring_appearances`]). O(images).
+    /// Takes from a library what is to be reviewed. Images whose appearance is not in memory
+    /// ([`Library::bring_appearances`]) are not judged. O(images).
     pub fn new(library: &Library, seed: u64) -> Self {
         let (state, projector) = (library.state().clone(), projector(seed));
         let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&projector, library, image)?));
@@ -95,15 +95,15 @@ impl Review {
         Self { seed, ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
     }
 
-    /// Judges all labels. Where that is cancelled, some of those that were come to are told. The
-    /// recogniser is asked once for each label without its object; besides, O(labels) learning
-    /// steps and likenesses for the first few hundred doubts.
+    /// Judges all labels. When cancelled, it returns doubts about some of those it has reached. One
+    /// prediction of the recogniser for each label, without its object; besides, O(labels) learning
+    /// steps, and O(labels) similarities for each of the first 300 doubts.
     ///
-    /// What is said of an object by others never heard its labels: not the advisers, which learn
-    /// the other folds, nor the recogniser, which leaves the object out. How much each is trusted
-    /// is learned fold by fold, from what is said of objects before any of their labels is heard:
-    /// who knows other views of an object would look better than it is. Only in the recogniser's
-    /// opinions of other objects this one's images had a part.
+    /// Nothing that judges an object has learned its labels: the advisers learn the other folds,
+    /// and the recogniser leaves the object out. The weights of the advisers are learned fold by
+    /// fold, from predictions on objects before any of their labels is learned: an adviser that
+    /// knew other views of an object would look better than it is. Only the recogniser's opinions
+    /// on other objects have used this object's images.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -152,13 +152,14 @@ impl Review {
         Ok(reviewed)
     }
 
-    /// The labels in an order by chance, each with the recogniser's opinion without its object,
-    /// until it is cancelled.
+    /// The labels in random order, each with the recogniser's opinion without its object; only
+    /// those reached before it is cancelled.
     fn cases<'a>(&self, labels: &'a [(ItemId, String, Views)], classes: &[String], progress: &Progress) -> Vec<Case<'a>> {
         let mut order: Vec<&(ItemId, String, Views)> = labels.iter().collect();
         order.shuffle(&mut random::stream(self.seed, 2));
         let examples: HashMap<ItemId, &Example> = self.ckm.examples().map(|(_, example)| (example.id, example)).collect();
-        // Objects of one class are dealt out, so that each is judged by the others.
+        // The objects of a class are dealt out over the folds, so that each is judged by the
+        // others.
         let mut folds: HashMap<&str, usize> = HashMap::new();
         let mut dealt: HashMap<&str, usize> = HashMap::new();
         let mut cases = Vec::with_capacity(order.len());
@@ -186,13 +187,14 @@ impl Review {
         cases
     }
 
-    /// What advisers who do not know an image's object say against its label.
+    /// The doubt about a label, by an ensemble that has not learned its object; none where no other
+    /// class is likelier.
     fn doubt(&self, ensemble: &mut Ensemble, case: &Case<'_>, classes: &[String]) -> Result<Option<Doubt>> {
         let Lesson { item, views, .. } = &case.lesson;
         let opinions = ensemble.opinions(views)?;
         let advice = ensemble.mixture().combine(&opinions);
         let name = |class: ClassId| classes.get(class.index()).cloned().unwrap_or_default();
-        // Doubts are ranked by what all advisers think.
+        // Doubts are ranked by the chances of the mixture.
         let mut mixed = advice.mixed.clone();
         mixed.sort_by(|a, b| b.1.total_cmp(&a.1));
         let own = mixed.iter().find(|(known, _)| *known == case.lesson.class).map_or(0.0, |(_, chance)| *chance);
@@ -208,9 +210,9 @@ impl Review {
     }
 }
 
-/// Learns labels, fold by fold: first all of one are judged, and then the advisers learn them. In
-/// the end it is learned who is to be trusted, in the order of the cases, which is by chance: folds
-/// come object by object, which would teach that the class seldom changes.
+/// Teaches an ensemble labels, fold by fold: first all of a fold are predicted, and then the
+/// advisers learn them. The weights are learned at the end, in the order of the cases, which is
+/// random: folds come object by object, which would teach that the class seldom changes.
 fn hear(ensemble: &mut Ensemble, cases: &[&Case<'_>], is_over: impl Fn() -> bool) -> Result<()> {
     let mut opinions: Vec<Option<Vec<Opinion>>> = vec![None; cases.len()];
     let mut knows = false;
@@ -231,7 +233,7 @@ fn hear(ensemble: &mut Ensemble, cases: &[&Case<'_>], is_over: impl Fn() -> bool
         }
     }
     for (case, opinions) in cases.iter().zip(opinions) {
-        // Where nothing was known, nothing is learned but which classes there are.
+        // The first fold, which nothing was known to predict, only tells which classes there are.
         if opinions.is_some() || !ensemble.mixture().classes().contains(&case.lesson.class) {
             ensemble.learn_trust(&opinions.unwrap_or_default(), case.lesson.class)?;
         }
@@ -239,8 +241,8 @@ fn hear(ensemble: &mut Ensemble, cases: &[&Case<'_>], is_over: impl Fn() -> bool
     Ok(())
 }
 
-/// Of the known labels those that are learned: where there are too many, each class keeps as many
-/// as the others, as far as it has them.
+/// Of the known labels those that are learned, at most [`LEARNED`]: each class keeps as many as the
+/// others, as far as it has them.
 fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
     let mut seen: HashMap<ClassId, usize> = HashMap::new();
     let mut ranked: Vec<(usize, usize)> = Vec::with_capacity(known.len());
@@ -259,7 +261,7 @@ fn taught<'a>(known: &[&'a Case<'a>]) -> Vec<&'a Case<'a>> {
 /// The images of other objects that look most like one, with their labels.
 fn alike(case: &Case<'_>, cases: &HashMap<ItemId, &Case<'_>>) -> Vec<(ItemId, String)> {
     let is_other = |other: &&Case<'_>| other.lesson.item != case.lesson.item && (other.object.is_none() || other.object != case.object);
-    // The larger the inner product of vectors of length 1, the nearer they are.
+    // The larger the inner product of vectors of norm 1, the nearer they are.
     let distance = |other: &Case<'_>| -dot(&case.lesson.views.whole, &other.lesson.views.whole);
     let others = cases.values().copied().filter(is_other).map(|other| (other.lesson.item, distance(other)));
     let label = |id: ItemId| Some((id, cases.get(&id)?.label.to_owned()));

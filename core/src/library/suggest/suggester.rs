@@ -1,4 +1,4 @@
-//! Keeps an ensemble in step with a library's labels, and asks it about images.
+//! Keeps an ensemble in step with a library's labels, and suggests labels by it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::picture::appearance::VALUES;
 use crate::progress::Progress;
 use crate::random;
 
-/// Of the labels that are there already, the recogniser is asked of so many at least and at most,
-/// and in between of as many as make so many comparisons of two images: it takes longest, a tenth
-/// of a millisecond or so for each.
+/// How many of the labels that are there already the recogniser predicts, at least and at most; in
+/// between as many as make `COMPARED` comparisons of two images, for it takes longest: about 0.1 ms
+/// for each comparison.
 const JUDGED: [usize; 2] = [24, 200];
 const COMPARED: usize = 20_000;
-/// Of these labels so many are learned; more would not be learned in the time a user waits.
+/// The most labels learned at one time; more would take longer than a user waits.
 pub const LEARNED: usize = 2000;
 
 /// An ensemble that follows a library's labels.
@@ -38,26 +38,26 @@ pub struct Suggester {
     /// Labels that were there already and were not learned, for there were too many.
     passed: HashMap<ItemId, String>,
     at_most: usize,
-    /// Counts what was learned and unlearned.
+    /// Goes up whenever something is learned or unlearned.
     changes: u64,
 }
 
-/// An image as advisers see it, without the library.
+/// An image as the advisers see it, independent of the library.
 pub struct Seen {
     pub(super) id: ItemId,
     pub(super) views: Views,
-    /// Its pieces, for the recogniser.
+    /// Its elements, for the recogniser.
     elements: Option<Elements>,
 }
 
-/// What a library holds at one moment, of that which advisers are told. The library is not needed
-/// any more to learn and to suggest.
+/// What advisers need of a library at one moment. The library itself is not needed to learn and to
+/// suggest.
 pub struct Moment {
     state: State,
     ckm: Arc<Ckm>,
-    /// Labels that were not heard yet.
+    /// Labels that are to be learned.
     fresh: Vec<(ItemId, String, Views)>,
-    /// Labels that are not to be heard.
+    /// Labels that are passed over, for there are too many.
     passed: Vec<(ItemId, String)>,
 }
 
@@ -67,9 +67,9 @@ pub(super) fn ensemble(seed: u64) -> Result<Ensemble> {
 }
 
 impl Suggester {
-    /// Advisers that have heard nothing. `seed` gives the order in which labels are learned that
-    /// are there already, of which no more than `at_most` (usually [`LEARNED`]) are learned at one
-    /// time: the others are passed over for good.
+    /// A suggester that has learned nothing. `seed` gives the order in which labels are learned
+    /// that are there already, of which no more than `at_most` (usually [`LEARNED`]) are learned at
+    /// one time: the others are passed over for good.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
@@ -78,8 +78,8 @@ impl Suggester {
         Ok(Self { seed, projector: projector(seed), classes: Vec::new(), history, passed: HashMap::new(), at_most, changes: 0 })
     }
 
-    /// What there is to be learned. Images whose appearance is not in the machine
-    /// ([`Library::bring_appearances`]) are passed over. O(images + new labels).
+    /// Takes from a library what is to be learned. Images whose appearance is not in memory
+    /// ([`Library::bring_appearances`]) are left out. O(images + new labels).
     pub fn news(&self, library: &Library) -> Moment {
         let state = library.state().clone();
         let known: BTreeSet<ItemId> =
@@ -99,9 +99,9 @@ impl Suggester {
         Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
     }
 
-    /// Learns what is new, and unlearns what does not hold any more: O(changed labels) learning
-    /// steps, of which each takes about a millisecond, and those since the last checkpoint before
-    /// the first change that was taken back.
+    /// Learns new labels, and unlearns those that do not hold any more. O(changed labels) learning
+    /// steps of about a millisecond each, and those since the last checkpoint before the first
+    /// label that does not hold.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being
@@ -151,7 +151,7 @@ impl Suggester {
         Ok(moment)
     }
 
-    /// Images of which the appearance is in the machine, with their pieces, which are cut from the
+    /// The images whose appearance is in memory, with their elements, which are computed from the
     /// file where the cache has none.
     ///
     /// # Errors
@@ -167,15 +167,15 @@ impl Suggester {
         Ok(seen)
     }
 
-    /// As [`Suggester::see`] without pieces, so that the recogniser has no opinion: some 10
+    /// As [`Suggester::see`] without elements, so that the recogniser has no opinion: about 10
     /// microseconds for each.
     pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
         let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
         live.filter_map(|image| Some(Seen { id: image.id, views: views(&self.projector, library, image)?, elements: None })).collect()
     }
 
-    /// What is suggested for an image; `None` where no class is known, or none that the user did
-    /// not reject. About as long as the recogniser takes.
+    /// The suggestion for an image; `None` where no class is known that the user did not reject.
+    /// Takes about as long as the recogniser.
     ///
     /// # Errors
     /// As [`Ensemble::advise`].
@@ -204,12 +204,12 @@ impl Suggester {
         self.history.lessons().len()
     }
 
-    /// A number that is another one whenever something was learned or unlearned since.
+    /// A number that changes whenever something is learned or unlearned.
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Whether a label that was heard is still what the library says.
+    /// Whether a label that was learned is still that of the image.
     fn holds(&self, state: &State, lesson: &Lesson) -> bool {
         let now = state.image(lesson.item).filter(|image| image.is_live()).and_then(|image| image.label());
         now.is_some() && now == self.classes.get(lesson.class.index()).map(String::as_str)
@@ -228,14 +228,14 @@ impl Suggester {
         self.history.learn(lesson)
     }
 
-    /// What the recogniser thinks of an image without it.
+    /// The recogniser's opinion on an image, with that image left out.
     fn judge(&self, ckm: &Ckm, id: ItemId, elements: &Elements) -> Opinion {
         opinion(ckm, elements, Without::Image(id), &self.classes)
     }
 }
 
 impl Moment {
-    /// What the library held.
+    /// The state of the library at that moment.
     pub fn state(&self) -> &State {
         &self.state
     }

@@ -1,4 +1,4 @@
-//! What is suggested for an image, and who says so.
+//! The suggestion for an image, and the advisers' votes.
 
 use crate::advise::{Advice, Ensemble};
 use crate::ids::{ClassId, ItemId};
@@ -8,18 +8,17 @@ use crate::ids::{ClassId, ItemId};
 pub struct Suggestion {
     /// The image.
     pub image: ItemId,
-    /// Classes with their chances, the best first; those that the user said it is not of are left
-    /// out.
+    /// Classes with their chances, the best first; those that the user rejected are left out.
     pub ranking: Vec<(String, f64)>,
     /// What each adviser alone would suggest, in the order of
     /// [`crate::advise::AdviserKind::SERVED`].
     pub advisers: Vec<Vote>,
 }
 
-/// What one adviser says.
+/// The vote of one adviser.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
-    /// Who.
+    /// The adviser's name.
     pub adviser: &'static str,
     /// The class it would suggest alone, if any.
     pub class: Option<String>,
@@ -27,7 +26,7 @@ pub struct Vote {
     pub trust: f64,
 }
 
-/// What each adviser of an ensemble said in an advice.
+/// The vote of each adviser of an ensemble in an advice.
 pub(super) fn votes(ensemble: &Ensemble, advice: &Advice, name: impl Fn(ClassId) -> Option<String>) -> Vec<Vote> {
     let said = ensemble.kinds().iter().zip(&advice.each).zip(ensemble.mixture().trust());
     said.map(|((kind, class), trust)| Vote { adviser: kind.name(), class: class.and_then(&name), trust }).collect()
@@ -40,8 +39,7 @@ impl Suggestion {
         1.0 - (chance(0) - chance(1))
     }
 
-    /// The entropy of what each adviser says, by how much it is trusted, in bits: 0 where all
-    /// agree.
+    /// The entropy of the advisers' votes, each weighted by its trust, in bits: 0 where all agree.
     pub fn disagreement(&self) -> f64 {
         let said: Vec<(&String, f64)> = self.advisers.iter().filter_map(|vote| Some((vote.class.as_ref()?, vote.trust))).collect();
         let total: f64 = said.iter().map(|(_, trust)| trust).sum();

@@ -1,4 +1,4 @@
-//! The views of a library's images that advisers look at.
+//! The views of a library's images, as the advisers use them.
 
 use crate::advise::{Opinion, Projector, Views, recognised};
 use crate::ckm::element::Elements;
@@ -14,14 +14,14 @@ pub(super) fn projector(seed: u64) -> Projector {
     Projector::new(VALUES, seed)
 }
 
-/// The views of an image, without the recogniser's; none while its appearance is not in the
-/// machine.
+/// The views of an image, without the recogniser's opinion; none while its appearance is not in
+/// memory.
 pub(super) fn views(projector: &Projector, library: &Library, image: &Image) -> Option<Views> {
     let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
     Some(projector.views(library.appearance(image)?.values(), counts(&captions.join(" "), Stemming::None)))
 }
 
-/// What a recogniser thinks of an image, of classes by their places in `classes`.
+/// The recogniser's opinion on an image, with classes numbered by their positions in `classes`.
 pub(super) fn opinion(ckm: &Ckm, elements: &Elements, without: Without<'_>, classes: &[String]) -> Opinion {
     let number = |own: ClassId| {
         let name = &ckm.classes().get(own.index())?.name;

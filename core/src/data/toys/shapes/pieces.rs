@@ -9,7 +9,7 @@ pub(super) fn patterned(style: &Style) -> Paint {
     Paint::new(Coat::Pattern(style.pattern))
 }
 
-/// The same thing on both sides of the toy.
+/// The same part on both sides of the toy.
 pub(super) fn both(part: impl Fn(f32) -> Part) -> [Part; 2] {
     [part(-1.0), part(1.0)]
 }

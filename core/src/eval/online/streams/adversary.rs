@@ -9,14 +9,14 @@ use crate::learn::Prediction;
 use crate::linalg::double::{dot, norm, scaled};
 use crate::random::Rng;
 
-/// Answers against the learner. All centres of an ellipsoid {c + B z} are consistent with what was
-/// said. The query is across c, where the ellipsoid is longest; the less likely answer is declared
-/// right; the ellipsoid makes way for one inside the half that remains: centre τ along p = B'q,
-/// half-lengths τ along p and β across, with β^2 = (1 + sqrt(1 - 4 τ^2))/2 and τ = min(1/sqrt d,
-/// 1/2). (On the unit ball, f = τ^2 (1+x)^2 + β^2 (1-x^2) is largest at x = τ^2/(β^2-τ^2), where it
-/// is β^4/(β^2-τ^2) = 1.) When the longest extent across c is below 1e-9 that is over: w = c/|c|,
-/// and queries follow at margins drawn between 1e-9 and 0.1, evenly by their logarithm. Costs are
-/// those of the final w.
+/// Labels against the learner. All centres of an ellipsoid {c + B z} are consistent with the labels
+/// so far. The query is across c, where the ellipsoid is longest; the less likely answer is
+/// declared right; the ellipsoid is replaced by one inside the half that remains: centre τ along p
+/// = B'q, half-lengths τ along p and β across, with β^2 = (1 + sqrt(1 - 4 τ^2))/2 and τ =
+/// min(1/sqrt d, 1/2). (On the unit ball, f = τ^2 (1+x)^2 + β^2 (1-x^2) is largest at x =
+/// τ^2/(β^2-τ^2), where it is β^4/(β^2-τ^2) = 1.) When the longest extent across c is below 1e-9
+/// that is over: w = c/|c|, and queries follow at margins drawn between 1e-9 and 0.1, evenly by
+/// their logarithm. Losses are those of the final w.
 pub(in super::super) struct Adversary {
     centre: Vec<f64>,
     /// Row-major.

@@ -1,8 +1,8 @@
 //! Streams of queries: at random, made against the Perceptron, made against the learner at hand,
 //! and those of a file.
 //!
-//! A stream says what is right after the learner has answered, and what the answer cost: when
-//! asked, or at the end where only then the hidden centres are settled.
+//! A stream gives the label after the learner's prediction, and the loss of the prediction: in the
+//! round itself, or at the end where the hidden centres are settled only then.
 
 mod adversary;
 mod convex_lower_bound;

@@ -11,7 +11,7 @@ use crate::random::Rng;
 pub(in super::super) struct Sphere {
     lift: Lift,
     centres: Vec<Vec<f64>>,
-    /// The centres' images where the map has them.
+    /// The centres' images under the lift, where it has them.
     images: Option<Vec<Vec<f64>>>,
     /// Queries whose two best classes are nearer than this are left out.
     margin: f64,

@@ -1,5 +1,4 @@
-//! What a stream is: queries, what is right after the learner has answered, and what the answer
-//! cost.
+//! The trait of streams: queries, the label after each prediction, and the loss of the prediction.
 
 use crate::ids::ClassId;
 use crate::learn::Prediction;
@@ -16,7 +15,7 @@ pub enum StreamSource {
     /// Two classes and queries that the Perceptron gets wrong every time:
     /// `streams/perceptron_killer.rs` has the construction.
     PerceptronKiller,
-    /// Two classes and answers against the learner for as long as any centre allows it by 1e-9.
+    /// Two classes and labels against the learner, for as long as some centre allows them by 1e-9.
     Adversary,
     /// Two convex regions of which nothing can be learned: `streams/convex_lower_bound.rs` has the
     /// construction.
@@ -31,13 +30,13 @@ pub(in super::super) trait Stream {
     /// The next query; none at the end.
     fn query(&mut self, rng: &mut Rng) -> Option<Vec<f64>>;
 
-    /// What is right, after an answer.
+    /// The label, after a prediction.
     fn reveal(&mut self, q: &[f64], answer: &Prediction) -> ClassId;
 
-    /// What a guess costs. Only final where `settled`.
+    /// The loss of each prediction. Final only where `settled`.
     fn loss(&self, q: &[f64], guess: Option<ClassId>, truth: ClassId) -> f64;
 
-    /// Whether costs are known in the round itself.
+    /// Whether losses are known in the round itself.
     fn settled(&self) -> bool {
         true
     }

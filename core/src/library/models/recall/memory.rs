@@ -2,12 +2,12 @@
 //! users say of its answers.
 //!
 //! Each caption and each class of an image is a memory under its words. What a user says of an
-//! image as an answer to a query is a lesson: the scorer learns it, so that words which told right
-//! count more in every query, and the query itself becomes one more memory of the image, so that
-//! the same question, and others like it, find the image by it and count it higher. Lessons are
-//! taken back exactly: the scorer learns the remaining ones anew. What routers have learned of a
-//! memory stays until the trees are grown anew, which is when there are twice or a quarter as many
-//! texts as then, and when something is forgotten.
+//! image as an answer to a query is a lesson: the scorer learns it, so that words which led to good
+//! answers count more in every query, and the query itself becomes one more memory of the image, so
+//! that the same question, and others like it, find the image by it and count it higher. Lessons
+//! are taken back exactly: the scorer learns the remaining ones anew. What routers have learned of
+//! a memory stays until the trees are grown anew, which is when there are twice or a quarter as
+//! many texts as then, and when something is forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::sparse::SparseVec;
 use crate::text::hashing::{Idf, Stemming, counts};
 use crate::text::{TextQuery, words};
 
-/// What one memory is of an image.
+/// Which text of an image a memory was made from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemorySource {
     /// Its class.
@@ -38,18 +38,18 @@ pub enum MemorySource {
 /// A memory tree that follows a library.
 pub struct CaptionMemory {
     pub(super) forest: Cmt<()>,
-    /// What each memory is, by its number in the tree, and the other way round.
+    /// The source of each memory, by its number in the tree, and the other way round.
     pub(super) sources: BTreeMap<ItemId, (ItemId, MemorySource)>,
     pub(super) memories: BTreeMap<(ItemId, MemorySource), ItemId>,
     next: u32,
-    /// How much words tell among the texts there are, and among those there were when the trees
-    /// were grown.
+    /// The inverse document frequencies of words among the present texts, and among those of the
+    /// time when the trees were grown.
     idf: Idf,
     grown_at: Idf,
     pub(super) rewards: BTreeMap<(ItemId, String), Reward>,
 }
 
-/// When trees are grown anew, in texts.
+/// When the trees are grown anew, by the number of texts.
 const GROWTH: Growth = Growth { first: 64 };
 /// How the tree of a library is grown.
 pub fn options() -> CmtOptions {
@@ -83,7 +83,7 @@ impl CaptionMemory {
         })
     }
 
-    /// Memories that there are.
+    /// The number of memories.
     pub fn memories(&self) -> usize {
         self.forest.len()
     }
@@ -93,7 +93,7 @@ impl CaptionMemory {
         &self.forest
     }
 
-    /// What the user said of answers, by image and query.
+    /// The rewards the user gave, by image and query.
     pub fn rewards(&self) -> &BTreeMap<(ItemId, String), Reward> {
         &self.rewards
     }
@@ -125,7 +125,8 @@ impl CaptionMemory {
         }
     }
 
-    /// Grows the trees anew from what there is, with words weighed as they tell now.
+    /// Grows the trees anew from the present texts, with words weighed by their present
+    /// frequencies.
     fn grow(&mut self, state: &State) {
         self.grown_at = self.idf.clone();
         // The options were checked when this was made.
@@ -146,7 +147,7 @@ impl CaptionMemory {
         }
     }
 
-    /// Has the scorer learn all lessons anew: each of the text of its image that answers best.
+    /// Teaches the scorer all lessons anew, each by the text of its image that answers best.
     fn learn_rewards(&mut self) {
         self.forest.forget_rewards();
         for ((image, query), reward) in &self.rewards {
@@ -161,8 +162,8 @@ impl CaptionMemory {
     }
 }
 
-/// The words that lessons of a query are kept under: the same while it is typed and when it is
-/// done.
+/// The words by which a query's lessons are kept: the same while the query is typed and when it is
+/// finished.
 pub fn words_of(query: &TextQuery) -> String {
     query.words.iter().chain(&query.prefix).chain(query.phrases.iter().flatten()).cloned().collect::<Vec<_>>().join(" ")
 }

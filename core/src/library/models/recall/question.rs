@@ -1,4 +1,4 @@
-//! A question to the caption memory: which images answer it, how well, and why.
+//! A query to the caption memory: which images answer it, how well, and why.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use crate::sparse::SparseVec;
 use crate::text::hashing::feature;
 use crate::text::{TextQuery, Weigher, words};
 
-/// A query made ready to be answered.
+/// A query prepared for the caption memory.
 pub struct Question<'a> {
     recall: &'a CaptionMemory,
     index: &'a Words,
     query: &'a TextQuery,
-    /// The words that it asks for, with those that its unfinished one may become.
+    /// The words it asks for, with the completions of its unfinished one.
     asked: Vec<String>,
     /// The same by their features, each once.
     by_feature: Vec<(u32, String)>,
@@ -27,41 +27,42 @@ pub struct Question<'a> {
     names: Option<Weigher<'a>>,
 }
 
-/// How well an image answers, in terms of a question.
+/// The score of an image, in terms of a prepared query.
 struct Tally<'a> {
     score: f64,
-    /// What each word adds, in the order of features, and whether the name of a file gives it.
+    /// What each word adds to the score, in the order of features, and whether the name of a file
+    /// gives it.
     words: Vec<(f64, bool)>,
     lessons: Vec<(&'a str, f64)>,
     by: Option<(ItemId, MemorySource)>,
     caption: Option<u32>,
 }
 
-/// An image that was remembered.
+/// An image found by the caption memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallHit {
     /// The image.
     pub image: ItemId,
-    /// How well it answers, the same however many are asked for.
+    /// How well it answers; the same however many images are wanted.
     pub score: f64,
-    /// What the user said of it as an answer to this very query.
+    /// The reward the user gave it as an answer to this very query.
     pub taught: Option<Reward>,
 }
 
-/// How well an image answers, and what of it.
+/// The score of an image, and what it is the sum of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weighed {
-    /// The sum of all that follows.
+    /// The sum of `words`, `name` and `lessons`.
     pub score: f64,
-    /// What each word adds that stands in its class or a caption, from whichever gives it most; by
-    /// word.
+    /// What each word in its class or a caption adds, from the text that gives it most; by word.
     pub words: Vec<(String, f64)>,
-    /// The same of words that the name of its file gives more of.
+    /// The same of words for which the name of its file gives more.
     pub name: Vec<(String, f64)>,
-    /// What lessons add or take away, by their queries: the most like one of those that it answers
-    /// well, and all that it does not answer.
+    /// What lessons add or take away, by their queries: of those it answers well the one that adds
+    /// most, and all of those that it does not answer.
     pub lessons: Vec<(String, f64)>,
-    /// What of it gives most, and the number of that memory; none where the name of its file does.
+    /// The text that gives most, and the number of its memory; none where the name of its file
+    /// gives most.
     pub by: Option<(ItemId, MemorySource)>,
     /// Its caption that gives most, if one gives anything.
     pub caption: Option<u32>,
@@ -70,26 +71,25 @@ pub struct Weighed {
 /// Why an image answers a query as well as it does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallExplanation {
-    /// How well, and what that is the sum of.
+    /// The score, and what it is the sum of.
     pub weighed: Weighed,
-    /// The way in each tree to the memory that gives most, with each router's margin and its most
-    /// telling features.
+    /// The path in each tree to the memory that gives most, with each router's margin and its
+    /// weightiest features.
     pub paths: Vec<Path>,
     /// Words of the query, by their features.
     pub names: BTreeMap<u32, String>,
 }
 
-/// Words that the beginning of a word may stand for.
+/// The most completions of an unfinished word.
 const COMPLETIONS: usize = 8;
-/// The least number of candidates that make sense: with more, images could not all be scored while
-/// someone types.
+/// The usual number of candidates, and the least: many more could not be scored while someone
+/// types.
 pub const CANDIDATES: usize = 250;
-/// Features of a router that are told.
+/// Features of a router that an explanation lists.
 const TOLD: usize = 3;
 
 impl CaptionMemory {
-    /// Makes a query ready to be answered, with `index` for the words that begin so and for the
-    /// names of files.
+    /// Prepares a query, with `index` for the completions of words and for the names of files.
     pub fn ask<'a>(&'a self, index: &'a Words, query: &'a TextQuery) -> Question<'a> {
         let asked = self.asked(query, index);
         let x = self.key(&asked.join(" "));
@@ -98,7 +98,7 @@ impl CaptionMemory {
         Question { recall: self, index, query, asked, by_feature: by_feature.into_iter().collect(), x, names }
     }
 
-    /// The words that a query asks for, with those that its unfinished one may become.
+    /// The words that a query asks for, with the completions of its unfinished one.
     fn asked(&self, query: &TextQuery, index: &Words) -> Vec<String> {
         let mut asked: Vec<String> = query.words.iter().chain(query.phrases.iter().flatten()).cloned().collect();
         if let Some(prefix) = &query.prefix {
@@ -115,7 +115,7 @@ impl CaptionMemory {
         asked
     }
 
-    /// What the user said of an image as answers to queries.
+    /// The rewards of an image, by query.
     fn said_of(&self, image: ItemId) -> impl Iterator<Item = (&str, Reward)> {
         let all = self.rewards.range((image, String::new())..).take_while(move |((of, _), _)| *of == image);
         all.map(|((_, query), reward)| (query.as_str(), *reward))
@@ -123,14 +123,14 @@ impl CaptionMemory {
 }
 
 impl Question<'_> {
-    /// The images that `fits` lets through and that answer, best first; of equals those that were
-    /// called good answers to this very query, and then the lower identifier. Those of which
-    /// anything was said as answers to it are among them whatever their score.
+    /// The images that answer and that `fits` admits, best first; of equals those with the higher
+    /// positive reward for this very query, then the lower identifier. Images with a reward for
+    /// this very query are among them whatever their score.
     ///
     /// Candidates are the images with one of the best `candidates` memories in `leaves` leaves of
     /// each tree, with one of the as many texts that have one of the words, the rarest words first,
     /// and with a lesson like it. Each is scored by all its texts, so that more leaves may find
-    /// more and change no score. A query that wants nothing finds nothing.
+    /// more and change no score. A query without words finds nothing.
     ///
     /// O((depth + cap) words) a leaf, O(words) a lesson, and O(words of all texts) a candidate.
     pub fn search(&self, leaves: usize, candidates: usize, fits: impl Fn(ItemId) -> bool + Sync) -> (Vec<RecallHit>, Cost) {
@@ -163,8 +163,8 @@ impl Question<'_> {
         (found, answer.cost)
     }
 
-    /// How well an image answers, by all that is known of it: each word counts as much as in
-    /// whichever of its class, its captions and its file's name it counts most.
+    /// The score of an image by all its texts: each word counts as in the one of its class, its
+    /// captions and its file's name where it counts most.
     pub fn weigh(&self, image: ItemId) -> Weighed {
         let Tally { score, words, lessons, by, caption } = self.tally(image);
         let of = |by_name: bool| {
@@ -239,9 +239,9 @@ impl Question<'_> {
         }
     }
 
-    /// How much the query of a lesson tells of this one, 0..=1. What shares only some words with it
-    /// tells little: of the powers from 1 to 6 this one is the first with which no simulated user
-    /// was ever worse off for teaching.
+    /// The similarity of a lesson's query to this one, 0..=1: the fourth power of their cosine, so
+    /// that a query that shares only some words counts little. Of the powers from 1 to 6 this is
+    /// the first with which no simulated user was ever worse off for teaching.
     fn likeness(&self, query: &str) -> f64 {
         self.x.cosine(&self.recall.key(query)).powi(4)
     }
