@@ -113,7 +113,7 @@ pub struct FewShotScores {
 pub fn test(memory: &Cmt<ClassId>, examples: &[(ClassId, SparseVec)], leaves: usize, progress: &Progress) -> Result<FewShotScores> {
     progress.begin("Testing", examples.len() as u64);
     let mut work = Cost::default();
-    measure(examples, progress, &mut work, |x, work| answer(memory, x, leaves, work))
+    measure(examples, progress, &mut work, |x, work| Ok(answer(memory, x, leaves, work)))
 }
 
 /// Predicts the class of the nearest example by cosine, by an exact scan: the yardstick.
@@ -128,10 +128,9 @@ pub fn nearest(train: &[(ClassId, SparseVec)], examples: &[(ClassId, SparseVec)]
         scan.insert(ItemId(i), x)?;
     }
     measure(examples, progress, &mut work, |x, work| {
-        // A scan of sparse vectors refuses no query.
-        let found = scan.nearest(x, 1, &everything).unwrap_or_default();
+        let found = scan.nearest(x, 1, &everything)?;
         *work += found.cost;
-        found.list.first().map(|nearest| train[nearest.id.0 as usize].0)
+        Ok(found.list.first().map(|nearest| train[nearest.id.0 as usize].0))
     })
 }
 
@@ -150,17 +149,17 @@ fn measure(
     examples: &[(ClassId, SparseVec)],
     progress: &Progress,
     work: &mut Cost,
-    mut answer: impl FnMut(&SparseVec, &mut Cost) -> Option<ClassId>,
+    mut answer: impl FnMut(&SparseVec, &mut Cost) -> Result<Option<ClassId>>,
 ) -> Result<FewShotScores> {
     // The first answer warms the machine and is not timed.
     if let Some((_, x)) = examples.first() {
-        answer(x, &mut Cost::default());
+        answer(x, &mut Cost::default())?;
     }
     let start = Instant::now();
     let mut wrong = 0;
     for (class, x) in examples {
         progress.step()?;
-        wrong += usize::from(answer(x, work) != Some(*class));
+        wrong += usize::from(answer(x, work)? != Some(*class));
     }
     let n = examples.len().max(1);
     let each = |total: u64| total as f64 / n as f64;

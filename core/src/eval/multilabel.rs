@@ -96,11 +96,11 @@ pub type LabelRule<'a> = &'a dyn Fn(&SparseVec) -> Vec<ClassId>;
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
-pub fn test<const N: usize>(examples: &[Example], progress: &Progress, ways: [LabelRule<'_>; N]) -> Result<[LabellingScores; N]> {
+pub fn test<const N: usize>(examples: &[Example], progress: &Progress, rules: [LabelRule<'_>; N]) -> Result<[LabellingScores; N]> {
     let (mut times, mut answers) = (vec![Vec::new(); N], vec![Vec::with_capacity(examples.len()); N]);
     for _ in 0..10 {
         progress.begin("Testing", (examples.len() * N) as u64);
-        for ((predict, times), answers) in ways.iter().zip(&mut times).zip(&mut answers) {
+        for ((predict, times), answers) in rules.iter().zip(&mut times).zip(&mut answers) {
             answers.clear();
             let start = Instant::now();
             for (x, _) in examples {
@@ -110,9 +110,9 @@ pub fn test<const N: usize>(examples: &[Example], progress: &Progress, ways: [La
             times.push(start.elapsed() / examples.len().max(1) as u32);
         }
     }
-    Ok(std::array::from_fn(|way| {
-        times[way][1..].sort_unstable();
-        LabellingScores { time: times[way][5], ..judge(&answers[way], examples) }
+    Ok(std::array::from_fn(|rule| {
+        times[rule][1..].sort_unstable();
+        LabellingScores { time: times[rule][5], ..judge(&answers[rule], examples) }
     }))
 }
 

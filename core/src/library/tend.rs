@@ -139,6 +139,7 @@ impl Store {
         lines.extend(forgotten.into_iter().map(Line::Forgotten));
         self.journal.rewrite(lines)
     }
+
     /// Purges images from both, and overwrites what was deleted.
     pub(super) fn forget(&mut self, purge: &Purge, next_image: u32) -> Result<()> {
         self.purge(purge, next_image)?;

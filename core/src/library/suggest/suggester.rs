@@ -14,7 +14,6 @@ use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
-use crate::library::features::FeatureStore;
 use crate::library::state::{Image, State};
 use crate::picture::appearance::VALUES;
 use crate::progress::Progress;
@@ -158,10 +157,8 @@ impl Suggester {
     /// [`crate::Error::Io`] when the cache cannot be used, [`crate::Error::Cancelled`].
     pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<Seen>> {
         let mut seen = self.glance(library, images);
-        let options = library.recogniser().ckm().options();
-        let features = FeatureStore { cache: &library.cache, decoder: &*library.decoder, options, version: &library.version };
         let known: Vec<&Image> = seen.iter().filter_map(|seen| library.state().image(seen.id)).map(|image| &**image).collect();
-        for (seen, elements) in seen.iter_mut().zip(features.of(library.state(), &known, progress)?) {
+        for (seen, elements) in seen.iter_mut().zip(library.features().of(library.state(), &known, progress)?) {
             seen.elements = elements;
         }
         Ok(seen)
