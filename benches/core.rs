@@ -12,7 +12,7 @@ use divan::Bencher;
 use image::{GrayImage, RgbImage, imageops};
 use rand::RngExt as _;
 use tempfile::TempDir;
-use tessera_core::advise::{Adviser, Linearly, LocalMeans, Mixture, Nearest, Neighbours};
+use tessera_core::advise::{Adviser, LinearAdviser, LocalMeans, Mixture, Nearest, NeighbourVote};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, Example, Without};
 use tessera_core::cmt::oas::OneAgainstSome;
@@ -23,7 +23,7 @@ use tessera_core::descriptor::Descriptor;
 use tessera_core::features::{OrbOptions, detect};
 use tessera_core::hamming::HammingScan;
 use tessera_core::ids::{ClassId, ItemId};
-use tessera_core::learn::Online as _;
+use tessera_core::learn::OnlineClassifier as _;
 use tessera_core::library::import::{ImportOptions, import};
 use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::linalg::pca::Pca;
@@ -215,9 +215,9 @@ fn mixture_of_advisers(bencher: Bencher<'_, '_>) {
         let mut rng = seeded(8);
         let mut advisers: Vec<Box<dyn Adviser<[f64]>>> = vec![
             Box::new(Nearest::new(64)),
-            Box::new(Neighbours::new(64)),
+            Box::new(NeighbourVote::new(64)),
             Box::new(LocalMeans::new(64)),
-            Box::new(Linearly::new(Rule::Perceptron, 64)),
+            Box::new(LinearAdviser::new(Rule::Perceptron, 64)),
         ];
         let mut mixture = Mixture::new(advisers.len()).unwrap();
         for (x, truth) in &rounds {
@@ -321,7 +321,7 @@ impl Shelf {
         let library = Mutex::new(Library::open_or_create(&place.path().join("shelf.tessera"), &opening).unwrap());
         import(&library, &images, &ImportOptions::default(), &progress).unwrap();
         let mut library = library.into_inner().unwrap();
-        while library.bring_appearances(1000).unwrap() > 0 {}
+        while library.load_appearances(1000).unwrap() > 0 {}
         let wanted = Appearance::of(&toys::render(Category::Dog, 20, 0, &options).picture);
         Self { library, wanted, _place: place }
     }
@@ -329,7 +329,7 @@ impl Shelf {
 
 /// The ten pictures of a library whose appearance is most like that of another one.
 #[divan::bench(sample_count = 100)]
-fn look_alikes(bencher: Bencher<'_, '_>) {
+fn similar_in_appearance(bencher: Bencher<'_, '_>) {
     let shelf = Shelf::filled();
-    bencher.bench_local(|| shelf.library.look_alikes(black_box(&shelf.wanted), 10, |_| true));
+    bencher.bench_local(|| shelf.library.similar_in_appearance(black_box(&shelf.wanted), 10, |_| true));
 }

@@ -4,7 +4,7 @@
 
 use rand::RngExt;
 use tessera_core::Result;
-use tessera_core::advise::{Adviser, Linearly, LocalMeans, Mixture, Nearest};
+use tessera_core::advise::{Adviser, LinearAdviser, LocalMeans, Mixture, Nearest};
 use tessera_core::ids::ClassId;
 use tessera_core::online_linear::Rule;
 use tessera_core::random;
@@ -14,8 +14,11 @@ const CLASSES: usize = 4;
 
 fn main() -> Result<()> {
     let mut rng = random::seeded(4);
-    let mut advisers: Vec<Box<dyn Adviser<[f64]>>> =
-        vec![Box::new(Nearest::new(DIMENSION)), Box::new(LocalMeans::new(DIMENSION)), Box::new(Linearly::new(Rule::Perceptron, DIMENSION))];
+    let mut advisers: Vec<Box<dyn Adviser<[f64]>>> = vec![
+        Box::new(Nearest::new(DIMENSION)),
+        Box::new(LocalMeans::new(DIMENSION)),
+        Box::new(LinearAdviser::new(Rule::Perceptron, DIMENSION)),
+    ];
     let mut mixture = Mixture::new(advisers.len())?;
     let mut wrong = vec![0; advisers.len()];
     let mut mixture_wrong = 0;

@@ -6,7 +6,7 @@ use rand::RngExt;
 use tessera_core::Result;
 use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder};
 use tessera_core::ids::ClassId;
-use tessera_core::learn::Online;
+use tessera_core::learn::OnlineClassifier;
 use tessera_core::random::{self, Rng};
 
 const DIMENSION: usize = 4;

@@ -34,13 +34,13 @@ fn main() -> Result<()> {
         let class = number % CLASSES.len();
         let (positions, descriptors) = thing(class, number as u64);
         let own = OwnElements { positions: &positions, values: OwnValues::Binary(&descriptors) };
-        let elements = machine.bring((640, 480), &[own])?;
+        let elements = machine.elements_from_own((640, 480), &[own])?;
         let name = format!("{} {number}", CLASSES[class]);
         machine.add(CLASSES[class], Example { id: ItemId(number as u32), name, group: None, elements })?;
     }
 
     let (positions, descriptors) = thing(1, 1000);
-    let query = machine.bring((640, 480), &[OwnElements { positions: &positions, values: OwnValues::Binary(&descriptors) }])?;
+    let query = machine.elements_from_own((640, 480), &[OwnElements { positions: &positions, values: OwnValues::Binary(&descriptors) }])?;
     let ranking = machine.scores(&query, Without::Nothing).ranking();
     for (class, score) in &ranking {
         println!("{score:>6.2} {}", machine.classes()[class.index()].name);

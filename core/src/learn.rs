@@ -38,7 +38,7 @@ impl AsRef<Prediction> for Prediction {
 
 /// A multiclass learner that plays rounds. Classes need not be announced: one is known once it was
 /// the right one for the first time.
-pub trait Online {
+pub trait OnlineClassifier {
     /// What `predict` returns and `learn` needs.
     type Round: AsRef<Prediction>;
 
@@ -57,7 +57,7 @@ pub trait Online {
     /// Learns the right class of the round just played.
     ///
     /// # Errors
-    /// As [`Online::predict`].
+    /// As [`OnlineClassifier::predict`].
     fn learn(&mut self, q: &[f64], round: &Self::Round, truth: ClassId, rng: &mut Rng) -> Result<()>;
 }
 

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use rand::RngExt;
 use tessera_core::advise::{
-    Adviser, AdviserKind, Calibrated, Contextually, Ensemble, History, Lesson, Linearly, LocalMeans, Mixture, Nearest, Neighbours, Opinion,
-    Pool, Projector, Recurrence, Remembering, recognised,
+    Adviser, AdviserKind, CalibrationRecord, CheckpointedEnsemble, ContextualAdviser, Ensemble, LearnedLabel, LinearAdviser, LocalMeans,
+    MemoryAdviser, Mixture, Nearest, NeighbourVote, Opinion, Pool, Projector, Recurrence, recognised,
 };
 use tessera_core::bytes::{Reader, Stored, Writer};
 use tessera_core::ckm::Without;
@@ -133,7 +133,7 @@ fn classes_come_late_and_nothing_is_impossible() {
 #[test]
 fn records_are_calibrated() {
     let mut rng = random::seeded(4);
-    let mut record = Calibrated::default();
+    let mut record = CalibrationRecord::default();
     let scores = |lead: f64| [lead, 0.0, -0.1];
     for _ in 0..2000 {
         let sure = rng.random::<bool>();
@@ -144,7 +144,7 @@ fn records_are_calibrated() {
     let chance = |lead: f64| record.chances(&scores(lead), 3)[0];
     assert!((chance(2.0) - 0.95).abs() < 0.03 && (chance(0.5) - 0.6).abs() < 0.05, "{} {}", chance(2.0), chance(0.5));
     // An adviser that is mostly wrong still gives its first choice the largest chance.
-    let mut unsure = Calibrated::default();
+    let mut unsure = CalibrationRecord::default();
     for round in 0..200 {
         unsure.learn(&[1.0, 0.5, 0.0], 3, if round % 5 == 0 { 0 } else { 1 });
     }
@@ -219,13 +219,13 @@ fn advisers_learn() {
     let mut rng = random::seeded(9);
     let d = 4;
     let mut dense: Vec<Box<dyn Adviser<[f64]>>> = vec![
-        Box::new(Contextually::new(d).unwrap()),
+        Box::new(ContextualAdviser::new(d).unwrap()),
         Box::new(Nearest::new(d)),
-        Box::new(Neighbours::new(d)),
+        Box::new(NeighbourVote::new(d)),
         Box::new(LocalMeans::new(d)),
-        Box::new(Linearly::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, d)),
+        Box::new(LinearAdviser::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, d)),
     ];
-    let mut memory = Remembering::new(Cmt::new(&CmtOptions::default()).unwrap(), 2);
+    let mut memory = MemoryAdviser::new(Cmt::new(&CmtOptions::default()).unwrap(), 2);
     let mut wrong = [0; 6];
     let best = |opinion: &Opinion| match opinion {
         Opinion::Scores(scores) => (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])),
@@ -426,7 +426,7 @@ fn favourites_are_followed_within_their_bounds() {
 }
 
 /// Things of three groups, every second one with words and every third one recognised.
-fn lessons(n: u32) -> Vec<Lesson> {
+fn lessons(n: u32) -> Vec<LearnedLabel> {
     let mut rng = random::seeded(15);
     let projector = Projector::new(40, 2);
     let lesson = |number: u32| {
@@ -438,7 +438,7 @@ fn lessons(n: u32) -> Vec<Lesson> {
         if number.is_multiple_of(3) {
             views.recognised = Opinion::Ranking(vec![class]);
         }
-        Lesson { item: ItemId(number), class, views }
+        LearnedLabel { item: ItemId(number), class, views }
     };
     (0..n).map(lesson).collect()
 }
@@ -467,9 +467,10 @@ fn views_are_no_longer_than_1() {
 fn an_ensemble_learns_and_unlearns() {
     let lessons = lessons(300);
     let fresh = || Ensemble::new(&AdviserKind::ALL, 40, random::stream(1, 1)).unwrap();
-    let advice = |history: &mut History| lessons[..9].iter().map(|lesson| history.advise(&lesson.views).unwrap()).collect::<Vec<_>>();
+    let advice =
+        |history: &mut CheckpointedEnsemble| lessons[..9].iter().map(|lesson| history.advise(&lesson.views).unwrap()).collect::<Vec<_>>();
     let learned = |n: usize| {
-        let mut history = History::new(fresh());
+        let mut history = CheckpointedEnsemble::new(fresh());
         lessons[..n].iter().for_each(|lesson| history.learn(lesson.clone()).unwrap());
         history
     };

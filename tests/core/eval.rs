@@ -69,7 +69,7 @@ fn labellers_answer_as_what_they_were_made_of() {
                 assert_eq!(quick.predict(x, leaves), some.predict(x, leaves), "{trees} trees, {leaves} leaves");
             }
             assert_eq!(quick.predict_all(x), some.scores().predict_all(x));
-            assert_eq!(quick.asked(x, 2) as usize, some.candidates(x, 2).len());
+            assert_eq!(quick.n_scored(x, 2) as usize, some.candidates(x, 2).len());
         }
         let voted = some.labeller_voted(2).unwrap();
         for (x, _) in &topics(200, 9).examples {
@@ -79,8 +79,8 @@ fn labellers_answer_as_what_they_were_made_of() {
             // With one tree and one leaf: labels that come twice.
             labels = labels.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
             assert!(trees > 1 || voted.predict(x, 1) == some.scores().predict(x, &labels));
-            assert!(trees > 1 || voted.asked(x, 1) as usize == labels.len());
-            assert!(voted.asked(x, 1) <= quick.asked(x, 1));
+            assert!(trees > 1 || voted.n_scored(x, 1) as usize == labels.len());
+            assert!(voted.n_scored(x, 1) <= quick.n_scored(x, 1));
         }
     }
 }

@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use tessera_core::advise::AdviserKind;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::contextual::{Geometry, Update};
+use tessera_core::contextual::{Geometry, PairUpdate};
 use tessera_core::data::{Dataset, OpenOptions, tables};
-use tessera_core::eval::online::{Desks, Long, OnlineSetting, StreamOrder, StreamSource, Things, Who, dense, desks, draw, figures, play};
+use tessera_core::eval::online::{
+    DeskItems, Desks, Long, OnlineLearner, OnlineSetting, StreamOrder, StreamSource, dense, desks, draw, figures, play,
+};
 use tessera_core::eval::recognition;
 use tessera_core::ids::ClassId;
 use tessera_core::online_linear::Rule;
@@ -14,19 +16,19 @@ use tessera_core::progress::Progress;
 use tessera_core::random;
 use tessera_core::sparse::SparseVec;
 
-fn setting(who: Who, source: StreamSource, d: usize, k: usize, rounds: usize) -> OnlineSetting {
+fn setting(who: OnlineLearner, source: StreamSource, d: usize, k: usize, rounds: usize) -> OnlineSetting {
     OnlineSetting {
         who,
         source: source.clone(),
         metric: Geometry::Inner,
         power: 1.0,
         margin: None,
-        update: Update::AllPairs,
+        update: PairUpdate::AllPairs,
         dimension: d,
         classes: k,
         rounds,
         guard: None,
-        verify: matches!(who, Who::Ellipsoid | Who::Polytope)
+        verify: matches!(who, OnlineLearner::Ellipsoid | OnlineLearner::Polytope)
             && !matches!(source, StreamSource::ConvexLowerBound | StreamSource::Examples(_)),
         keep: false,
         seed: 0,
@@ -42,9 +44,9 @@ fn played(setting: &OnlineSetting) -> tessera_core::eval::online::Played {
 #[test]
 fn the_perceptron_is_killed() {
     let rounds = 2500;
-    let perceptron = played(&setting(Who::Linear(Rule::Perceptron), StreamSource::PerceptronKiller, 5, 2, rounds));
+    let perceptron = played(&setting(OnlineLearner::Linear(Rule::Perceptron), StreamSource::PerceptronKiller, 5, 2, rounds));
     assert!(perceptron.mistakes >= rounds as u64 - 1 && (perceptron.loss - 50.0).abs() < 0.1, "{perceptron:?}");
-    let ellipsoid = played(&setting(Who::Ellipsoid, StreamSource::PerceptronKiller, 5, 2, rounds));
+    let ellipsoid = played(&setting(OnlineLearner::Ellipsoid, StreamSource::PerceptronKiller, 5, 2, rounds));
     assert!(ellipsoid.loss < 5.0 && ellipsoid.checks > 10_000, "{ellipsoid:?}");
     assert!(ellipsoid.expected_loss <= ellipsoid.bound.unwrap());
     assert_eq!(perceptron.bound, None);
@@ -57,7 +59,7 @@ fn losses_end_where_the_perceptrons_grow() {
     for d in [4, 8, 16] {
         for seed in 0..2 {
             let play = |who| played(&OnlineSetting { verify: false, seed, ..setting(who, StreamSource::PerceptronKiller, d, 2, rounds) });
-            let (own, other) = (play(Who::Ellipsoid), play(Who::Linear(Rule::Perceptron)));
+            let (own, other) = (play(OnlineLearner::Ellipsoid), play(OnlineLearner::Linear(Rule::Perceptron)));
             let then = own.curve.iter().find(|row| row[0] == 10_000.0).unwrap()[1];
             assert!(own.loss - then <= 0.05 * own.loss && own.loss <= other.loss / 20.0, "d {d}: {then}, {} and {}", own.loss, other.loss);
         }
@@ -69,19 +71,21 @@ fn losses_end_where_the_perceptrons_grow() {
 #[test]
 fn margins_finer_than_numbers_are_told() {
     for margin in [1e-12, 1e-7] {
-        let played = played(&OnlineSetting { margin: Some(margin), ..setting(Who::Ellipsoid, StreamSource::Sphere, 8, 2, 5000) });
+        let played = played(&OnlineSetting { margin: Some(margin), ..setting(OnlineLearner::Ellipsoid, StreamSource::Sphere, 8, 2, 5000) });
         assert!(played.checks > 5000 && played.mistakes as f64 <= played.bound.unwrap(), "{margin}: {played:?}");
     }
 }
 
 #[test]
 fn what_cannot_be_checked_is_refused() {
-    for (who, source) in [(Who::Linear(Rule::Perceptron), StreamSource::Sphere), (Who::Ellipsoid, StreamSource::ConvexLowerBound)] {
+    for (who, source) in
+        [(OnlineLearner::Linear(Rule::Perceptron), StreamSource::Sphere), (OnlineLearner::Ellipsoid, StreamSource::ConvexLowerBound)]
+    {
         let refused = play(&OnlineSetting { verify: true, ..setting(who, source, 4, 2, 10) }, &Progress::default());
         assert!(refused.unwrap_err().to_string().contains("verify"));
     }
     let examples: Vec<_> = (0..60).map(|n| (ClassId(n % 2), vec![0.5, 0.1 * f64::from(n % 7)])).collect();
-    let of_a_file = setting(Who::Ellipsoid, StreamSource::Examples(examples), 2, 2, 1000);
+    let of_a_file = setting(OnlineLearner::Ellipsoid, StreamSource::Examples(examples), 2, 2, 1000);
     assert!(play(&OnlineSetting { margin: Some(0.1), ..of_a_file.clone() }, &Progress::default()).is_err());
     // It ends before all rounds are played.
     assert_eq!(played(&of_a_file).curve.last().unwrap()[0], 60.0);
@@ -97,8 +101,8 @@ fn checks_hold_on_all_streams() {
         (StreamSource::Adversary, 4, 2, None),
         (StreamSource::PerceptronKiller, 4, 2, None),
     ] {
-        for update in [Update::Paper, Update::AllPairs] {
-            for (who, rounds) in [(Who::Ellipsoid, 1500), (Who::Polytope, 60)] {
+        for update in [PairUpdate::Paper, PairUpdate::AllPairs] {
+            for (who, rounds) in [(OnlineLearner::Ellipsoid, 1500), (OnlineLearner::Polytope, 60)] {
                 let setting = OnlineSetting { update, margin, ..setting(who, source.clone(), d, k, rounds) };
                 let played = played(&setting);
                 assert!(played.checks > rounds as u64 && played.rounds == rounds as u64, "{source:?}");
@@ -108,7 +112,7 @@ fn checks_hold_on_all_streams() {
         }
     }
     for metric in [Geometry::L2, Geometry::Even(4)] {
-        let played = played(&OnlineSetting { metric, ..setting(Who::Ellipsoid, StreamSource::Sphere, 2, 3, 500) });
+        let played = played(&OnlineSetting { metric, ..setting(OnlineLearner::Ellipsoid, StreamSource::Sphere, 2, 3, 500) });
         assert!(played.expected_loss <= played.bound.unwrap() && played.checks > 500);
     }
 }
@@ -116,7 +120,11 @@ fn checks_hold_on_all_streams() {
 /// Labels against the learner at hand for as long as possible; then it learns.
 #[test]
 fn the_adversary_is_consistent() {
-    for who in [Who::Ellipsoid, Who::Linear(Rule::Perceptron), Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 })] {
+    for who in [
+        OnlineLearner::Ellipsoid,
+        OnlineLearner::Linear(Rule::Perceptron),
+        OnlineLearner::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
+    ] {
         let played = played(&setting(who, StreamSource::Adversary, 4, 2, 3000));
         assert!(played.mistakes > 40 && played.curve.len() > 10, "{who:?}: {played:?}");
     }
@@ -126,7 +134,7 @@ fn the_adversary_is_consistent() {
 /// falls with T too slowly.
 #[test]
 fn convex_regions_cannot_be_learned() {
-    for who in [Who::Ellipsoid, Who::Linear(Rule::Averaged)] {
+    for who in [OnlineLearner::Ellipsoid, OnlineLearner::Linear(Rule::Averaged)] {
         let loss = |rounds| {
             let played = played(&OnlineSetting { verify: false, ..setting(who, StreamSource::ConvexLowerBound, 8, 2, rounds) });
             let share = played.mistakes as f64 / rounds as f64;
@@ -142,7 +150,7 @@ fn convex_regions_cannot_be_learned() {
 /// A bound on losses bounds mistakes at any margin, with no condition on other queries.
 #[test]
 fn robust_mistakes_are_bounded() {
-    let played = played(&setting(Who::Ellipsoid, StreamSource::Sphere, 4, 2, 3000));
+    let played = played(&setting(OnlineLearner::Ellipsoid, StreamSource::Sphere, 4, 2, 3000));
     for [margin, mistakes] in &played.robust {
         assert!(mistakes * margin <= played.bound.unwrap() && mistakes * margin <= played.expected_loss + 1e-9);
     }
@@ -162,7 +170,7 @@ fn examples_become_queries() {
         assert_eq!(mapped, dense(&groups(), dimension, 1));
     }
     let source = StreamSource::Examples(dense(&groups(), 64, 1));
-    for who in [Who::Ellipsoid, Who::Served, Who::Majority, Who::Linear(Rule::CrammerSinger)] {
+    for who in [OnlineLearner::Ellipsoid, OnlineLearner::Served, OnlineLearner::Majority, OnlineLearner::Linear(Rule::CrammerSinger)] {
         let setting = OnlineSetting { guard: Some(4), ..setting(who, source.clone(), dense(&groups(), 64, 1)[0].1.len(), 5, 1000) };
         let played = played(&setting);
         assert!(played.rounds == 200 && played.bound.is_none() && played.loss == played.mistakes as f64);
@@ -170,8 +178,8 @@ fn examples_become_queries() {
     }
 }
 
-fn things(objects: &[&str]) -> Things {
-    Things::of_examples(&groups(), objects, 64, 1).unwrap()
+fn things(objects: &[&str]) -> DeskItems {
+    DeskItems::of_examples(&groups(), objects, 64, 1).unwrap()
 }
 
 #[test]
@@ -188,13 +196,13 @@ fn desks_count_corrections() {
         [&found.mixture, &found.last].into_iter().chain(&found.advisers).map(|corrections| corrections.of.clone()).collect()
     };
     assert_eq!((counts(&found), &found.trust), (counts(&alone), &alone.trust));
-    assert!(one(&Things::default(), StreamOrder::Random, 3, 7).is_err() && desks(0).is_err());
+    assert!(one(&DeskItems::default(), StreamOrder::Random, 3, 7).is_err() && desks(0).is_err());
     let stopped = Progress::default();
     stopped.cancel();
     assert!(tessera_core::eval::online::desks(&things, None, &[StreamOrder::Random], 3, 7, &stopped).is_err());
 }
 
-fn one(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> tessera_core::Result<Desks> {
+fn one(things: &DeskItems, order: StreamOrder, orders: usize, seed: u64) -> tessera_core::Result<Desks> {
     Ok(desks(things, None, &[order], orders, seed, &Progress::default())?.remove(0))
 }
 
@@ -246,7 +254,7 @@ fn desks_learn_the_order() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     assert!(one(&things(&names), StreamOrder::Instance, 2, 3).is_ok());
     assert!(one(&things(&[]), StreamOrder::Instance, 2, 3).is_err());
-    assert!(Things::of_examples(&groups(), &names[1..], 64, 1).is_err());
+    assert!(DeskItems::of_examples(&groups(), &names[1..], 64, 1).is_err());
 }
 
 /// The curves show what was played.
@@ -267,7 +275,7 @@ fn long_streams_make_curves() {
 
 #[test]
 fn settings_that_are_none_are_refused() {
-    let base = || setting(Who::Ellipsoid, StreamSource::PerceptronKiller, 4, 2, 10);
+    let base = || setting(OnlineLearner::Ellipsoid, StreamSource::PerceptronKiller, 4, 2, 10);
     for (wrong, word) in [
         (OnlineSetting { classes: 3, ..base() }, "stream"),
         (OnlineSetting { dimension: 2, ..base() }, "`d`"),
@@ -275,7 +283,7 @@ fn settings_that_are_none_are_refused() {
         (OnlineSetting { source: StreamSource::Sphere, classes: 0, ..base() }, "`k`"),
         (OnlineSetting { source: StreamSource::Sphere, power: 0.0, ..base() }, "loss_power"),
         (OnlineSetting { source: StreamSource::Sphere, metric: Geometry::L2, margin: Some(0.1), ..base() }, "margin"),
-        (OnlineSetting { who: Who::Polytope, dimension: 40, ..base() }, "learner"),
+        (OnlineSetting { who: OnlineLearner::Polytope, dimension: 40, ..base() }, "learner"),
     ] {
         let error = play(&wrong, &Progress::default()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
@@ -301,7 +309,7 @@ fn desks_with_images() {
     let data = Dataset::open(folder.path(), &OpenOptions::default(), &progress).unwrap();
     let decoder = InProcess::new(Limits::default());
     let learned = recognition::learn(&data, |_| true, &Preset::Colour.options(), &decoder, &progress).unwrap();
-    let things = Things::of_images(&data, Some(&table), Some(learned.ckm), &decoder, 1, &progress).unwrap();
+    let things = DeskItems::of_images(&data, Some(&table), Some(learned.ckm), &decoder, 1, &progress).unwrap();
     assert_eq!((things.all.len(), things.failed.len()), (24, 0));
     assert!(
         things.all.iter().all(|thing| thing.object.is_some()
@@ -325,7 +333,7 @@ fn desks_with_images() {
     // recognised.
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
-    let plain = Things::of_images(&data, None, None, &decoder, 1, &progress).unwrap();
+    let plain = DeskItems::of_images(&data, None, None, &decoder, 1, &progress).unwrap();
     assert!(plain.pieces.is_none() && plain.all.iter().all(|thing| thing.views.words.is_empty()));
     assert_eq!(one(&plain, StreamOrder::Random, 1, 5).unwrap().advisers.len(), 7);
 }

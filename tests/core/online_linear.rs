@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_core::bytes::{Reader, Stored, Writer};
-use tessera_core::online_linear::{AdaptiveLinear, Learner, LinearOptions};
+use tessera_core::online_linear::{AdaptiveLinear, LinearOptions, OnlineRegressor};
 use tessera_core::sparse::SparseVec;
 
 /// The learner as the papers write it: dense, in f64, with features as they are and not in units of

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tessera_core::cmt::{CmtOptions, LeafCap, Shape, SplitRule};
+use tessera_core::cmt::{CmtOptions, LeafCap, SplitRule, TreeShape};
 use tessera_core::error::display;
 use tessera_core::eval::captions::RetrievalSetting;
 use tessera_core::eval::few_shot::FewShotTraining;
@@ -41,7 +41,7 @@ fn ms(time: Duration) -> f64 {
 }
 
 /// Routers on the longest way, and memories in the fullest leaf.
-fn extremes(shapes: &[Shape]) -> (usize, usize) {
+fn extremes(shapes: &[TreeShape]) -> (usize, usize) {
     (shapes.iter().map(|shape| shape.depth).max().unwrap_or(0), shapes.iter().map(|shape| shape.fullest).max().unwrap_or(0))
 }
 

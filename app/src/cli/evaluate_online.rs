@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::advise::AdviserKind;
 use tessera_core::contextual::{GUARD, Geometry};
-use tessera_core::eval::online::{Corrections, Desks, Long, OnlineSetting, StreamOrder, StreamSource, Who, play};
+use tessera_core::eval::online::{Corrections, Desks, Long, OnlineLearner, OnlineSetting, StreamOrder, StreamSource, play};
 use tessera_core::online_linear::Rule;
 
 use super::Done;
@@ -16,18 +16,18 @@ use super::output::Output;
 use crate::session::Session;
 use crate::session::online::{DeskFiles, online_figures, write_stream};
 
-fn who(learner: Learner) -> Who {
+fn who(learner: Learner) -> OnlineLearner {
     match learner {
-        Learner::Ellipsoid => Who::Ellipsoid,
-        Learner::Polytope => Who::Polytope,
-        Learner::Served => Who::Served,
-        Learner::Perceptron => Who::Linear(Rule::Perceptron),
-        Learner::Averaged => Who::Linear(Rule::Averaged),
-        Learner::CrammerSinger => Who::Linear(Rule::CrammerSinger),
-        Learner::Pa => Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
-        Learner::SecondOrder => Who::Linear(Rule::SecondOrder { ridge: 1.0 }),
-        Learner::Halving => Who::Halving,
-        Learner::Majority => Who::Majority,
+        Learner::Ellipsoid => OnlineLearner::Ellipsoid,
+        Learner::Polytope => OnlineLearner::Polytope,
+        Learner::Served => OnlineLearner::Served,
+        Learner::Perceptron => OnlineLearner::Linear(Rule::Perceptron),
+        Learner::Averaged => OnlineLearner::Linear(Rule::Averaged),
+        Learner::CrammerSinger => OnlineLearner::Linear(Rule::CrammerSinger),
+        Learner::Pa => OnlineLearner::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
+        Learner::SecondOrder => OnlineLearner::Linear(Rule::SecondOrder { ridge: 1.0 }),
+        Learner::Halving => OnlineLearner::Halving,
+        Learner::Majority => OnlineLearner::Majority,
     }
 }
 

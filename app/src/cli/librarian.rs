@@ -79,7 +79,7 @@ impl<'a> Librarian<'a> {
     /// Closes a library that was made for work which then could not begin. One that is still empty
     /// is taken away.
     pub(super) fn take_away(&self, library: Library) -> Result<()> {
-        self.end(library, Ok(()), Library::close_or_take_away)
+        self.end(library, Ok(()), Library::close_or_delete_empty)
     }
 
     fn end<T>(&self, mut library: Library, outcome: Result<T>, close: impl FnOnce(Library) -> Result<(), Error>) -> Result<T> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tessera_core::contextual::{Geometry, Update};
+use tessera_core::contextual::{Geometry, PairUpdate};
 use tessera_core::eval::online::StreamOrder;
 
 /// Who learns.
@@ -40,7 +40,7 @@ pub(super) enum Taught {
     AllPairs,
 }
 
-impl From<Taught> for Update {
+impl From<Taught> for PairUpdate {
     fn from(taught: Taught) -> Self {
         match taught {
             Taught::Paper => Self::Paper,

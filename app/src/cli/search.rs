@@ -13,7 +13,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
-use tessera_core::library::models::recall::words_of;
+use tessera_core::library::models::caption_memory::words_of;
 use tessera_core::text::TextQuery;
 
 use super::acts::tell_with;
@@ -121,7 +121,7 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     };
     let session = librarian.session;
     librarian.out.watched(session.progress(), || {
-        session.bring_appearances(library)?;
+        session.load_appearances(library)?;
         Ok(session.like(library, &query, crop)?)
     })
 }

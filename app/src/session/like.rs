@@ -77,10 +77,10 @@ impl Session {
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
-    pub fn bring_appearances(&self, library: &Mutex<Library>) -> Result<()> {
+    pub fn load_appearances(&self, library: &Mutex<Library>) -> Result<()> {
         let mut total = None;
         loop {
-            let left = hold(library).bring_appearances(TURN)?;
+            let left = hold(library).load_appearances(TURN)?;
             let all = *total.get_or_insert(left);
             if all > 0 && left == all {
                 self.progress().begin("Looking at images", all.div_ceil(TURN) as u64);

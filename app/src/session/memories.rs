@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tessera_core::cmt::{CmtOptions, Shape};
+use tessera_core::cmt::{CmtOptions, TreeShape};
 use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::tables;
 use tessera_core::eval::captions::{self, MemoryUnit, Photo, Recalls, Retrieval, RetrievalSetting};
@@ -29,7 +29,7 @@ pub struct FewShot {
     /// Memories that are not the answer to their own vector, as a share.
     pub self_consistency_error: f64,
     /// The shape of each tree.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<TreeShape>,
     /// Classes met.
     pub classes: usize,
     /// Postings that an inverted index reads for an answer, on average.
@@ -53,7 +53,7 @@ pub struct MultiLabelScores {
     /// Labels asked for, on average.
     pub asked: f64,
     /// The shape of each tree.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<TreeShape>,
 }
 
 /// What came of finding photos by captions.
@@ -155,7 +155,7 @@ pub fn multilabel(
     let (all, all_time) = multilabel::train_all(&known, training, progress)?;
     let (some, some_time) = multilabel::train_some(&known.examples, training, progress)?;
     let labeller = some.labeller_voted(training.votes)?;
-    let candidates: u64 = asked.examples.iter().map(|(x, _)| u64::from(labeller.asked(x, leaves))).sum();
+    let candidates: u64 = asked.examples.iter().map(|(x, _)| u64::from(labeller.n_scored(x, leaves))).sum();
     let ways: [multilabel::LabelRule<'_>; 4] =
         [&|x| labeller.predict(x, leaves), &|x| all.predict(x), &|x| labeller.predict_all(x), &|_| Vec::new()];
     let [of_some, of_all, all_alike, none] = multilabel::test(&asked.examples, progress, ways)?;

@@ -46,7 +46,7 @@ impl Session {
         let (ckm, looks, folder, at) = {
             let library = hold(library);
             let ckm = Arc::clone(library.recogniser().ckm());
-            (ckm, library.looks()?, library.folder().to_owned(), library.state().last_event())
+            (ckm, library.perceptual_hashes()?, library.folder().to_owned(), library.state().last_event())
         };
         if ckm.classes().len() < 2 {
             let found = match ckm.classes() {

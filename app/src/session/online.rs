@@ -10,7 +10,7 @@ use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
-use tessera_core::eval::online::{self, Asked, Desks, Long, StreamOrder, StreamSource, Things};
+use tessera_core::eval::online::{self, Asked, DeskItems, Desks, Long, StreamOrder, StreamSource};
 use tessera_core::eval::recognition;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
@@ -33,9 +33,9 @@ impl Session {
     /// What is labelled at a desk.
     ///
     /// # Errors
-    /// As [`libsvm::read`] and [`Things::of_examples`]; of images as [`Dataset::open`],
-    /// [`recognition::learn`] and [`Things::of_images`].
-    pub fn things(&self, files: &DeskFiles<'_>) -> Result<Things> {
+    /// As [`libsvm::read`] and [`DeskItems::of_examples`]; of images as [`Dataset::open`],
+    /// [`recognition::learn`] and [`DeskItems::of_images`].
+    pub fn things(&self, files: &DeskFiles<'_>) -> Result<DeskItems> {
         if !files.stream.is_dir() {
             if files.captions.is_some() {
                 return Err(Error::Option { name: "captions", found: "those of a file".into(), expected: "given with a folder of images" });
@@ -43,7 +43,7 @@ impl Session {
             let examples = libsvm::read(files.stream, &mut ClassNames::default(), &self.progress)?;
             let groups = files.groups.map(|path| fs::read_to_string(path).map_err(Error::io("read", path))).transpose()?;
             let objects: Vec<&str> = groups.iter().flat_map(|text| text.lines()).map(str::trim).filter(|line| !line.is_empty()).collect();
-            return Things::of_examples(&examples, &objects, files.dimension, self.seed);
+            return DeskItems::of_examples(&examples, &objects, files.dimension, self.seed);
         }
         if files.groups.is_some() {
             let expected = "left out with a folder: objects are known by the names of images";
@@ -53,7 +53,7 @@ impl Session {
         let data = Dataset::open(files.stream, &OpenOptions::default(), &self.progress)?;
         self.pool.install(|| {
             let learned = recognition::learn(&data, |_| true, &Preset::Mixed.options(), &*self.decoder, &self.progress)?;
-            Things::of_images(&data, captions.as_ref(), Some(learned.ckm), &*self.decoder, self.seed, &self.progress)
+            DeskItems::of_images(&data, captions.as_ref(), Some(learned.ckm), &*self.decoder, self.seed, &self.progress)
         })
     }
 
@@ -61,7 +61,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::desks`].
-    pub fn desks(&self, things: &Things, only: Option<&[AdviserKind]>, kinds: &[StreamOrder], orders: usize) -> Result<Vec<Desks>> {
+    pub fn desks(&self, things: &DeskItems, only: Option<&[AdviserKind]>, kinds: &[StreamOrder], orders: usize) -> Result<Vec<Desks>> {
         self.pool.install(|| online::desks(things, only, kinds, orders, self.seed, &self.progress))
     }
 
@@ -71,7 +71,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`online::draw`]; [`Error::Io`].
-    pub fn write_desks(&self, things: &Things, kinds: &[StreamOrder], orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
+    pub fn write_desks(&self, things: &DeskItems, kinds: &[StreamOrder], orders: usize, to: &Path) -> Result<Vec<PathBuf>> {
         fs::create_dir_all(to).map_err(Error::io("make", to))?;
         let mut rows = String::new();
         for thing in &things.all {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::search::{self, LibraryQuery, LookQuery};
+use tessera_core::library::search::{self, AppearanceQuery, LibraryQuery};
 use tessera_core::text::{TextQuery, words};
 
 use super::Session;
@@ -38,7 +38,8 @@ impl SearchRequest {
     /// The same in the library's terms. An image that was shown as a whole is not found itself; one
     /// that was shown in part may be.
     fn to_query(&self) -> LibraryQuery {
-        let look = |like: &Arc<Like>| LookQuery { appearance: like.appearance.clone(), of: like.item.filter(|_| like.crop.is_none()) };
+        let look =
+            |like: &Arc<Like>| AppearanceQuery { appearance: like.appearance.clone(), of: like.item.filter(|_| like.crop.is_none()) };
         LibraryQuery {
             text: self.query.clone(),
             look: self.like.as_ref().map(look),
@@ -64,7 +65,7 @@ impl Session {
 
     /// Those of some words that lessons have.
     pub fn taught_words(&self, library: &Library, some: &[String]) -> Vec<String> {
-        let taught: HashSet<String> = library.recall().rewards().keys().flat_map(|(_, query)| words(query)).collect();
+        let taught: HashSet<String> = library.caption_memory().rewards().keys().flat_map(|(_, query)| words(query)).collect();
         some.iter().filter(|word| taught.contains(*word)).cloned().collect()
     }
 }

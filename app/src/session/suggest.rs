@@ -19,7 +19,7 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize, order: LabelOrder) -> Result<(Vec<Suggestion>, usize)> {
-        self.bring_appearances(library)?;
+        self.load_appearances(library)?;
         let mut suggester = Suggester::new(self.seed, LEARNED)?;
         let moment = suggester.news(&hold(library));
         self.on_threads(|| suggester.learn(&moment, self.progress()))?;
@@ -53,7 +53,7 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn begin_review(&self, library: &Mutex<Library>) -> Result<Review> {
-        self.bring_appearances(library)?;
+        self.load_appearances(library)?;
         Ok(Review::new(&hold(library), self.seed))
     }
 }

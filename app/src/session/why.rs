@@ -2,7 +2,7 @@
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::models::recall::{MemorySource, RecallExplanation, Weighed};
+use tessera_core::library::models::caption_memory::{MemorySource, RecallExplanation, Weighed};
 
 use super::Session;
 use super::search::{Engine, SearchHit, SearchRequest};
@@ -97,7 +97,7 @@ impl Session {
             let terms = library.words().weigh(&wanted.query, hit.image).map(|found| found.terms).unwrap_or_default();
             why.terms.extend(terms.into_iter().map(|(word, value)| (Term::Word(word), share * value)));
         } else if has_words {
-            let reasons = library.recall().ask(library.words(), &wanted.query).explain(hit.image);
+            let reasons = library.caption_memory().ask(library.words(), &wanted.query).explain(hit.image);
             why.matched = Some(match reasons.weighed.by.as_ref().map(|(_, source)| source) {
                 Some(MemorySource::Class) => "its class".to_owned(),
                 Some(MemorySource::Caption(_)) => "its caption".to_owned(),

@@ -6,7 +6,7 @@ use crate::cmt::Cmt;
 use crate::contextual::{ContextualOptions, EllipsoidLadder, Served, ServedRound};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
-use crate::learn::Online;
+use crate::learn::OnlineClassifier;
 use crate::online_linear::{Multiclass, Rule};
 use crate::random::Rng;
 use crate::sparse::SparseVec;
@@ -31,13 +31,13 @@ pub trait Adviser<X: ?Sized> {
 
 /// Contextual search, or the averaged Perceptron while that errs less.
 #[derive(Clone, Debug)]
-pub struct Contextually {
+pub struct ContextualAdviser {
     served: Served<EllipsoidLadder>,
     /// The last query and its prediction, which learning its label needs.
     last: Option<(Vec<f64>, ServedRound)>,
 }
 
-impl Contextually {
+impl ContextualAdviser {
     /// An adviser that knows no class.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Contextually {
     }
 }
 
-impl Adviser<[f64]> for Contextually {
+impl Adviser<[f64]> for ContextualAdviser {
     fn name(&self) -> &'static str {
         "contextual"
     }
@@ -76,12 +76,12 @@ impl Adviser<[f64]> for Contextually {
 
 /// A classical linear rule.
 #[derive(Clone, Debug)]
-pub struct Linearly {
+pub struct LinearAdviser {
     name: &'static str,
     learner: Multiclass,
 }
 
-impl Linearly {
+impl LinearAdviser {
     /// An adviser that knows no class.
     pub fn new(rule: Rule, dimension: usize) -> Self {
         let name = match rule {
@@ -95,7 +95,7 @@ impl Linearly {
     }
 }
 
-impl Adviser<[f64]> for Linearly {
+impl Adviser<[f64]> for LinearAdviser {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -113,20 +113,20 @@ impl Adviser<[f64]> for Linearly {
 
 /// A memory tree of labelled items.
 #[derive(Clone, Debug)]
-pub struct Remembering {
+pub struct MemoryAdviser {
     memory: Cmt<ClassId>,
     leaves: usize,
     next: u32,
 }
 
-impl Remembering {
+impl MemoryAdviser {
     /// An adviser over an empty memory, which searches `leaves` leaves for each query.
     pub fn new(memory: Cmt<ClassId>, leaves: usize) -> Self {
         Self { memory, leaves, next: 0 }
     }
 }
 
-impl Adviser<SparseVec> for Remembering {
+impl Adviser<SparseVec> for MemoryAdviser {
     fn name(&self) -> &'static str {
         "memory"
     }

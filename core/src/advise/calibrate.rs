@@ -20,7 +20,7 @@ const LEAST: f64 = 1e-3;
 
 /// An adviser's record: how often it was right, by how sure it was and by the rank of its choices.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calibrated {
+pub struct CalibrationRecord {
     /// Of each bin: how often the first choice was right, and how often there was one.
     sure: [[f64; 2]; DEGREES],
     /// How often each choice was right; the last counts all from there on.
@@ -30,7 +30,7 @@ pub struct Calibrated {
     leads: [f64; 2],
 }
 
-impl Default for Calibrated {
+impl Default for CalibrationRecord {
     fn default() -> Self {
         Self { sure: [[0.0; 2]; DEGREES], choices: [0.0; CHOICES], leads: [0.0; 2] }
     }
@@ -44,7 +44,7 @@ fn order(scores: &[f64], k: usize) -> Vec<usize> {
     order
 }
 
-impl Calibrated {
+impl CalibrationRecord {
     /// Rounds learned from.
     pub fn rounds(&self) -> f64 {
         self.choices.iter().sum()
@@ -122,7 +122,7 @@ impl Calibrated {
     }
 }
 
-impl Stored for Calibrated {
+impl Stored for CalibrationRecord {
     fn write(&self, out: &mut Writer) {
         self.sure.iter().flatten().chain(&self.choices).chain(&self.leads).for_each(|x| out.put(x));
     }

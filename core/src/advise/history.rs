@@ -13,7 +13,7 @@ const CHECKPOINTS: usize = 8;
 
 /// A label that was learned.
 #[derive(Clone, Debug)]
-pub struct Lesson {
+pub struct LearnedLabel {
     /// The item.
     pub item: ItemId,
     /// Its class.
@@ -30,21 +30,21 @@ struct Checkpoint {
 
 /// An ensemble, the lessons it learned, and checkpoints: one every 32 lessons, 8 at most, the older
 /// ones farther apart.
-pub struct History {
+pub struct CheckpointedEnsemble {
     fresh: Ensemble,
     ensemble: Ensemble,
-    lessons: Vec<Lesson>,
+    lessons: Vec<LearnedLabel>,
     checkpoints: Vec<Checkpoint>,
 }
 
-impl History {
+impl CheckpointedEnsemble {
     /// A history without lessons, of an ensemble that has learned nothing yet.
     pub fn new(fresh: Ensemble) -> Self {
         Self { ensemble: fresh.clone(), fresh, lessons: Vec::new(), checkpoints: Vec::new() }
     }
 
     /// The labels that were learned, in order.
-    pub fn lessons(&self) -> &[Lesson] {
+    pub fn lessons(&self) -> &[LearnedLabel] {
         &self.lessons
     }
 
@@ -65,7 +65,7 @@ impl History {
     ///
     /// # Errors
     /// As [`Ensemble::learn`].
-    pub fn learn(&mut self, lesson: Lesson) -> Result<()> {
+    pub fn learn(&mut self, lesson: LearnedLabel) -> Result<()> {
         let n = self.lessons.len();
         if n.is_multiple_of(STEP) {
             self.checkpoints.push(Checkpoint { lessons: n, ensemble: self.ensemble.clone() });
@@ -80,7 +80,7 @@ impl History {
 
     /// Goes back to the last checkpoint from before lesson `n`, and returns the lessons learned
     /// since, of which those that still hold are to be learned again.
-    pub fn go_back(&mut self, n: usize) -> Vec<Lesson> {
+    pub fn go_back(&mut self, n: usize) -> Vec<LearnedLabel> {
         self.checkpoints.retain(|checkpoint| checkpoint.lessons <= n);
         let last = self.checkpoints.pop().unwrap_or_else(|| Checkpoint { lessons: 0, ensemble: self.fresh.clone() });
         self.ensemble = last.ensemble;

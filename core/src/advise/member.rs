@@ -1,8 +1,8 @@
 //! The kinds of advisers that an ensemble may have, and one adviser of any kind.
 
-use super::advisers::{Adviser, Contextually, Linearly, Remembering};
+use super::advisers::{Adviser, ContextualAdviser, LinearAdviser, MemoryAdviser};
 use super::mixture::Opinion;
-use super::neighbours::{LocalMeans, Nearest, Neighbours};
+use super::neighbours::{LocalMeans, Nearest, NeighbourVote};
 use super::views::{Views, small_dimension};
 use crate::cmt::{Cmt, CmtOptions};
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub enum AdviserKind {
     /// The nearest example of each class.
     Nearest,
     /// The five nearest examples.
-    Neighbours,
+    NeighbourVote,
     /// The mean of the three nearest examples of each class.
     LocalMeans,
     /// The Perceptron over the whole vector.
@@ -47,7 +47,7 @@ impl AdviserKind {
     pub const ALL: [Self; 9] = [
         Self::Nearest,
         Self::Contextual,
-        Self::Neighbours,
+        Self::NeighbourVote,
         Self::LocalMeans,
         Self::PassiveAggressive,
         Self::Perceptron,
@@ -62,7 +62,7 @@ impl AdviserKind {
             Self::Contextual => "contextual",
             Self::PassiveAggressive => "pa",
             Self::Nearest => "nearest",
-            Self::Neighbours => "neighbours",
+            Self::NeighbourVote => "neighbours",
             Self::LocalMeans => "local-means",
             Self::Perceptron => "perceptron",
             Self::SecondOrder => "second-order",
@@ -75,12 +75,12 @@ impl AdviserKind {
 /// An adviser of any kind.
 #[derive(Clone, Debug)]
 pub(super) enum Member {
-    Contextual(Contextually),
-    Linear(Linearly),
+    Contextual(ContextualAdviser),
+    Linear(LinearAdviser),
     Nearest(Nearest),
-    Neighbours(Neighbours),
+    NeighbourVote(NeighbourVote),
     LocalMeans(LocalMeans),
-    Captions(Remembering),
+    Captions(MemoryAdviser),
     Recogniser,
 }
 
@@ -88,14 +88,14 @@ impl Member {
     /// An untrained adviser, for whole vectors of `dimension` components.
     pub(super) fn new(kind: AdviserKind, dimension: usize) -> Result<Self> {
         Ok(match kind {
-            AdviserKind::Contextual => Self::Contextual(Contextually::new(small_dimension(dimension))?),
-            AdviserKind::PassiveAggressive => Self::Linear(Linearly::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, dimension)),
+            AdviserKind::Contextual => Self::Contextual(ContextualAdviser::new(small_dimension(dimension))?),
+            AdviserKind::PassiveAggressive => Self::Linear(LinearAdviser::new(Rule::PassiveAggressive { aggressiveness: 1.0 }, dimension)),
             AdviserKind::Nearest => Self::Nearest(Nearest::new(dimension)),
-            AdviserKind::Neighbours => Self::Neighbours(Neighbours::new(dimension)),
+            AdviserKind::NeighbourVote => Self::NeighbourVote(NeighbourVote::new(dimension)),
             AdviserKind::LocalMeans => Self::LocalMeans(LocalMeans::new(dimension)),
-            AdviserKind::Perceptron => Self::Linear(Linearly::new(Rule::Perceptron, dimension)),
-            AdviserKind::SecondOrder => Self::Linear(Linearly::new(Rule::SecondOrder { ridge: 1.0 }, dimension)),
-            AdviserKind::Captions => Self::Captions(Remembering::new(Cmt::new(&CmtOptions::default())?, LEAVES)),
+            AdviserKind::Perceptron => Self::Linear(LinearAdviser::new(Rule::Perceptron, dimension)),
+            AdviserKind::SecondOrder => Self::Linear(LinearAdviser::new(Rule::SecondOrder { ridge: 1.0 }, dimension)),
+            AdviserKind::Captions => Self::Captions(MemoryAdviser::new(Cmt::new(&CmtOptions::default())?, LEAVES)),
             AdviserKind::Recogniser => Self::Recogniser,
         })
     }
@@ -105,7 +105,7 @@ impl Member {
             Self::Contextual(own) => own.opinion(&views.small, rng),
             Self::Linear(own) => own.opinion(&views.whole, rng),
             Self::Nearest(own) => own.opinion(&views.whole, rng),
-            Self::Neighbours(own) => own.opinion(&views.whole, rng),
+            Self::NeighbourVote(own) => own.opinion(&views.whole, rng),
             Self::LocalMeans(own) => own.opinion(&views.whole, rng),
             Self::Captions(_) if views.words.is_empty() => Ok(Opinion::None),
             Self::Captions(own) => own.opinion(&views.words, rng),
@@ -119,7 +119,7 @@ impl Member {
             Self::Contextual(own) => own.learn(&views.small, truth, rng),
             Self::Linear(own) => own.learn(&views.whole, truth, rng),
             Self::Nearest(own) => own.learn(&views.whole, truth, rng),
-            Self::Neighbours(own) => own.learn(&views.whole, truth, rng),
+            Self::NeighbourVote(own) => own.learn(&views.whole, truth, rng),
             Self::LocalMeans(own) => own.learn(&views.whole, truth, rng),
             Self::Captions(_) if views.words.is_empty() => Ok(()),
             Self::Captions(own) => own.learn(&views.words, truth, rng),

@@ -1,7 +1,7 @@
 //! The mixture: fixed share over the advisers, each alone and joined with the order of labels, and
 //! a pool of all.
 
-use super::calibrate::Calibrated;
+use super::calibrate::CalibrationRecord;
 use super::pool::{self, Pool};
 use super::recurrence::Recurrence;
 use crate::bytes::{Reader, Stored, Writer};
@@ -98,7 +98,7 @@ impl Favourites {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
     /// Of each adviser: in rounds after a class with more examples, and after a young one.
-    records: Vec<[Calibrated; 2]>,
+    records: Vec<[CalibrationRecord; 2]>,
     recurrence: Recurrence,
     pool: Pool,
     /// Of the experts, in the order of [`Advice`]; they add up to 1.
@@ -218,7 +218,7 @@ impl Mixture {
     }
 
     /// The record of an adviser, without rounds after young classes.
-    pub fn record(&self, adviser: usize) -> Option<&Calibrated> {
+    pub fn record(&self, adviser: usize) -> Option<&CalibrationRecord> {
         self.records.get(adviser).map(|[settled, _]| settled)
     }
 
@@ -367,7 +367,7 @@ impl Stored for Mixture {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let (settled, young): (Vec<Calibrated>, Vec<Calibrated>) = (from.get()?, from.get()?);
+        let (settled, young): (Vec<CalibrationRecord>, Vec<CalibrationRecord>) = (from.get()?, from.get()?);
         let (recurrence, pool): (Recurrence, Pool) = (from.get()?, from.get()?);
         let (weights, prior): (Vec<f64>, f64) = (from.get()?, from.get()?);
         let advisers: Vec<usize> = from.get::<Vec<u32>>()?.into_iter().map(|adviser| adviser as usize).collect();

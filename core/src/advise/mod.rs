@@ -2,11 +2,11 @@
 //! each has done, so that the whole is never much worse than the best of them.
 //!
 //! An [`Ensemble`] suggests labels: it has advisers of some [`AdviserKind`]s, each of which uses
-//! one of the [`Views`] of an item, and a [`Mixture`] of their opinions. A [`History`] is an
+//! one of the [`Views`] of an item, and a [`Mixture`] of their opinions. A [`CheckpointedEnsemble`] is an
 //! ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
 //! labelling desks of `eval` use the same, so that what is measured is what is served.
 //!
-//! An adviser gives a score for each class, or a ranking of classes; [`Calibrated`] turns either
+//! An adviser gives a score for each class, or a ranking of classes; [`CalibrationRecord`] turns either
 //! into chances (probabilities), from how often its first, second, ... choice was right before.
 //! [`Recurrence`] gives chances by the order of labels alone: the class of the last one may come
 //! again, as it does when people go through folders or through runs of photos. The experts of a
@@ -104,13 +104,13 @@ mod pool;
 mod recurrence;
 mod views;
 
-pub use advisers::{Adviser, Contextually, Linearly, Remembering, recognised};
-pub use calibrate::Calibrated;
+pub use advisers::{Adviser, ContextualAdviser, LinearAdviser, MemoryAdviser, recognised};
+pub use calibrate::CalibrationRecord;
 pub use ensemble::{Ensemble, Times};
-pub use history::{History, Lesson};
+pub use history::{CheckpointedEnsemble, LearnedLabel};
 pub use member::AdviserKind;
 pub use mixture::{Advice, Mixture, Opinion};
-pub use neighbours::{LocalMeans, Nearest, Neighbours};
+pub use neighbours::{LocalMeans, Nearest, NeighbourVote};
 pub use pool::Pool;
 pub use recurrence::Recurrence;
 pub use views::{Projector, Views};

@@ -97,21 +97,21 @@ impl Adviser<[f64]> for Nearest {
 /// The five nearest labelled examples, each with a weight of one over its distance; classes that
 /// none of them has come after these, the nearest first.
 #[derive(Clone, Debug)]
-pub struct Neighbours(Labelled);
+pub struct NeighbourVote(Labelled);
 
 /// Neighbours that vote.
 const VOTING: usize = 5;
 /// What the nearest example of any class has besides, as a share of a vote.
 const BESIDES: f64 = 1e-3;
 
-impl Neighbours {
+impl NeighbourVote {
     /// An adviser without examples.
     pub fn new(dimension: usize) -> Self {
         Self(Labelled::new(dimension))
     }
 }
 
-impl Adviser<[f64]> for Neighbours {
+impl Adviser<[f64]> for NeighbourVote {
     fn name(&self) -> &'static str {
         "neighbours"
     }

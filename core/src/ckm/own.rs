@@ -18,11 +18,11 @@
 //! let places = [[10.0, 12.0], [80.0, 31.0]];
 //! for (id, class, features) in [(0, "oak", [0.9, 0.1, 0.8, 0.2]), (1, "elm", [0.2, 0.7, 0.1, 0.9])] {
 //!     let parts = OwnElements { positions: &places, values: OwnValues::Dense(&features) };
-//!     let elements = machine.bring((100, 100), &[parts])?;
+//!     let elements = machine.elements_from_own((100, 100), &[parts])?;
 //!     machine.add(class, Example { id: ItemId(id), name: class.to_owned(), group: None, elements })?;
 //! }
 //! let query = OwnElements { positions: &places, values: OwnValues::Dense(&[0.85, 0.15, 0.8, 0.1]) };
-//! let scores = machine.scores(&machine.bring((100, 100), &[query])?, Without::Nothing);
+//! let scores = machine.scores(&machine.elements_from_own((100, 100), &[query])?, Without::Nothing);
 //! assert_eq!(machine.classes()[scores.ranking()[0].0.index()].name, "oak");
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
@@ -62,7 +62,7 @@ impl Ckm {
     /// [`Error::Value`] for another number of lists than kinds, another form or number of values
     /// than the kind has, a size of 0, a position or value that is not finite, and for a machine
     /// with kinds that are cut from pictures.
-    pub fn bring(&self, size: (u32, u32), own: &[OwnElements<'_>]) -> Result<Elements> {
+    pub fn elements_from_own(&self, size: (u32, u32), own: &[OwnElements<'_>]) -> Result<Elements> {
         let (side, kinds) = (self.options().side, &self.options().kinds);
         let sets = sets(size, side, kinds, own)?;
         if sets.len() != kinds.len() {

@@ -26,7 +26,7 @@ impl Ckm {
     /// the machine's order.
     ///
     /// # Errors
-    /// As [`Ckm::bring`].
+    /// As [`Ckm::elements_from_own`].
     pub fn elements_with(&self, picture: &Picture, own: &[OwnElements<'_>]) -> Result<Elements> {
         cut(picture, &self.cut, &self.options().kinds, own)
     }

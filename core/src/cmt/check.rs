@@ -7,7 +7,7 @@ use crate::ids::ItemId;
 
 /// The shape of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct TreeShape {
     /// Inner nodes.
     pub nodes: usize,
     /// Leaves.
@@ -22,7 +22,7 @@ pub struct Shape {
 
 impl<V, R: Router> Cmt<V, R> {
     /// The shape of each tree. O(nodes).
-    pub fn shapes(&self) -> Vec<Shape> {
+    pub fn shapes(&self) -> Vec<TreeShape> {
         self.trees.iter().map(|tree| shape(tree)).collect()
     }
 
@@ -57,8 +57,8 @@ impl<V, R: Router> Cmt<V, R> {
     }
 }
 
-fn shape<R: Router>(tree: &Tree<R>) -> Shape {
-    let mut shape = Shape::default();
+fn shape<R: Router>(tree: &Tree<R>) -> TreeShape {
+    let mut shape = TreeShape::default();
     let mut open = vec![(tree.root, 0)];
     while let Some((node, depth)) = open.pop() {
         match &tree.node(node).kind {

@@ -7,7 +7,7 @@ use crate::sparse::SparseVec;
 
 /// A path from the root of a tree to a leaf.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Path {
+pub struct TreePath {
     /// Which tree.
     pub tree: usize,
     /// The inner nodes on the path and the sides taken, root first.
@@ -51,14 +51,14 @@ pub struct QueryExplanation {
     /// What each feature adds to the score, largest absolute value first; they sum to it.
     pub terms: Vec<(u32, f64)>,
     /// For each tree, the path to the memory.
-    pub paths: Vec<Path>,
+    pub paths: Vec<TreePath>,
 }
 
 impl<V, R: Router> Cmt<V, R> {
     /// Algorithm 1, PATH: where the routers of a tree lead `x`, with at most `features` features of
     /// each node, those that contribute most; `None` if there is no such tree. O(depth * features
     /// of x).
-    pub fn path(&self, tree: usize, x: &SparseVec, features: usize) -> Option<Path> {
+    pub fn path(&self, tree: usize, x: &SparseVec, features: usize) -> Option<TreePath> {
         let own = self.trees.get(tree)?;
         let leaf = own.route(own.root, x, |_, _, _| {});
         Some(path_to(own, tree, leaf, x, features))
@@ -89,7 +89,7 @@ fn sort(terms: &mut [(u32, f64)]) {
     terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
 }
 
-fn path_to<R: Router>(tree: &Tree<R>, number: usize, leaf: u32, x: &SparseVec, features: usize) -> Path {
+fn path_to<R: Router>(tree: &Tree<R>, number: usize, leaf: u32, x: &SparseVec, features: usize) -> TreePath {
     let mut turns = Vec::new();
     let mut below = leaf;
     while let Some((node, inner)) = tree.above(below) {
@@ -101,5 +101,5 @@ fn path_to<R: Router>(tree: &Tree<R>, number: usize, leaf: u32, x: &SparseVec, f
         below = node;
     }
     turns.reverse();
-    Path { tree: number, turns, leaf, memories: tree.members(leaf).len() }
+    TreePath { tree: number, turns, leaf, memories: tree.members(leaf).len() }
 }

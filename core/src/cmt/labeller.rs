@@ -184,7 +184,7 @@ impl<R: Router> Labeller<'_, R> {
     }
 
     /// How many labels [`Labeller::predict`] scores.
-    pub fn asked(&self, x: &SparseVec, leaves: usize) -> u32 {
+    pub fn n_scored(&self, x: &SparseVec, leaves: usize) -> u32 {
         self.blocks(x, &self.features(x), leaves).iter().map(|(_, mask)| mask.count_ones()).sum()
     }
 

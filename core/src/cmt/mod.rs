@@ -49,8 +49,8 @@ mod scorer;
 mod split;
 mod tree;
 
-pub use check::Shape;
-pub use explain::{Path, QueryExplanation, RouterStep};
+pub use check::TreeShape;
+pub use explain::{QueryExplanation, RouterStep, TreePath};
 pub use explore::Exploration;
 pub use index::CmtIndex;
 pub use labeller::Labeller;

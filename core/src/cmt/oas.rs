@@ -11,7 +11,7 @@ use super::{Cmt, CmtOptions, Exploration, Router};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
-use crate::online_linear::{AdaptiveLinear, Learner, LinearOptions};
+use crate::online_linear::{AdaptiveLinear, LinearOptions, OnlineRegressor};
 use crate::sparse::SparseVec;
 
 /// For each label a linear function that is above 0 where the label holds.

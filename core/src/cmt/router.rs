@@ -2,16 +2,16 @@
 
 use super::CmtOptions;
 use crate::bytes::Stored;
-use crate::online_linear::{AdaptiveLinear, Learner};
+use crate::online_linear::{AdaptiveLinear, OnlineRegressor};
 use crate::sparse::SparseVec;
 
 /// The function g of an inner node: a vector goes right if its prediction is above 0, and left
 /// otherwise.
 ///
 /// Theorem 3.3 holds for predictions in -1..1, so a router must keep to that range. Until it learns
-/// again, [`Learner::predict`] must return for the same vector, bit for bit, what [`Learner::step`]
+/// again, [`OnlineRegressor::predict`] must return for the same vector, bit for bit, what [`OnlineRegressor::step`]
 /// returned last.
-pub trait Router: Learner + Stored + Clone {
+pub trait Router: OnlineRegressor + Stored + Clone {
     /// A router that has learned nothing.
     fn new(options: &CmtOptions) -> Self;
 

@@ -23,7 +23,7 @@
 
 use super::ellipsoid::{Ellipsoid, SHALLOW, UNIT};
 use super::lift::Lift;
-use super::pair::{Look, PairLearner, Space};
+use super::pair::{PairLearner, PairPrediction, PairSpace};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::linalg::double::{dot, norm};
@@ -40,7 +40,7 @@ struct Level {
 /// The ladder of maps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApproximateLadder {
-    space: Space,
+    space: PairSpace,
     /// The degree of the largest map, whose components a query has; 0 without maps.
     degree: usize,
     /// By ascending degree.
@@ -50,12 +50,12 @@ pub struct ApproximateLadder {
 impl ApproximateLadder {
     /// A learner that knows nothing, of queries as this map makes them. Without levels where the
     /// map is exact.
-    pub fn of(lift: &Lift, space: &Space) -> Self {
+    pub fn of(lift: &Lift, space: &PairSpace) -> Self {
         let degrees = lift.degrees();
         let largest = degrees.last().map_or(0, |last| last.degree as usize);
         let level = |own: &super::lift::Degree| {
             let dimension = lift.components() * own.degree as usize + 1;
-            let set = Ellipsoid::ball(&Space { dimension, radius: own.radius, ..*space }, 0);
+            let set = Ellipsoid::ball(&PairSpace { dimension, radius: own.radius, ..*space }, 0);
             Level { degree: own.degree as usize, error: own.error, set }
         };
         Self { space: *space, degree: largest, levels: degrees.iter().map(level).collect() }
@@ -76,15 +76,15 @@ impl ApproximateLadder {
 }
 
 impl PairLearner for ApproximateLadder {
-    fn new(space: &Space) -> Self {
+    fn new(space: &PairSpace) -> Self {
         Self { space: *space, degree: 0, levels: Vec::new() }
     }
 
-    fn space(&self) -> &Space {
+    fn space(&self) -> &PairSpace {
         &self.space
     }
 
-    fn look(&mut self, q: &[f64], _: &mut Rng) -> Look {
+    fn look(&mut self, q: &[f64], _: &mut Rng) -> PairPrediction {
         let reach = self.space.radius * norm(q);
         let (mut lo, mut hi, mut middle, mut answers) = (-reach, reach, 0.0, false);
         for (place, level) in self.levels.iter().enumerate() {
@@ -100,10 +100,10 @@ impl PairLearner for ApproximateLadder {
             }
         }
         let (lo, hi) = (lo.min(0.0), hi.max(0.0));
-        Look::new(&self.space, answers.then(|| self.scale(lo, hi)), middle, lo, hi)
+        PairPrediction::new(&self.space, answers.then(|| self.scale(lo, hi)), middle, lo, hi)
     }
 
-    fn learn(&mut self, q: &[f64], look: &Look, first: bool) -> f64 {
+    fn learn(&mut self, q: &[f64], look: &PairPrediction, first: bool) -> f64 {
         let s = if first { 1.0 } else { -1.0 };
         let parts: Vec<Vec<f64>> = self.levels.iter().map(|level| self.part(level, q)).collect();
         for (level, part) in self.levels.iter_mut().zip(&parts) {
@@ -122,7 +122,7 @@ impl PairLearner for ApproximateLadder {
         f64::INFINITY
     }
 
-    fn bound(_: &Space) -> f64 {
+    fn bound(_: &PairSpace) -> f64 {
         f64::INFINITY
     }
 
@@ -158,7 +158,7 @@ impl Stored for ApproximateLadder {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let space: Space = from.get()?;
+        let space: PairSpace = from.get()?;
         let (degree, n) = (from.get::<u64>()?, from.count()?);
         let components = (space.dimension as u64 - 1).checked_div(degree).unwrap_or(0);
         let mut levels: Vec<Level> = Vec::new();

@@ -84,7 +84,7 @@
 //! 10^4 times the ball's size is given up, and stands for a copy of the next coarser one again.
 
 use super::check::least_eigenvalue;
-use super::pair::{Look, PairLearner, Space};
+use super::pair::{PairLearner, PairPrediction, PairSpace};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::linalg::double::{add_scaled, dot, norm, times, transposed_times};
@@ -116,7 +116,7 @@ pub struct Ellipsoid {
 
 impl Ellipsoid {
     /// The ball of a radius around 0.
-    pub(super) fn ball(space: &Space, scale: u32) -> Self {
+    pub(super) fn ball(space: &PairSpace, scale: u32) -> Self {
         let d = space.dimension;
         let mut factor = vec![0.0; d * d];
         factor.iter_mut().step_by(d + 1).for_each(|x| *x = space.radius);
@@ -229,7 +229,7 @@ pub fn cut_drop(dimension: usize) -> f64 {
 /// The ladder of ellipsoids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EllipsoidLadder {
-    space: Space,
+    space: PairSpace,
     /// By ascending scale; those between stand for copies.
     scales: Vec<Ellipsoid>,
 }
@@ -241,13 +241,13 @@ impl EllipsoidLadder {
     }
 
     /// How often a scale can be cut: N_i.
-    pub fn most_cuts(space: &Space, scale: u32) -> f64 {
+    pub fn most_cuts(space: &PairSpace, scale: u32) -> f64 {
         let d = space.dimension as f64;
         d / cut_drop(space.dimension) * (space.radius * (8.0 * (d + 1.0)).sqrt() / Self::width(space, scale)).ln()
     }
 
     /// ε of a scale; that of a known margin has but one.
-    fn width(space: &Space, scale: u32) -> f64 {
+    fn width(space: &PairSpace, scale: u32) -> f64 {
         space.margin.map_or_else(|| space.width(scale), |margin| 2.0 * margin * (1.0 - 1e-6))
     }
 
@@ -292,20 +292,20 @@ impl EllipsoidLadder {
 }
 
 impl PairLearner for EllipsoidLadder {
-    fn new(space: &Space) -> Self {
+    fn new(space: &PairSpace) -> Self {
         Self { space: *space, scales: Vec::new() }
     }
 
-    fn space(&self) -> &Space {
+    fn space(&self) -> &PairSpace {
         &self.space
     }
 
-    fn look(&mut self, q: &[f64], _: &mut Rng) -> Look {
+    fn look(&mut self, q: &[f64], _: &mut Rng) -> PairPrediction {
         let (scale, middle, lo, hi) = self.search(q);
-        Look::new(&self.space, scale, middle, lo, hi)
+        PairPrediction::new(&self.space, scale, middle, lo, hi)
     }
 
-    fn learn(&mut self, q: &[f64], look: &Look, first: bool) -> f64 {
+    fn learn(&mut self, q: &[f64], look: &PairPrediction, first: bool) -> f64 {
         let s = if first { 1.0 } else { -1.0 };
         let mut drop = 0.0;
         if let Some(scale) = look.scale
@@ -341,7 +341,7 @@ impl PairLearner for EllipsoidLadder {
         Self::bound(&self.space) - paid
     }
 
-    fn bound(space: &Space) -> f64 {
+    fn bound(space: &PairSpace) -> f64 {
         if space.margin.is_some() {
             return Self::most_cuts(space, 0);
         }
@@ -388,7 +388,7 @@ impl Stored for EllipsoidLadder {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let space: Space = from.get()?;
+        let space: PairSpace = from.get()?;
         let n = from.count()?;
         let mut scales: Vec<Ellipsoid> = Vec::new();
         for _ in 0..n {

@@ -16,7 +16,7 @@ pub struct Game {
 
 /// A mixed strategy for a game, and what it pays.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mixed {
+pub struct MixedStrategy {
     /// The probability of guessing each class, `(k)`: not negative, with the sum 1.
     pub chances: Vec<f64>,
     /// The least expected pay over all truths.
@@ -58,14 +58,14 @@ impl Game {
     /// M v >= t, v a distribution" is solved exactly. With m the largest size of an entry, M/m + 2
     /// has entries from 1 to 3; the program "largest sum of y with (M/m + 2)' y <= 1, y >= 0" has
     /// as its prices v over its value. O(k^2) a step of the simplex method.
-    pub fn solve(&self) -> Mixed {
+    pub fn solve(&self) -> MixedStrategy {
         let k = self.k;
         let pure = |guess: usize| {
             let mut chances = vec![0.0; k];
             if let Some(chance) = chances.get_mut(guess) {
                 *chance = 1.0;
             }
-            Mixed { value: self.paid(&chances), chances }
+            MixedStrategy { value: self.paid(&chances), chances }
         };
         if let Some(guess) = (0..k).find(|&guess| (0..k).all(|truth| self.matrix[truth * k + guess] >= 0.0)) {
             return pure(guess);
@@ -83,7 +83,7 @@ impl Game {
             Some(prices) => {
                 let sum: f64 = prices.iter().sum();
                 let chances: Vec<f64> = prices.iter().map(|price| price / sum).collect();
-                Mixed { value: self.paid(&chances), chances }
+                MixedStrategy { value: self.paid(&chances), chances }
             }
             None => pure(0),
         }

@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::{Online, Prediction, check_class, check_classes, check_query};
+use crate::learn::{OnlineClassifier, Prediction, check_class, check_classes, check_query};
 use crate::linalg::double::{dot, norm};
 use crate::linalg::simplex::maximise;
 use crate::random::Rng;
@@ -76,7 +76,7 @@ impl Halving {
     }
 }
 
-impl Online for Halving {
+impl OnlineClassifier for Halving {
     type Round = Prediction;
 
     fn announce(&mut self, classes: usize) -> Result<()> {

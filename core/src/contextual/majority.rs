@@ -4,11 +4,11 @@
 //! for ever while no potential falls: the pair of guess and truth may be right while others vote
 //! wrongly (Guruganesh et al. 2021, Remark 3.4).
 
-use super::multiclass::{ContextualOptions, Update, pair_index};
+use super::multiclass::{ContextualOptions, PairUpdate, pair_index};
 use super::pair::PairLearner;
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Online, Prediction, check_class, check_classes, check_query};
+use crate::learn::{OnlineClassifier, Prediction, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// The majority of pairs.
@@ -30,7 +30,7 @@ impl<P: PairLearner> MajorityVote<P> {
     }
 }
 
-impl<P: PairLearner> Online for MajorityVote<P> {
+impl<P: PairLearner> OnlineClassifier for MajorityVote<P> {
     type Round = Prediction;
 
     fn announce(&mut self, classes: usize) -> Result<()> {
@@ -60,7 +60,7 @@ impl<P: PairLearner> Online for MajorityVote<P> {
         let truth = check_class(truth)?;
         self.announce(truth + 1)?;
         for other in (0..self.classes).filter(|&other| other != truth) {
-            let taught = self.options.update == Update::AllPairs || round.guess.map(ClassId::index) == Some(other);
+            let taught = self.options.update == PairUpdate::AllPairs || round.guess.map(ClassId::index) == Some(other);
             if let Some(pair) = self.pairs.get_mut(pair_index(truth, other)).filter(|_| taught) {
                 let look = pair.look(q, rng);
                 pair.learn(q, &look, truth < other);

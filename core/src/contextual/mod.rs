@@ -36,7 +36,7 @@
 //! distribution u with u'M < 0 in all components, so u'M u < 0; but u'M u = u'(M + M')u / 2 >= 0.
 //! Guessing from v, for whichever truth r: Σ_i v_i D_ri >= f Σ_i v_i L_ri, so the mean loss is at
 //! most the mean potential given up over f, and the total at most k(k-1)/2 potentials over f. That
-//! holds for [`Update::Paper`] as it is; with [`Update::AllPairs`] a round gives up Σ_j D_rj >= Σ_i
+//! holds for [`PairUpdate::Paper`] as it is; with [`PairUpdate::AllPairs`] a round gives up Σ_j D_rj >= Σ_i
 //! v_i D_ri.
 //!
 //! A single class whose column has no negative entry is such a v. It must be one that is predicted
@@ -86,11 +86,11 @@ mod walk;
 
 pub use approximate::ApproximateLadder;
 pub use ellipsoid::{Ellipsoid, EllipsoidLadder, cut_drop};
-pub use game::{Game, Mixed};
+pub use game::{Game, MixedStrategy};
 pub use halving::Halving;
 pub use lift::{Degree, Geometry, Lift};
 pub use majority::MajorityVote;
-pub use multiclass::{Contextual, ContextualOptions, Round, Update, pair_index};
-pub use pair::{Look, PairLearner, Space};
+pub use multiclass::{Contextual, ContextualOptions, PairUpdate, Round, pair_index};
+pub use pair::{PairLearner, PairPrediction, PairSpace};
 pub use polytope::PolytopeLadder;
 pub use serve::{GUARD, Served, ServedRound};

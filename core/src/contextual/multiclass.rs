@@ -2,17 +2,17 @@
 
 use rand::RngExt;
 
-use super::game::{Game, Mixed};
-use super::pair::{Look, PairLearner, Space};
+use super::game::{Game, MixedStrategy};
+use super::pair::{PairLearner, PairPrediction, PairSpace};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::{MOST_CLASSES, Online, Prediction, check_class, check_classes, check_query};
+use crate::learn::{MOST_CLASSES, OnlineClassifier, Prediction, check_class, check_classes, check_query};
 use crate::random::Rng;
 
 /// Which pairs a label teaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Update {
+pub enum PairUpdate {
     /// That of the guess and the truth, when they differ: the paper's.
     Paper,
     /// Each pair of the truth and another class: a label says <q, x_truth - x_j> >= 0 for every j.
@@ -27,9 +27,9 @@ pub enum Update {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContextualOptions {
     /// Where centres and queries lie, and how mistakes count.
-    pub space: Space,
+    pub space: PairSpace,
     /// Which pairs a label teaches.
-    pub update: Update,
+    pub update: PairUpdate,
     /// For labels that may contradict each other: a mistake at this scale or a finer one inflates
     /// the pair's knowledge sets again, and finer scales are forgotten. `None` is the condition of
     /// the bound: labels are those of centres in the ball.
@@ -39,7 +39,7 @@ pub struct ContextualOptions {
 impl ContextualOptions {
     /// Queries and centres in the unit ball, all pairs, no guard.
     pub fn unit(dimension: usize) -> Self {
-        Self { space: Space::unit(dimension), update: Update::AllPairs, guard: None }
+        Self { space: PairSpace::unit(dimension), update: PairUpdate::AllPairs, guard: None }
     }
 
     /// Makes sure that the options are in range.
@@ -67,7 +67,7 @@ pub struct Round {
     /// Where the whole game was solved: the least of M + M', and the largest size of an entry.
     pub game: Option<[f64; 2]>,
     /// The predictions of the pairs that were evaluated, by [`pair_index`].
-    looks: Vec<Option<Look>>,
+    looks: Vec<Option<PairPrediction>>,
 }
 
 impl AsRef<Prediction> for Round {
@@ -78,7 +78,7 @@ impl AsRef<Prediction> for Round {
 
 impl Round {
     /// The prediction of a pair of different classes, if it was evaluated.
-    pub fn look(&self, a: usize, b: usize) -> Option<Look> {
+    pub fn look(&self, a: usize, b: usize) -> Option<PairPrediction> {
         let look = (*self.looks.get(pair_index(a, b))?)?;
         Some(if a < b { look } else { look.turned() })
     }
@@ -185,7 +185,7 @@ impl<P: PairLearner> Contextual<P> {
     /// itself is decided by the game. O(k^2) predictions of pairs.
     ///
     /// # Errors
-    /// As [`Online::predict`].
+    /// As [`OnlineClassifier::predict`].
     pub fn scores(&mut self, q: &[f64], rng: &mut Rng) -> Result<Vec<f64>> {
         check_query(q, self.options.space.dimension)?;
         let mut scores = vec![0.0; self.classes];
@@ -202,10 +202,10 @@ impl<P: PairLearner> Contextual<P> {
         Ok(scores)
     }
 
-    fn look(&mut self, looks: &mut [Option<Look>], q: &[f64], a: usize, b: usize, rng: &mut Rng) -> Look {
+    fn look(&mut self, looks: &mut [Option<PairPrediction>], q: &[f64], a: usize, b: usize, rng: &mut Rng) -> PairPrediction {
         let index = pair_index(a, b);
         let space = self.options.space;
-        let fresh = || Look::new(&space, None, 0.0, f64::NEG_INFINITY, f64::INFINITY);
+        let fresh = || PairPrediction::new(&space, None, 0.0, f64::NEG_INFINITY, f64::INFINITY);
         let look = match looks.get(index) {
             Some(Some(look)) => *look,
             _ => self.pairs.get_mut(index).map_or_else(fresh, |pair| pair.look(q, rng)),
@@ -218,9 +218,9 @@ impl<P: PairLearner> Contextual<P> {
 
     /// The strategy of a round, and, if the whole game had to be solved, the least of M + M' and
     /// the largest size of an entry.
-    fn play(&mut self, looks: &mut [Option<Look>], q: &[f64], rng: &mut Rng) -> (Mixed, Option<[f64; 2]>) {
+    fn play(&mut self, looks: &mut [Option<PairPrediction>], q: &[f64], rng: &mut Rng) -> (MixedStrategy, Option<[f64; 2]>) {
         let (k, share) = (self.classes, self.options.space.share());
-        let pays = |look: Look| look.drops[0] - share * look.losses[0];
+        let pays = |look: PairPrediction| look.drops[0] - share * look.losses[0];
         // But for ties, only the class that beats all it meets may be a column of the game without
         // negative entries.
         let mut best = 0;
@@ -234,7 +234,7 @@ impl<P: PairLearner> Contextual<P> {
         if worst >= 0.0 {
             let mut chances = vec![0.0; k];
             chances[best] = 1.0;
-            return (Mixed { chances, value: 0.0 }, None);
+            return (MixedStrategy { chances, value: 0.0 }, None);
         }
         let mut left: Vec<usize> = Vec::new();
         for class in 0..k {
@@ -258,11 +258,11 @@ impl<P: PairLearner> Contextual<P> {
         for (class, chance) in left.iter().zip(&solved.chances) {
             chances[*class] = *chance;
         }
-        (Mixed { chances, value: solved.value }, Some([game.least_symmetric(), game.largest()]))
+        (MixedStrategy { chances, value: solved.value }, Some([game.least_symmetric(), game.largest()]))
     }
 
     /// Teaches one pair that `truth` beats `other`.
-    fn teach(&mut self, looks: &mut [Option<Look>], q: &[f64], truth: usize, other: usize, rng: &mut Rng) -> f64 {
+    fn teach(&mut self, looks: &mut [Option<PairPrediction>], q: &[f64], truth: usize, other: usize, rng: &mut Rng) -> f64 {
         let look = self.look(looks, q, truth, other, rng);
         let contradicts = look.middle < 0.0 && self.options.guard.is_some_and(|guard| look.scale.is_none_or(|scale| scale >= guard));
         let guard = self.options.guard.unwrap_or(0);
@@ -276,7 +276,7 @@ impl<P: PairLearner> Contextual<P> {
     }
 }
 
-impl<P: PairLearner> Online for Contextual<P> {
+impl<P: PairLearner> OnlineClassifier for Contextual<P> {
     type Round = Round;
 
     fn announce(&mut self, classes: usize) -> Result<()> {
@@ -309,8 +309,8 @@ impl<P: PairLearner> Online for Contextual<P> {
         looks.resize(self.pairs.len(), None);
         let guess = round.answer.guess.map(ClassId::index);
         let others: Vec<usize> = match self.options.update {
-            Update::Paper => guess.into_iter().filter(|&guess| guess != truth).collect(),
-            Update::AllPairs => (0..self.classes).filter(|&other| other != truth).collect(),
+            PairUpdate::Paper => guess.into_iter().filter(|&guess| guess != truth).collect(),
+            PairUpdate::AllPairs => (0..self.classes).filter(|&other| other != truth).collect(),
         };
         for (other, chance) in round.answer.chances.iter().enumerate().filter(|(other, chance)| *other != truth && **chance > 0.0) {
             let look = self.look(&mut looks, q, truth, other, rng);
@@ -343,7 +343,7 @@ fn draw(chances: &[f64], rng: &mut Rng) -> usize {
 impl<P: PairLearner> Stored for Contextual<P> {
     fn write(&self, out: &mut Writer) {
         out.put(&self.options.space);
-        out.put(&matches!(self.options.update, Update::AllPairs));
+        out.put(&matches!(self.options.update, PairUpdate::AllPairs));
         out.put(&self.options.guard.map_or(u32::MAX, |guard| guard));
         out.put(&self.inflations);
         out.put(&self.dropped);
@@ -354,8 +354,8 @@ impl<P: PairLearner> Stored for Contextual<P> {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let space: Space = from.get()?;
-        let update = if from.get()? { Update::AllPairs } else { Update::Paper };
+        let space: PairSpace = from.get()?;
+        let update = if from.get()? { PairUpdate::AllPairs } else { PairUpdate::Paper };
         let guard = Some(from.get::<u32>()?).filter(|&guard| guard != u32::MAX);
         let (inflations, dropped, unpaid): (u64, f64, f64) = (from.get()?, from.get()?, from.get()?);
         let (fresh, classes): (P, u64) = (from.get()?, from.get()?);

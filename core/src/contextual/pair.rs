@@ -7,7 +7,7 @@ use crate::random::Rng;
 /// Where the hidden vector w lies and how mistakes are counted. w is the first class's centre minus
 /// the second's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Space {
+pub struct PairSpace {
     /// Components of a query, 1 or more.
     pub dimension: usize,
     /// The largest length w may have; 2 where centres lie in the unit ball.
@@ -19,7 +19,7 @@ pub struct Space {
     pub margin: Option<f64>,
 }
 
-impl Space {
+impl PairSpace {
     /// Queries and centres in the unit ball of `dimension` dimensions, with the plain loss (power
     /// 1).
     pub fn unit(dimension: usize) -> Self {
@@ -81,7 +81,7 @@ impl Space {
 
 /// The prediction of a pair's learner for a query, before the label is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct PairPrediction {
     /// The active scale: the coarsest at which the query is not decided yet. `None` where it is
     /// decided on all scales, or rounding errors would decide; the loss of a mistake is then at
     /// most that of `losses`, and nothing is learned from it.
@@ -102,7 +102,7 @@ pub struct Look {
     pub excluded: [bool; 2],
 }
 
-impl Look {
+impl PairPrediction {
     /// Whether the first class is predicted; it wins a tie.
     pub fn first(&self) -> bool {
         self.middle >= 0.0
@@ -110,7 +110,7 @@ impl Look {
 
     /// The prediction from these bounds. The potential falls by the price of the scale if the label
     /// contradicts it.
-    pub(super) fn new(space: &Space, scale: Option<u32>, middle: f64, lo: f64, hi: f64) -> Self {
+    pub(super) fn new(space: &PairSpace, scale: Option<u32>, middle: f64, lo: f64, hi: f64) -> Self {
         let (losses, excluded) = space.stakes(lo, hi);
         let price = scale.map_or(0.0, |scale| space.price(scale));
         let drops = [if middle <= 0.0 { price } else { 0.0 }, if middle >= 0.0 { price } else { 0.0 }];
@@ -136,17 +136,17 @@ impl Look {
 /// never rises, and a mistake lowers it by at least the loss of the mistake.
 pub trait PairLearner: Clone + Stored {
     /// A learner that knows nothing.
-    fn new(space: &Space) -> Self;
+    fn new(space: &PairSpace) -> Self;
 
     /// Where w lies.
-    fn space(&self) -> &Space;
+    fn space(&self) -> &PairSpace;
 
     /// The prediction for a query, `(dimension)`, finite and of length 1 at most.
-    fn look(&mut self, q: &[f64], rng: &mut Rng) -> Look;
+    fn look(&mut self, q: &[f64], rng: &mut Rng) -> PairPrediction;
 
     /// Learns whether the first class is right, or the second, for a query whose prediction is
     /// `look`. Returns by how much the potential fell.
-    fn learn(&mut self, q: &[f64], look: &Look, first: bool) -> f64;
+    fn learn(&mut self, q: &[f64], look: &PairPrediction, first: bool) -> f64;
 
     /// The potential now.
     fn potential(&self) -> f64;
@@ -154,7 +154,7 @@ pub trait PairLearner: Clone + Stored {
     /// The potential of a learner that knows nothing: an upper bound on the total loss over any
     /// number of rounds, but for those without an active scale, where the precision of numbers
     /// ends.
-    fn bound(space: &Space) -> f64;
+    fn bound(space: &PairSpace) -> f64;
 
     /// Inflates the knowledge sets along `q`, whose label contradicts them, and forgets scales
     /// finer than `scale`: for labels that contradict each other. No bound holds afterwards.
@@ -170,7 +170,7 @@ pub trait PairLearner: Clone + Stored {
     fn outside(&self, q: &[f64], w: &[f64]) -> f64;
 }
 
-impl Stored for Space {
+impl Stored for PairSpace {
     fn write(&self, out: &mut Writer) {
         out.count(self.dimension);
         out.put(&self.radius);

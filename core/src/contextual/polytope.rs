@@ -50,7 +50,7 @@
 //! If |<q, w>| >= γ for all queries of the pair, one scale of width 2γ is enough: where K is
 //! narrower, its bounds tell the answer. O(d log(d/γ)) mistakes, the rate of the paper's Theorem 5.
 
-use super::pair::{Look, PairLearner, Space};
+use super::pair::{PairLearner, PairPrediction, PairSpace};
 use super::walk::{Body, shape};
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
@@ -82,7 +82,7 @@ struct Cloud {
 /// The ladder of polytopes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolytopeLadder {
-    space: Space,
+    space: PairSpace,
     /// s_t u_t, row-major `(n, dimension)`.
     walls: Vec<f64>,
     /// By ascending scale.
@@ -92,16 +92,16 @@ pub struct PolytopeLadder {
 }
 
 impl PolytopeLadder {
-    fn width(space: &Space, scale: u32) -> f64 {
+    fn width(space: &PairSpace, scale: u32) -> f64 {
         space.margin.map_or_else(|| space.width(scale), |margin| 2.0 * margin * (1.0 - 1e-6))
     }
 
-    fn last_scale(space: &Space) -> u32 {
+    fn last_scale(space: &PairSpace) -> u32 {
         if space.margin.is_some() { 0 } else { FINEST }
     }
 
     /// In how many mistakes a scale can be active: N_i.
-    pub fn most_mistakes(space: &Space, scale: u32) -> f64 {
+    pub fn most_mistakes(space: &PairSpace, scale: u32) -> f64 {
         let d = space.dimension as f64;
         let offset = Self::width(space, scale) / (4.0 * d);
         (d * (2.0 * (space.radius + offset) / offset).ln() - ln_ball(space.dimension)) / -(0.75f64 + DOUBT).ln()
@@ -209,19 +209,19 @@ fn ln_ball(dimension: usize) -> f64 {
 }
 
 impl PairLearner for PolytopeLadder {
-    fn new(space: &Space) -> Self {
+    fn new(space: &PairSpace) -> Self {
         let scales = Self::last_scale(space) as usize + 1;
         Self { space: *space, walls: Vec::new(), clouds: Vec::new(), mistakes: vec![0.0; scales] }
     }
 
-    fn space(&self) -> &Space {
+    fn space(&self) -> &PairSpace {
         &self.space
     }
 
-    fn look(&mut self, q: &[f64], rng: &mut Rng) -> Look {
+    fn look(&mut self, q: &[f64], rng: &mut Rng) -> PairPrediction {
         let length = norm(q);
         if length <= f64::MIN_POSITIVE {
-            return Look::new(&self.space, None, 0.0, 0.0, 0.0);
+            return PairPrediction::new(&self.space, None, 0.0, 0.0, 0.0);
         }
         let u: Vec<f64> = q.iter().map(|x| x / length).collect();
         let (scale, lo, hi) = self.search(&u);
@@ -234,10 +234,10 @@ impl PairLearner for PolytopeLadder {
             }
             None => (lo + hi) / 2.0,
         };
-        Look::new(&self.space, scale, middle, lo * length, hi * length)
+        PairPrediction::new(&self.space, scale, middle, lo * length, hi * length)
     }
 
-    fn learn(&mut self, q: &[f64], look: &Look, first: bool) -> f64 {
+    fn learn(&mut self, q: &[f64], look: &PairPrediction, first: bool) -> f64 {
         let s = if first { 1.0 } else { -1.0 };
         let length = norm(q);
         let Some(scale) = look.scale.filter(|_| s * look.middle <= 0.0 && length > f64::MIN_POSITIVE) else { return 0.0 };
@@ -253,7 +253,7 @@ impl PairLearner for PolytopeLadder {
         Self::bound(&self.space) - paid
     }
 
-    fn bound(space: &Space) -> f64 {
+    fn bound(space: &PairSpace) -> f64 {
         (0..=Self::last_scale(space)).map(|scale| space.price(scale) * Self::most_mistakes(space, scale)).sum()
     }
 
@@ -289,7 +289,7 @@ impl Stored for PolytopeLadder {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        let space: Space = from.get()?;
+        let space: PairSpace = from.get()?;
         let d = space.dimension;
         let (walls, mistakes): (Vec<f64>, Vec<f64>) = (from.get()?, from.get()?);
         let is_table = |table: &[f64]| table.len().is_multiple_of(d) && table.iter().all(|x| x.is_finite());

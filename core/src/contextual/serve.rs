@@ -9,7 +9,7 @@ use super::pair::PairLearner;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{Online, Prediction};
+use crate::learn::{OnlineClassifier, Prediction};
 use crate::online_linear::{Multiclass, Rule};
 use crate::random::Rng;
 
@@ -63,7 +63,7 @@ impl<P: PairLearner> Served<P> {
     /// How contextual search ranks classes: see [`Contextual::scores`].
     ///
     /// # Errors
-    /// As [`Online::predict`].
+    /// As [`OnlineClassifier::predict`].
     pub fn contextual_scores(&mut self, q: &[f64], rng: &mut Rng) -> Result<Vec<f64>> {
         self.contextual.scores(q, rng)
     }
@@ -79,7 +79,7 @@ impl<P: PairLearner> Served<P> {
     }
 }
 
-impl<P: PairLearner> Online for Served<P> {
+impl<P: PairLearner> OnlineClassifier for Served<P> {
     type Round = ServedRound;
 
     fn announce(&mut self, classes: usize) -> Result<()> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::Failed;
-use crate::cmt::{Cmt, CmtIndex, CmtOptions, Shape};
+use crate::cmt::{Cmt, CmtIndex, CmtOptions, TreeShape};
 use crate::data::tables::Table;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -133,7 +133,7 @@ pub struct Retrieval {
     /// Time of an insertion, and of a rewarded query.
     pub train: [Duration; 2],
     /// The trees.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<TreeShape>,
 }
 
 /// How the memory is trained and queried.

@@ -59,10 +59,10 @@ pub struct ClassScore {
 }
 
 impl Report {
-    /// A report on judged images. `fingerprints` are the perceptual hashes of training images (see
-    /// [`crate::picture::look`]); images without one are taken to have no near copies. O(judged *
+    /// A report on judged images. `perceptual_hashes` are the perceptual hashes of training images (see
+    /// [`crate::picture::perceptual_hash`]); images without one are taken to have no near copies. O(judged *
     /// images) for those.
-    pub fn new(ckm: &Ckm, held_out: &[HeldOut], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Self {
+    pub fn new(ckm: &Ckm, held_out: &[HeldOut], perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Self {
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
         let calibration = Calibration::fit(held_out);
         let mut confusion = vec![vec![0; classes.len()]; classes.len()];
@@ -78,7 +78,7 @@ impl Report {
             calibration,
             images: ckm.examples().count(),
             objects_unknown: ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
-            leaks: leaks(ckm, &judged, fingerprints),
+            leaks: leaks(ckm, &judged, perceptual_hashes),
             judged,
         }
     }
@@ -112,14 +112,14 @@ impl Report {
 const NEAR: f64 = 12.0;
 
 /// For each judged image the nearest copy among the images that it was judged by, if there is one.
-fn leaks(ckm: &Ckm, judged: &[Judged], fingerprints: &BTreeMap<ItemId, Descriptor>) -> Vec<(ItemId, ItemId)> {
+fn leaks(ckm: &Ckm, judged: &[Judged], perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Vec<(ItemId, ItemId)> {
     let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
-    let known = fingerprints.iter().filter(|(id, _)| groups.contains_key(id));
-    let scan: HammingScan = known.map(|(id, fingerprint)| (*id, *fingerprint)).collect();
+    let known = perceptual_hashes.iter().filter(|(id, _)| groups.contains_key(id));
+    let scan: HammingScan = known.map(|(id, perceptual_hash)| (*id, *perceptual_hash)).collect();
     let leak = |judged: &Judged| {
         let group = groups.get(&judged.image)?;
         let is_left_in = |other: ItemId| other != judged.image && (group.is_none() || groups.get(&other) != Some(group));
-        let found = scan.nearest(fingerprints.get(&judged.image)?, 1, &is_left_in).ok()?;
+        let found = scan.nearest(perceptual_hashes.get(&judged.image)?, 1, &is_left_in).ok()?;
         let copy = found.list.first().filter(|copy| copy.distance <= NEAR)?;
         Some((judged.image, copy.id))
     };

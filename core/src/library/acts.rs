@@ -2,7 +2,7 @@
 
 use super::draft::{Acts, Draft};
 use super::event::{Caption, Change, Field, Reward, Swap, UserLabel};
-use super::models::recall::words_of;
+use super::models::caption_memory::words_of;
 use super::state::{Image, State};
 use crate::error::Result;
 use crate::ids::ItemId;

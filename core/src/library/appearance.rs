@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::TopK;
 use crate::picture::appearance::{Appearance, VERSION};
-use crate::picture::look::fingerprint;
+use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, thumbnail};
 use crate::progress::Progress;
 
@@ -33,7 +33,7 @@ const DECODED: usize = 64;
 fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(Descriptor, Vec<u8>)> {
     let picture = from_file(state, image, decoder, &Progress::default())?;
     let small = thumbnail::shrink(&picture.pixels);
-    Some((fingerprint(&small), thumbnail::encode(&small)))
+    Some((perceptual_hash(&small), thumbnail::encode(&small)))
 }
 
 impl Library {
@@ -43,7 +43,7 @@ impl Library {
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
-    pub fn bring_appearances(&mut self, n: usize) -> Result<usize> {
+    pub fn load_appearances(&mut self, n: usize) -> Result<usize> {
         let held = &self.appearances;
         let unknown = |image: &&Arc<Image>| {
             image.content.is_some_and(|content| !held.of.contains_key(&content.hash) && !held.without.contains(&content.hash))
@@ -98,7 +98,7 @@ impl Library {
     /// The `k` images of the most similar appearance that `fits` admits, most similar first, with
     /// their similarities, of those whose appearances are in memory. Of equals the lower identifier
     /// comes first. O(images).
-    pub fn look_alikes(&self, wanted: &Appearance, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
+    pub fn similar_in_appearance(&self, wanted: &Appearance, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
         let images = self.state.images().filter(|image| fits(image.id));
         // The larger the similarity, the nearer.
         let distances = images.filter_map(|image| Some((image.id, -self.appearance(image)?.likeness(wanted))));

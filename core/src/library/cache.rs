@@ -158,7 +158,7 @@ impl Cache {
     }
 
     /// The perceptual hashes of all files.
-    pub(super) fn looks(&self) -> Result<HashMap<ContentHash, Descriptor>> {
+    pub(super) fn perceptual_hashes(&self) -> Result<HashMap<ContentHash, Descriptor>> {
         let read = || -> rusqlite::Result<HashMap<ContentHash, Descriptor>> {
             let mut query = self.db.prepare("SELECT hash, look FROM thumbnail")?;
             let look = |row: &rusqlite::Row<'_>| {

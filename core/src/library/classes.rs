@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::{Acts, Draft};
-use super::event::{Change, ClassLook, Field, FolderWord, Swap, UserLabel};
+use super::event::{Change, ClassStyle, Field, FolderWord, Swap, UserLabel};
 use super::state::State;
 use crate::error::Result;
 use crate::ids::ItemId;
@@ -60,7 +60,7 @@ impl Acts<'_> {
         if look.colour == colour {
             return Ok(Draft::default());
         }
-        let change = Change::Class(class.to_owned(), Swap(Some(look), Some(ClassLook { colour, ..look })));
+        let change = Change::Class(class.to_owned(), Swap(Some(look), Some(ClassStyle { colour, ..look })));
         Ok(Draft::new(format!("Colour class {class}"), vec![change]))
     }
 
@@ -130,7 +130,7 @@ impl State {
         let mut changes = Vec::new();
         for name in names {
             if self.class(name).is_none() && made.insert(name) {
-                changes.push(Change::Class(name.to_owned(), Swap(None, Some(ClassLook { position, colour: None }))));
+                changes.push(Change::Class(name.to_owned(), Swap(None, Some(ClassStyle { position, colour: None }))));
                 if self.aliases.contains_key(name) {
                     let before = self.aliases.get(name).cloned();
                     changes.push(Change::Alias(name.to_owned(), Swap(before, None)));

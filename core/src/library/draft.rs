@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::event::{Change, ClassLook};
+use super::event::{Change, ClassStyle};
 use super::state::{Image, State};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -60,7 +60,7 @@ impl Acts<'_> {
     ///
     /// # Errors
     /// [`Error::NotFound`] when it does not exist.
-    pub(super) fn look(&self, class: &str) -> Result<ClassLook> {
+    pub(super) fn look(&self, class: &str) -> Result<ClassStyle> {
         self.state.class(class).ok_or_else(|| {
             let near = self.state.class_near(class).map(|near| format!(" (there is `{near}`)")).unwrap_or_default();
             let found = format!("`{class}`, which does not exist{near}");

@@ -111,7 +111,7 @@ pub struct Caption {
 /// How a class is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ClassLook {
+pub struct ClassStyle {
     /// Its place among the classes; the first ten have keys.
     pub position: u32,
     /// A colour the user chose: red, green, blue.
@@ -166,7 +166,7 @@ pub enum Change {
     /// Of an image.
     Image(ItemId, Field),
     /// Of a class: none is a class that does not exist.
-    Class(String, Swap<Option<ClassLook>>),
+    Class(String, Swap<Option<ClassStyle>>),
     /// Of the class that a folder's word stands for, where that is not the class of the same name.
     Alias(String, Swap<Option<String>>),
     /// Of the place of a root.

@@ -17,7 +17,7 @@ use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
 use crate::picture::decode::SIDE;
-use crate::picture::look::fingerprint;
+use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, Picture, thumbnail};
 use crate::progress::Progress;
 
@@ -102,7 +102,7 @@ pub(super) fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, pro
 pub(super) fn cut(hash: ContentHash, picture: &Picture, options: &CkmOptions) -> Result<Cut> {
     let elements = Elements::of(picture, options.side, &options.kinds)?;
     let small = thumbnail::shrink(&picture.pixels);
-    Ok(Cut { hash, elements: elements.to_bytes(), look: fingerprint(&small), jpeg: thumbnail::encode(&small) })
+    Ok(Cut { hash, elements: elements.to_bytes(), look: perceptual_hash(&small), jpeg: thumbnail::encode(&small) })
 }
 
 /// The hash of a file's bytes, read a piece at a time.

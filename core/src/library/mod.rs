@@ -12,7 +12,7 @@
 //! [`Library`] itself holds the lock, commits events, and keeps store, state and models in step.
 //! Each operation has a file of its own: the acts ([`draft::Acts`]), [`import`], [`relocate`], and
 //! so on. They work on the parts of a library that they are given; the methods by which users reach
-//! them stand in the file `doors`.
+//! them stand in the file `api`.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -43,12 +43,12 @@
 //! ```
 
 pub mod acts;
+mod api;
 pub mod appearance;
 mod apply;
 pub mod cache;
 mod check;
 mod classes;
-mod doors;
 pub mod draft;
 pub mod event;
 mod export;
@@ -59,6 +59,7 @@ pub mod health;
 mod history;
 pub mod import;
 pub mod journal;
+mod journal_sync;
 mod lock;
 pub mod models;
 mod opening;
@@ -69,7 +70,6 @@ pub mod snapshot;
 pub mod state;
 mod store;
 pub mod suggest;
-mod tend;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -208,7 +208,7 @@ impl Library {
         self.state.step(&event);
         self.teach(&before, &images);
         if self.models.are_due(event.id)
-            && let Err(error) = self.keep_models()
+            && let Err(error) = self.save_checkpoints()
         {
             self.remarks.push(error.to_string());
         }
@@ -252,7 +252,7 @@ impl Library {
     /// Forgets images: their rows, their part in every event, their features and thumbnails are
     /// purged from the files of the library, and the models learn everything else from the first
     /// event on. Afterwards each model is equal, byte for byte, to one that never saw them. The
-    /// image files themselves stay where they are; a fingerprint keeps later imports from taking
+    /// image files themselves stay where they are; a perceptual_hash keeps later imports from taking
     /// them in again. Cannot be taken back.
     ///
     /// # Errors
@@ -282,7 +282,7 @@ impl Library {
         purged?;
         // Relearning cannot be cancelled: models that saw half of the rest would be wrong.
         self.catch_up(&Progress::default())?;
-        self.keep_models()?;
+        self.save_checkpoints()?;
         Ok(purge.event.id)
     }
 
@@ -290,7 +290,7 @@ impl Library {
     ///
     /// # Errors
     /// [`crate::Error::Io`].
-    pub fn keep_models(&mut self) -> Result<()> {
+    pub fn save_checkpoints(&mut self) -> Result<()> {
         self.models.keep(&self.state, &mut self.cache)
     }
 

@@ -132,7 +132,7 @@ impl Library {
     /// [`Error::Io`]: the library is closed all the same, and nothing that was acknowledged is
     /// lost.
     pub fn close(mut self) -> Result<()> {
-        let kept = if self.models.are_kept(&self.state) { Ok(()) } else { self.keep_models() };
+        let kept = if self.models.are_kept(&self.state) { Ok(()) } else { self.save_checkpoints() };
         let copied = self.snapshots().take_if_due(&self.store, self.state.last_event());
         self.store.settle();
         kept.and(copied)
@@ -143,7 +143,7 @@ impl Library {
     ///
     /// # Errors
     /// As [`Library::close`].
-    pub fn close_or_take_away(self) -> Result<()> {
+    pub fn close_or_delete_empty(self) -> Result<()> {
         if self.state.roots().next().is_some() || self.state.last_event().is_some() {
             return self.close();
         }

@@ -1,6 +1,6 @@
 //! Finds images by words, by appearance, or by both, and ranks them by score.
 //!
-//! By words, an image's score is the caption memory's (see [`super::models::recall`]) or the cosine
+//! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or the cosine
 //! of the exact index's tf-idf vectors; by appearance, its similarity in 0..=1; by both, the mean
 //! of the two. Of equal scores, the higher positive reward for the very query goes first, then the
 //! lower identifier, so that a list for fewer images is the beginning of one for more.
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::models::recall::{CANDIDATES, Question, words_of};
+use super::models::caption_memory::{CANDIDATES, Question, words_of};
 use crate::ids::ItemId;
 use crate::picture::appearance::Appearance;
 use crate::text::TextQuery;
@@ -29,7 +29,7 @@ pub enum Engine {
 
 /// The appearance that images are to have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LookQuery {
+pub struct AppearanceQuery {
     /// The appearance.
     pub appearance: Appearance,
     /// The image it was taken of, if of the whole image: that image is not found itself.
@@ -43,7 +43,7 @@ pub struct LibraryQuery {
     /// that are found in other ways, too.
     pub text: TextQuery,
     /// An appearance to be similar to.
-    pub look: Option<LookQuery>,
+    pub look: Option<AppearanceQuery>,
     /// The only images that may be found. Without words and appearance, all of them are found, in
     /// the order of their paths.
     pub among: Option<Arc<HashSet<ItemId>>>,
@@ -123,7 +123,7 @@ pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     match look {
         None if text.is_empty() => listed(library, query, fits),
         Some(look) if text.is_empty() => {
-            let found = library.look_alikes(&look.appearance, *k, fits);
+            let found = library.similar_in_appearance(&look.appearance, *k, fits);
             found.into_iter().map(|(image, look)| SearchHit { score: look, look: Some(look), ..hit_of(library, text, image) }).collect()
         }
         _ => by_words(library, query),
@@ -134,7 +134,7 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     let text = &query.text;
     let asked = words_of(text);
     let taught = |image: ItemId| library.state().image(image).and_then(|image| image.rewards.get(&asked).copied());
-    let question = library.recall().ask(library.words(), text);
+    let question = library.caption_memory().ask(library.words(), text);
     let mut found: Vec<Scored> = match query.engine {
         Engine::Index => {
             let fitting = library.words().search(text).into_iter().filter(|found| query.fits(found.image));

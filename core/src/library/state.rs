@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::event::{Caption, ClassLook, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
+use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
 use crate::error;
 use crate::ids::ItemId;
 
@@ -126,7 +126,7 @@ pub struct Act {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     images: Arc<Vec<Arc<Image>>>,
-    pub(super) classes: Arc<BTreeMap<String, ClassLook>>,
+    pub(super) classes: Arc<BTreeMap<String, ClassStyle>>,
     pub(super) aliases: Arc<BTreeMap<String, String>>,
     pub(super) roots: Arc<BTreeMap<RootId, Root>>,
     pub(super) done: Arc<Vec<Arc<Act>>>,
@@ -174,14 +174,14 @@ impl State {
     }
 
     /// The classes in the order in which they are shown.
-    pub fn classes(&self) -> Vec<(&str, ClassLook)> {
+    pub fn classes(&self) -> Vec<(&str, ClassStyle)> {
         let mut classes: Vec<_> = self.classes.iter().map(|(name, look)| (name.as_str(), *look)).collect();
         classes.sort_by_key(|(_, look)| look.position);
         classes
     }
 
     /// How a class is shown, if it exists.
-    pub fn class(&self, name: &str) -> Option<ClassLook> {
+    pub fn class(&self, name: &str) -> Option<ClassStyle> {
         self.classes.get(name).copied()
     }
 

@@ -10,7 +10,7 @@
 //!   its label.
 //!
 //! ```
-//! use tessera_core::online_linear::{AdaptiveLinear, Learner, LinearOptions};
+//! use tessera_core::online_linear::{AdaptiveLinear, OnlineRegressor, LinearOptions};
 //! use tessera_core::sparse::SparseVec;
 //!
 //! let mut learner = AdaptiveLinear::new(&LinearOptions::default());
@@ -35,7 +35,7 @@ pub use rows::FeatureRows;
 use table::{ABSENT, Slot, Table};
 
 /// A function of sparse vectors that predicts a number and learns from the right one.
-pub trait Learner {
+pub trait OnlineRegressor {
     /// The prediction for `x`. Always finite.
     fn predict(&self, x: &SparseVec) -> f64;
 
@@ -181,7 +181,7 @@ impl AdaptiveLinear {
         if self.options.clipped { sum.clamp(-1.0, 1.0) } else { sum }
     }
 
-    /// [`Learner::step`] for features that need not be a vector's: ascending, each once, finite,
+    /// [`OnlineRegressor::step`] for features that need not be a vector's: ascending, each once, finite,
     /// not zero.
     pub(crate) fn step_on(&mut self, x: &[(u32, f32)], teach: impl FnOnce(f64) -> (f32, f32)) -> f64 {
         let mut few = [ABSENT; KEPT];
@@ -258,7 +258,7 @@ impl AdaptiveLinear {
     }
 }
 
-impl Learner for AdaptiveLinear {
+impl OnlineRegressor for AdaptiveLinear {
     fn predict(&self, x: &SparseVec) -> f64 {
         self.bounded(self.terms(x).fold(self.constant(), |sum, (_, term)| sum + term))
     }

@@ -15,7 +15,7 @@
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::learn::{MOST_CLASSES, Online, Prediction, check_class, check_classes, check_query};
+use crate::learn::{MOST_CLASSES, OnlineClassifier, Prediction, check_class, check_classes, check_query};
 use crate::linalg::double::dot;
 use crate::random::Rng;
 
@@ -114,7 +114,7 @@ fn largest(scores: &[f64], among: impl Fn(usize) -> bool) -> Option<usize> {
     those.fold(None, |best, i| if best.is_none_or(|best: usize| scores[i] > scores[best]) { Some(i) } else { best })
 }
 
-impl Online for Multiclass {
+impl OnlineClassifier for Multiclass {
     type Round = Prediction;
 
     fn announce(&mut self, classes: usize) -> Result<()> {

@@ -65,7 +65,7 @@ fn elements(ckm: &Ckm, thing: &Thing) -> Elements {
     };
     let own: Vec<_> =
         ckm.options().kinds.iter().map(|kind| OwnElements { positions: &thing.positions, values: values(&kind.source) }).collect();
-    ckm.bring(SIZE, &own).unwrap()
+    ckm.elements_from_own(SIZE, &own).unwrap()
 }
 
 fn add(ckm: &mut Ckm, number: u32) {
@@ -205,7 +205,7 @@ fn pictures_and_own_elements_join_in_one_machine() {
     let query = ckm.elements_with(&picture, &[own]).unwrap();
     assert_eq!(ckm.scores(&query, Without::Nothing).ranking()[0].0, ClassId(2));
 
-    for error in [ckm.elements(&picture).unwrap_err(), ckm.bring(SIZE, &[own]).unwrap_err()] {
+    for error in [ckm.elements(&picture).unwrap_err(), ckm.elements_from_own(SIZE, &[own]).unwrap_err()] {
         assert!(error.to_string().starts_with("elements: expected"), "{error}");
     }
 }
@@ -215,7 +215,7 @@ fn other_elements_than_the_machines_are_refused() {
     let (ckm, other) = (machine(dense(), 0..3), machine(CkmOptions::own("twig", FORM, kernel(1.5)), 0..0));
     let (_, thing) = thing(1);
     let positions = &thing.positions[..];
-    let brought = |positions: &[[f32; 2]], values, size| ckm.bring(size, &[OwnElements { positions, values }]);
+    let brought = |positions: &[[f32; 2]], values, size| ckm.elements_from_own(size, &[OwnElements { positions, values }]);
     let good = OwnValues::Dense(&thing.vectors);
     let (no_numbers, nowhere) = (vec![f32::NAN; thing.vectors.len()], vec![[f32::INFINITY, 0.0]; positions.len()]);
     let wrong = [
@@ -224,7 +224,7 @@ fn other_elements_than_the_machines_are_refused() {
         brought(positions, OwnValues::Binary(&thing.descriptors), SIZE),
         brought(positions, OwnValues::Dense(&no_numbers), SIZE),
         brought(&nowhere, good, SIZE),
-        ckm.bring(SIZE, &[]),
+        ckm.elements_from_own(SIZE, &[]),
     ];
     for outcome in wrong {
         let error = outcome.unwrap_err();
@@ -263,7 +263,8 @@ fn long_vectors_are_compared_exactly() {
         let mut ckm = Ckm::new(options).unwrap();
         for (id, fill) in [(0, 1.0), (1, 0.5)] {
             let vector = vec![fill; dimension];
-            let elements = ckm.bring((9, 9), &[OwnElements { positions: &[[4.0, 4.0]], values: OwnValues::Dense(&vector) }]).unwrap();
+            let elements =
+                ckm.elements_from_own((9, 9), &[OwnElements { positions: &[[4.0, 4.0]], values: OwnValues::Dense(&vector) }]).unwrap();
             ckm.add(CLASSES[id as usize], Example { id: ItemId(id), name: String::new(), group: None, elements }).unwrap();
         }
         let (_, first) = ckm.examples().next().unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tessera_core::cmt::{Cmt, CmtOptions, Path, Similarity};
+use tessera_core::cmt::{Cmt, CmtOptions, Similarity, TreePath};
 use tessera_core::ids::ItemId;
 use tessera_core::sparse::SparseVec;
 
@@ -106,7 +106,7 @@ fn the_leaves_looked_at_go_least_against_the_routers() {
         for x in texts(40, 6, 200, 20) {
             // The detour cost of a memory, the least over all trees.
             let cost = |id| -> f64 {
-                let against = |path: &Path| path.turns.iter().filter(|turn| !turn.follows()).map(|turn| turn.margin.abs()).sum::<f64>();
+                let against = |path: &TreePath| path.turns.iter().filter(|turn| !turn.follows()).map(|turn| turn.margin.abs()).sum::<f64>();
                 cmt.explain(&x, id, 0).unwrap().paths.iter().map(against).fold(f64::INFINITY, f64::min)
             };
             for leaves in [1, 2, 5, 20] {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tessera_core::bytes::{Reader, Stored, Writer};
 use tessera_core::cmt::{Cmt, CmtOptions, LeafCap, Router, RouterStep, Similarity, SplitRule};
 use tessera_core::ids::ItemId;
-use tessera_core::online_linear::{AdaptiveLinear, Learner};
+use tessera_core::online_linear::{AdaptiveLinear, OnlineRegressor};
 use tessera_core::sparse::SparseVec;
 use tessera_core::{Error, Result};
 
@@ -23,7 +23,7 @@ struct Watched {
     mistakes: f64,
 }
 
-impl Learner for Watched {
+impl OnlineRegressor for Watched {
     fn predict(&self, x: &SparseVec) -> f64 {
         self.mind.as_ref().map_or_else(|| f64::from(x.get(0)).clamp(-1.0, 1.0), |mind| mind.predict(x))
     }

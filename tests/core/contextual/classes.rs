@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use rand::RngExt;
-use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, Game, MajorityVote, PairLearner, Space, Update};
+use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, Game, MajorityVote, PairLearner, PairSpace, PairUpdate};
 use tessera_core::ids::ClassId;
-use tessera_core::learn::Online;
+use tessera_core::learn::OnlineClassifier;
 use tessera_core::random;
 
 use super::{beside, centres, dot, truth, unit};
@@ -21,8 +21,8 @@ proptest! {
     fn each_round_is_paid_for(k in 2usize..7, d in 2usize..6, paper in any::<bool>(), power in prop::sample::select(vec![0.5, 1.0, 2.0]), seed in 0u64..1000) {
         let mut rng = random::seeded(seed);
         let centres = centres(k, d, &mut rng);
-        let update = if paper { Update::Paper } else { Update::AllPairs };
-        let space = Space { power, ..Space::unit(d) };
+        let update = if paper { PairUpdate::Paper } else { PairUpdate::AllPairs };
+        let space = PairSpace { power, ..PairSpace::unit(d) };
         let options = ContextualOptions { space, update, guard: None };
         let mut learner = Learner::new(&options).unwrap();
         learner.announce(k).unwrap();
@@ -70,7 +70,7 @@ fn an_exchanged_game_is_noticed() {
     let mut rng = random::seeded(5);
     let (k, d) = (4, 3);
     let centres = centres(k, d, &mut rng);
-    let mut pairs: Vec<EllipsoidLadder> = (0..k * (k - 1) / 2).map(|_| EllipsoidLadder::new(&Space::unit(d))).collect();
+    let mut pairs: Vec<EllipsoidLadder> = (0..k * (k - 1) / 2).map(|_| EllipsoidLadder::new(&PairSpace::unit(d))).collect();
     let mut worst = 0.0f64;
     for _ in 0..1500 {
         let q = unit(d, &mut rng);
@@ -103,7 +103,7 @@ fn an_exchanged_game_is_noticed() {
 #[test]
 fn a_majority_may_be_wrong_for_ever() {
     let q = [0.6, 0.8];
-    let wrong_of = |update: Update, vote: bool| {
+    let wrong_of = |update: PairUpdate, vote: bool| {
         let mut rng = random::seeded(3);
         let options = ContextualOptions { update, ..ContextualOptions::unit(2) };
         let mut learner = Learner::new(&options).unwrap();
@@ -123,10 +123,10 @@ fn a_majority_may_be_wrong_for_ever() {
         }
         wrong
     };
-    assert!(wrong_of(Update::Paper, true) > 1990.0, "the vote never recovers");
-    assert!(wrong_of(Update::AllPairs, true) < 5.0, "with all pairs taught it does");
-    assert!(wrong_of(Update::Paper, false) < 60.0, "{}", wrong_of(Update::Paper, false));
-    assert!(wrong_of(Update::AllPairs, false) < 5.0);
+    assert!(wrong_of(PairUpdate::Paper, true) > 1990.0, "the vote never recovers");
+    assert!(wrong_of(PairUpdate::AllPairs, true) < 5.0, "with all pairs taught it does");
+    assert!(wrong_of(PairUpdate::Paper, false) < 60.0, "{}", wrong_of(PairUpdate::Paper, false));
+    assert!(wrong_of(PairUpdate::AllPairs, false) < 5.0);
 }
 
 /// A class that comes late has its pairs from then on; what was learned about the others stays.
@@ -158,11 +158,11 @@ fn classes_come_late() {
 /// With a known margin mistakes are counted, and classes that cannot be right are left out.
 #[test]
 fn a_known_margin_bounds_mistakes_of_many_classes() {
-    for update in [Update::Paper, Update::AllPairs] {
+    for update in [PairUpdate::Paper, PairUpdate::AllPairs] {
         let mut rng = random::seeded(4);
         let (k, d, margin) = (5, 3, 0.02);
         let centres = centres(k, d, &mut rng);
-        let space = Space { margin: Some(margin), ..Space::unit(d) };
+        let space = PairSpace { margin: Some(margin), ..PairSpace::unit(d) };
         let options = ContextualOptions { space, update, guard: None };
         let mut learner = Learner::new(&options).unwrap();
         learner.announce(k).unwrap();
@@ -202,9 +202,11 @@ fn what_is_no_query_or_class_is_refused() {
         learner.learn(&[0.0, 0.0], &round, ClassId(class), &mut rng).unwrap();
     }
     assert_eq!(learner.dropped(), 0.0);
-    for space in
-        [Space { dimension: 0, ..Space::unit(1) }, Space { radius: -1.0, ..Space::unit(1) }, Space { power: 0.0, ..Space::unit(1) }]
-    {
+    for space in [
+        PairSpace { dimension: 0, ..PairSpace::unit(1) },
+        PairSpace { radius: -1.0, ..PairSpace::unit(1) },
+        PairSpace { power: 0.0, ..PairSpace::unit(1) },
+    ] {
         assert!(Learner::new(&ContextualOptions { space, ..ContextualOptions::unit(1) }).is_err());
     }
 }

@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 use rand::RngExt;
 use tessera_core::bytes::{Reader, Stored, Writer};
-use tessera_core::contextual::{ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Geometry, Lift, PairLearner, Space};
+use tessera_core::contextual::{ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Geometry, Lift, PairLearner, PairSpace};
 use tessera_core::ids::ClassId;
-use tessera_core::learn::Online;
+use tessera_core::learn::OnlineClassifier;
 use tessera_core::random::{self, Rng};
 
 use super::{centres, dot, unit};
@@ -47,7 +47,7 @@ fn the_bound_is_that_of_the_metric() {
             let (k, d) = (3, 2);
             let lift = Lift::new(metric, d).unwrap();
             let centres = centres(k, d, &mut rng);
-            let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(wanted), margin: None };
+            let space = PairSpace { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(wanted), margin: None };
             let options = ContextualOptions { space, ..ContextualOptions::unit(1) };
             let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&options).unwrap();
             learner.announce(k).unwrap();
@@ -107,7 +107,7 @@ fn any_power_is_approximated() {
         let lift = Lift::new(Geometry::Chebyshev(p, 16), d).unwrap();
         let centres = centres(k, d, &mut rng);
         let images: Vec<Vec<f64>> = centres.iter().map(|centre| lift.image(centre).unwrap()).collect();
-        let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: 1.0 / p, margin: None };
+        let space = PairSpace { dimension: lift.dimension(), radius: lift.radius(), power: 1.0 / p, margin: None };
         let options = ContextualOptions { space, ..ContextualOptions::unit(1) };
         let mut learner = Contextual::like(&options, ApproximateLadder::of(&lift, &space)).unwrap();
         let mut wrong = 0;

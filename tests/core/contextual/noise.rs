@@ -3,14 +3,14 @@
 use rand::RngExt;
 use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, GUARD, Halving, Served};
 use tessera_core::ids::ClassId;
-use tessera_core::learn::Online;
+use tessera_core::learn::OnlineClassifier;
 use tessera_core::online_linear::{Multiclass, Rule};
 use tessera_core::random;
 
 use super::{centres, dot, truth, unit};
 
 /// The share of wrong answers in the last quarter, with this share of labels wrong.
-fn late_error(learner: &mut impl Online, k: usize, d: usize, noise: f64, rounds: usize) -> f64 {
+fn late_error(learner: &mut impl OnlineClassifier, k: usize, d: usize, noise: f64, rounds: usize) -> f64 {
     let mut rng = random::seeded(21);
     let centres = centres(k, d, &mut rng);
     let mut wrong = 0.0;

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rand::RngExt;
-use tessera_core::contextual::{EllipsoidLadder, PairLearner, Space, cut_drop};
+use tessera_core::contextual::{EllipsoidLadder, PairLearner, PairSpace, cut_drop};
 use tessera_core::random::{self, Rng};
 
 use super::{beside, dot, unit};
@@ -116,7 +116,7 @@ proptest! {
     fn what_the_proof_claims(d in 1usize..7, power in prop::sample::select(vec![0.5, 1.0, 2.0]), kind in 0u8..3, seed in 0u64..1000) {
         let mut rng = random::seeded(seed);
         let w: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * (0.2 + 1.8 * rng.random::<f64>())).collect();
-        let space = Space { power, ..Space::unit(d) };
+        let space = PairSpace { power, ..PairSpace::unit(d) };
         let mut ladder = EllipsoidLadder::new(&space);
         let bound = EllipsoidLadder::bound(&space);
         let mut total = 0.0;
@@ -169,7 +169,7 @@ proptest! {
     #[test]
     fn a_factor_is_its_matrix(d in 1usize..9, seed in 0u64..1000) {
         let mut rng = random::seeded(seed);
-        let space = Space { margin: Some(0.05), ..Space::unit(d) };
+        let space = PairSpace { margin: Some(0.05), ..PairSpace::unit(d) };
         let w: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * 1.5).collect();
         let mut ladder = EllipsoidLadder::new(&space);
         let start = (0..d).map(|i| (0..d).map(|j| if i == j { 4.0 } else { 0.0 }).collect()).collect();
@@ -200,7 +200,7 @@ fn numbers_hold_near_the_border() {
     for (d, seed) in [(2, 1), (3, 2), (4, 3), (8, 4), (16, 5)] {
         let mut rng = random::seeded(seed);
         let w: Vec<f64> = unit(d, &mut rng).iter().map(|x| x * 1.3).collect();
-        let space = Space::unit(d);
+        let space = PairSpace::unit(d);
         let mut ladder = EllipsoidLadder::new(&space);
         let (mut total, mut unpaid) = (0.0, 0.0);
         for round in 0..4000 {
@@ -241,7 +241,7 @@ fn numbers_hold_near_the_border() {
 #[test]
 fn one_dimension_is_known_after_a_mistake() {
     let mut rng = random::seeded(1);
-    let mut ladder = EllipsoidLadder::new(&Space::unit(1));
+    let mut ladder = EllipsoidLadder::new(&PairSpace::unit(1));
     let mut mistakes = 0;
     for q in [1.0, -0.2, 0.5, -1.0, 1e-9, 0.3] {
         let look = ladder.look(&[q], &mut rng);
@@ -256,7 +256,7 @@ fn a_cut_takes_what_the_bound_counts_on() {
     for d in 1..200 {
         assert!(cut_drop(d) >= 1.0 / (2.0 * (d as f64 + 1.0)), "{d}");
         let n = d as f64;
-        let space = Space::unit(d);
+        let space = PairSpace::unit(d);
         assert!(EllipsoidLadder::bound(&space) <= 8.0 * n * (n + 1.0) * (32.0 * (n + 1.0)).ln(), "{d}");
     }
 }
@@ -269,7 +269,7 @@ fn a_known_margin_bounds_mistakes() {
             let mut rng = random::seeded(7);
             let margin = 2f64.powi(-exponent);
             let w: Vec<f64> = unit(d, &mut rng);
-            let space = Space { margin: Some(margin), ..Space::unit(d) };
+            let space = PairSpace { margin: Some(margin), ..PairSpace::unit(d) };
             let mut ladder = EllipsoidLadder::new(&space);
             let mut mistakes = 0.0;
             for round in 0..3000 {

@@ -2,7 +2,7 @@
 //! that the proof claims.
 
 use rand::RngExt;
-use tessera_core::contextual::{PairLearner, PolytopeLadder, Space};
+use tessera_core::contextual::{PairLearner, PairSpace, PolytopeLadder};
 use tessera_core::random;
 
 use super::{beside, dot, unit};
@@ -50,7 +50,7 @@ impl Polygon {
 fn in_the_plane_sets_are_exact_polygons() {
     for seed in 0..6 {
         let mut rng = random::seeded(seed);
-        let space = Space::unit(2);
+        let space = PairSpace::unit(2);
         let w: Vec<f64> = unit(2, &mut rng).iter().map(|x| x * 1.4).collect();
         let mut ladder = PolytopeLadder::new(&space);
         let slack = |scale: u32| space.width(scale) / 8.0;
@@ -93,7 +93,7 @@ fn in_the_plane_sets_are_exact_polygons() {
 fn mistakes_stay_within_their_numbers() {
     for (d, seed) in [(1, 1), (3, 2), (6, 3)] {
         let mut rng = random::seeded(seed);
-        let space = Space::unit(d);
+        let space = PairSpace::unit(d);
         let w: Vec<f64> = unit(d, &mut rng);
         let mut ladder = PolytopeLadder::new(&space);
         let mut total = 0.0;
@@ -125,7 +125,7 @@ fn a_known_margin_bounds_mistakes() {
     let mut rng = random::seeded(6);
     let (d, margin) = (4, 0.01);
     let w = unit(d, &mut rng);
-    let space = Space { margin: Some(margin), ..Space::unit(d) };
+    let space = PairSpace { margin: Some(margin), ..PairSpace::unit(d) };
     let mut ladder = PolytopeLadder::new(&space);
     let mut mistakes = 0.0;
     for _ in 0..500 {

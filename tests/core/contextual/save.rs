@@ -4,7 +4,7 @@
 use tessera_core::bytes::{Reader, Stored, Writer};
 use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder, PairLearner, PolytopeLadder, Served};
 use tessera_core::ids::ClassId;
-use tessera_core::learn::Online;
+use tessera_core::learn::OnlineClassifier;
 use tessera_core::random;
 
 use super::{centres, truth, unit};
@@ -22,7 +22,7 @@ fn read<T: Stored>(bytes: &[u8]) -> tessera_core::Result<T> {
     Ok(value)
 }
 
-fn goes_on<L: Online + Stored>(mut learner: L, rounds: usize) {
+fn goes_on<L: OnlineClassifier + Stored>(mut learner: L, rounds: usize) {
     let mut rng = random::seeded(31);
     let centres = centres(3, 3, &mut rng);
     let mut other: Option<(L, random::Rng)> = None;

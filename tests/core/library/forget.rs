@@ -56,7 +56,7 @@ fn a_forgotten_image_was_never_there() {
     let ant = at(&library, "ant/1.png").id;
     hold(&library).set_removed(&[one.id, ant], true).unwrap();
     hold(&library).undo().unwrap();
-    hold(&library).keep_models().unwrap();
+    hold(&library).save_checkpoints().unwrap();
     place.put("crow55/zebrafish77.png", 99);
     fs::rename(place.image("crow55/zebrafish77.png"), place.image("crow55/zebrafish78.png")).unwrap();
     place.import(&library);

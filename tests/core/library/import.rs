@@ -99,7 +99,7 @@ fn names_that_moved_survive_a_crash() {
     let place = Place::new(&["a/1.png", "b/1.png"]);
     let library = place.open();
     place.import(&library);
-    hold(&library).keep_models().unwrap();
+    hold(&library).save_checkpoints().unwrap();
     // The folder's label stays the same, so no event records the move.
     fs::rename(place.image("a/1.png"), place.image("a/walrus.png")).unwrap();
     place.import(&library);

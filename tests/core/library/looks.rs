@@ -15,7 +15,7 @@ fn look(library: &Mutex<Library>, id: ItemId) -> Appearance {
 }
 
 fn brought(library: &Mutex<Library>, turn: usize) {
-    while hold(library).bring_appearances(turn).unwrap() > 0 {}
+    while hold(library).load_appearances(turn).unwrap() > 0 {}
 }
 
 fn obvious(library: &Mutex<Library>, wanted: &Appearance) -> Vec<(ItemId, f64)> {
@@ -32,30 +32,30 @@ fn look_alikes_are_those_of_an_exact_scan() {
     place.import(&library);
     let first = at(&library, NAMES[0]).id;
     let wanted = look(&library, first);
-    assert!(hold(&library).look_alikes(&wanted, 5, |_| true).is_empty(), "nothing was brought yet");
-    assert_eq!(hold(&library).bring_appearances(2).unwrap(), 3);
-    assert_eq!(hold(&library).look_alikes(&wanted, 5, |_| true).len(), 2);
+    assert!(hold(&library).similar_in_appearance(&wanted, 5, |_| true).is_empty(), "nothing was brought yet");
+    assert_eq!(hold(&library).load_appearances(2).unwrap(), 3);
+    assert_eq!(hold(&library).similar_in_appearance(&wanted, 5, |_| true).len(), 2);
     brought(&library, 2);
     let all = obvious(&library, &wanted);
     assert!((all[0].1 - 1.0).abs() < 1e-3 && all[0].0 == first);
     for k in 0..=NAMES.len() {
-        assert_eq!(hold(&library).look_alikes(&wanted, k, |_| true), all[..k]);
+        assert_eq!(hold(&library).similar_in_appearance(&wanted, k, |_| true), all[..k]);
     }
     let others: Vec<_> = all.iter().copied().filter(|(id, _)| *id != first).collect();
-    assert_eq!(hold(&library).look_alikes(&wanted, 9, |id| id != first), others);
+    assert_eq!(hold(&library).similar_in_appearance(&wanted, 9, |id| id != first), others);
     // The same from the cache.
     library.into_inner().unwrap().close().unwrap();
     let library = place.open();
     brought(&library, 100);
-    assert_eq!(hold(&library).look_alikes(&wanted, 9, |_| true), all);
+    assert_eq!(hold(&library).similar_in_appearance(&wanted, 9, |_| true), all);
     hold(&library).set_removed(&[first], true).unwrap();
-    assert_eq!(hold(&library).look_alikes(&wanted, 9, |_| true), others);
+    assert_eq!(hold(&library).similar_in_appearance(&wanted, 9, |_| true), others);
     hold(&library).undo().unwrap();
     hold(&library).forget(&[first], &Progress::default()).unwrap();
     brought(&library, 100);
-    assert_eq!(hold(&library).look_alikes(&wanted, 9, |_| true), others);
+    assert_eq!(hold(&library).similar_in_appearance(&wanted, 9, |_| true), others);
     library.into_inner().unwrap().close().unwrap();
     let library = place.open();
     brought(&library, 100);
-    assert_eq!(hold(&library).look_alikes(&wanted, 9, |_| true), others);
+    assert_eq!(hold(&library).similar_in_appearance(&wanted, 9, |_| true), others);
 }

@@ -16,7 +16,7 @@ fn lived() -> (Place, Mutex<Library>) {
     hold(&library).caption(cat, say(&["a grey cat on a mat", "asleep"])).unwrap();
     hold(&library).reward("grey cat", cat, Some(1.0)).unwrap();
     hold(&library).set_removed(&[owl], true).unwrap();
-    hold(&library).keep_models().unwrap();
+    hold(&library).save_checkpoints().unwrap();
     hold(&library).caption(dog, say(&["a wolf in the snow"])).unwrap();
     hold(&library).rename_class("cat", "lynx").unwrap();
     hold(&library).reward("snow", dog, Some(-0.5)).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tessera_core::library::event::Reward;
-use tessera_core::library::models::recall::{CANDIDATES, RecallHit, words_of};
+use tessera_core::library::models::caption_memory::{CANDIDATES, RecallHit, words_of};
 use tessera_core::text::TextQuery;
 
 use super::*;
@@ -11,7 +11,7 @@ use super::*;
 fn search(library: &Mutex<Library>, text: &str, k: usize) -> Vec<RecallHit> {
     let query = TextQuery::parse(text);
     let library = hold(library);
-    let question = library.recall().ask(library.words(), &query);
+    let question = library.caption_memory().ask(library.words(), &query);
     let (mut found, _) = question.search(1, CANDIDATES, |_| true);
     for one in &found {
         let weighed = question.explain(one.image).weighed;
@@ -142,7 +142,7 @@ fn what_must_not_be_there_is_in_no_text_of_an_answer() {
             words.iter().any(|word| word == wanted) && !words.iter().any(|word| word == unwanted)
         };
         let expected: Vec<ItemId> = library.state().images().filter(right).map(|image| image.id).collect();
-        let (by_memory, _) = library.recall().ask(library.words(), &query).search(64, CANDIDATES, |_| true);
+        let (by_memory, _) = library.caption_memory().ask(library.words(), &query).search(64, CANDIDATES, |_| true);
         let mut by_memory: Vec<ItemId> = by_memory.iter().map(|found| found.image).collect();
         let mut by_index: Vec<ItemId> = library.words().search(&query).iter().map(|found| found.image).collect();
         by_memory.sort_unstable();
@@ -159,7 +159,7 @@ fn an_image_has_one_score_and_each_word_counts_from_where_it_counts_most() {
     let library = hold(&library);
     for text in ["ash birch", "elm fir 7", "cedar", "date elm ash birch"] {
         let (query, words) = (TextQuery::parse(text), tessera_core::text::words(text).collect::<Vec<_>>());
-        let question = library.recall().ask(library.words(), &query);
+        let question = library.caption_memory().ask(library.words(), &query);
         let mut fewer = BTreeMap::new();
         for leaves in [1, 2, 5, 64] {
             let found: BTreeMap<ItemId, u64> =
@@ -199,7 +199,7 @@ fn what_is_good_stands_before_its_equals_and_says_so() {
     for text in ["dog", "a dog"] {
         let query = TextQuery::parse(text);
         let held = hold(&library);
-        let weighed = held.recall().ask(held.words(), &query).weigh(second);
+        let weighed = held.caption_memory().ask(held.words(), &query).weigh(second);
         assert!(weighed.lessons.len() == 1 && weighed.lessons[0].0 == "dog" && weighed.lessons[0].1 > 0.0, "{weighed:?}");
         drop(held);
         assert_eq!(search(&library, text, 4)[0].image, second);
@@ -214,7 +214,7 @@ fn a_question_is_answered_alike_while_it_is_typed_and_when_it_is_done() {
     let barn = at(&library, "thing/5.png").id;
     hold(&library).reward("brown zebra", barn, Some(1.0)).unwrap();
     let library = hold(&library);
-    let answer = |query: TextQuery| library.recall().ask(library.words(), &query).search(64, CANDIDATES, |_| true).0;
+    let answer = |query: TextQuery| library.caption_memory().ask(library.words(), &query).search(64, CANDIDATES, |_| true).0;
     for text in ["zebra", "brown zebra", "red zebra", "dog", "red truck", "zebras", "walrus", "red walrus", "a"] {
         assert_eq!(answer(TextQuery::typing(text)), answer(TextQuery::parse(text)), "{text}");
     }
@@ -268,7 +268,7 @@ fn what_is_taught_helps_with_questions_that_were_not() {
 fn a_growing_library_is_remembered_alike_after_any_restart() {
     let texts: Vec<String> = (0..90).map(|i| format!("word{} thing{} place{}", i % 7, i % 11, i % 13)).collect();
     let (place, library) = captioned(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(hold(&library).recall().forest().check(), Ok(()));
+    assert_eq!(hold(&library).caption_memory().forest().check(), Ok(()));
     let found = search(&library, "word3 thing4 place5", 5);
     let library = library.into_inner().unwrap();
     library.close().unwrap();
@@ -300,7 +300,7 @@ fn a_short_list_has_everything_that_answers() {
     let rare: Vec<ItemId> = having_at(held.state(), "zelkova");
     let only = |id: ItemId| rare.contains(&id);
     let query = TextQuery::parse("ash birch cedar date elm fir");
-    let (among, _) = held.recall().ask(held.words(), &query).search(1, CANDIDATES, only);
+    let (among, _) = held.caption_memory().ask(held.words(), &query).search(1, CANDIDATES, only);
     assert_eq!(among.len(), rare.len());
 }
 

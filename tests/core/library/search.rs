@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tessera_core::library::search::{Engine, LibraryQuery, LookQuery, SearchHit, search};
+use tessera_core::library::search::{AppearanceQuery, Engine, LibraryQuery, SearchHit, search};
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::thumbnail;
 use tessera_core::text::TextQuery;
@@ -21,7 +21,7 @@ fn captioned() -> (Place, Mutex<Library>, Vec<ItemId>) {
     for (id, text) in ids.iter().zip(TEXTS) {
         hold(&library).caption(*id, say(&[text])).unwrap();
     }
-    while hold(&library).bring_appearances(100).unwrap() > 0 {}
+    while hold(&library).load_appearances(100).unwrap() > 0 {}
     (place, library, ids)
 }
 
@@ -56,7 +56,7 @@ fn fewer_hits_are_the_first_of_more() {
 #[test]
 fn words_and_a_look_count_half_each() {
     let (_place, library, ids) = captioned();
-    let look = LookQuery { appearance: appearance(&library, ids[3]), of: None };
+    let look = AppearanceQuery { appearance: appearance(&library, ids[3]), of: None };
     let library = hold(&library);
     for engine in [Engine::Memory, Engine::Index] {
         let words = search(&library, &by(engine, "red", 10));
@@ -74,7 +74,7 @@ fn a_look_alone_is_ranked_by_likeness_and_leaves_out_itself() {
     let (_place, library, ids) = captioned();
     let appearance = appearance(&library, ids[1]);
     let library = hold(&library);
-    let shown = |of| LibraryQuery { look: Some(LookQuery { appearance: appearance.clone(), of }), ..by(Engine::Memory, "", 10) };
+    let shown = |of| LibraryQuery { look: Some(AppearanceQuery { appearance: appearance.clone(), of }), ..by(Engine::Memory, "", 10) };
     let all = search(&library, &shown(None));
     assert_eq!((all.len(), all[0].image), (4, ids[1]));
     assert!(all.iter().all(|hit| hit.look == Some(hit.score)));

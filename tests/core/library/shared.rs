@@ -28,18 +28,18 @@ fn wait_for(folder: &Path) -> Library {
 #[test]
 fn only_an_empty_library_is_taken_away() {
     let place = Place::new(&["cat/1.png"]);
-    try_open(&place.folder()).unwrap().close_or_take_away().unwrap();
+    try_open(&place.folder()).unwrap().close_or_delete_empty().unwrap();
     assert!(!place.folder().exists());
     let mut library = try_open(&place.folder()).unwrap();
     library.new_class("cat").unwrap();
-    library.close_or_take_away().unwrap();
+    library.close_or_delete_empty().unwrap();
     let library = place.open();
     assert_eq!(hold(&library).state().classes().len(), 1);
     drop(library);
     fs::remove_dir_all(place.folder()).unwrap();
     let library = place.open();
     place.import(&library);
-    library.into_inner().unwrap().close_or_take_away().unwrap();
+    library.into_inner().unwrap().close_or_delete_empty().unwrap();
     assert_eq!(hold(&place.open()).state().images().count(), 1);
 }
 
@@ -58,7 +58,7 @@ fn what_others_enter_is_not_taken_away() {
         };
         thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| (0..3).for_each(|_| have(&|_| {}).close_or_take_away().unwrap()));
+                scope.spawn(|| (0..3).for_each(|_| have(&|_| {}).close_or_delete_empty().unwrap()));
             }
             scope.spawn(|| {
                 thread::sleep(std::time::Duration::from_millis(10 * round));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tessera_core::advise::AdviserKind;
 use tessera_core::data::toys::{Category, ToyOptions, render};
 use tessera_core::data::{Dataset, OpenOptions};
-use tessera_core::eval::online::{StreamOrder, Things, desks, draw};
+use tessera_core::eval::online::{DeskItems, StreamOrder, desks, draw};
 use tessera_core::eval::recognition;
 use tessera_core::library::suggest::{Doubt, LEARNED, LabelOrder, Review, Suggester, Suggestion};
 use tessera_core::picture::Limits;
@@ -37,7 +37,7 @@ fn seen_from(views: u32) -> (Place, Mutex<Library>, BTreeMap<ItemId, &'static st
     }
     let library = place.open();
     imported_with(&library, &place.images(), &ImportOptions { labels: tessera_core::data::Labels::None, ..ImportOptions::default() });
-    while hold(&library).bring_appearances(100).unwrap() > 0 {}
+    while hold(&library).load_appearances(100).unwrap() > 0 {}
     let truths = classes.iter().map(|(name, class)| (at(&library, name).id, *class)).collect();
     (place, library, truths)
 }
@@ -255,7 +255,7 @@ fn an_object_does_not_vouch_for_its_own_label() {
     }
     let library = place.open();
     place.import(&library);
-    while hold(&library).bring_appearances(100).unwrap() > 0 {}
+    while hold(&library).load_appearances(100).unwrap() > 0 {}
     let groups: BTreeSet<String> = hold(&library).state().images().filter_map(|image| image.folder.group.clone()).collect();
     assert_eq!(groups.len(), 8, "{groups:?}");
     let reviewed = Review::new(&hold(&library), 0).judge(&Progress::default()).unwrap();
@@ -284,10 +284,10 @@ fn a_simulated_desk_needs_as_many_corrections_as_a_library() {
     let data = Dataset::open(&place.images(), &OpenOptions::default(), &progress).unwrap();
     let decoder = InProcess::new(Limits::default());
     let learned = recognition::learn(&data, |_| true, &options(), &decoder, &progress).unwrap();
-    let things = Things::of_images(&data, None, Some(learned.ckm), &decoder, 4, &progress).unwrap();
+    let things = DeskItems::of_images(&data, None, Some(learned.ckm), &decoder, 4, &progress).unwrap();
     let library = place.open();
     imported_with(&library, &place.images(), &ImportOptions { labels: tessera_core::data::Labels::None, ..ImportOptions::default() });
-    while hold(&library).bring_appearances(100).unwrap() > 0 {}
+    while hold(&library).load_appearances(100).unwrap() > 0 {}
     for order in [StreamOrder::Random, StreamOrder::Runs] {
         let found = desks(&things, Some(&AdviserKind::SERVED), &[order], 1, 4, &progress).unwrap().remove(0);
         let names: Vec<&str> = found.advisers.iter().map(|adviser| adviser.name).collect();

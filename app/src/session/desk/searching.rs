@@ -145,7 +145,7 @@ impl Searching {
             let wanted = request();
             // New images come a few at a time, and one that cannot be had now is found no worse
             // than the others later.
-            let unseen = if wanted.like.is_some() { library.bring_appearances(NEW).unwrap_or(0) } else { 0 };
+            let unseen = if wanted.like.is_some() { library.load_appearances(NEW).unwrap_or(0) } else { 0 };
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
             let SearchRequest { like, engine, .. } = wanted;
@@ -158,7 +158,7 @@ impl Searching {
                 memories: library.words().memories(),
                 unknown,
                 engine,
-                lessons: library.recall().rewards().len(),
+                lessons: library.caption_memory().rewards().len(),
             })
         });
     }
@@ -198,7 +198,7 @@ impl Searching {
         };
         let Some(library) = ctx.shared() else { return };
         ctx.job(JobKind::FindLike, move |session| {
-            session.bring_appearances(&library)?;
+            session.load_appearances(&library)?;
             match session.like(&library, &query, crop) {
                 Ok(like) => Ok(DeskMessage::from(Message::Like(Arc::new(like)))),
                 Err(Error::Cancelled) => Err(Error::Cancelled),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::orders::StreamOrder;
-use super::things::Things;
+use super::things::DeskItems;
 use crate::advise::{AdviserKind, Ensemble, Times, recognised};
 use crate::ckm::Scores;
 use crate::error::{Error, Result};
@@ -77,7 +77,7 @@ impl Desks {
 ///
 /// # Errors
 /// As [`StreamOrder::draw`].
-pub fn draw(things: &Things, order: StreamOrder, orders: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
+pub fn draw(things: &DeskItems, order: StreamOrder, orders: usize, seed: u64) -> Result<Vec<Vec<usize>>> {
     let classes: Vec<usize> = things.all.iter().map(|thing| thing.class.index()).collect();
     let objects: Option<Vec<usize>> = things.all.iter().map(|thing| thing.object).collect();
     (0..orders as u64).map(|number| order.draw(&classes, objects.as_deref(), &mut random::stream(seed, number))).collect()
@@ -105,7 +105,7 @@ struct Sitting {
 /// [`Error::Value`] when there is nothing to label; [`Error::Option`] for an order that cannot be
 /// had, or for no orders; [`Error::Cancelled`].
 pub fn desks(
-    things: &Things,
+    things: &DeskItems,
     only: Option<&[AdviserKind]>,
     kinds: &[StreamOrder],
     orders: usize,
@@ -166,7 +166,7 @@ fn summed(none: Desks, sittings: &[Sitting]) -> Desks {
 }
 
 fn sitting<'a>(
-    things: &Things,
+    things: &DeskItems,
     mut ensemble: Ensemble,
     places: &[usize],
     judged: impl Fn(usize) -> Option<&'a Scores>,

@@ -1,20 +1,20 @@
 //! Curves of long streams: loss against rounds of contextual search beside the classical rules, and
 //! mistakes against the margin.
 
-use super::play::{OnlineSetting, Played, Who, play};
+use super::play::{OnlineLearner, OnlineSetting, Played, play};
 use super::streams::StreamSource;
-use crate::contextual::{Geometry, Update};
+use crate::contextual::{Geometry, PairUpdate};
 use crate::error::Result;
 use crate::eval::figures::Curve;
 use crate::online_linear::Rule;
 use crate::progress::Progress;
 
 /// The learners that play each stream, in the order of columns.
-const LEARNERS: [Who; 4] = [
-    Who::Ellipsoid,
-    Who::Linear(Rule::Perceptron),
-    Who::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
-    Who::Linear(Rule::CrammerSinger),
+const LEARNERS: [OnlineLearner; 4] = [
+    OnlineLearner::Ellipsoid,
+    OnlineLearner::Linear(Rule::Perceptron),
+    OnlineLearner::Linear(Rule::PassiveAggressive { aggressiveness: 1.0 }),
+    OnlineLearner::Linear(Rule::CrammerSinger),
 ];
 /// Components of a query in the curves over margins.
 const DIMENSIONS: [usize; 2] = [4, 8];
@@ -33,14 +33,14 @@ pub struct Long {
 }
 
 impl Long {
-    fn setting(&self, who: Who, source: StreamSource, dimension: usize, margin: Option<f64>, run: u32) -> OnlineSetting {
+    fn setting(&self, who: OnlineLearner, source: StreamSource, dimension: usize, margin: Option<f64>, run: u32) -> OnlineSetting {
         OnlineSetting {
             who,
             source,
             metric: Geometry::Inner,
             power: 1.0,
             margin,
-            update: Update::AllPairs,
+            update: PairUpdate::AllPairs,
             dimension,
             classes: 2,
             rounds: self.rounds,
@@ -51,7 +51,14 @@ impl Long {
         }
     }
 
-    fn runs(&self, who: Who, source: &StreamSource, dimension: usize, margin: Option<f64>, progress: &Progress) -> Result<Vec<Played>> {
+    fn runs(
+        &self,
+        who: OnlineLearner,
+        source: &StreamSource,
+        dimension: usize,
+        margin: Option<f64>,
+        progress: &Progress,
+    ) -> Result<Vec<Played>> {
         (0..self.runs.max(1)).map(|run| play(&self.setting(who, source.clone(), dimension, margin, run), progress)).collect()
     }
 }
@@ -95,7 +102,7 @@ pub fn figures(long: &Long, progress: &Progress) -> Result<Vec<Curve>> {
         let margin = 0.5f64.powi(exponent);
         let mut row = vec![margin];
         for d in DIMENSIONS {
-            let played = long.runs(Who::Ellipsoid, &StreamSource::PerceptronKiller, d, Some(margin), progress)?;
+            let played = long.runs(OnlineLearner::Ellipsoid, &StreamSource::PerceptronKiller, d, Some(margin), progress)?;
             row.extend([mean(played.iter().map(|played| played.mistakes as f64)), d as f64 * (d as f64 / margin).log2()]);
         }
         curve.rows.push(row);
@@ -105,8 +112,9 @@ pub fn figures(long: &Long, progress: &Progress) -> Result<Vec<Curve>> {
     for exponent in (2..=12).step_by(2) {
         let margin = 0.5f64.powi(exponent);
         let mistakes = |played: &Played| played.mistakes as f64;
-        let told = long.runs(Who::Ellipsoid, &StreamSource::Sphere, long.dimension, Some(margin), progress)?;
-        let perceptron = long.runs(Who::Linear(Rule::Perceptron), &StreamSource::Sphere, long.dimension, Some(margin), progress)?;
+        let told = long.runs(OnlineLearner::Ellipsoid, &StreamSource::Sphere, long.dimension, Some(margin), progress)?;
+        let perceptron =
+            long.runs(OnlineLearner::Linear(Rule::Perceptron), &StreamSource::Sphere, long.dimension, Some(margin), progress)?;
         curve.rows.push(vec![
             margin,
             mean(told.iter().map(mistakes)),

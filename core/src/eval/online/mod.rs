@@ -14,6 +14,6 @@ pub use desk::{Corrections, Desks, desks, draw};
 pub use examples::dense;
 pub use figures::{Long, figures};
 pub use orders::StreamOrder;
-pub use play::{Asked, OnlineSetting, Played, Who, play};
+pub use play::{Asked, OnlineLearner, OnlineSetting, Played, play};
 pub use streams::StreamSource;
-pub use things::{Thing, Things};
+pub use things::{DeskItem, DeskItems};

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 use super::streams::{Adversary, ConvexLowerBound, Examples, PerceptronKiller, Sphere, Stream, StreamSource};
 use super::verify::{Unchecked, Verified, Verify};
 use crate::contextual::{
-    ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Geometry, Halving, Lift, MajorityVote, PairLearner, PolytopeLadder,
-    Served, Space, Update,
+    ApproximateLadder, Contextual, ContextualOptions, EllipsoidLadder, Geometry, Halving, Lift, MajorityVote, PairLearner, PairSpace,
+    PairUpdate, PolytopeLadder, Served,
 };
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::learn::Online;
+use crate::learn::OnlineClassifier;
 use crate::online_linear::{Multiclass, Rule};
 use crate::progress::Progress;
 use crate::random::{self, Rng};
 
 /// Who learns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Who {
+pub enum OnlineLearner {
     /// Contextual search by ellipsoids.
     Ellipsoid,
     /// Contextual search by polytopes; 32 dimensions at most.
@@ -36,7 +36,7 @@ pub enum Who {
 #[derive(Clone, Debug)]
 pub struct OnlineSetting {
     /// Who learns.
-    pub who: Who,
+    pub who: OnlineLearner,
     /// The stream it learns from.
     pub source: StreamSource,
     /// The geometry, on streams with any number of centres: how the distance of a query from a
@@ -48,7 +48,7 @@ pub struct OnlineSetting {
     /// the Perceptron's stream, that of all queries, which the learner does not know.
     pub margin: Option<f64>,
     /// Which pairs a label teaches.
-    pub update: Update,
+    pub update: PairUpdate,
     /// Components of a query; ignored for examples of a file.
     pub dimension: usize,
     /// Classes; on streams of two, 2.
@@ -163,7 +163,7 @@ pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
         StreamSource::Examples(examples) => Box::new(Examples::new(examples.clone())),
     };
     let told = setting.margin.filter(|_| !matches!(setting.source, StreamSource::PerceptronKiller));
-    let space = Space { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(setting.power), margin: told };
+    let space = PairSpace { dimension: lift.dimension(), radius: lift.radius(), power: lift.power(setting.power), margin: told };
     let options = ContextualOptions { space, update: setting.update, guard: setting.guard };
     if space.radius > 1e6 {
         let found = format!("one whose centres' images are {:.0} apart", space.radius);
@@ -172,7 +172,7 @@ pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
     options.check()?;
     let realisable = !matches!(setting.source, StreamSource::ConvexLowerBound | StreamSource::Examples(_))
         && !matches!(setting.metric, Geometry::Chebyshev(..));
-    let is_proven = realisable && setting.guard.is_none() && matches!(setting.who, Who::Ellipsoid | Who::Polytope);
+    let is_proven = realisable && setting.guard.is_none() && matches!(setting.who, OnlineLearner::Ellipsoid | OnlineLearner::Polytope);
     if setting.verify && !is_proven {
         return Err(wrong(
             "verify",
@@ -182,16 +182,18 @@ pub fn play(setting: &OnlineSetting, progress: &Progress) -> Result<Played> {
     }
     let stage = Stage { setting, lift: &lift, is_proven, progress };
     match setting.who {
-        Who::Ellipsoid if matches!(setting.metric, Geometry::Chebyshev(..)) => {
+        OnlineLearner::Ellipsoid if matches!(setting.metric, Geometry::Chebyshev(..)) => {
             stage.contextual(&options, ApproximateLadder::of(&lift, &space), &mut *stream, rng)
         }
-        Who::Ellipsoid => stage.contextual(&options, EllipsoidLadder::new(&space), &mut *stream, rng),
-        Who::Polytope if space.dimension > 32 => Err(wrong("learner", "polytope in more dimensions", "ellipsoid beyond 32 dimensions")),
-        Who::Polytope => stage.contextual(&options, PolytopeLadder::new(&space), &mut *stream, rng),
-        Who::Served => stage.run(&mut Served::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
-        Who::Linear(rule) => stage.run(&mut Multiclass::new(rule, space.dimension), &mut *stream, rng, &mut Unchecked),
-        Who::Halving => stage.run(&mut Halving::new(space.dimension), &mut *stream, rng, &mut Unchecked),
-        Who::Majority => stage.run(&mut MajorityVote::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
+        OnlineLearner::Ellipsoid => stage.contextual(&options, EllipsoidLadder::new(&space), &mut *stream, rng),
+        OnlineLearner::Polytope if space.dimension > 32 => {
+            Err(wrong("learner", "polytope in more dimensions", "ellipsoid beyond 32 dimensions"))
+        }
+        OnlineLearner::Polytope => stage.contextual(&options, PolytopeLadder::new(&space), &mut *stream, rng),
+        OnlineLearner::Served => stage.run(&mut Served::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
+        OnlineLearner::Linear(rule) => stage.run(&mut Multiclass::new(rule, space.dimension), &mut *stream, rng, &mut Unchecked),
+        OnlineLearner::Halving => stage.run(&mut Halving::new(space.dimension), &mut *stream, rng, &mut Unchecked),
+        OnlineLearner::Majority => stage.run(&mut MajorityVote::<EllipsoidLadder>::new(&options)?, &mut *stream, rng, &mut Unchecked),
     }
 }
 
@@ -218,7 +220,13 @@ impl Stage<'_> {
         Ok(played)
     }
 
-    fn run<L: Online>(&self, learner: &mut L, stream: &mut dyn Stream, mut rng: Rng, verify: &mut impl Verify<L>) -> Result<Played> {
+    fn run<L: OnlineClassifier>(
+        &self,
+        learner: &mut L,
+        stream: &mut dyn Stream,
+        mut rng: Rng,
+        verify: &mut impl Verify<L>,
+    ) -> Result<Played> {
         let mut own = random::stream(self.setting.seed, 1);
         let mut played = Played::default();
         if !matches!(self.setting.source, StreamSource::Examples(_)) {

@@ -20,7 +20,7 @@ use crate::text::hashing::{Stemming, counts};
 
 /// An item to be labelled.
 #[derive(Clone, Debug)]
-pub struct Thing {
+pub struct DeskItem {
     /// Its class.
     pub class: ClassId,
     /// Which object it shows, if that is known.
@@ -31,9 +31,9 @@ pub struct Thing {
 
 /// Items to be labelled.
 #[derive(Debug, Default)]
-pub struct Things {
+pub struct DeskItems {
     /// All of them, in the order of the file or of the files' names.
-    pub all: Vec<Thing>,
+    pub all: Vec<DeskItem>,
     /// A recogniser that holds all images, if there is one; its identifiers are positions in `all`.
     pub pieces: Option<Ckm>,
     /// Files that were left out.
@@ -51,7 +51,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-impl Things {
+impl DeskItems {
     /// Examples as [`dense`] makes them with this many components, and the objects that they show,
     /// one name for each, or none at all.
     ///
@@ -66,7 +66,7 @@ impl Things {
         let projector = Projector::new(examples.first().map_or(0, |(_, whole)| whole.len()), seed);
         let thing = |(place, (class, whole)): (usize, (ClassId, Vec<f64>))| {
             let object = objects.get(place).map(|name| numbers.of(name));
-            Thing { class, object, views: projector.views(whole, SparseVec::default()) }
+            DeskItem { class, object, views: projector.views(whole, SparseVec::default()) }
         };
         let all = examples.into_iter().enumerate().map(thing).collect();
         Ok(Self { all, ..Self::default() })
@@ -125,7 +125,7 @@ impl Things {
                 let id = ItemId(made.all.len() as u32);
                 pieces.add(data.class_name(item.class), crate::ckm::Example { id, ..(*example).clone() })?;
             }
-            made.all.push(Thing { class: item.class, object, views: projector.views(appearance.values(), words) });
+            made.all.push(DeskItem { class: item.class, object, views: projector.views(appearance.values(), words) });
         }
         if made.all.is_empty() {
             let advice = "put the images of each class into a folder of its own";

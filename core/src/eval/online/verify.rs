@@ -3,10 +3,10 @@
 use super::streams::Stream;
 use crate::contextual::{Contextual, PairLearner, Round, pair_index};
 use crate::ids::ClassId;
-use crate::learn::Online;
+use crate::learn::OnlineClassifier;
 
 /// The checks of a round.
-pub(super) trait Verify<L: Online> {
+pub(super) trait Verify<L: OnlineClassifier> {
     /// After the prediction, before the label is learned.
     #[expect(clippy::too_many_arguments, reason = "a round is that much")]
     fn before(
@@ -30,7 +30,7 @@ pub(super) trait Verify<L: Online> {
 /// Checks nothing.
 pub(super) struct Unchecked;
 
-impl<L: Online> Verify<L> for Unchecked {
+impl<L: OnlineClassifier> Verify<L> for Unchecked {
     fn before(&mut self, _: &L, _: &[f64], _: &L::Round, _: ClassId, _: &dyn Stream, _: f64, _: &[f64]) -> Result<(), String> {
         Ok(())
     }
@@ -122,7 +122,7 @@ impl<P: PairLearner> Verify<Contextual<P>> for Verified {
 
     fn after(&mut self, learner: &Contextual<P>, phi: &[f64], truth: ClassId, stream: &dyn Stream) -> Result<(), String> {
         let fallen = learner.dropped() - self.dropped;
-        let all_pairs = learner.options().update == crate::contextual::Update::AllPairs;
+        let all_pairs = learner.options().update == crate::contextual::PairUpdate::AllPairs;
         let owed = self.owed;
         self.expect(!all_pairs || fallen >= owed * (1.0 - 1e-9) - 1e-12, || format!("a drop of {fallen} where {owed} was owed"))?;
         self.seen.resize(learner.pairs().len(), f64::INFINITY);

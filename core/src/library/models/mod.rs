@@ -1,7 +1,7 @@
 //! The models that learn from a library: their trait, the registry of them, and a file for each.
 
+pub mod caption_memory;
 pub mod model;
-pub mod recall;
 pub mod recogniser;
 pub mod registry;
 pub mod words;

@@ -1,8 +1,8 @@
 //! All models that follow the events of a library, as one value. A new model is one line in the
 //! list `registry!`.
 
+use super::caption_memory::CaptionMemory;
 use super::model::{Model, ModelUpdate};
-use super::recall::CaptionMemory;
 use super::recogniser::Recogniser;
 use super::words::Words;
 use crate::ckm::CkmOptions;

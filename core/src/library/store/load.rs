@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 use super::log::{EVENTS, altered, read_event};
 use crate::data::Meta;
 use crate::ids::ItemId;
-use crate::library::event::{Caption, ClassLook, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
+use crate::library::event::{Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
 use crate::library::state::{Image, Place, Root, State};
 use crate::raw_path::from_bytes;
 
@@ -70,7 +70,7 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     let mut query = db.prepare("SELECT name, position, colour FROM class")?;
     for row in query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, Option<u32>>(2)?)))? {
         let (name, position, colour) = row?;
-        classes.insert(name, ClassLook { position, colour: colour.map(|c| [(c >> 16) as u8, (c >> 8) as u8, c as u8]) });
+        classes.insert(name, ClassStyle { position, colour: colour.map(|c| [(c >> 16) as u8, (c >> 8) as u8, c as u8]) });
     }
     state.classes = Arc::new(classes);
     let mut query = db.prepare("SELECT word, class FROM alias")?;

@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom as _;
 use serde::{Deserialize, Serialize};
 
-use super::suggester::{Moment, Seen, Suggester};
+use super::suggester::{ImageViews, LabelSnapshot, Suggester};
 use super::suggestion::Suggestion;
 use crate::error::Result;
 use crate::ids::ItemId;
@@ -74,8 +74,8 @@ impl Suggester {
     /// [`crate::Error::Cancelled`].
     pub fn order(
         &mut self,
-        moment: &Moment,
-        seen: &[Seen],
+        moment: &LabelSnapshot,
+        seen: &[ImageViews],
         order: LabelOrder,
         progress: &Progress,
     ) -> Result<Vec<(ItemId, Option<Suggestion>)>> {

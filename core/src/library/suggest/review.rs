@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::suggester::{LEARNED, ensemble};
 use super::suggestion::{Vote, votes};
 use super::views::{opinion, projector, views};
-use crate::advise::{Ensemble, Lesson, Opinion, Views};
+use crate::advise::{Ensemble, LearnedLabel, Opinion, Views};
 use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
@@ -77,7 +77,7 @@ pub struct Review {
 
 /// A label with what is needed to judge it.
 struct Case<'a> {
-    lesson: Lesson,
+    lesson: LearnedLabel,
     /// The fold in which it is judged: the same for all images of its object.
     fold: usize,
     object: Option<String>,
@@ -86,7 +86,7 @@ struct Case<'a> {
 
 impl Review {
     /// Takes from a library what is to be reviewed. Images whose appearance is not in memory
-    /// ([`Library::bring_appearances`]) are not judged. O(images).
+    /// ([`Library::load_appearances`]) are not judged. O(images).
     pub fn new(library: &Library, seed: u64) -> Self {
         let (state, projector) = (library.state().clone(), projector(seed));
         let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&projector, library, image)?));
@@ -181,7 +181,7 @@ impl Review {
             let without = group.map_or(Without::Image(*id), Without::Group);
             let recognised = examples.get(id).map_or(Opinion::None, |example| opinion(&self.ckm, &example.elements, without, classes));
             let class = ClassId(classes.binary_search(label).unwrap_or_default() as u32);
-            let lesson = Lesson { item: *id, class, views: Views { recognised, ..views.clone() } };
+            let lesson = LearnedLabel { item: *id, class, views: Views { recognised, ..views.clone() } };
             cases.push(Case { lesson, fold, object: group.map(str::to_owned), label });
         }
         cases
@@ -190,7 +190,7 @@ impl Review {
     /// The doubt about a label, by an ensemble that has not learned its object; none where no other
     /// class is likelier.
     fn doubt(&self, ensemble: &mut Ensemble, case: &Case<'_>, classes: &[String]) -> Result<Option<Doubt>> {
-        let Lesson { item, views, .. } = &case.lesson;
+        let LearnedLabel { item, views, .. } = &case.lesson;
         let opinions = ensemble.opinions(views)?;
         let advice = ensemble.mixture().combine(&opinions);
         let name = |class: ClassId| classes.get(class.index()).cloned().unwrap_or_default();

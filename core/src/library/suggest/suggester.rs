@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::suggestion::{Suggestion, votes};
 use super::views::{opinion, projector, views};
-use crate::advise::{AdviserKind, Ensemble, History, Lesson, Opinion, Projector, Views};
+use crate::advise::{AdviserKind, CheckpointedEnsemble, Ensemble, LearnedLabel, Opinion, Projector, Views};
 use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
@@ -33,7 +33,7 @@ pub struct Suggester {
     projector: Projector,
     /// Classes by their numbers, which never change.
     classes: Vec<String>,
-    history: History,
+    history: CheckpointedEnsemble,
     /// Labels that were there already and were not learned, for there were too many.
     passed: HashMap<ItemId, String>,
     at_most: usize,
@@ -42,7 +42,7 @@ pub struct Suggester {
 }
 
 /// An image as the advisers see it, independent of the library.
-pub struct Seen {
+pub struct ImageViews {
     pub(super) id: ItemId,
     pub(super) views: Views,
     /// Its elements, for the recogniser.
@@ -51,7 +51,7 @@ pub struct Seen {
 
 /// What advisers need of a library at one moment. The library itself is not needed to learn and to
 /// suggest.
-pub struct Moment {
+pub struct LabelSnapshot {
     state: State,
     ckm: Arc<Ckm>,
     /// Labels that are to be learned.
@@ -73,13 +73,13 @@ impl Suggester {
     /// # Errors
     /// [`crate::Error::Option`].
     pub fn new(seed: u64, at_most: usize) -> Result<Self> {
-        let history = History::new(ensemble(seed)?);
+        let history = CheckpointedEnsemble::new(ensemble(seed)?);
         Ok(Self { seed, projector: projector(seed), classes: Vec::new(), history, passed: HashMap::new(), at_most, changes: 0 })
     }
 
     /// Takes from a library what is to be learned. Images whose appearance is not in memory
-    /// ([`Library::bring_appearances`]) are left out. O(images + new labels).
-    pub fn news(&self, library: &Library) -> Moment {
+    /// ([`Library::load_appearances`]) are left out. O(images + new labels).
+    pub fn news(&self, library: &Library) -> LabelSnapshot {
         let state = library.state().clone();
         let known: BTreeSet<ItemId> =
             self.history.lessons().iter().filter(|lesson| self.holds(&state, lesson)).map(|lesson| lesson.item).collect();
@@ -95,7 +95,7 @@ impl Suggester {
         let passed = rest.into_iter().filter_map(named).collect();
         let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&self.projector, library, image)?));
         let fresh = fresh.into_iter().filter_map(told).collect();
-        Moment { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
+        LabelSnapshot { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
     }
 
     /// Learns new labels, and unlearns those that do not hold any more. O(changed labels) learning
@@ -105,7 +105,7 @@ impl Suggester {
     /// # Errors
     /// [`crate::Error::Cancelled`]; what was learned before stays learned, and what was being
     /// learned anew is fresh again.
-    pub fn learn(&mut self, moment: &Moment, progress: &Progress) -> Result<()> {
+    pub fn learn(&mut self, moment: &LabelSnapshot, progress: &Progress) -> Result<()> {
         if let Some(first) = self.history.lessons().iter().position(|lesson| !self.holds(&moment.state, lesson)) {
             let rest = self.history.go_back(first);
             self.changes += 1;
@@ -135,7 +135,7 @@ impl Suggester {
         let opinions = before.iter().map(|_| Opinion::None).chain(judged);
         for (((item, _, views), class), recognised) in fresh.iter().zip(numbers).zip(opinions) {
             progress.step()?;
-            self.hear(Lesson { item: *item, class, views: Views { recognised, ..views.clone() } })?;
+            self.hear(LearnedLabel { item: *item, class, views: Views { recognised, ..views.clone() } })?;
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Suggester {
     ///
     /// # Errors
     /// As [`Suggester::learn`].
-    pub fn follow(&mut self, library: &Library, progress: &Progress) -> Result<Moment> {
+    pub fn follow(&mut self, library: &Library, progress: &Progress) -> Result<LabelSnapshot> {
         let moment = self.news(library);
         self.learn(&moment, progress)?;
         Ok(moment)
@@ -155,7 +155,7 @@ impl Suggester {
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used, [`crate::Error::Cancelled`].
-    pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<Seen>> {
+    pub fn see(&self, library: &Library, images: &[ItemId], progress: &Progress) -> Result<Vec<ImageViews>> {
         let mut seen = self.glance(library, images);
         let known: Vec<&Image> = seen.iter().filter_map(|seen| library.state().image(seen.id)).map(|image| &**image).collect();
         for (seen, elements) in seen.iter_mut().zip(library.features().of(library.state(), &known, progress)?) {
@@ -166,9 +166,9 @@ impl Suggester {
 
     /// As [`Suggester::see`] without elements, so that the recogniser has no opinion: about 10
     /// microseconds for each.
-    pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<Seen> {
+    pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<ImageViews> {
         let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
-        live.filter_map(|image| Some(Seen { id: image.id, views: views(&self.projector, library, image)?, elements: None })).collect()
+        live.filter_map(|image| Some(ImageViews { id: image.id, views: views(&self.projector, library, image)?, elements: None })).collect()
     }
 
     /// The suggestion for an image; `None` where no class is known that the user did not reject.
@@ -176,7 +176,7 @@ impl Suggester {
     ///
     /// # Errors
     /// As [`Ensemble::advise`].
-    pub fn suggest(&mut self, moment: &Moment, seen: &Seen) -> Result<Option<Suggestion>> {
+    pub fn suggest(&mut self, moment: &LabelSnapshot, seen: &ImageViews) -> Result<Option<Suggestion>> {
         let Some(image) = moment.state.image(seen.id).filter(|image| image.is_live()) else { return Ok(None) };
         let recognised = seen.elements.as_ref().map_or(Opinion::None, |elements| self.judge(&moment.ckm, seen.id, elements));
         let advice = self.history.advise(&Views { recognised, ..seen.views.clone() })?;
@@ -207,7 +207,7 @@ impl Suggester {
     }
 
     /// Whether a label that was learned is still that of the image.
-    fn holds(&self, state: &State, lesson: &Lesson) -> bool {
+    fn holds(&self, state: &State, lesson: &LearnedLabel) -> bool {
         let now = state.image(lesson.item).filter(|image| image.is_live()).and_then(|image| image.label());
         now.is_some() && now == self.classes.get(lesson.class.index()).map(String::as_str)
     }
@@ -220,7 +220,7 @@ impl Suggester {
         ClassId(at as u32)
     }
 
-    fn hear(&mut self, lesson: Lesson) -> Result<()> {
+    fn hear(&mut self, lesson: LearnedLabel) -> Result<()> {
         self.changes += 1;
         self.history.learn(lesson)
     }
@@ -231,14 +231,14 @@ impl Suggester {
     }
 }
 
-impl Moment {
+impl LabelSnapshot {
     /// The state of the library at that moment.
     pub fn state(&self) -> &State {
         &self.state
     }
 }
 
-impl Seen {
+impl ImageViews {
     /// Which image it is.
     pub fn id(&self) -> ItemId {
         self.id

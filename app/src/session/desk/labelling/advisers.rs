@@ -11,7 +11,7 @@ use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
-use tessera_core::library::suggest::{LEARNED, LabelOrder, Moment, POOL, Suggester, Suggestion};
+use tessera_core::library::suggest::{LEARNED, LabelOrder, LabelSnapshot, POOL, Suggester, Suggestion};
 use tessera_core::progress::{Progress, ProgressSnapshot};
 
 use super::super::context::Outbox;
@@ -144,7 +144,7 @@ impl Asked {
 
     fn think(&self, session: &Session, library: &Mutex<Library>, mind: &mut Option<Mind>) -> Result<()> {
         let Question { queue, pool, order, .. } = &self.question;
-        session.bring_appearances(library)?;
+        session.load_appearances(library)?;
         if mind.as_ref().is_none_or(|mind| mind.library != self.outbox.library) {
             let suggester = Suggester::new(session.seed(), LEARNED)?;
             *mind = Some(Mind { library: self.outbox.library, suggester, glances: HashMap::new(), changes: 0 });
@@ -188,7 +188,7 @@ impl Asked {
         Ok(())
     }
 
-    fn suggest(&self, session: &Session, mind: &mut Mind, library: &Mutex<Library>, moment: &Moment, id: ItemId) -> Result<()> {
+    fn suggest(&self, session: &Session, mind: &mut Mind, library: &Mutex<Library>, moment: &LabelSnapshot, id: ItemId) -> Result<()> {
         let seen = mind.suggester.see(&hold(library), &[id], session.progress())?;
         let suggestion = match seen.first() {
             Some(seen) => session.on_threads(|| mind.suggester.suggest(moment, seen))?,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::memory::{CaptionMemory, MemorySource, words_of};
-use crate::cmt::Path;
+use crate::cmt::TreePath;
 use crate::ids::ItemId;
 use crate::library::event::Reward;
 use crate::library::models::words::Words;
@@ -75,7 +75,7 @@ pub struct RecallExplanation {
     pub weighed: Weighed,
     /// The path in each tree to the memory that gives most, with each router's margin and its
     /// weightiest features.
-    pub paths: Vec<Path>,
+    pub paths: Vec<TreePath>,
     /// Words of the query, by their features.
     pub names: BTreeMap<u32, String>,
 }

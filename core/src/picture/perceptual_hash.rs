@@ -12,7 +12,7 @@ const ROWS: u32 = 16;
 /// The difference hash of a picture: it is shrunk to 17 x 16 grey pixels, and each bit says whether
 /// a pixel is brighter than the one to its left (N. Krawetz, *Kind of like that*, 2013, at four
 /// times the bits). A picture without pixels has the hash of a flat one. O(pixels).
-pub fn fingerprint(picture: &RgbImage) -> Descriptor {
+pub fn perceptual_hash(picture: &RgbImage) -> Descriptor {
     if picture.width() == 0 || picture.height() == 0 {
         return Descriptor::default();
     }

@@ -9,7 +9,7 @@ use super::event::{Caption, ContentHash, Event, EventId, EventKind, UserLabel};
 use super::health::Health;
 use super::history::{self, Step};
 use super::import::{TableRead, read_table};
-use super::models::recall::CaptionMemory;
+use super::models::caption_memory::CaptionMemory;
 use super::models::recogniser::Recogniser;
 use super::models::words::Words;
 use super::snapshot::Snapshot;
@@ -170,7 +170,7 @@ impl Library {
     }
 
     /// The caption memory as it is now.
-    pub fn recall(&self) -> &CaptionMemory {
+    pub fn caption_memory(&self) -> &CaptionMemory {
         &self.models.recall
     }
 
@@ -252,9 +252,9 @@ impl Library {
     ///
     /// # Errors
     /// [`crate::Error::Io`].
-    pub fn looks(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
-        let looks = self.cache.looks()?;
-        Ok(self.state.images().filter_map(|image| Some((image.id, *looks.get(&image.content?.hash)?))).collect())
+    pub fn perceptual_hashes(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
+        let hashes = self.cache.perceptual_hashes()?;
+        Ok(self.state.images().filter_map(|image| Some((image.id, *hashes.get(&image.content?.hash)?))).collect())
     }
 
     /// Keeps a result that can be computed again, such as a report on the recogniser.
