@@ -1,4 +1,4 @@
-//! The settings; what is changed holds at once.
+//! The settings; most changes take effect at once.
 
 use egui::{RichText, Slider, Ui};
 use tessera_core::error::display;
