@@ -49,7 +49,7 @@ impl From<Taught> for Update {
     }
 }
 
-/// A metric as it is written, but for the degree of approximations.
+/// Parses a metric, without the degree of approximations.
 fn metric(text: &str) -> Result<Geometry, String> {
     let wrong = || format!("expected inner, l2 or lp:P with P from 2 to 16, found {text}");
     match text {
@@ -111,7 +111,7 @@ pub(super) struct EvalOnline {
     pub(super) to: Option<PathBuf>,
 }
 
-/// In which order things are labelled.
+/// The order in which examples are labelled.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Labelled {
     /// At random
@@ -125,7 +125,7 @@ pub(super) enum Labelled {
 }
 
 impl Labelled {
-    /// What it is called.
+    /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
