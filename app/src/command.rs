@@ -26,14 +26,14 @@ pub enum Command {
     Import {
         /// The folder.
         folder: PathBuf,
-        /// Where labels are looked for.
+        /// Where labels are read from.
         labels: Labels,
         /// Patterns of what is left out.
         exclude: Vec<String>,
         /// A file of captions or labels that is read afterwards.
         table: Option<PathBuf>,
     },
-    /// Look at all imported folders again.
+    /// Import all folders again.
     Rescan,
     /// Read captions and labels from a file.
     ReadTable(PathBuf),
@@ -47,17 +47,17 @@ pub enum Command {
     Restore(Vec<ItemId>),
     /// Purge images for good.
     Forget(Vec<ItemId>),
-    /// Make a class.
+    /// Create a class.
     NewClass(String),
     /// Rename a class, or join it with another.
     RenameClass(String, String),
     /// Choose a class's colour.
     RecolourClass(String, Option<[u8; 3]>),
-    /// Take a class away.
+    /// Delete a class.
     DeleteClass(String),
-    /// Take back the last act.
+    /// Undo the last act.
     Undo,
-    /// Do it again.
+    /// Redo the act that was undone last.
     Redo,
     /// Record that an imported folder has moved: where it was, where it is.
     Relocate(PathBuf, PathBuf),
@@ -117,7 +117,7 @@ pub enum Command {
     TakeSnapshot,
     /// Put a snapshot in the place of the database.
     RestoreSnapshot(PathBuf),
-    /// Look again at files that could not be taken in.
+    /// Try again to import files that brought their decoder down.
     RetrySkipped,
     /// Repair a damaged library from its snapshots and its journal.
     Repair(PathBuf),
@@ -151,14 +151,14 @@ pub enum ImageQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop(pub [u32; 4]);
 
-/// What is written out, and how.
+/// What is exported, and in which format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Export {
     /// Labels.
     Labels(ExportFormat),
     /// Captions.
     Captions(ExportFormat),
-    /// What the recogniser says of every image, each judged without its object.
+    /// The recogniser's prediction for every image, each with its object left out.
     Predictions(ExportFormat),
     /// The log of events, as JSON lines.
     Events,
@@ -187,7 +187,7 @@ impl Export {
     }
 }
 
-/// The form of an export.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     /// Comma-separated values.

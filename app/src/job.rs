@@ -1,4 +1,4 @@
-//! Work on a thread of its own: watched, cancelled, finished once.
+//! Jobs: work on a thread of its own, with progress, cancellation and one result.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 use tessera_core::error::{contained, display};
 use tessera_core::progress::{Progress, ProgressSnapshot};
 
-/// What a job does. Jobs are told apart by this, never by its words.
+/// What a job does. Jobs are distinguished by this, never by their words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobKind {
     /// Opens a library.
     Open,
     /// Imports this folder.
     Import(PathBuf),
-    /// Looks at all imported folders again.
+    /// Imports all folders again.
     Rescan,
     /// Reads a file of captions and labels.
     ReadTable,
     /// Purges images for good.
     Forget,
-    /// Tells a library where a folder went.
+    /// Records that an imported folder has moved.
     Relocate,
-    /// Judges the recogniser on its own images.
+    /// Evaluates the recogniser on its own images.
     Judge,
     /// Recognises an image.
     Recognise,
@@ -34,20 +34,20 @@ pub enum JobKind {
     LoadModel,
     /// Draws the explanation of an answer.
     DrawExplanation,
-    /// Finds out what hits are to look like.
+    /// Computes the appearance that hits are to resemble.
     FindLike,
-    /// Looks for labels that may be wrong.
+    /// Reviews labels: finds those that may be wrong.
     Review,
-    /// Counts what an export into class folders would write.
+    /// Previews an export into class folders.
     CountClassFolders,
-    /// Writes something out.
+    /// Exports something.
     Export,
-    /// Decodes the picture that is looked at.
+    /// Decodes the picture on display.
     Picture,
 }
 
 impl JobKind {
-    /// What it does, in words for the user.
+    /// Its name for the user.
     pub fn words(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Open => "Opening",
@@ -69,8 +69,8 @@ impl JobKind {
         })
     }
 
-    /// Whether a new job of this kind takes the place of one that is running. Otherwise the running
-    /// one goes on, and the new one is not started.
+    /// Whether a new job of this kind replaces one that is running. Otherwise the running one goes
+    /// on, and the new one is not started.
     pub fn is_replaced(&self) -> bool {
         match self {
             Self::Open
@@ -98,7 +98,7 @@ impl JobKind {
     }
 }
 
-/// Work under way. Dropping it cancels it: nobody waits for it any more.
+/// A running job. Dropping it cancels it.
 pub struct Job<T> {
     kind: JobKind,
     progress: Progress,
@@ -107,8 +107,8 @@ pub struct Job<T> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts `work` with a progress of its own; `wake` is called when it has ended. A panic inside
-    /// ends this job with a sentence, nothing else.
+    /// Starts `work` with a progress of its own; `wake` is called when it has ended. A panic in it
+    /// becomes an error of this job and affects nothing else.
     pub fn spawn(
         kind: JobKind,
         progress: Progress,
@@ -119,7 +119,7 @@ impl<T: Send + 'static> Job<T> {
         let theirs = progress.clone();
         let run = move || {
             let result = contained(|| work(&theirs)).unwrap_or_else(|words| Err(mistake(&words)));
-            // The receiver is gone when nobody waits.
+            // The receiver is gone when the job was dropped.
             let _ = send.send(result);
             wake();
         };
@@ -137,7 +137,7 @@ impl<T: Send + 'static> Job<T> {
         &self.kind
     }
 
-    /// How far it is.
+    /// Its progress.
     pub fn snapshot(&self) -> ProgressSnapshot {
         self.progress.snapshot()
     }
@@ -147,17 +147,17 @@ impl<T: Send + 'static> Job<T> {
         self.started.elapsed()
     }
 
-    /// Asks it to stop; what was done till then stays.
+    /// Cancels it; what was done until then stays.
     pub fn cancel(&self) {
         self.progress.cancel();
     }
 
-    /// Whether it was asked to stop.
+    /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.progress.is_cancelled()
     }
 
-    /// Its outcome, once.
+    /// Its result, once it has ended; returned once.
     pub fn poll(&self) -> Option<Result<T, String>> {
         match self.outcome.try_recv() {
             Ok(outcome) => Some(outcome),
@@ -173,7 +173,7 @@ impl<T> Drop for Job<T> {
     }
 }
 
-/// What to tell of a panic.
+/// The message about a panic.
 pub fn mistake(words: &str) -> String {
     format!("this ran into a mistake in the program ({words}); everything else goes on, and nothing that was saved is lost")
 }

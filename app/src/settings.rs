@@ -1,4 +1,4 @@
-//! What is remembered between runs.
+//! The settings, which are kept between runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,31 +6,30 @@ use std::path::{Path, PathBuf};
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::{Result, envelope};
 
-/// What is remembered between runs. Each field has a meaning of its own; a missing or wrong one
-/// becomes the usual.
+/// The settings. Each field is read by itself; a missing or wrong one gets its default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Light, dark, or as the system has it.
     pub theme: Theme,
-    /// Size of everything in the window, 1 is usual.
+    /// Scale of everything in the window; 1 by default.
     pub scale: f32,
     /// Side of a thumbnail in the grid, in points.
     pub thumbnail_side: f32,
     /// Confidence below which an image counts as unknown, in 0..=1.
     pub unknown_below: f64,
-    /// Hits of a search.
+    /// Hits of a search, at most.
     pub hits: usize,
-    /// Leaves of the caption memory that a search looks at: more find more, and take longer.
+    /// Leaves of the caption memory that a search visits: more find more, and take longer.
     pub search_leaves: usize,
     /// The order in which images are labelled.
     pub label_order: LabelOrder,
-    /// Threads to work with; 0: all.
+    /// Threads of the pool; 0 for as many as the machine has.
     pub threads: usize,
-    /// Memory that pictures being decoded may need, all together, in megabytes.
+    /// Memory budget for decoding pictures, in megabytes, for all of them together.
     pub picture_megabytes: u64,
     /// Memory for thumbnails in the window, in megabytes.
     pub thumbnail_megabytes: usize,
-    /// What was opened lately, the last first.
+    /// Libraries and folders that were opened recently, the last first.
     pub recents: Vec<PathBuf>,
 }
 
@@ -64,23 +63,22 @@ impl Default for Settings {
     }
 }
 
-/// Leaves of the caption memory that a search usually looks at.
+/// Default number of leaves of the caption memory that a search visits.
 pub const SEARCH_LEAVES: usize = tessera_core::library::search::LEAVES;
-/// Memory that pictures being decoded may usually need, in megabytes.
+/// Default memory budget for decoding pictures, in megabytes.
 pub const PICTURE_MEGABYTES: u64 = 2048;
-/// Recents kept.
+/// Recently opened libraries and folders that are kept.
 const RECENTS: usize = 12;
-/// A settings file is small; anything longer is not one.
+/// The largest settings file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 impl Settings {
-    /// The file in which the user's settings lie.
+    /// The path of the user's settings file.
     pub fn place() -> Option<PathBuf> {
         dirs::config_dir().map(|folder| folder.join("tessera").join("settings.ron"))
     }
 
-    /// Reads settings; each thing that is wrong with the file is told in a sentence, and the rest
-    /// of it holds.
+    /// Reads settings. Returns a sentence for each problem with the file; the rest of it is used.
     pub fn load(path: &Path) -> (Self, Vec<String>) {
         let usual = Self::default();
         let text = match fs::metadata(path) {
@@ -100,7 +98,7 @@ impl Settings {
         let map = match ron::from_str::<ron::Map>(&text) {
             Ok(map) => map,
             Err(error) => {
-                // The next change of a setting would write over it.
+                // It is moved aside, because the next change of a setting would overwrite it.
                 let aside = path.with_extension("ron.bad");
                 let kept = match fs::rename(path, &aside) {
                     Ok(()) => format!("; the file is kept as {}", aside.display()),
@@ -170,13 +168,13 @@ impl Settings {
     /// The settings as a RON map, one setting a line.
     fn to_ron(&self) -> String {
         let text = |value: &str| ron::to_string(value).unwrap_or_else(|_| "\"\"".into());
-        // A path that is not text cannot be opened by name from here, so it is not remembered.
+        // A path that is not valid text cannot be written to the file, so it is not remembered.
         let recents: Vec<String> = self.recents.iter().filter_map(|path| path.to_str()).map(text).collect();
         format!(
-            "{{\n    \"theme\": \"{:?}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
+            "{{\n    \"theme\": \"{}\",\n    \"scale\": {:?},\n    \"thumbnail_side\": {:?},\n    \"unknown_below\": {:?},\n    \"hits\": {},\n    \
              \"search_leaves\": {},\n    \"label_order\": \"{}\",\n    \
              \"threads\": {},\n    \"picture_megabytes\": {},\n    \"thumbnail_megabytes\": {},\n    \"recents\": [{}],\n}}\n",
-            self.theme,
+            self.theme.name(),
             self.scale,
             self.thumbnail_side,
             self.unknown_below,
@@ -190,7 +188,7 @@ impl Settings {
         )
     }
 
-    /// Remembers what was opened.
+    /// Adds a path to the recently opened ones.
     pub fn remember(&mut self, path: &Path) {
         self.recents.retain(|recent| recent != path);
         self.recents.insert(0, path.to_owned());

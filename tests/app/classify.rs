@@ -121,7 +121,7 @@ fn a_report_does_not_write_over_other_files() {
     let before = fs::read(&precious).unwrap();
     world.run(["classify", "model", "precious.png", "--report", "precious.png"]).ended(65).complains("precious.png");
     assert_eq!(fs::read(&precious).unwrap(), before);
-    // Answers begin with a path too.
+    // Answers begin with a path like a report, and yet are not taken for one.
     let answers = world.run(["classify", "model", "precious.png", "--json"]).ended(0).stdout.clone();
     world.file("answers.jsonl", answers.as_bytes());
     world.run(["classify", "model", "precious.png", "--report", "answers.jsonl"]).ended(65).complains("answers.jsonl");

@@ -1,5 +1,5 @@
-//! The desk without a window: nothing waits, everything arrives, and what goes wrong is told in a
-//! sentence.
+//! The desk without a window: nothing blocks, every result arrives, and every failure becomes a
+//! notice.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ use tessera_core::progress::Progress;
 
 use crate::world::World;
 
-/// How long something may take on a busy machine.
+/// How long a test waits for a condition, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(400);
 
 fn session(world: &World) -> Session {
@@ -35,7 +35,7 @@ fn desk(session: Session) -> Desk {
     Desk::new(session, Arc::new(|| {})).unwrap()
 }
 
-/// Polls until something is so.
+/// Polls until a condition holds.
 #[track_caller]
 fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
     let start = Instant::now();
@@ -115,7 +115,7 @@ fn the_way_through_without_a_window() {
     assert_eq!(desk.recognising().recognition().unwrap().scores, scores);
 }
 
-/// Decodes slowly, so that there is time to do something meanwhile.
+/// Decodes slowly, so that a test can act meanwhile.
 struct Slow(InProcess, Duration);
 
 impl Decoder for Slow {
@@ -254,12 +254,13 @@ fn the_next_picture_is_decoded_before_it_is_looked_at() {
     };
     rest(&mut desk, images[2], None);
     assert_eq!(decoded(), 3, "each is decoded once");
-    // Another one than was thought comes next, and the one thought of may come after all.
+    // Another image than the predicted one comes next; the predicted one may still come later.
     look(&mut desk, images[3], Some(images[0]), 5);
     look(&mut desk, images[0], Some(images[0]), 5);
     rest(&mut desk, images[0], Some(images[0]));
     assert_eq!(decoded(), 5);
-    // One that could not be had ahead is tried again when it is looked at, and not before.
+    // A picture that could not be decoded ahead is tried again when it is displayed, and not
+    // before.
     let path = state(&desk).path_of(state(&desk).image(images[1]).unwrap()).unwrap();
     let aside = path.with_extension("aside");
     fs::rename(&path, &aside).unwrap();
@@ -396,7 +397,7 @@ fn what_was_asked_for_before_leaving_is_done() {
     assert_eq!(library.check().unwrap(), Vec::<String>::new());
 }
 
-/// Whether the advisers are done with all that they were asked.
+/// Whether the advisers have finished every request.
 fn is_quiet(desk: &Desk) -> bool {
     desk.labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving)
 }
@@ -452,7 +453,7 @@ fn what_is_undone_and_done_again_counts_again() {
     desk.run(Command::Redo);
     until(&mut desk, "it is done again", |desk| label_of(desk, id) == Some("kite"));
     assert_eq!(stands(&desk), (1, false, 1));
-    // Something new instead of what was undone.
+    // A new act in place of the undone one.
     desk.run(Command::Undo);
     until(&mut desk, "it is undone again", |desk| label_of(desk, id) != Some("kite"));
     give(&mut desk, "drum");
@@ -525,7 +526,7 @@ fn another_order_brings_back_nothing_that_was_labelled() {
         assert_eq!((labelling.queue.len(), labelling.queue.last()), (5, Some(&skipped)), "{order:?}");
         assert!(!labelling.queue.contains(&labelled));
     }
-    // Chosen anew, they are gone through anew.
+    // A new choice of the same images begins anew.
     desk.run(Command::LabelFrom(Some(Arc::new(chosen.to_vec())), LabelOrder::Folder));
     assert_eq!(desk.labelling().shown().unwrap().queue.len(), 6);
 }
@@ -598,7 +599,7 @@ fn counting_for_another_folder_or_for_none_leaves_nothing_open() {
         desk.run(Command::Plan(Some(b.clone())));
     }
     until(&mut desk, "the other is counted", |desk| planned(desk) == Some((b.clone(), true)));
-    // One that is stopped, and one that goes wrong.
+    // A preview that is cancelled, and one that fails.
     {
         let _held = held.lock().unwrap();
         desk.run(Command::Plan(Some(a.clone())));

@@ -30,7 +30,8 @@ fn every_learner_plays_every_stream() {
     }
 }
 
-/// What is written of a stream is what was played: a Perceptron made here loses the same on it.
+/// The written stream is the one that was played: a Perceptron built here makes the same loss on
+/// it.
 #[test]
 fn a_stream_is_written_for_other_programs() {
     let world = World::new();
@@ -97,7 +98,7 @@ fn desks() {
     assert!(answer["regret"].as_f64().unwrap() <= answer["regret_bound"].as_f64().unwrap());
 }
 
-/// Orders as people have them, several at once; objects from a file; what other programs read.
+/// Several realistic orders in one run; objects from a file; the files for other programs.
 #[test]
 fn desks_in_orders() {
     let world = World::new();

@@ -154,7 +154,7 @@ fn an_image_is_known_by_every_path_to_it() {
 #[test]
 fn no_more_threads_work_than_were_asked_for() {
     let world = World::with_library();
-    // Whoever does not work on the threads asked for starts forty others.
+    // Code that ignores `--threads` would start forty threads here.
     let mut child = world.start_in(["label", "lib.tessera", "--stdin", "--threads", "1"], &[("RAYON_NUM_THREADS", "40")]);
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "{}", json!({"image": 1, "label": "ring"})).unwrap();

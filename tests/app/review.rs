@@ -1,4 +1,4 @@
-//! Labels reviewed and given out: wrong ones are told, class folders can be links, and a dry run
+//! Review and export of labels: wrong ones are found, class folders can be links, and a dry run
 //! writes nothing.
 
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +15,7 @@ use crate::world::World;
 fn wrong_labels_are_listed_with_their_reasons() {
     let world = World::with_images();
     world.run(["import", "lib.tessera", "images"]).ended(0);
-    // A disc that is said to be a grid.
+    // A disc that is labelled as a grid.
     world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "grid"]).ended(0);
     let all = world.run(["review", "lib.tessera", "--json"]).ended(0).object();
     let judged = all["judged"].as_u64().unwrap();
@@ -70,7 +70,7 @@ fn class_folders_are_copies_or_links_and_told_before() {
     let link = world.at("linked/disc/disc_01_0_0_0_lt.png");
     assert_eq!(std::fs::read(&link).unwrap(), std::fs::read(world.at("images/disc/disc_01_0_0_0_lt.png")).unwrap());
     assert!(cfg!(not(unix)) || link.is_symlink());
-    // Never into what is there, and links are of class folders alone.
+    // Nothing is exported into a folder that has files, and links are for class folders only.
     export("out", &["--links"]).ended(65).complains("new or empty folder");
     world.run(["export", "lib.tessera", "labels", "--to", "l.csv", "--links"]).ended(2).complains("class-folders");
     // Files that went since are left out, told before and after.

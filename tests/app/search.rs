@@ -1,5 +1,5 @@
-//! `tessera search` and `feedback`: what is found, in which order and how much of it, and what is
-//! said beside it.
+//! `tessera search` and `feedback`: which images are found, in which order and how many, and the
+//! notes beside them.
 
 use serde_json::{Value, json};
 

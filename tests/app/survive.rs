@@ -1,4 +1,5 @@
-//! The real program killed, starved and crowded: what it acknowledged is there afterwards.
+//! The program killed, out of memory or disk, and run many times at once: what it acknowledged is
+//! there afterwards.
 #![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "the long tests tell their figures")]
 
@@ -26,7 +27,7 @@ const KILLED: i32 = 9;
 
 /// A program that labelled until it was killed.
 struct Labelled {
-    /// What it was told, by image.
+    /// The lines that it was given, by image.
     lines: Vec<(u64, String)>,
     /// How many of these it acknowledged.
     acknowledged: usize,
@@ -34,7 +35,7 @@ struct Labelled {
     is_hit: bool,
 }
 
-/// What is said of images through a stream.
+/// A streaming command and the lines that it is given.
 struct Said {
     /// The command.
     command: &'static str,
@@ -62,12 +63,12 @@ const THUMBS: Said = Said {
     },
 };
 
-/// A value as it is told apart from others.
+/// A value as a text that can be compared.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Says things through a stream until the program is killed.
+/// Sends lines to a streaming command until the program is killed.
 fn say_until_killed(world: &World, said: &Said, rng: &mut Rng, life: usize) -> Labelled {
     let mut child = world.start([said.command, "lib.tessera", "--stdin"]);
     let mut input = child.stdin.take().unwrap();
@@ -405,7 +406,7 @@ fn a_full_disk_is_said_and_loses_nothing() {
 #[test]
 fn an_ordinary_user_without_rights_is_told_so() {
     let world = World::with_library();
-    // The system's administrator may do everything, so that somebody else has to try.
+    // The administrator may write everywhere, so the program runs as another user.
     let user = "setpriv --reuid=65534 --regid=65534 --clear-groups";
     let script = format!(
         "chmod -R a+rX . && cp \"$T\" tessera-copy && chmod a+rx tessera-copy && chmod 000 images/disc/disc_01_0_0_0_lt.png && {user} ./tessera-copy"

@@ -176,8 +176,8 @@ fn a_signal_to_the_program_is_none_to_its_workers() {
     assert_ne!(rustix::process::getpgid(None).unwrap(), worker);
 }
 
-/// Of two jobs that decode at one time, cancels the second as soon as the first has what it waits
-/// for.
+/// Starts two jobs that decode, and cancels the second as soon as the first holds what the second
+/// waits for.
 fn the_second_can_be_cancelled(workers: &Workers, holds: impl Fn() -> bool) {
     let world = World::new();
     let path = world.picture("a.png", 0, 1, 1);
@@ -247,7 +247,7 @@ fn workers_are_started_again_after_a_passing_failure() {
     let workers = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 2);
     let expected = decode(&workers, &path).unwrap();
     assert_eq!(workers.remark(), None);
-    // Somebody ends the idle worker, which is not the next file's doing.
+    // An idle worker is killed: the next file is not to blame for that.
     let first = fs::read_to_string(&pid).unwrap();
     fs::write(&broken, "").unwrap();
     let worker = rustix::process::Pid::from_raw(first.trim().parse().unwrap()).unwrap();

@@ -10,7 +10,7 @@ use image::{Rgb, RgbImage};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How a run of the program ended.
+/// The output and exit code of a run of the program.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,

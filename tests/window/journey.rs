@@ -1,4 +1,4 @@
-//! The way through: from the first frame to an answer with reasons, and everything taken back.
+//! A whole journey: from the first frame to an explained answer, and everything undone.
 
 use egui::Key;
 use egui_kittest::kittest::Queryable as _;

@@ -1,4 +1,4 @@
-//! What was begun is not lost, and what is shown is what is meant.
+//! Unfinished input is not lost, and commands apply to what is shown.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! The keyboard: everything can be done without a mouse, and letters are dead while someone writes.
+//! The keyboard: everything can be done without a mouse, and plain keys are ignored while a text
+//! field has the focus.
 
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;

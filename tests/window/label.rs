@@ -45,7 +45,7 @@ fn settle(world: &mut World) {
     });
 }
 
-/// What is shown is looked at for a while: keys pressed sooner mean nothing.
+/// Waits until what is shown counts as read: keys pressed sooner are ignored.
 fn read(world: &mut World) {
     world.harness.run_steps(4);
 }
@@ -168,7 +168,7 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     settle(&mut world);
     assert!(world.shows("3 of 3 chosen images left") && world.shows("labelled "));
     world.ctrl(Key::B);
-    // What has another class than the one that is suggested is not taken in unasked.
+    // Images that have another class than the suggested one are left out at first.
     let batch = |world: &mut World| world.harness.state_mut().pages_mut().label.batch.clone().unwrap();
     let begun = batch(&mut world);
     assert!(begun.images[1..].iter().all(|id| begun.left_out.contains(id) || label_of(&world, *id).as_ref() == Some(&begun.class)));
@@ -190,7 +190,8 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     world.until("they are labelled", |app| labelling(app).queue == [ItemId(2)]);
     assert_eq!((label_of(&world, ItemId(5)), label_of(&world, ItemId(2))), (Some("gnu".into()), Some("ant".into())));
     settle(&mut world);
-    // The same class again says nothing new, and yet is an answer.
+    // The same class again changes nothing in the library, and still takes the image out of the
+    // queue.
     world.run(Command::Give(vec![ItemId(2)], "ant".into(), 1));
     world.until("all are done", |app| labelling(app).queue.is_empty());
     assert!(world.shows("All chosen images are labelled"));
@@ -208,7 +209,7 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
 fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     let folder = tempfile::tempdir().unwrap();
     class_folders(folder.path(), &["ant", "bee"], 6);
-    // Pictures of one class that say they are of the other.
+    // Pictures of one class that are labelled as the other.
     for (from, to) in [("ant/000.png", "bee/900.png"), ("ant/001.png", "bee/901.png")] {
         let mut picture = image::open(folder.path().join(from)).unwrap().to_rgb8();
         picture.put_pixel(0, 0, image::Rgb([1, 2, 3]));
@@ -231,7 +232,7 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     assert_eq!(world.state().image(first.image).unwrap().user, UserLabel::Unsaid);
     world.key(Key::Enter);
     world.until("it is kept", |app| labelling(app).review.doubts.len() < found.len());
-    // A key that comes before the next one could be seen says nothing of it.
+    // A key pressed before the next image could be seen does not apply to it.
     let now = world.harness.ctx.input(|input| input.time) + 1.0;
     world.harness.input_mut().time = Some(now);
     world.key(Key::Space);
@@ -263,7 +264,7 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
         settle(world);
     };
     give(&mut world);
-    // What was said at a glance counts as far as it may still be.
+    // A quick prediction counts unless its class was rejected since.
     let id = current(&world);
     let mut own = labelling(world.app()).clone();
     own.suggestions.clear();
@@ -383,7 +384,7 @@ fn a_class_is_written_as_it_is_typed() {
             world.step();
         }
     };
-    // Begun and thought better of, then begun anew.
+    // A text is begun and dropped, then begun anew.
     letters(&mut world, "do");
     world.key(Key::Home);
     world.key(Key::Escape);
@@ -391,7 +392,7 @@ fn a_class_is_written_as_it_is_typed() {
     letters(&mut world, "cow");
     assert_eq!(world.harness.state_mut().pages_mut().label.field.text, "cow");
     world.key(Key::Escape);
-    // Nothing is suggested yet that A or X could mean.
+    // Nothing is suggested yet that A or X could accept or reject.
     letters(&mut world, "axe");
     assert_eq!(world.harness.state_mut().pages_mut().label.field.text, "axe");
     world.key(Key::Enter);
@@ -404,7 +405,7 @@ fn a_class_is_written_as_it_is_typed() {
     assert!(matches!(world.harness.state_mut().view_mut().modal, Some(Modal::Keys)));
     assert!(world.harness.state_mut().pages_mut().label.field.text.is_empty());
     world.key(Key::Escape);
-    // What was begun and left does not go on to the next image.
+    // Unfinished text does not carry over to the next image.
     letters(&mut world, "gn");
     world.harness.state_mut().pages_mut().label.field.completion = 0;
     world.harness.ctx.memory_mut(|memory| memory.stop_text_input());
@@ -496,7 +497,7 @@ fn class_folders_are_told_before_they_are_written() {
     world.until("it is forgotten", |app| app.desk().exporting().plan().is_none());
 }
 
-/// Who writes a class that begins with A, without Tab, does not label the next image too.
+/// Typing a class that begins with A, without Tab, does not label the next image too.
 #[test]
 fn letters_behind_a_are_not_meant_for_the_next_image() {
     let mut world = desk();

@@ -1,4 +1,5 @@
-//! Searching: by look and by words, among what is shown, with reasons, and what was taught.
+//! Searching: by visual similarity and by words, among the filtered images, with explanations and
+//! lessons.
 
 use egui::{Event, Key, Modifiers, PointerButton, pos2};
 use tessera::command::{Command, Crop, ImageQuery};
@@ -87,7 +88,7 @@ fn a_part_is_marked_with_the_mouse_or_by_looking_closely() {
     let Crop([_, _, width, height]) = world.app().desk().searching().like().unwrap().crop.unwrap();
     assert!((16..=18).contains(&width) && (16..=18).contains(&height), "140 points at eight for a pixel: {width} x {height}");
     assert_eq!(world.app().desk().searching().hits().unwrap().hits.len(), 12, "the picture that it is a part of is found, too");
-    // What is seen of a picture that is looked at closely is a part as well.
+    // The visible part of a zoomed picture counts as a part, too.
     let view = world.harness.state_mut().view_mut();
     view.selection.set([ItemId(3)]);
     view.viewer = Some(Viewer { zoom: Some(24.0), ..Viewer::default() });
@@ -97,7 +98,7 @@ fn a_part_is_marked_with_the_mouse_or_by_looking_closely() {
         app.desk().searching().like().is_some_and(|like| like.item == Some(ItemId(3)) && like.crop.is_some())
     });
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
-    // A part that is none is said.
+    // A part outside the picture is reported.
     let crop = Some(Crop([40, 40, 20, 20]));
     world.run(Command::Like(Some((ImageQuery::Item(ItemId(3)), crop))));
     world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("within the picture")));
@@ -125,7 +126,7 @@ fn lessons_are_listed_changed_and_taken_back() {
     world.run(Command::Undo);
     world.run(Command::Undo);
     world.until("both are good again", |app| app.desk().searching().hits().is_some_and(|hits| hits.lessons == 2));
-    // What leaves the list gives its place to the next.
+    // When the image at the cursor leaves the list, the next one takes its place.
     search(&mut world, "bee");
     let list = found(world.app());
     world.harness.state_mut().view_mut().selection.set([ItemId(list[1])]);

@@ -1,4 +1,4 @@
-//! Every view, visited with nothing, with one image, with many, and with long and foreign names.
+//! Every view, visited without images, with one, with many, and with long and foreign names.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use tessera_core::library::event::{Caption, UserLabel};
 
 use crate::world::{World, picture};
 
-/// A view: how to get there, and what it says there without images and with them.
+/// A view: how to get there, and the text it shows without images and with them.
 struct Visit {
     name: &'static str,
     go: fn(&mut World),

@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub(crate) folder: TempDir,
 }
 
-/// How long something may take on a busy machine.
+/// How long a test waits for a condition, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(400);
 
 impl World {
@@ -73,13 +73,13 @@ impl World {
         self.harness.run_steps(2);
     }
 
-    /// Asks for something as a panel would.
+    /// Requests a command as a panel would.
     pub(crate) fn run(&mut self, command: Command) {
         self.harness.state_mut().ask(command);
         self.step();
     }
 
-    /// Goes on until something is so.
+    /// Runs frames until a condition holds.
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&App) -> bool) {
         let start = Instant::now();
@@ -91,11 +91,10 @@ impl World {
         self.step();
     }
 
-    /// Goes on until nothing is under way.
+    /// Runs frames until no job is running.
     #[track_caller]
     pub(crate) fn rest(&mut self) {
-        // What was just asked for is started in the next frame, and its answer taken in one after
-        // that.
+        // A request is performed in the next frame, and its result taken in one frame later.
         self.step();
         self.until("everything is done", |app| !app.desk().jobs().is_busy());
         std::thread::sleep(Duration::from_millis(30));

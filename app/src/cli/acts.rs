@@ -14,12 +14,12 @@ use super::library_args::{Forget, Images, OfLibrary, Relocate};
 use super::output::Failures;
 use super::{Done, Told, Usage};
 
-/// Answers with the event of the last act, or none where nothing changed by it.
+/// Prints the event of the last act, or that nothing changed.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
     tell_with(librarian, library, event, "", Map::new());
 }
 
-/// The same with something to add in words, and for programs.
+/// As [`tell`], with something to add in words and in JSON.
 pub(super) fn tell_with(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>, aside: &str, more: Map<String, Value>) {
     let words = match event {
         Some(_) => library.state().history().last().map(|act| act.words.clone()).unwrap_or_default(),
@@ -37,7 +37,7 @@ fn answer(librarian: &Librarian<'_>, event: Option<EventId>, words: &str, more: 
     librarian.out.answer(in_json, || words.to_owned());
 }
 
-/// Which way the history is walked.
+/// The direction in the history.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Back,
@@ -77,7 +77,8 @@ pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Do
         images.sort_unstable();
         images.dedup();
         let which = count(images.len(), "image");
-        // Programs ask in JSON, and mean it; a line of a script may have come there by mistake.
+        // A program that uses JSON is taken at its word; a line of a script may be there by
+        // mistake.
         let is_asked = !arguments.yes && !librarian.out.is_json();
         if is_asked && !io::stdin().is_terminal() {
             let words = "expected --yes, for there is no terminal to ask on, found none; give --yes to forget them for good";
@@ -94,7 +95,7 @@ pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Do
     })
 }
 
-/// Asks on the terminal.
+/// Asks for confirmation on the terminal.
 fn is_wanted(which: &str) -> Result<bool> {
     let asked = write!(io::stderr().lock(), "Forget {which} and everything said of them? This cannot be taken back. [y/N] ");
     asked.map_err(Error::io("ask on", "the terminal"))?;

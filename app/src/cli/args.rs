@@ -1,4 +1,4 @@
-//! What may be written on the command line.
+//! The arguments of the command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -55,13 +55,13 @@ pub(super) struct Global {
     /// Print JSON: one object, or one a line for commands that stream
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Seed of everything random
+    /// Seed of all randomness
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub(super) seed: u64,
     /// Threads to work with; 0: all
     #[arg(long, global = true, default_value_t = 0, value_name = "N", value_parser = threads)]
     pub(super) threads: usize,
-    /// Memory that all pictures being decoded may need; one alone is always let in
+    /// Memory budget for decoding pictures, all together; one alone is always decoded
     #[arg(long, global = true, default_value_t = PICTURE_MEGABYTES, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(64..=65_536))]
     pub(super) picture_memory: u64,
     /// No progress and no notes
@@ -79,7 +79,7 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// What can be asked for.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Import folders of images into a library, which is made if need be
@@ -97,7 +97,7 @@ pub(super) enum Command {
     Suggest(Suggest),
     /// Find labels that look wrong: each is judged by advisers that never saw its object
     Review(Review),
-    /// List what was said of answers with `tessera feedback` or in the window
+    /// List the lessons: rewards given with `tessera feedback` or in the window
     Lessons(OfLibrary),
     /// Say which class images belong to
     Label(Label),
@@ -124,7 +124,7 @@ pub(super) enum Command {
     /// Run an experiment on plain files
     #[command(subcommand)]
     Eval(Eval),
-    /// Make data
+    /// Generate data
     #[command(subcommand)]
     Generate(Generate),
     /// Decode pictures for another process
@@ -133,14 +133,14 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// Whether its answer is that of an act: an event, or why there is none.
+    /// Whether its answer is that of an act: an event, or the reason why there is none.
     pub(super) fn is_act(&self) -> bool {
         use Command::{Caption, Feedback, Forget, Label, Redo, Relocate, Remove, Restore, Undo};
         matches!(self, Label(_) | Caption(_) | Undo(_) | Redo(_) | Remove(_) | Restore(_) | Forget(_) | Relocate(_) | Feedback(_))
     }
 }
 
-/// Where labels are looked for.
+/// Where labels are read from.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Labels {
     /// In the names of folders or files, whichever explains them
@@ -151,7 +151,7 @@ pub(super) enum Labels {
     NorbNames,
 }
 
-/// Which elements a recogniser is made of.
+/// The kinds of elements of a recogniser.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Elements {
     /// Corners
@@ -164,7 +164,7 @@ pub(super) enum Elements {
     Mixed,
 }
 
-/// How element weights are set.
+/// The weights of elements.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Weights {
     /// All the same
@@ -174,14 +174,14 @@ pub(super) enum Weights {
 /// How the best training elements are found.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Search {
-    /// By looking at all of them
+    /// By comparing with all of them
     Exact,
 }
 
 /// How images are read and a machine is built.
 #[derive(Debug, Args)]
 pub(super) struct Build {
-    /// Where labels are looked for
+    /// Where labels are read from
     #[arg(long, value_enum, default_value_t = Labels::Auto)]
     pub(super) labels: Labels,
     /// How element weights are set
@@ -304,7 +304,7 @@ pub(super) struct EvalCkm {
     /// With --data: test the objects of these instance numbers and train on the others
     #[arg(long, value_name = "N,N", value_delimiter = ',', requires = "data", conflicts_with = "without_instances")]
     pub(super) test_instances: Vec<u32>,
-    /// With --data: do not look at the objects of these instance numbers at all
+    /// With --data: leave out the objects of these instance numbers altogether
     #[arg(long, value_name = "N,N", value_delimiter = ',', requires = "data")]
     pub(super) without_instances: Vec<u32>,
     /// With --data: test at most this many images, chosen at random
@@ -320,7 +320,7 @@ pub(super) struct EvalCkm {
     pub(super) build: Build,
 }
 
-/// Data that can be made.
+/// Data that can be generated.
 #[derive(Debug, Subcommand)]
 pub(super) enum Generate {
     /// A world of toys: six categories, any number of instances, seen from many sides

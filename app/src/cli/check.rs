@@ -1,4 +1,4 @@
-//! `tessera check`: a library against itself, and what of it can be made again.
+//! `tessera check`: finds damage in a library, and repairs what can be recomputed or restored.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use super::library_args::Check;
 use super::{Done, Told};
 use crate::session::library::{Target, what_is};
 
-/// What a look at a library gave.
+/// The findings of a check.
 struct Looked {
     problems: Vec<String>,
-    /// Whether all of them come from what can be made again.
+    /// Whether all problems are in the cache, which can be recomputed.
     is_cache: bool,
-    /// What opening it has mended.
+    /// What was repaired when the library was opened.
     mended: Vec<String>,
-    /// Images that the recogniser lacks; all of them where it could not be looked at.
+    /// Images that the recogniser lacks; all of them if it could not be read.
     missing: usize,
 }
 
@@ -74,7 +74,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
             return Ok(Looked { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX });
         }
     };
-    // A check changes nothing, so the library is not closed in the way that keeps its models.
+    // A check changes nothing, so the library is dropped without saving its models.
     let mended = library.take_mended();
     for remark in library.take_remarks() {
         librarian.out.complain(&remark);
@@ -82,7 +82,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
     Ok(Looked { mended, ..look_at(&library)? })
 }
 
-/// Makes the database again from the newest snapshot and the journal.
+/// Rebuilds the database from the newest snapshot and the journal.
 fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Looked, Vec<String>)> {
     let repaired = repair(folder)?;
     let mut looked = look(librarian, folder)?;
@@ -100,8 +100,8 @@ fn look_at(library: &Library) -> Result<Looked, Error> {
     Ok(Looked { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
 }
 
-/// Opens the library with a cache that is made again from the log and the images. The old one is
-/// put back where that helps nothing, or loses images whose files are away.
+/// Opens the library with a cache rebuilt from the log and the images. The old one is restored if
+/// that repairs nothing, or would lose images whose files are missing.
 fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Looked) -> Result<(Looked, Vec<String>)> {
     let helped = |library: &mut Library| {
         let after = look_at(library)?;

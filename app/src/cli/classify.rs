@@ -25,16 +25,16 @@ use crate::session::library::{Target, what_is};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
 
-/// Pieces told in words; the rest is summed up.
+/// Pieces that are printed one by one; the rest is summed up.
 const TOLD: usize = 8;
 
-/// Who answers: a model, or a library as it stands.
+/// The source of answers: a model, or a library in its current state.
 struct Answerer {
     model: RecogniserModel,
     library: Option<Shelf>,
 }
 
-/// What is known of a library's images.
+/// The images of a library and their paths.
 struct Shelf {
     state: State,
     ids: HashMap<PathBuf, ItemId>,
@@ -43,11 +43,11 @@ struct Shelf {
 /// An image to be recognised.
 struct Asked {
     path: PathBuf,
-    /// The image of the library that was asked for by its number.
+    /// The image of the library, if it was given by its number.
     id: Option<ItemId>,
 }
 
-/// What is told beside the answer itself.
+/// What is printed beside the answer itself.
 struct Beside<'a> {
     answerer: &'a Answerer,
     explanations: &'a [Explanation],
@@ -67,7 +67,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
             return Err(Error::Cancelled.into());
         }
         let example = asked.id.and_then(|id| answerer.example(id));
-        // What was asked for as an image of the library would be compared with itself.
+        // An image of the library would be compared with itself, so it is left out with its object.
         let without = example.map_or(Without::Nothing, Example::without_itself);
         let answer = session
             .picture(&asked.path, SIDE)
@@ -133,8 +133,8 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
     }
 }
 
-/// The images asked for: `#ID`s of a library, and paths, with each folder replaced by the images in
-/// it.
+/// The images to classify: `#ID`s of a library, and paths, with each folder replaced by the images
+/// in it.
 fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures: &mut Failures<'_>) -> Result<Vec<Asked>> {
     let mut all = Vec::new();
     for path in paths {
@@ -152,7 +152,7 @@ fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures
 }
 
 impl Answerer {
-    /// What was learned of an image.
+    /// The training example of an image.
     fn example(&self, id: ItemId) -> Option<&Example> {
         self.model.ckm.examples().find(|(_, example)| example.id == id).map(|(_, example)| example)
     }
@@ -163,7 +163,7 @@ impl Answerer {
         self.library.as_ref()?.ids.get(&path).copied()
     }
 
-    /// Where an image of the library lies.
+    /// The path of an image of the library.
     fn place(&self, id: ItemId) -> Option<PathBuf> {
         self.library.as_ref().and_then(|shelf| shelf.state.path_of(shelf.state.image(id)?))
     }

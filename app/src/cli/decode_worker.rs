@@ -12,19 +12,18 @@ const MEMORY: u64 = 1536 << 20;
 
 pub(super) fn run() -> anyhow::Result<Done> {
     confine();
-    // A broken pipe says that nobody waits for pictures any more.
+    // A broken pipe means that nobody waits for pictures any more.
     let _ = serve(io::stdin().lock(), io::stdout().lock());
     Ok(Done::Whole)
 }
 
-/// Takes from this process what decoding does not need: memory beyond a limit, files it could
-/// write, a memory dump. It ends when the program that started it is gone, even in the middle of a
-/// picture.
+/// Restricts this process to what decoding needs: limited memory, no writing of files, no core
+/// dump. It ends when the program that started it is gone, even in the middle of a picture.
 #[cfg(unix)]
 fn confine() {
     use rustix::process::{Resource, Rlimit, setrlimit};
     for (resource, limit) in [(Resource::As, MEMORY), (Resource::Fsize, 0), (Resource::Core, 0)] {
-        // Where the system does not allow this, the decoder's own limits hold.
+        // If the system does not allow this, the decoder's own limits remain.
         let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
     }
     let parent = std::os::unix::process::parent_id();
@@ -38,6 +37,7 @@ fn confine() {
 
 #[cfg(not(unix))]
 fn confine() {
-    // Ctrl-C reaches every process at a terminal, and is meant for the program that asked.
+    // Ctrl-C reaches every process of a terminal, but is meant for the program that started this
+    // one.
     let _ = ctrlc::set_handler(|| {});
 }

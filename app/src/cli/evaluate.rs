@@ -42,7 +42,7 @@ fn features(session: &Session, arguments: &Features, out: &Output) -> Result<Don
         if session.progress().is_cancelled() {
             return Err(tessera_core::Error::Cancelled.into());
         }
-        // The first picture is seen twice: what is timed is a warm machine.
+        // The first picture is processed twice, so that the timing starts with warm caches.
         if answered == 0 {
             let _ = session.features(&path, &options);
         }

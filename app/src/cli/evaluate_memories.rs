@@ -18,7 +18,7 @@ use super::output::{Failures, Output};
 use crate::session::Session;
 use crate::session::memories::{self, CaptionFiles};
 
-/// Options of trees from what the user gave; `c` and `reroutes` where they gave none.
+/// Options of trees from the arguments; `c` and `reroutes` are the defaults for those.
 fn options(session: &Session, grow: &Grow, c: f64, reroutes: u32) -> CmtOptions {
     CmtOptions {
         alpha: grow.alpha,
@@ -40,7 +40,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Routers on the longest way, and memories in the fullest leaf.
+/// Routers on the longest path, and memories in the fullest leaf.
 fn extremes(shapes: &[TreeShape]) -> (usize, usize) {
     (shapes.iter().map(|shape| shape.depth).max().unwrap_or(0), shapes.iter().map(|shape| shape.fullest).max().unwrap_or(0))
 }
@@ -211,7 +211,7 @@ pub(super) fn growth(session: &Session, arguments: &EvalCmtGrowth, out: &Output)
     Ok(Done::Whole)
 }
 
-/// Tells what curves were written.
+/// Prints which curves were written.
 pub(super) fn tell_curves(curves: &[Curve], written: &[PathBuf], out: &Output) {
     let rows = |curve: &Curve| -> Vec<Value> {
         let row = |row: &Vec<f64>| curve.columns.iter().zip(row).map(|(name, value)| ((*name).to_owned(), json!(value))).collect();

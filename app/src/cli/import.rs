@@ -19,10 +19,10 @@ use super::{Done, Told, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
 use crate::session::library::{Target, what_is};
 
-/// Names told one by one; the rest are counted.
+/// Names that are printed one by one; the rest are counted.
 const TOLD: usize = 20;
 
-/// What was done by an import, up to an error if there was one.
+/// The totals of an import, up to an error if there was one.
 #[derive(Default)]
 struct Sum {
     all: Imported,
@@ -37,7 +37,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         check(folder, arguments.unpack.is_some())?;
     }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
-    // What cannot be read is better known before the long part.
+    // A table that cannot be read is reported before the long part begins.
     let table = match &arguments.captions {
         Some(file) => Some((tables::read(file, librarian.session.progress())?, file.as_path())),
         None => None,
@@ -59,7 +59,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     }
     let done = failures.end()?;
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
-    // An import that could not begin has nothing to tell but why.
+    // An import that could not begin prints only its error.
     if sum.error.is_none() || is_cancelled || sum.all.found > 0 {
         out.answer(|| in_json(&sum), || in_words(&sum, &arguments.library));
     }
@@ -83,7 +83,7 @@ fn check(folder: &Path, unpack: bool) -> Result<(), Error> {
     }
 }
 
-/// Takes in what it can; the first error ends it.
+/// Imports the folders and the table; the first error ends it.
 fn take_in(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &args::Import, table: Option<&(Table, &Path)>) -> Sum {
     let start = Instant::now();
     let mut sum = Sum::default();
@@ -106,7 +106,7 @@ fn unpacked(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Vec<P
             folders.push(path.clone());
             continue;
         }
-        // Two files may have pictures of one name, and may be of one name themselves.
+        // Two files may contain pictures of the same name, and may have the same name themselves.
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let place = match (files, to.join(&*name)) {
             (1, _) => to.clone(),

@@ -1,4 +1,4 @@
-//! `tessera label` and `tessera caption`: what people and programs say of images.
+//! `tessera label` and `tessera caption`.
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -12,10 +12,10 @@ use super::librarian::{Finder, Librarian, find_all};
 use super::library_args as args;
 use super::stream::answer_each;
 
-/// Whether a label makes a class, which a slip of the keys does too.
+/// Whether a label creates a class; a typing error does so too, so it is reported.
 enum New {
     No,
-    /// It does, and this class differs from it in capitals alone.
+    /// It does; the existing class that differs from it only in case, if there is one.
     Yes(Option<String>),
 }
 
@@ -114,7 +114,7 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
                 Ok(json!({"caption": request["caption"], "event": number(event)}))
             });
         }
-        // Without --stdin there is an image: the parser sees to it.
+        // Without --stdin the parser requires an image.
         let image = arguments.image.clone().unwrap_or_default();
         let id = Finder::default().find(library, &image)?;
         let event = library.caption(id, by_user(&arguments.captions))?;

@@ -14,7 +14,7 @@ use tessera_core::library::Library;
 use super::output::Output;
 use crate::session::Session;
 
-/// How often a busy library is tried.
+/// Time between attempts to open a busy library.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Opens libraries for a command.
@@ -40,7 +40,7 @@ impl<'a> Librarian<'a> {
         self.patiently(|| self.session.open_or_create_library(path))
     }
 
-    /// Does what needs a library that may be busy.
+    /// Retries `open` while the library is busy, as long as the user allows.
     pub(super) fn patiently<T>(&self, open: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         let start = Instant::now();
         self.out.watched(self.session.progress(), || {
@@ -64,7 +64,7 @@ impl<'a> Librarian<'a> {
         self.close(library, outcome)
     }
 
-    /// The same for work that shares the library with others.
+    /// As [`Librarian::with`], for work that shares the library between threads.
     pub(super) fn with_shared<T>(&self, library: Library, work: impl FnOnce(&Mutex<Library>) -> Result<T>) -> Result<T> {
         let library = Mutex::new(library);
         let outcome = work(&library);
@@ -76,8 +76,8 @@ impl<'a> Librarian<'a> {
         self.end(library, outcome, Library::close)
     }
 
-    /// Closes a library that was made for work which then could not begin. One that is still empty
-    /// is taken away.
+    /// Closes a library that was created for work which then could not begin. One that is still
+    /// empty is deleted.
     pub(super) fn take_away(&self, library: Library) -> Result<()> {
         self.end(library, Ok(()), Library::close_or_delete_empty)
     }
@@ -88,8 +88,8 @@ impl<'a> Librarian<'a> {
         }
         let closed = close(library);
         let value = outcome?;
-        // Everything acknowledged is on disk: what is not kept now is learned again when the
-        // library is next opened.
+        // Everything acknowledged is on disk. Models that cannot be saved now are learned again
+        // when the library is next opened.
         if let Err(error) = closed {
             self.out.note(&error.to_string());
         }
@@ -105,7 +105,7 @@ pub(super) fn number(image: &Path) -> Option<ItemId> {
 /// Finds images of a library by their paths or `#ID`s, as long as no file moves.
 #[derive(Default)]
 pub(super) struct Finder {
-    /// Made when the first path is asked for.
+    /// Built when the first path is looked up.
     by_path: Option<HashMap<PathBuf, ItemId>>,
 }
 
@@ -125,8 +125,8 @@ impl Finder {
     }
 }
 
-/// The full paths that a path may stand for: a library knows a link by the link's own name in its
-/// folder's true place.
+/// The absolute paths that a path may stand for. A library knows a link by its own name in the
+/// canonical path of its folder.
 fn spellings(path: &Path) -> impl Iterator<Item = PathBuf> {
     let in_folder = |path: &Path| Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
     let full = std::path::absolute(path).ok();
@@ -143,7 +143,7 @@ pub(super) fn find_all(library: &Library, images: &[PathBuf]) -> Result<Vec<Item
     Ok(found)
 }
 
-/// So many of something, in words.
+/// A number with its noun: `1 image`, `2 images`.
 pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

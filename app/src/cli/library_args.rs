@@ -1,4 +1,4 @@
-//! What may be written on the command line about libraries.
+//! The arguments of commands that work on libraries.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(super) struct Import {
     /// Folders of images; with --unpack also NORB `-dat.mat` files
     #[arg(required = true, value_name = "FOLDER")]
     pub(super) folders: Vec<PathBuf>,
-    /// Where labels are looked for
+    /// Where labels are read from
     #[arg(long, value_enum, default_value_t = Labels::Auto)]
     pub(super) labels: Labels,
     /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
@@ -46,7 +46,7 @@ pub(super) struct Import {
     pub(super) report: Option<PathBuf>,
 }
 
-/// Where the labels of a library's images are looked for.
+/// Where the labels of a library's images are read from.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Labels {
     /// In the names of folders or files, whichever explains them
@@ -69,7 +69,8 @@ pub(super) struct Search {
     /// of them (last, after `--`); or `#ID`
     #[arg(value_name = "WORDS")]
     pub(super) words: Vec<String>,
-    /// Images that look like this one, a file or `#ID` of the library; with words, both count half
+    /// Search by visual similarity to this image, a file or `#ID` of the library; with words, both
+    /// count half
     #[arg(long, value_name = "IMAGE")]
     pub(super) like: Option<String>,
     /// Only this part of it counts, in its pixels
@@ -84,13 +85,13 @@ pub(super) struct Search {
     /// Images wanted, at most
     #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
-    /// Who answers
+    /// The engine that answers
     #[arg(long, value_enum, default_value_t = By::Memory)]
     pub(super) by: By,
-    /// Leaves of the memory that are looked at: more find more, and take longer
+    /// Leaves of the caption memory to visit: more find more, and take longer
     #[arg(long, default_value_t = SEARCH_LEAVES, value_name = "N", value_parser = at_least_one)]
     pub(super) leaves: usize,
-    /// Say why each was found: what its score is the sum of, and the way through the memory
+    /// Explain each hit: the terms of its score, and its path through the memory tree
     #[arg(long)]
     pub(super) explain: bool,
 }
@@ -101,7 +102,7 @@ fn crop(text: &str) -> Result<Crop, String> {
     four.map(Crop).ok_or_else(|| "expected four whole numbers, X,Y,WIDTH,HEIGHT, in pixels".into())
 }
 
-/// Who answers a search.
+/// The engine that answers a search.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum By {
     /// The caption memory, which learns from `tessera feedback`
@@ -135,7 +136,7 @@ pub(super) struct Feedback {
     /// How well, from -1 (not at all) to 1 (just so)
     #[arg(long, value_name = "R", allow_negative_numbers = true, required_unless_present_any = ["unteach", "stdin"], value_parser = reward)]
     pub(super) reward: Option<f64>,
-    /// Take back what was said of it for this query
+    /// Take back its reward for this query
     #[arg(long, conflicts_with = "reward")]
     pub(super) unteach: bool,
     /// Read a JSON object a line, {"query": words, "image": a path, "#ID" or ID, "reward": -1 to 1,
@@ -282,14 +283,14 @@ pub(super) struct Export {
     pub(super) dry_run: bool,
 }
 
-/// What a library can give out.
+/// What can be exported of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum What {
     /// A row for each labelled image
     Labels,
     /// A row for each captioned image
     Captions,
-    /// What the recogniser says of every image, each judged without its object
+    /// The recogniser's prediction for every image, each with its object left out
     Predictions,
     /// The log of everything that was done
     Events,
@@ -297,7 +298,7 @@ pub(super) enum What {
     Model,
 }
 
-/// How things are written.
+/// Formats of exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Comma-separated values
@@ -325,12 +326,12 @@ pub(super) struct Check {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// Make again what is damaged, from snapshots, the journal and the images
+    /// Repair what is damaged, from snapshots, the journal and the images
     #[arg(long)]
     pub(super) repair: bool,
 }
 
-/// A number of answers.
+/// Parses a number of answers.
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a whole number from 1".into())
 }

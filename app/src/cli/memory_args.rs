@@ -1,11 +1,11 @@
-//! What may be written on the command line of experiments with memory trees.
+//! The arguments of experiments with memory trees.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use tessera_core::cmt::CmtOptions;
 
-/// How memory trees are grown and taught.
+/// How memory trees are built and trained.
 #[derive(Debug, Args)]
 pub(super) struct Grow {
     /// Memories in a leaf: at most this many times log2 of all memories [default: 4;
@@ -15,8 +15,8 @@ pub(super) struct Grow {
     /// Memories in a leaf: at most this many, whatever there are
     #[arg(long, value_name = "N", conflicts_with = "c")]
     pub(super) leaf_cap: Option<u32>,
-    /// Memories that are inserted again at each step [default: 5; cmt-multilabel: 10; cmt-captions:
-    /// 1]
+    /// Memories that are rerouted (inserted again) at each step [default: 5; cmt-multilabel: 10;
+    /// cmt-captions: 1]
     #[arg(long, value_name = "N")]
     pub(super) reroutes: Option<u32>,
     /// How much a router weighs the balance of its sides against its own prediction, above 0 and at
@@ -47,10 +47,10 @@ pub(super) struct Grow {
     pub(super) fresh_routers: bool,
 }
 
-/// How much is looked at for an answer.
+/// How much of a tree is visited for an answer.
 #[derive(Debug, Args)]
 pub(super) struct Budget {
-    /// Leaves looked at in each tree
+    /// Leaves visited in each tree
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) leaves: u64,
 }
@@ -77,7 +77,7 @@ pub(super) struct EvalCmtClassify {
     /// Passes in which answers are rewarded
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(super) supervised_passes: u32,
-    /// Ask for each example and reward the answer before it is inserted, in one pass
+    /// Query with each example and reward the answer before it is inserted, in one pass
     #[arg(long)]
     pub(super) online: bool,
     /// With --online, let the scorer learn too: the paper's does not, for most answers to what is
@@ -107,7 +107,7 @@ pub(super) struct EvalCmtMultilabel {
     /// How fast the functions of labels learn
     #[arg(long, default_value_t = 0.07, value_name = "RATE")]
     pub(super) label_rate: f32,
-    /// Ask only labels that so many memories of a leaf have; 1 is the paper's
+    /// Evaluate only labels that so many memories of a leaf have; 1 is the paper's
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) votes: u32,
     #[command(flatten)]
@@ -125,7 +125,7 @@ pub(super) struct EvalCmtCaptions {
     /// Captions, as in Flickr8k.token.txt or in any table that import reads
     #[arg(long, value_name = "FILE")]
     pub(super) captions: PathBuf,
-    /// Names of the photos to remember, one a line
+    /// Names of the photos to store, one a line
     #[arg(long, value_name = "FILE")]
     pub(super) train_list: PathBuf,
     /// Names of the photos to ask for

@@ -38,16 +38,16 @@ use args::{Arguments, Command, Generate};
 use librarian::Librarian;
 use output::Output;
 
-/// How a command ended that did not fail.
+/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     /// Everything was done.
     Whole,
-    /// Everything but some files.
+    /// Everything was done except for some files.
     Partly,
 }
 
-/// An error that the user has been told about already.
+/// An error that has been printed already.
 #[derive(Debug)]
 struct Told(Error);
 
@@ -59,7 +59,7 @@ impl std::fmt::Display for Told {
 
 impl std::error::Error for Told {}
 
-/// A command line that no data could make right, in a sentence.
+/// A usage error, in a sentence: no data could make this command line valid.
 #[derive(Debug)]
 struct Usage(String);
 
@@ -71,7 +71,7 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Opens the window, with what lies at a path where one is given, and returns when it is closed.
+/// Opens the window, on a path if one is given, and returns when it is closed.
 pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
 
 /// Runs the command line of this process and returns its exit code (docs/cli.md lists them).
@@ -111,7 +111,7 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
     cancel_on_ctrl_c(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);
-    // What does not choose its threads would otherwise take all of the machine's.
+    // Code that does not choose its thread pool would otherwise use all threads of the machine.
     let done = session.on_threads(|| run_command(command, librarian));
     if let Some(remark) = session.remark() {
         out.note(&remark);
@@ -119,7 +119,7 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     done
 }
 
-/// Does what a command asks for.
+/// Runs a command.
 fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     match command {
@@ -148,7 +148,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
     }
 }
 
-/// The window, or the sample where there is none.
+/// Opens the window, or runs the sample if there is none.
 fn without_command(path: Option<&Path>, window: Option<Window>, session: Session, out: &Output) -> anyhow::Result<Done> {
     if let Some(path) = path.filter(|path| !path.exists()) {
         let words =
@@ -168,7 +168,7 @@ fn without_command(path: Option<&Path>, window: Option<Window>, session: Session
     }
 }
 
-/// Whether there is something to open a window on.
+/// Whether there is a display to open a window on.
 fn has_display() -> bool {
     !cfg!(all(unix, not(target_vendor = "apple")))
         || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
@@ -194,19 +194,19 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// A file that may grow no further is an error like any other, which a sentence tells; the system
-/// would end this process.
+/// Turns a file that may grow no further into an ordinary error; by default the system would end
+/// this process.
 #[cfg(unix)]
 fn outlive_limits() {
     let signal = rustix::process::Signal::XFSZ.as_raw();
-    // Where this is not possible, what was acknowledged is safe all the same.
+    // If this is not possible, everything acknowledged is safe all the same.
     let _ = signal_hook::flag::register(signal, std::sync::Arc::default());
 }
 
 #[cfg(not(unix))]
 fn outlive_limits() {}
 
-/// A codec's panic is caught and reported as an error; its own message would only confuse.
+/// Silences the panic messages of codecs: their panics are caught and reported as errors.
 fn silence_codecs() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

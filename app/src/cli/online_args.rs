@@ -1,4 +1,4 @@
-//! What may be written on the command line of experiments with online classification.
+//! The arguments of experiments with online classification.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use tessera_core::contextual::{Geometry, PairUpdate};
 use tessera_core::eval::online::StreamOrder;
 
-/// Who learns.
+/// The learner.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Learner {
     /// Contextual search by ellipsoids
@@ -31,7 +31,7 @@ pub(super) enum Learner {
     Majority,
 }
 
-/// Which pairs a label teaches.
+/// The pairs of classes that a label updates.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Taught {
     /// That of the guess and the truth, on a mistake
@@ -49,7 +49,7 @@ impl From<Taught> for PairUpdate {
     }
 }
 
-/// A metric as it is written, but for the degree of approximations.
+/// Parses a metric, without the degree of approximations.
 fn metric(text: &str) -> Result<Geometry, String> {
     let wrong = || format!("expected inner, l2 or lp:P with P from 2 to 16, found {text}");
     match text {
@@ -65,7 +65,7 @@ fn metric(text: &str) -> Result<Geometry, String> {
 /// Arguments of `eval online`.
 #[derive(Debug, Args)]
 pub(super) struct EvalOnline {
-    /// Who learns
+    /// The learner
     #[arg(long, value_enum, value_name = "LEARNER")]
     pub(super) learner: Learner,
     /// Queries: sphere, collinear, perceptron-killer, adversary, convex-lower-bound, or a file in
@@ -86,7 +86,7 @@ pub(super) struct EvalOnline {
     /// the margin of all queries [default: 1/sqrt(T)]
     #[arg(long, value_name = "G")]
     pub(super) margin: Option<f64>,
-    /// Which pairs of classes a label teaches
+    /// Which pairs of classes a label updates
     #[arg(long, value_enum, default_value = "all-pairs", value_name = "POLICY")]
     pub(super) update: Taught,
     /// Components of a query; a file's are mapped to so many at random where there are more
@@ -105,13 +105,13 @@ pub(super) struct EvalOnline {
     /// Check every inequality of the proofs in every round
     #[arg(long)]
     pub(super) verify: bool,
-    /// Write what was asked as a table, for other programs: a row of the class's number, each
-    /// class's cost and the query for each round
+    /// Write the stream as a table, for other programs: a row of the class's number, each class's
+    /// loss and the query for each round
     #[arg(long, value_name = "FILE.csv")]
     pub(super) to: Option<PathBuf>,
 }
 
-/// In which order things are labelled.
+/// The order in which examples are labelled.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Labelled {
     /// At random
@@ -125,7 +125,7 @@ pub(super) enum Labelled {
 }
 
 impl Labelled {
-    /// What it is called.
+    /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -173,7 +173,7 @@ pub(super) struct EvalDesk {
     /// Only the advisers that the window's page of labels has
     #[arg(long)]
     pub(super) served: bool,
-    /// Write things and orders into this folder as well, for other programs
+    /// Write examples and orders into this folder as well, for other programs
     #[arg(long, value_name = "DIR")]
     pub(super) to: Option<PathBuf>,
 }
@@ -181,7 +181,7 @@ pub(super) struct EvalDesk {
 /// Arguments of `eval online-figures`.
 #[derive(Debug, Args)]
 pub(super) struct EvalOnlineFigures {
-    /// Where tables and drawings go
+    /// Folder for the tables and plots
     #[arg(long, value_name = "DIR")]
     pub(super) to: PathBuf,
     /// Rounds of each stream
@@ -190,7 +190,7 @@ pub(super) struct EvalOnlineFigures {
     /// Components of a query
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(3..=256))]
     pub(super) d: u32,
-    /// Runs that differ in their seeds, of which means are told
+    /// Runs with different seeds, of which means are taken
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,
 }

@@ -1,4 +1,4 @@
-//! Where words and JSON go: answers to stdout, everything else to stderr.
+//! Output in words or JSON: answers go to stdout, everything else to stderr.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
@@ -18,7 +18,7 @@ use tessera_core::progress::{Progress, ProgressSnapshot};
 use super::args::Global;
 use super::{Done, Told};
 
-/// The two streams and who gets what.
+/// The two output streams, and what is written to which.
 pub(super) struct Output {
     json: bool,
     quiet: bool,
@@ -31,33 +31,34 @@ impl Output {
         Self { json: global.json, quiet: global.quiet, has_failed: AtomicBool::new(false) }
     }
 
-    /// Whether JSON was asked for.
+    /// Whether `--json` was given.
     pub(super) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// The answer: as one line of JSON where that was asked for, otherwise in words.
+    /// Prints the answer: as one line of JSON with `--json`, otherwise in words.
     pub(super) fn answer(&self, json: impl FnOnce() -> Value, words: impl FnOnce() -> String) {
         self.print(&if self.json { json().to_string() } else { words() });
     }
 
-    /// An answer that is there only where JSON was asked for.
+    /// Prints an answer only with `--json`.
     pub(super) fn json(&self, json: impl FnOnce() -> Value) {
         if self.json {
             self.print(&json().to_string());
         }
     }
 
-    /// A line of JSON for whoever asked in JSON.
+    /// Prints a line of JSON with `--json`.
     pub(super) fn line(&self, json: &Value) {
         self.print(&json.to_string());
     }
 
-    /// A line on stdout, which is written at once.
+    /// Prints a line on stdout and flushes it.
     fn print(&self, line: &str) {
         if let Err(error) = writeln!(io::stdout().lock(), "{line}") {
             if error.kind() == io::ErrorKind::BrokenPipe {
-                // Whoever read the answers has seen enough; the report is on disk line by line.
+                // The reader of stdout has gone, so the program ends; the report is on disk line by
+                // line.
                 std::process::exit(i32::from(self.has_failed.load(Ordering::Relaxed)));
             }
             self.complain(&format!("cannot write the answer: {error}; give it another place"));
@@ -65,19 +66,19 @@ impl Output {
         }
     }
 
-    /// Something worth knowing beside the answer.
+    /// Prints a note on stderr.
     pub(super) fn note(&self, words: &str) {
         if !self.quiet {
             let _ = writeln!(io::stderr().lock(), "{}", words.trim_end());
         }
     }
 
-    /// Something that went wrong.
+    /// Prints an error on stderr.
     pub(super) fn complain(&self, words: &str) {
         let _ = writeln!(io::stderr().lock(), "tessera: {words}");
     }
 
-    /// Does `work` and meanwhile shows on a terminal how far it has come.
+    /// Runs `work`, and meanwhile shows its progress on a terminal.
     pub(super) fn watched<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
         if self.quiet || !io::stderr().is_terminal() {
             return work();
@@ -102,7 +103,7 @@ impl Output {
     }
 }
 
-/// A stage of work and when it began, as far as a watcher can tell.
+/// A stage of work, and when it was first seen.
 struct Stage {
     first: ProgressSnapshot,
     last: ProgressSnapshot,
@@ -114,7 +115,7 @@ impl Stage {
         Self { first: now, last: now, since: Instant::now() }
     }
 
-    /// How far the work has come, in words: the count, the rate and the time left.
+    /// The progress in words: the count, the rate and the time left.
     fn look(&mut self, now: ProgressSnapshot) -> String {
         if (now.stage, now.total) != (self.last.stage, self.last.total) || now.done < self.last.done {
             *self = Self::begin(ProgressSnapshot { done: 0, ..now });
@@ -136,7 +137,7 @@ impl Stage {
     }
 }
 
-/// Files that failed: each is complained about, and listed in the report where one was asked for.
+/// Files that failed: each is printed on stderr, and listed in the report if there is one.
 pub(super) struct Failures<'a> {
     out: &'a Output,
     report: Option<File>,
@@ -152,7 +153,7 @@ impl<'a> Failures<'a> {
         Ok(Self { out, report, failed: 0, passed_over: 0, first: None })
     }
 
-    /// A file that failed.
+    /// Adds a file that failed.
     pub(super) fn file(&mut self, path: &Path, error: Error) -> anyhow::Result<()> {
         self.out.complain(&error.to_string());
         self.count();
@@ -161,7 +162,7 @@ impl<'a> Failures<'a> {
         Ok(())
     }
 
-    /// A file that failed for a reason told in words.
+    /// Adds a file that failed, with the reason in words.
     pub(super) fn line_of(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         self.out.complain(&if detail.contains(&*display(path)) { detail.to_owned() } else { format!("{}: {detail}", display(path)) });
         self.count();
@@ -178,8 +179,8 @@ impl<'a> Failures<'a> {
         self.failed
     }
 
-    /// Files that were passed over. What could not be read has failed; the rest is worth a line, no
-    /// more.
+    /// Adds files that were skipped. Those that could not be read have failed; the others only get
+    /// a note.
     pub(super) fn skipped(&mut self, skipped: &[Skipped]) -> anyhow::Result<()> {
         for Skipped { path, reason, detail } in skipped {
             if *reason == "io" {
@@ -192,7 +193,7 @@ impl<'a> Failures<'a> {
         Ok(())
     }
 
-    /// A line of the report.
+    /// Writes a line of the report.
     pub(super) fn line(&mut self, path: &Path, reason: &str, detail: &str) -> anyhow::Result<()> {
         match &mut self.report {
             Some(file) => {
@@ -203,13 +204,13 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// A command that took in what it could is done, but for the files that failed.
+    /// Ends a command that has imported what it could: done except for the files that failed.
     pub(super) fn end(self) -> anyhow::Result<Done> {
         Ok(if self.failed == 0 { Done::Whole } else { Done::Partly })
     }
 
-    /// Says how a command ended that answered for `answered` files: when there are none, the first
-    /// error is its own.
+    /// Ends a command that has answered for `answered` files. If there are none, the first file's
+    /// error is the command's own.
     pub(super) fn finish(self, answered: usize) -> anyhow::Result<Done> {
         if self.failed + self.passed_over > 0 {
             let (failed, passed_over) = (self.failed, self.passed_over);
@@ -224,7 +225,7 @@ impl<'a> Failures<'a> {
 }
 
 fn create_report(path: &Path) -> Result<File, Error> {
-    // Looking into a pipe or a device could wait for ever, and nothing in it can be lost.
+    // Reading a pipe or a device could block for ever, and nothing in it can be lost.
     if path.metadata().is_ok_and(|meta| meta.is_file()) && !is_report(path).map_err(Error::io("read", path))? {
         return Err(Error::data(path, "a new file or an older report to replace", "another file", "choose another name for the report"));
     }
@@ -234,7 +235,7 @@ fn create_report(path: &Path) -> Result<File, Error> {
 /// The longest line of a report.
 const LONGEST: u64 = 1 << 16;
 
-/// Whether a file is empty or begins as a report does.
+/// Whether a file is empty or begins like a report.
 fn is_report(path: &Path) -> io::Result<bool> {
     let mut line = Vec::new();
     BufReader::new(File::open(path)?.take(LONGEST)).read_until(b'\n', &mut line)?;

@@ -105,7 +105,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     Ok(Done::Whole)
 }
 
-/// An image of the library by its path or `#ID`, or else a file.
+/// The image of the library with this path or `#ID`, or else the file at this path.
 fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, crop: Option<command::Crop>) -> Result<Like> {
     let path = Path::new(image);
     let found = Finder::default().find(&hold(library), path);
@@ -126,8 +126,7 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     })
 }
 
-/// The images that the filters let through, or among them that which is named; `None` without
-/// filters.
+/// The images that pass the filters, or only the named one if it does; `None` without filters.
 fn filter(library: &Library, arguments: &Search, named: Option<ItemId>) -> Result<Option<Arc<HashSet<ItemId>>>> {
     let (class, folder) = (arguments.class.as_deref(), arguments.folder.as_deref());
     if class.is_none() && folder.is_none() && named.is_none() {
@@ -182,7 +181,7 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
                 Ok(json!({"query": query, "lesson": lesson, "reward": request["reward"], "event": event.map(|event| event.0)}))
             });
         }
-        // Without --stdin both are there: the parser sees to it.
+        // Without --stdin the parser requires both.
         let (query, image) = (arguments.query.clone().unwrap_or_default(), arguments.image.clone().unwrap_or_default());
         let parsed = TextQuery::parse(&query);
         let lesson = words_of(&parsed);

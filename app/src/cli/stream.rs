@@ -1,4 +1,4 @@
-//! Requests read from stdin, one JSON object a line, each answered with one.
+//! Requests on stdin, one JSON object a line, each answered with one.
 
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use tessera_core::library::Library;
 use super::Done;
 use super::librarian::{Finder, Librarian};
 
-/// Longest line.
+/// The longest line, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Answers every line on stdin that is not blank until it ends. `act` does what one object asks for
-/// and returns what is added to its answer.
+/// Answers every line on stdin that is not blank, until the end of input. `act` performs the
+/// request of one object and returns what is added to its answer.
 pub(super) fn answer_each(
     librarian: &Librarian<'_>,
     library: &mut Library,
     act: impl Fn(&mut Library, ItemId, &Map<String, Value>) -> Result<Value, String>,
 ) -> anyhow::Result<Done> {
-    // The reader waits for lines, so that nobody else has to who may be cancelled.
+    // A separate thread blocks on stdin, so that this one can be cancelled.
     let (lines, queue) = mpsc::sync_channel(64);
     thread::spawn(move || read_lines(|line| lines.send(line).is_ok()));
     let (progress, mut finder, mut done) = (librarian.session.progress(), Finder::default(), Done::Whole);
@@ -48,7 +48,7 @@ pub(super) fn answer_each(
     }
 }
 
-/// Reads lines and gives them away while they are wanted.
+/// Reads lines and passes them on until `give` returns false.
 fn read_lines(give: impl Fn(io::Result<Vec<u8>>) -> bool) {
     let mut input = io::stdin().lock();
     loop {
@@ -61,7 +61,7 @@ fn read_lines(give: impl Fn(io::Result<Vec<u8>>) -> bool) {
                 return;
             }
         }
-        // The rest of a line that is too long is passed over.
+        // The rest of a line that is too long is skipped.
         if line.last() != Some(&b'\n') && line.len() as u64 == LONGEST {
             while let Ok(buffer) = input.fill_buf() {
                 let end = buffer.iter().position(|byte| *byte == b'\n');

@@ -49,12 +49,12 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
     })
 }
 
-/// What advisers say, for programs.
+/// The votes of the advisers as JSON.
 pub(super) fn votes(votes: &[Vote]) -> Vec<Value> {
     votes.iter().map(|vote| json!({"name": vote.adviser, "class": vote.class, "trust": vote.trust})).collect()
 }
 
-/// Who says a class, in words.
+/// The advisers that vote for a class, in words.
 pub(super) fn agreeing(votes: &[Vote], class: &str) -> String {
     let names: Vec<&str> = votes.iter().filter(|vote| vote.class.as_deref() == Some(class)).map(|vote| vote.adviser).collect();
     if names.is_empty() { "all together".into() } else { names.join(", ") }

@@ -56,8 +56,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     Ok(done)
 }
 
-/// Judges the recogniser of a library, which learned when its images were imported and labelled,
-/// and saves it.
+/// Evaluates and saves the recogniser of a library; it was trained when images were imported and
+/// labelled.
 fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out, folder) = (librarian.session, librarian.out, &arguments.folder);
     let build = &arguments.build;
@@ -95,7 +95,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     Ok(done)
 }
 
-/// Tells how training went.
+/// Prints the statistics of training.
 fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<f64>, to: &Path) {
     let (ckm, metrics) = (&recogniser.ckm, recogniser.metrics);
     let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
@@ -119,12 +119,12 @@ fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<
     );
 }
 
-/// Whether a model can be written there, which is better known before the long part.
+/// Checks that a model can be written there, before the long part begins.
 fn check_place(to: &Path) -> Result<(), Error> {
     if to.extension().is_some_and(|ending| ending == MODEL_ENDING) { Ok(()) } else { envelope::check_place(to) }
 }
 
-/// What a user should know about the images that were trained on.
+/// Notes for the user about the training images.
 pub(super) fn tell(trained: &Trained, out: &Output) {
     out.note(&trained.data.layout.to_string());
     if trained.featureless > 0 {
@@ -137,7 +137,7 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
     }
 }
 
-/// What was left out when images were judged, in words.
+/// What was left out when images were evaluated, in words.
 pub(super) fn without(recogniser: &RecogniserModel) -> &'static str {
     if recogniser.metrics.objects_unknown == recogniser.ckm.examples().count() { "each without itself" } else { "without their objects" }
 }

@@ -1,4 +1,4 @@
-//! What each action stands for: what it asks of the desk, and how the window stands afterwards.
+//! The effect of each action on the desk and on the state of the window.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use super::widgets::grid::SIDES;
 use crate::command::{Command, ImageQuery};
 use crate::session::desk::view::{Notice, Tone};
 
-/// How much larger or smaller thumbnails get at a time.
+/// The factor by which thumbnails get larger or smaller.
 const STEP: f32 = 1.25;
 
 impl App {
-    /// Does what an action stands for.
+    /// Performs an action.
     pub(super) fn act(&mut self, ctx: &Context, action: Action) {
         let has_library = self.desk.state().is_some();
         let selected = self.view.selection.ids();
@@ -123,7 +123,8 @@ impl App {
         }
     }
 
-    /// The images among which keys move: the answers where they are shown, or else what is shown.
+    /// The images that select commands and arrow keys work on: the hits if they are on the screen,
+    /// otherwise those that pass the filter.
     fn walked(&self) -> Arc<Vec<ItemId>> {
         match self.desk.searching().hits() {
             Some(hits) if self.view.page == Page::Browse => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
@@ -146,7 +147,7 @@ impl App {
         }
     }
 
-    /// Says of those of some images that answer the search how well they do.
+    /// Rewards those of some images that are hits of the search.
     fn reward(&mut self, action: Action, images: &[ItemId]) {
         let answered = self.desk.searching().hits().filter(|hits| self.view.page == Page::Browse && !hits.query.trim().is_empty());
         let rewards: Vec<Command> = answered.map_or_else(Vec::new, |hits| {
@@ -159,7 +160,7 @@ impl App {
         rewards.into_iter().for_each(|reward| self.run(reward));
     }
 
-    /// Asks what is to become of the class that is shown.
+    /// Opens the modal window that renames, colours or deletes the class that is shown.
     fn change_class(&mut self, action: Action) {
         let shown = self.view.shown.scopes.iter().find_map(|scope| match scope {
             Scope::Class(class) => Some(class.clone()),

@@ -1,4 +1,4 @@
-//! Everything that a menu, a key or the palette can ask for, with its words and its key.
+//! The actions of menus, keys and the palette, with their words and keys.
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers};
 use tessera_core::library::suggest::LabelOrder;
@@ -6,7 +6,7 @@ use tessera_core::library::suggest::LabelOrder;
 use super::page::Page;
 use crate::command::{Export, ExportFormat};
 
-/// Something a user can ask for by a menu, a key or the palette.
+/// An action that a user can choose from a menu, by a key or in the palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Choose what to open.
@@ -21,7 +21,7 @@ pub enum Action {
     Rescan,
     /// Choose a file of captions or labels.
     ReadTable,
-    /// Choose a file or folder to give something out to.
+    /// Choose a file or folder to export to.
     Export(Export),
     /// Close the window.
     Quit,
@@ -133,7 +133,7 @@ impl Action {
         Self::Export(Export::Events),
     ];
 
-    /// Those that are listed before the pages.
+    /// Actions that are listed before the pages.
     const BEFORE_PAGES: [Self; 40] = [
         Self::Open,
         Self::AddFolder,
@@ -177,17 +177,17 @@ impl Action {
         Self::CopyPath,
     ];
 
-    /// Those that are listed after the pages.
+    /// Actions that are listed after the pages.
     const AFTER_PAGES: [Self; 9] =
         [Self::Settings, Self::History, Self::Log, Self::Palette, Self::Keys, Self::About, Self::Larger, Self::Smaller, Self::FullScreen];
 
-    /// All of them but the exports, in the order of the palette and of the list of keys.
+    /// All actions but the exports, in the order of the palette and of the list of keys.
     pub fn all() -> impl Iterator<Item = Self> {
         let pages = Page::ALL.map(|entry| Self::Show(entry.page));
         Self::BEFORE_PAGES.into_iter().chain(pages).chain(Self::AFTER_PAGES)
     }
 
-    /// Its words in a menu, and what it does in a sentence.
+    /// Its name in menus, and a sentence about what it does.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Open => ("Open…", "Open a folder of images, a library, a model or an image"),
@@ -301,13 +301,13 @@ impl Action {
         !shortcut.modifiers.command && !matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11)
     }
 
-    /// The actions whose keys were pressed; those of single letters are dead while a text field has
-    /// the keyboard, or where letters are for something else (`has_own_keys`).
+    /// The actions whose keys were pressed. Plain keys are ignored while a text field has the
+    /// focus, or when the page uses them itself (`has_own_keys`).
     pub fn pressed(ctx: &Context, has_own_keys: bool) -> Vec<Self> {
         let writes = ctx.text_edit_focused();
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let mut found = Vec::new();
-        // The shortcuts with more keys come first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
+        // Shortcuts with Shift come first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
         let mut all: Vec<(Self, &KeyboardShortcut)> =
             Self::all().flat_map(|action| action.shortcuts().iter().map(move |shortcut| (action, shortcut))).collect();
         all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
@@ -317,7 +317,7 @@ impl Action {
             if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) || is_taken {
                 continue;
             }
-            // Enter belongs to whatever has the keyboard.
+            // Enter belongs to the widget that has the focus.
             if has_focus && shortcut.logical_key == Key::Enter {
                 continue;
             }
@@ -330,7 +330,7 @@ impl Action {
             let anew = ctx.input(|input| input.events.iter().filter(|event| is_it(event)).count());
             let presses = ctx.input_mut(|input| input.count_and_consume_key(shortcut.modifiers, shortcut.logical_key));
             match action {
-                // Who presses fast takes several acts back within a frame; who holds the key, one.
+                // Several presses within a frame count each; repeats of a held key count once.
                 Self::Undo | Self::Redo => found.extend(std::iter::repeat_n(action, anew.max(presses.min(1)))),
                 _ if presses > 0 && !found.contains(&action) => found.push(action),
                 _ => {}
@@ -370,7 +370,7 @@ impl Action {
     }
 }
 
-/// An export's words in a menu, and what it does in a sentence.
+/// An export's name in menus, and a sentence about what it does.
 fn exported(what: Export) -> (&'static str, &'static str) {
     const LABELS: &str = "A row for each image with its class";
     const CAPTIONS: &str = "What is said of each image";

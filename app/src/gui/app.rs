@@ -1,5 +1,5 @@
-//! The window's loop: what was asked for is done and what the desk has done is followed, then
-//! everything is painted.
+//! The window's loop: performs what was requested, takes in what the desk has done, then paints
+//! everything.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct App {
     textures: Textures,
     pictures: PictureTextures,
     pub(super) asks: Vec<Ask>,
-    /// Whether the window may close though something is going on.
+    /// Whether the window may close although jobs are running.
     may_leave: bool,
 }
 
@@ -48,14 +48,14 @@ impl App {
     /// A window on a session. Settings are read from and written to `settings_place`.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system refuses to start a thread.
     pub fn new(ctx: &Context, session: Session, settings_place: Option<PathBuf>, dialogs: Box<dyn Dialogs>) -> anyhow::Result<Self> {
         let (kept, problems) = KeptSettings::load(settings_place);
         let settings = &kept.settings;
         let session = if settings.threads > 0 { session.with_threads(settings.threads)? } else { session };
         let woken = ctx.clone();
         let mut desk = Desk::new(session, Arc::new(move || woken.request_repaint()))?;
-        // The keys for that are the window's own, and change the setting.
+        // The window has zoom keys of its own, which change the setting.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         kept.apply(ctx, &mut desk);
         desk.set_label_order(settings.label_order);
@@ -81,22 +81,22 @@ impl App {
         self.run(Command::Open(path));
     }
 
-    /// Asks for something, as a panel does.
+    /// Requests a command, as a panel does.
     pub fn ask(&mut self, command: Command) {
         self.asks.push(Ask::Command(command));
     }
 
-    /// The library and what goes on.
+    /// The desk: the open library and the running jobs.
     pub fn desk(&self) -> &Desk {
         &self.desk
     }
 
-    /// How the window stands, whatever page it shows.
+    /// The state that all pages share.
     pub fn view_mut(&mut self) -> &mut View {
         &mut self.view
     }
 
-    /// How each page stands.
+    /// The state of each page.
     pub fn pages_mut(&mut self) -> &mut Pages {
         &mut self.pages
     }
@@ -114,10 +114,10 @@ impl App {
         self.parts().1.end_search();
     }
 
-    /// What has been asked for is done, what has been done is taken in.
+    /// Performs what was requested, and takes in what the desk has done.
     pub fn logic(&mut self, ctx: &Context) {
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
-            // Letters are the labelling page's own.
+            // The labelling page uses plain letters itself.
             let has_own_keys = self.view.page == Page::Label && self.view.viewer.is_none() && self.desk.state().is_some();
             self.asks.extend(Action::pressed(ctx, has_own_keys).into_iter().map(Ask::Action));
         }
@@ -126,7 +126,7 @@ impl App {
             self.asks.push(Ask::Chose(purpose, path));
         }
         self.poll();
-        // What is asked for meanwhile is done as well.
+        // Performing a request can add others.
         while !self.asks.is_empty() {
             for ask in std::mem::take(&mut self.asks) {
                 self.answer(ctx, ask);
@@ -152,8 +152,7 @@ impl App {
         }
     }
 
-    /// Takes in what the desk has done: another library may be open, and an answer that came is
-    /// turned to.
+    /// Takes in what the desk has done. Turns to the page of an answer that has come.
     fn poll(&mut self) {
         let like = self.desk.searching().like().map(Arc::as_ptr);
         self.drive(|desk| {
@@ -171,7 +170,8 @@ impl App {
         }
     }
 
-    /// Lets the desk do something, and begins anew where it opens or closes a library by that.
+    /// Lets the desk work. If that opens or closes a library, the state that belongs to a library
+    /// is reset.
     fn drive(&mut self, work: impl FnOnce(&mut Desk)) {
         let before = self.desk.source().map(Path::to_owned);
         work(&mut self.desk);
@@ -183,7 +183,7 @@ impl App {
         self.view.begin_library();
         self.pages.begin_library();
         match source {
-            // The sample is always at hand.
+            // The sample is always at hand, so it is not listed among what was opened lately.
             Some(source) if self.desk.opening().tray().is_empty() => self.kept.settings.remember(&source),
             Some(_) => {}
             None => self.desk.look_for(self.kept.settings.recents.clone()),
@@ -213,7 +213,7 @@ impl App {
         }
     }
 
-    /// Has the desk do something; the window follows.
+    /// Runs a command by the desk, and updates the state of the window.
     pub(super) fn run(&mut self, command: Command) {
         match &command {
             Command::Recognise(_) => self.turn_to_recognition(),
@@ -230,14 +230,14 @@ impl App {
         self.turn_to(Page::Recognise);
     }
 
-    /// The page that is shown asks for what it needs of the library.
+    /// Lets the page on the screen request what it needs of the library.
     fn refresh_page(&mut self) {
         if self.desk.state().is_some() {
             self.pages.of(self.view.page).refresh(&mut self.asks);
         }
     }
 
-    /// Thumbnails: asks for those that the last frame missed, and takes in those that came.
+    /// Takes in the thumbnails that have come, and requests those that the last frame missed.
     fn fetch(&mut self, ctx: &Context) {
         for (hash, picture) in self.desk.take_thumbnails() {
             self.textures.put(hash.0, picture);
@@ -255,7 +255,7 @@ impl App {
         self.pictures.begin(ctx, &self.desk);
     }
 
-    /// Leaving while something goes on is asked once.
+    /// Asks for confirmation when the window is closed while jobs are running.
     fn leave(&mut self, ctx: &Context) {
         if ctx.input(|input| input.viewport().close_requested()) && self.desk.jobs().is_busy() && !self.may_leave {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
@@ -263,7 +263,7 @@ impl App {
         }
     }
 
-    /// The pages, and what they are painted with.
+    /// The pages, and the context that they are painted with.
     fn parts(&mut self) -> (&mut Pages, Panel<'_>) {
         let panel = Panel {
             desk: &self.desk,

@@ -1,5 +1,4 @@
-//! What is asked for while the window is painted; all of it is done, in order, before the next
-//! frame.
+//! Requests made while the window is painted; they are performed, in order, before the next frame.
 
 use std::path::PathBuf;
 
@@ -9,12 +8,12 @@ use super::listing::Scope;
 use super::page::Page;
 use crate::command::Command;
 
-/// Something to be done before the next frame.
+/// A request, performed before the next frame.
 #[derive(Clone, Debug)]
 pub enum Ask {
-    /// Run a command by the desk.
+    /// Run a command on the desk.
     Command(Command),
-    /// Do what an action of a menu, a key or the palette stands for.
+    /// Perform an action of a menu, a key or the palette.
     Action(Action),
     /// Turn to a page.
     TurnTo(Page),
@@ -22,10 +21,10 @@ pub enum Ask {
     Show(Scope),
     /// Open the system's dialog for a path.
     OpenDialog(Purpose, Wants),
-    /// Wait no longer for it.
+    /// Stop waiting for the system's dialog.
     GiveUpDialog,
     /// A path was chosen.
     Chose(Purpose, PathBuf),
-    /// Close the window though something is going on.
+    /// Close the window although jobs are running.
     Leave,
 }

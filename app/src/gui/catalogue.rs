@@ -1,4 +1,4 @@
-//! The images that are shown: filter, sort order, the list that these lead to, and counts.
+//! The images that are shown: filters, sort order, the resulting list, and counts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::listing::{Census, Scope, Sort, list};
 use super::selection::Selection;
 use crate::session::desk::Desk;
 
-/// The images that are shown; list and counts are worked out anew only when something changed.
+/// The images that are shown. List and counts are computed anew only when something has changed.
 #[derive(Default)]
 pub struct Catalogue {
     /// The filters, all of which an image has to pass.
@@ -23,7 +23,7 @@ pub struct Catalogue {
     made_for: Option<MadeFor>,
 }
 
-/// What list and counts were worked out from.
+/// What list and counts were computed from.
 struct MadeFor {
     state: State,
     report: Option<Arc<Report>>,
@@ -34,9 +34,9 @@ struct MadeFor {
 /// What has changed.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// Whether the library, or the report on its recogniser, is another one than before.
+    /// Whether the library, or the report on its recogniser, has changed.
     pub library: bool,
-    /// The images among which searches find now, where these changed; `None` inside is all of them.
+    /// The images to search among, if these have changed; `None` inside means all.
     pub narrowed: Option<Option<Arc<Vec<ItemId>>>>,
 }
 
@@ -46,18 +46,18 @@ impl Catalogue {
         Arc::clone(&self.list)
     }
 
-    /// How many images there are of each kind.
+    /// The number of images of each kind.
     pub fn census(&self) -> Arc<Census> {
         Arc::clone(&self.census)
     }
 
-    /// Forgets the library; the order stays.
+    /// Forgets the library; the sort order stays.
     pub fn clear(&mut self) {
         *self = Self { sort: self.sort, ..Self::default() };
     }
 
-    /// Brings list and counts up to date with the open library, and takes out of the selection what
-    /// is not there or not shown.
+    /// Brings list and counts up to date with the open library, and deselects images that are gone
+    /// or no longer shown.
     pub fn refresh(&mut self, desk: &Desk, selection: &mut Selection) -> Changes {
         let Some(state) = desk.state() else { return Changes::default() };
         let report = desk.recognising().report().map(|(report, _)| report);
@@ -75,7 +75,7 @@ impl Catalogue {
         self.list = Arc::new(list(state, &self.census, &self.scopes, self.sort));
         selection.retain(|id| state.image(id).is_some());
         if old.is_some_and(|old| old.scopes != self.scopes) {
-            // What is not shown is not labelled.
+            // Images that are not shown must not stay selected: labels apply to the selection.
             let shown: HashSet<ItemId> = self.list.iter().copied().collect();
             selection.retain(|id| shown.contains(&id));
         }

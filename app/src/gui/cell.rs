@@ -1,4 +1,4 @@
-//! What grids and lists show of an image: its thumbnail, name, class and signs.
+//! The cell of an image in grids and lists: its thumbnail, name, class and badges.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::panel::Panel;
 use super::theme;
 use super::widgets::grid::Cell;
 
-/// What a grid shows of an image; none where there is no such image.
+/// The cell of an image; `None` if there is no such image.
 pub(super) fn cell(panel: &mut Panel<'_>, id: ItemId) -> Option<Cell> {
     let image = Arc::clone(panel.state()?.image(id)?);
     let hash = image.content.map(|content| content.hash.0);

@@ -7,7 +7,7 @@ use tessera_core::library::event::UserLabel;
 use super::panel::Panel;
 use crate::command::Command;
 
-/// The key that labels images as the class at a place.
+/// The key that labels images with the class at a place in the list.
 pub(super) fn key_of(place: usize) -> Option<String> {
     match place {
         0..=8 => Some((place + 1).to_string()),
@@ -25,7 +25,8 @@ pub(super) fn label_keys(ui: &Ui, panel: &mut Panel<'_>) {
         return;
     }
     let digits = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9, Key::Num0];
-    // With Shift, a digit key is another sign on most keyboards, so the key itself is asked for.
+    // With Shift a digit key gives another character on most keyboards, so the physical key is
+    // read.
     let pressed = ui.input(|input| {
         input.events.iter().find_map(|event| match event {
             egui::Event::Key { key, physical_key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {

@@ -1,4 +1,4 @@
-//! Asking for a path: a field to type it into, and the system's own dialog where there is one.
+//! Choosing a path: a field to type it into, and the system's own dialog if there is one.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -7,7 +7,7 @@ use std::thread;
 use super::actions::Action;
 use crate::command::{Export, ExportFormat};
 
-/// What a path is wanted for.
+/// The purpose of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To be opened, whatever it is.
@@ -29,7 +29,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// What is asked, in words.
+    /// The heading and the explanation shown with the field.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Open => ("Open", "A folder of images, a library, a model or an image"),
@@ -51,7 +51,7 @@ impl Purpose {
         }
     }
 
-    /// Whether it is about something new.
+    /// Whether the path is that of something to be written.
     pub fn is_new(self) -> bool {
         matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture)
     }
@@ -76,7 +76,7 @@ pub enum Wants {
     Folder,
 }
 
-/// What a panel may know of the system's dialogs.
+/// The state of the system's dialogs, as panels see it.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemDialogs {
     /// Whether there are any.
@@ -94,17 +94,18 @@ pub fn typed_path(text: &str) -> PathBuf {
     }
 }
 
-/// The system's dialogs, or what stands for them in tests.
+/// The system's dialogs, or a substitute in tests.
 pub trait Dialogs {
     /// Whether there are any.
     fn are_there(&self) -> bool;
-    /// Asks for a path; the answer comes some polls later. `wake` is called when it is there.
+    /// Opens a dialog for a path; the answer comes some polls later. `wake` is called when it is
+    /// there.
     fn ask(&mut self, purpose: Purpose, wants: Wants, wake: Box<dyn FnOnce() + Send>);
     /// The answer, once; `None` inside is a dialog that was closed.
     fn poll(&mut self) -> Option<(Purpose, Option<PathBuf>)>;
     /// Whether one is open.
     fn is_open(&self) -> bool;
-    /// Waits no longer for the one that is open.
+    /// Stops waiting for the open dialog.
     fn give_up(&mut self);
 }
 
@@ -136,7 +137,7 @@ impl Dialogs for Native {
                 _ if purpose.is_new() => dialog.save_file(),
                 _ => dialog.pick_file(),
             };
-            // Nobody waits after the dialog was given up.
+            // The receiver is gone when nobody waits for the dialog any more.
             let _ = send.send(answer);
             wake();
         });
@@ -166,7 +167,7 @@ impl Dialogs for Native {
     }
 }
 
-/// Dialogs that answer by a script: for tests.
+/// Dialogs with scripted answers, for tests.
 #[derive(Default)]
 pub struct Scripted {
     answers: std::collections::VecDeque<Option<PathBuf>>,
@@ -174,7 +175,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Answers with these paths, one after the other, and then with none.
+    /// Answers with these paths one after another, and then with none.
     pub fn new(answers: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { answers: answers.into_iter().map(Some).collect(), asked: None }
     }

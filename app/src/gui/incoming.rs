@@ -1,4 +1,4 @@
-//! What comes from outside: files dropped on the window, pictures pasted into it, paths that were
+//! Input from outside: files dropped on the window, pictures pasted into it, paths that were
 //! chosen.
 
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ impl App {
         self.asks.extend(dropped.iter().map(|file| Ask::Command(Command::Add(file.path().to_owned()))));
     }
 
-    /// A path was chosen.
+    /// Runs the command that a chosen path is for.
     pub(super) fn chose(&mut self, purpose: Purpose, path: PathBuf) {
         let command = match purpose {
             Purpose::Open => Command::Open(path),

@@ -1,4 +1,4 @@
-//! The settings: read once, taken up and written whenever they have changed.
+//! The settings: read once, applied and written whenever they have changed.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,14 @@ pub(super) struct KeptSettings {
 }
 
 impl KeptSettings {
-    /// Reads the settings that lie at a place. What is wrong with them is told.
+    /// Reads the settings from a file. Each problem with it becomes a notice.
     pub(super) fn load(place: Option<PathBuf>) -> (Self, Vec<Notice>) {
         let (settings, problems) = place.as_deref().map_or_else(Default::default, Settings::load);
         let problems = problems.into_iter().map(|words| Notice { words, tone: Tone::Problem, undo: None });
         (Self { saved: settings.clone(), settings, place }, problems.collect())
     }
 
-    /// Takes them up.
+    /// Applies the settings to the window and the desk.
     pub(super) fn apply(&self, ctx: &Context, desk: &mut Desk) {
         let settings = &self.settings;
         theme::apply(ctx, settings.theme, settings.scale);
@@ -33,9 +33,9 @@ impl KeptSettings {
         desk.limit_picture_memory(settings.picture_megabytes);
     }
 
-    /// Takes them up and has them written by another thread, if they have changed.
+    /// If the settings have changed, applies them and has them written by another thread.
     pub(super) fn keep(&mut self, ctx: &Context, desk: &mut Desk) {
-        // While a slider is dragged its value changes with every frame.
+        // While a slider is dragged, its value changes in every frame.
         if self.settings == self.saved || ctx.egui_is_using_pointer() {
             return;
         }

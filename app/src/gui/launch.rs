@@ -43,7 +43,7 @@ pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
         }
         Ok(Box::new(app))
     };
-    // Some libraries that paint panic where a package is missing; the words are the same then.
+    // Some graphics libraries panic when a package is missing; the message is the same then.
     let outcome = contained(|| eframe::run_native("Tessera", options, Box::new(start)));
     match outcome {
         Ok(Ok(())) => Ok(()),

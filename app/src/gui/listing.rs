@@ -36,7 +36,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// What it is, in words.
+    /// Its name.
     pub fn words(&self) -> String {
         match self {
             Self::Folder(_, path) if path.as_os_str().is_empty() => "this root".into(),
@@ -73,7 +73,7 @@ impl Sort {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Name, Self::Newest, Self::Class, Self::Doubtful];
 
-    /// What it is, in words.
+    /// Its name.
     pub fn words(self) -> &'static str {
         match self {
             Self::Name => "Name",
@@ -106,9 +106,9 @@ pub struct Census {
     pub untagged: usize,
     /// Without a caption.
     pub uncaptioned: usize,
-    /// Taken for another class.
+    /// Predicted to be of another class.
     pub mispredicted: usize,
-    /// With a near copy across the split.
+    /// With a near duplicate among the images that they were evaluated against.
     pub leaks: usize,
     /// Without a file.
     pub missing: usize,

@@ -1,19 +1,19 @@
 //! The window: the only module that knows egui.
 //!
-//! It goes one way: a panel or a key asks (`asks`), `app` answers before the next frame by telling
-//! the desk, and what the desk says comes back by its poll. Painting changes nothing but how the
-//! window stands, and touches no file, lock or decoder.
+//! Data flows one way: a panel or a key makes a request (`asks`); `app` performs it before the next
+//! frame, mostly as a command of the desk; the desk's results come back when it is polled. Painting
+//! changes only the state of the window, and touches no file, lock or decoder.
 //!
-//! How a page is added:
+//! How to add a page:
 //! 1. a variant and a line in `page::Page`: its name, what it shows, its key. Bar, menu, palette
 //!    and list of keys follow;
 //! 2. a file under `pages` with its state (`#[derive(Default)] pub struct ToyView`) and `impl
 //!    PageUi for ToyView`;
-//! 3. a field and an arm in `pages::Pages`, which the compiler asks for;
-//! 4. what it wants done it asks of its `Panel`: `ask` a command, `act` an action, `show` images of
-//!    one kind;
-//! 5. what it needs of the library besides what the desk holds it asks for in `PageUi::refresh`,
-//!    when it is turned to.
+//! 3. a field and an arm in `pages::Pages`, which the compiler demands;
+//! 4. the page makes its requests through its `Panel`: `ask` for a command, `act` for an action,
+//!    `show` for images of one kind;
+//! 5. data of the library that the desk does not hold already is requested in `PageUi::refresh`,
+//!    which is called when the page is turned to.
 
 mod act;
 pub mod actions;

@@ -9,13 +9,13 @@ use super::dialogs::Purpose;
 /// A modal window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Modal {
-    /// A path is asked for.
+    /// Choose a path.
     Path(Purpose),
     /// All commands by their words.
     Palette,
     /// All keys.
     Keys,
-    /// What this is.
+    /// What this program is.
     About,
     /// The settings.
     Settings,
@@ -33,11 +33,11 @@ pub enum Modal {
     Colour(String, [u8; 3]),
     /// Images are to be forgotten.
     Forget(Vec<ItemId>),
-    /// Class folders are to be written, once it is known what that would be.
+    /// The preview of an export into class folders.
     ClassFolders,
     /// A snapshot is to be put back, from so long ago.
     Restore(PathBuf, String),
-    /// The window is to be closed while something is going on.
+    /// The window is to be closed while jobs are running.
     Quit,
 }
 
@@ -53,7 +53,7 @@ pub struct ModalDraft {
 }
 
 impl ModalDraft {
-    /// What a window begins with.
+    /// The text that a window begins with.
     pub fn new(modal: &Modal) -> Self {
         let text = match modal {
             Modal::ClassName(Some(name)) => name.clone(),

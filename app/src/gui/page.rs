@@ -34,7 +34,7 @@ pub struct PageEntry {
 
 impl Page {
     /// All pages, in the order of the enum, which is that of the bar on top.
-    pub const ALL: [PageEntry; 6] = [
+    pub const ALL: &[PageEntry] = &[
         entry(Self::Browse, "Browse", "All images", Key::Num1),
         entry(Self::Label, "Label", "One image after another, each with a suggestion that learns from every label", Key::Num2),
         entry(Self::Recognise, "Recognise", "One image, its class and the reasons", Key::Num3),
@@ -45,8 +45,7 @@ impl Page {
 
     /// How it is listed.
     pub fn entry(self) -> &'static PageEntry {
-        const ALL: &[PageEntry] = &Page::ALL;
-        &ALL[self as usize]
+        &Self::ALL[self as usize]
     }
 
     /// The keys that turn to it.

@@ -16,9 +16,9 @@ use crate::job::JobKind;
 use crate::session::desk::Desk;
 use crate::settings::Settings;
 
-/// The context of a panel: what it may look at, and where it pushes what it asks for.
+/// The context of a panel: the data that it shows, and the queue for its requests.
 pub struct Panel<'a> {
-    /// The open library and the jobs under way.
+    /// The open library and the running jobs.
     pub desk: &'a Desk,
     /// State that all pages share.
     pub view: &'a mut View,
@@ -28,7 +28,7 @@ pub struct Panel<'a> {
     pub pictures: &'a mut PictureTextures,
     /// The settings.
     pub settings: &'a mut Settings,
-    /// What is asked for, in order.
+    /// The requests, in order.
     pub asks: &'a mut Vec<Ask>,
     /// The system's dialogs.
     pub dialogs: SystemDialogs,
@@ -56,22 +56,22 @@ impl Panel<'_> {
         super::theme::class(look.position, look.colour)
     }
 
-    /// Asks the desk to run a command.
+    /// Requests a command of the desk.
     pub fn ask(&mut self, command: Command) {
         self.asks.push(Ask::Command(command));
     }
 
-    /// Asks for an action.
+    /// Requests an action.
     pub fn act(&mut self, action: Action) {
         self.asks.push(Ask::Action(action));
     }
 
-    /// Asks to filter the images by this alone, on the first page, and to end the search.
+    /// Requests to filter the images by this alone, on the first page, and to end the search.
     pub fn show(&mut self, scope: Scope) {
         self.asks.push(Ask::Show(scope));
     }
 
-    /// Asks to end the search, by words and by similarity.
+    /// Requests to end the search, by words and by similarity.
     pub fn end_search(&mut self) {
         if !self.view.search.text.is_empty() {
             self.ask(Command::Search(String::new()));
@@ -82,13 +82,13 @@ impl Panel<'_> {
     }
 }
 
-/// A page: its state, and how it is painted.
+/// A page: its state and its painting.
 pub trait PageUi {
-    /// Asks for what it shows: when it is turned to, and when the library changes while it is on
-    /// the screen.
+    /// Requests data that the page needs. Called when the page is turned to, and when the library
+    /// changes while it is on the screen.
     fn refresh(&self, _asks: &mut Vec<Ask>) {}
 
-    /// Paints what stands at the sides of the window.
+    /// Paints the panels at the sides of the window.
     fn sides_ui(&mut self, _ui: &mut Ui, _panel: &mut Panel<'_>) {}
 
     /// Paints the page.

@@ -1,5 +1,5 @@
-//! Large pictures on the graphics card: those of the recognition, the one that is viewed, what hits
-//! are to look like, those to try.
+//! Textures of large pictures: those of the recognition, the one in the viewer, the image that hits
+//! are to resemble, and the images to try.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::session::desk::Desk;
 use crate::session::desk::view::Recognition;
 use crate::session::like::Like;
 
-/// Textures of large pictures, each made when the desk has another one.
+/// Textures of large pictures, each made anew when the desk has another picture.
 #[derive(Default)]
 pub struct PictureTextures {
     recognition: Option<Arc<Recognition>>,
@@ -27,7 +27,7 @@ pub struct PictureTextures {
 }
 
 impl PictureTextures {
-    /// Puts the pictures that are shown on the graphics card.
+    /// Uploads the pictures that are shown to the graphics card.
     pub fn begin(&mut self, ctx: &Context, desk: &Desk) {
         let load = |name: &str, picture: &RgbImage| ctx.load_texture(name, colour_image(picture), TextureOptions::LINEAR);
         let now = desk.recognising().recognition();
@@ -56,7 +56,7 @@ impl PictureTextures {
         }
     }
 
-    /// The picture of what hits are to look like.
+    /// The picture of the image that hits are to resemble.
     pub fn like(&self) -> Option<&TextureHandle> {
         self.like.as_ref().map(|(_, texture)| texture)
     }
@@ -74,7 +74,7 @@ impl PictureTextures {
         }
     }
 
-    /// The texture of the image that is viewed at some zoom, once it is there.
+    /// The texture of the image in the viewer for some zoom, once it is there.
     pub fn viewed(&mut self, id: ItemId, zoom: f32) -> Option<&TextureHandle> {
         self.viewed.as_mut().and_then(|viewed| viewed.at(id, zoom))
     }

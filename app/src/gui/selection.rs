@@ -1,4 +1,4 @@
-//! Which images are selected, and what clicks and keys do to that.
+//! The selected images, and how clicks and keys change them.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub enum Pick {
 }
 
 impl Pick {
-    /// What the keys held down mean for a click.
+    /// The pick that a click means with these keys held down.
     pub fn of(modifiers: egui::Modifiers) -> Self {
         if modifiers.shift {
             Self::Range
@@ -61,12 +61,12 @@ impl Selection {
         self.chosen.contains(&id)
     }
 
-    /// Where the keyboard is.
+    /// The cursor: where the arrow keys move from.
     pub fn cursor(&self) -> Option<ItemId> {
         self.cursor
     }
 
-    /// The image that is shown by itself: the one under the keyboard if it is selected.
+    /// The image that viewer and inspector show: the one at the cursor if it is selected.
     pub fn one(&self) -> Option<ItemId> {
         self.cursor.filter(|id| self.contains(*id)).or_else(|| self.chosen.first().copied())
     }
@@ -94,11 +94,11 @@ impl Selection {
         self.place = list.iter().position(|other| *other == id).unwrap_or(0);
     }
 
-    /// Moves the keyboard by some places in a list, and picks what is there.
+    /// Moves the cursor by some places in a list, and picks the image there.
     pub fn step(&mut self, list: &[ItemId], by: isize, pick: Pick) -> Option<usize> {
         let last = list.len().checked_sub(1)?;
         let now = self.cursor.and_then(|id| list.iter().position(|other| *other == id));
-        // What was under the keyboard may have left the list: another has its place.
+        // The image at the cursor may have left the list: then the one in its place counts.
         let to = match now {
             None if by == 1 => self.place,
             now => now.unwrap_or(self.place).saturating_add_signed(by),
@@ -117,7 +117,7 @@ impl Selection {
         self.anchor = self.cursor;
     }
 
-    /// Selects what is not, of a list.
+    /// Inverts the selection within a list.
     pub fn invert(&mut self, list: &[ItemId]) {
         let others: Vec<ItemId> = list.iter().copied().filter(|id| !self.chosen.contains(id)).collect();
         self.set(others);
@@ -128,7 +128,7 @@ impl Selection {
         self.chosen.clear();
     }
 
-    /// Keeps only what is still there.
+    /// Keeps only the images for which `is_there` holds.
     pub fn retain(&mut self, is_there: impl Fn(ItemId) -> bool) {
         self.chosen.retain(|id| is_there(*id));
         self.cursor = self.cursor.filter(|id| is_there(*id));

@@ -27,7 +27,7 @@ struct Held {
     shown: u64,
 }
 
-/// Thumbnails that are put on the card in one frame; more would make it late.
+/// Thumbnails that are uploaded to the card in one frame at most; more would delay the frame.
 const UPLOADS: usize = 16;
 
 /// A picture for the graphics card.
@@ -50,7 +50,7 @@ impl Textures {
         }
     }
 
-    /// The thumbnail of a file; when it is not there, it is wanted.
+    /// The thumbnail of a file; a miss is recorded, to be reported by [`Textures::missing`].
     pub fn get(&mut self, hash: u128, image: ItemId) -> Option<&TextureHandle> {
         match self.held.get_mut(&hash) {
             Some(held) => {
@@ -81,8 +81,8 @@ impl Textures {
         }
     }
 
-    /// Begins a frame: puts some of what was fetched on the card, and makes room. Returns whether
-    /// more is waiting.
+    /// Begins a frame: uploads some of the fetched thumbnails, and evicts old ones. Returns whether
+    /// more are waiting.
     pub fn begin(&mut self, ctx: &Context) -> bool {
         self.frame += 1;
         self.wanted.clear();
@@ -97,7 +97,7 @@ impl Textures {
         if self.bytes > self.limit {
             let mut oldest: Vec<(u64, u128)> = self.held.iter().map(|(hash, held)| (held.shown, *hash)).collect();
             oldest.sort_unstable();
-            // What is on the screen stays even when that is more than fits.
+            // What is on the screen stays even if it exceeds the limit.
             for (_, hash) in oldest.into_iter().take_while(|(shown, _)| *shown + 2 < self.frame) {
                 if self.bytes <= self.limit * 9 / 10 {
                     break;

@@ -4,7 +4,7 @@ use egui::{Color32, CornerRadius, FontFamily, FontId, Stroke, TextStyle, Theme, 
 
 use crate::settings;
 
-/// Points between things that belong together.
+/// Points between widgets that belong together.
 pub const GAP: f32 = 8.0;
 /// Rounding of cards, cells and chips.
 pub const ROUNDING: u8 = 6;
@@ -75,12 +75,12 @@ fn visuals(dark: bool) -> Visuals {
     v
 }
 
-/// The colour of what is chosen and of what should be done next.
+/// The accent colour: of what is selected, and of the main button.
 pub fn accent(ui: &egui::Ui) -> Color32 {
     if ui.visuals().dark_mode { ACCENT_DARK } else { ACCENT }
 }
 
-/// What stands on the accent colour.
+/// The text colour on the accent colour.
 pub fn on_accent(ui: &egui::Ui) -> Color32 {
     if ui.visuals().dark_mode { Color32::from_gray(16) } else { Color32::WHITE }
 }
@@ -95,19 +95,20 @@ pub fn card(ui: &egui::Ui) -> Color32 {
     if ui.visuals().dark_mode { Color32::from_gray(37) } else { Color32::WHITE }
 }
 
-/// Something that went well.
+/// The colour of success.
 pub fn good(ui: &egui::Ui) -> Color32 {
     if ui.visuals().dark_mode { Color32::from_rgb(110, 200, 130) } else { Color32::from_rgb(24, 120, 60) }
 }
 
-/// The ground of a matrix cell that holds `share` of its row: good on the diagonal, bad beside it.
+/// The background of a matrix cell that holds `share` of its row: good on the diagonal, bad
+/// elsewhere.
 pub fn matrix_cell(ui: &egui::Ui, share: f32, right: bool) -> Color32 {
     let base = card(ui);
     let full = if right { accent(ui) } else { ui.visuals().error_fg_color };
     base.lerp_to_gamma(full, 0.12 + 0.7 * share.clamp(0.0, 1.0))
 }
 
-/// Text that can be read on a ground of any colour.
+/// A text colour that is readable on a background of any colour.
 pub fn text_on(ground: Color32) -> Color32 {
     let [r, g, b, _] = ground.to_array().map(f32::from);
     if 0.299 * r + 0.587 * g + 0.114 * b > 140.0 { Color32::from_gray(20) } else { Color32::from_gray(250) }
@@ -136,12 +137,12 @@ pub fn tile(number: usize) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 
-/// The line around what has the keyboard.
+/// The outline of the widget that has the focus.
 pub fn focus(ui: &egui::Ui) -> Stroke {
     Stroke::new(2.0, accent(ui))
 }
 
-/// A sign in the corner of a thumbnail.
+/// A badge in the corner of a thumbnail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Badge {
     /// Predicted wrongly.
@@ -154,7 +155,7 @@ pub enum Badge {
     Caption,
 }
 
-/// The colour of a sign.
+/// The colour of a badge.
 pub fn badge(badge: Badge) -> Color32 {
     match badge {
         Badge::Wrong => Color32::from_rgb(196, 62, 48),

@@ -1,4 +1,4 @@
-//! Notices at the bottom right: short ones go by themselves, problems stay until they are closed.
+//! Notices at the bottom right: most disappear by themselves, problems stay until they are closed.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,13 @@ use crate::session::desk::view::{Notice, Tone};
 
 /// How long a short notice stays.
 const STAY: Duration = Duration::from_secs(5);
-/// How often it is looked whether one has stayed long enough.
+/// Time between repaints while a short notice is shown.
 const TICK: Duration = Duration::from_millis(500);
-/// Short notices that stay when another one comes.
+/// Older short notices that stay when another one comes.
 const OLDER: usize = 1;
 /// Notices on the screen at most.
 const MOST: usize = 6;
-/// Letters of a notice that are shown; the whole is in the log.
+/// Characters of a notice that are shown; the log has all of it.
 const LONGEST: usize = 240;
 
 /// The notices on the screen, the oldest first.
@@ -43,7 +43,7 @@ impl Toasts {
         self.0.iter()
     }
 
-    /// Shows a notice. What went well makes room for it; problems stay until they are closed.
+    /// Shows a notice. Older short ones make room for it; problems stay until they are closed.
     pub fn push(&mut self, notice: Notice) {
         let mut short = self.0.iter().filter(|toast| !toast.is_problem()).count();
         self.0.retain(|toast| {
@@ -56,12 +56,12 @@ impl Toasts {
         self.0.drain(..surplus);
     }
 
-    /// Shows a sentence that is worth knowing.
+    /// Shows a sentence as information.
     pub fn note(&mut self, words: impl Into<String>) {
         self.push(Notice { words: words.into(), tone: Tone::Note, undo: None });
     }
 
-    /// Drops the short ones that have stayed long enough.
+    /// Drops the short notices that have been shown long enough.
     pub fn expire(&mut self, ctx: &Context) {
         let now = Instant::now();
         self.0.retain(|toast| toast.is_problem() || now - toast.since < STAY);
@@ -75,8 +75,8 @@ impl Toasts {
         self.0.pop();
     }
 
-    /// Paints them. `last` is the act that an undo would take back: the notice of it alone offers
-    /// that. Returns whether that was pressed.
+    /// Paints the notices. `last` is the act that an undo would revert: only its notice offers to
+    /// undo. Returns whether that was pressed.
     pub fn ui(&mut self, ctx: &Context, last: Option<EventId>) -> bool {
         let (mut closed, mut undone) = (None, false);
         if self.0.is_empty() {

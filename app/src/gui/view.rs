@@ -87,12 +87,12 @@ impl View {
         self.modal = Some(modal);
     }
 
-    /// Takes up the words of another search.
+    /// Notes the words of another search, and clears the selection.
     pub fn begin_search(&mut self, words: &str) {
         if self.search.text != words {
             words.clone_into(&mut self.search.text);
         }
-        // What was selected was an answer to something else.
+        // The selected images were hits of another search.
         self.selection.clear();
     }
 

@@ -18,12 +18,12 @@ const CLOSE: f32 = 8.0;
 pub(super) struct Viewed {
     id: ItemId,
     pixels: Arc<RgbImage>,
-    /// The picture for the graphics card, while another thread makes it.
+    /// The picture for the graphics card, while another thread converts it.
     coming: Option<Receiver<ColorImage>>,
     texture: Option<TextureHandle>,
-    /// How its pixels are enlarged.
+    /// The filter with which the texture was made.
     filter: TextureFilter,
-    /// How they are to be: with hard edges, for looking closely, or without.
+    /// The filter that the zoom calls for: nearest neighbour when enlarged much, otherwise linear.
     wanted: TextureFilter,
 }
 
@@ -49,14 +49,14 @@ impl Viewed {
                 true => colour_image(&Picture::shrunk((*pixels).clone(), side).pixels),
                 false => colour_image(&pixels),
             };
-            // Nobody waits when the viewer was closed.
+            // The receiver is gone when the viewer was closed.
             let _ = send.send(image);
             ctx.request_repaint();
         });
         self.coming = prepared.is_ok().then_some(coming);
     }
 
-    /// Begins a frame: puts what has come on the graphics card.
+    /// Begins a frame: uploads a converted picture to the graphics card.
     pub(super) fn begin(&mut self, ctx: &Context) {
         if self.filter != self.wanted && self.coming.is_none() {
             self.filter = self.wanted;

@@ -160,14 +160,14 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 /// The width that all buttons at the right need.
 const ROOM: f32 = 760.0;
 
-/// The whole pixels between two corners; none when they are too few to look like anything.
+/// The whole pixels between two corners; `None` when they are too few to be compared.
 fn part(from: egui::Pos2, to: egui::Pos2) -> Option<Crop> {
     let (low, high) = (from.min(to).floor(), from.max(to).floor());
     let (width, height) = ((high.x - low.x) as u32, (high.y - low.y) as u32);
     (width.min(height) >= LEAST).then_some(Crop([low.x as u32, low.y as u32, width, height]))
 }
 
-/// A zoom between half of what fits and very close.
+/// Limits a zoom: from half of what fits the window up to a close-up.
 fn within(zoom: f32, fit: f32) -> f32 {
     zoom.clamp(fit.min(1.0) * 0.5, 32.0)
 }

@@ -1,4 +1,5 @@
-//! The whole window: bars on top and at the bottom, between them a page, and what stands in front.
+//! The whole window: bars on top and at the bottom, a page between them, notices and modal windows
+//! in front.
 
 use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
 
@@ -34,7 +35,7 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
     modals::modals_ui(ui.ctx(), panel);
 }
 
-/// Notices. Escape closes the newest where nothing else is ended by it.
+/// Paints the notices. Escape closes the newest one, unless it has another meaning at the moment.
 fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
     let ctx = ui.ctx();
     let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
@@ -52,7 +53,7 @@ fn bar(ui: &Ui) -> Frame {
     Frame::new().fill(ui.visuals().window_fill).inner_margin(Margin::symmetric(12, 7))
 }
 
-/// While files hover over the window, it says what becomes of them.
+/// While files are dragged over the window, says what dropping them does.
 fn drop_ui(ui: &Ui) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;

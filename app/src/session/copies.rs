@@ -1,5 +1,4 @@
-//! Images given out of a library: into a folder for each class, or under names that tell what they
-//! show.
+//! Exports of images: into a folder for each class, or under NORB-style names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -18,10 +17,10 @@ use tessera_core::{Error, Result};
 
 use crate::command::ExportFormat;
 
-/// Bytes that the name of a file may have.
+/// The longest name of a file, in bytes.
 const LONGEST: usize = 255;
-/// Of a class's name so many are the name of a file or folder, so that something can stand behind
-/// it.
+/// The longest part of a class's name that is used in the name of a file or folder, in bytes: a
+/// number and an extension must fit behind it.
 const PLAIN: usize = 200;
 
 /// What an export wrote, or would write.
@@ -29,29 +28,30 @@ const PLAIN: usize = 200;
 pub struct Written {
     /// Rows or files.
     pub n: usize,
-    /// Labelled images that were left out, for their files are not there.
+    /// Labelled images that were left out because their files are missing.
     pub missing: usize,
     /// Class folders with their images.
     pub folders: Vec<(String, usize)>,
     /// Bytes of all copied images.
     pub bytes: u64,
-    /// Images in class folders that get a number, for another of their folder has their name.
+    /// Images in class folders whose names get a number because another image of their folder has
+    /// the same name.
     pub renamed: usize,
 }
 
-/// What an export into class folders would write, and whether it can.
+/// The preview of an export into class folders: what it would write, and whether it can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// What it would write.
     pub written: Written,
-    /// Why it cannot be written there, if it cannot.
+    /// Why it cannot be written there, in words; `None` if it can.
     pub in_the_way: Option<String>,
 }
 
-/// Where each image is copied from and to.
+/// The source and the destination of each copied image.
 type Copies = Vec<(PathBuf, PathBuf)>;
 
-/// What an export of a library's labels into class folders below `to` would write; nothing is.
+/// Previews an export of a library's labels into class folders below `to`; nothing is written.
 ///
 /// # Errors
 /// [`Error::Cancelled`].
@@ -60,7 +60,7 @@ pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progre
     Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
 }
 
-/// What a library's labelled images are copied to.
+/// The copies that an export of a library's labelled images makes.
 pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, to: &Path, progress: &Progress) -> Result<(Copies, Written)> {
     let state = hold(library).state().clone();
     let labelled = labelled(&state, progress)?;
@@ -80,7 +80,7 @@ pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, to: &Path, 
     Ok((copies, written))
 }
 
-/// The labelled images whose files are there now, with their labels and files.
+/// The labelled images whose files exist, with their labels and files.
 fn labelled<'a>(state: &'a State, progress: &Progress) -> Result<Vec<(&'a Image, &'a str, PathBuf)>> {
     let known = state.images().filter(|image| image.is_here());
     let known: Vec<_> = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?))).collect();
@@ -95,8 +95,8 @@ fn labelled<'a>(state: &'a State, progress: &Progress) -> Result<Vec<(&'a Image,
     Ok(there)
 }
 
-/// Copies images, or links to them, to where nothing is. What was begun and cannot be ended is
-/// taken away again.
+/// Copies images, or links to them; no destination may exist. After an error or a cancellation
+/// everything that was written is removed again.
 pub(super) fn copy(copies: &[(PathBuf, PathBuf)], links: bool, progress: &Progress) -> Result<()> {
     progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
     let mut made = Made::default();
@@ -113,7 +113,8 @@ pub(super) fn copy(copies: &[(PathBuf, PathBuf)], links: bool, progress: &Progre
     outcome
 }
 
-/// What an export has made so far. What others put there meanwhile is not in it.
+/// The files and folders that an export has created so far, without those that other programs
+/// created meanwhile.
 #[derive(Default)]
 struct Made {
     files: Vec<PathBuf>,
@@ -121,7 +122,7 @@ struct Made {
 }
 
 impl Made {
-    /// Makes a folder and those above it, as far as they are not there.
+    /// Creates a folder and its missing parents.
     fn folder(&mut self, path: &Path) -> std::io::Result<()> {
         if path.is_dir() {
             return Ok(());
@@ -134,7 +135,7 @@ impl Made {
         Ok(())
     }
 
-    /// Copies a file to where none is.
+    /// Copies a file; the destination must not exist.
     fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
         let mut source = File::open(from).map_err(Error::io("read", from))?;
         let mut target = File::create_new(to).map_err(Error::io("create", to))?;
@@ -149,21 +150,21 @@ impl Made {
         Ok(())
     }
 
-    /// Takes it all away again, but for folders in which others have put something. What cannot be
-    /// taken away stays: the next export says that it is there.
+    /// Removes everything again, except folders that hold other files. What cannot be removed
+    /// stays, and the next export reports it.
     fn take_away(self) {
         self.files.iter().for_each(|file| drop(fs::remove_file(file)));
         self.folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 
-/// Makes a symbolic link, which works across disks and shows where it leads.
+/// Creates a symbolic link, which works across disks and shows its target.
 #[cfg(unix)]
 fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(std::path::absolute(from)?, to)
 }
 
-/// Makes a symbolic link, or where that is not allowed a second name of the same file.
+/// Creates a symbolic link, or a hard link where that is not allowed.
 #[cfg(not(unix))]
 fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     #[cfg(windows)]
@@ -173,7 +174,7 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::hard_link(from, to)
 }
 
-/// Refuses a folder with things in it, and what is no folder.
+/// Refuses a folder that is not empty, and anything that is not a folder.
 pub(super) fn check_empty(to: &Path) -> Result<()> {
     let found = match fs::read_dir(to) {
         Ok(mut entries) => match entries.next() {
@@ -186,8 +187,8 @@ pub(super) fn check_empty(to: &Path) -> Result<()> {
     Err(Error::data(to, "a new or empty folder", found, "choose another name for the images"))
 }
 
-/// Where each labelled image is copied from and to, in a folder for its class. Files and classes of
-/// one name get numbers; names that differ in capitals alone are one name to some systems.
+/// The copies of labelled images into a folder for each class. Files and classes of the same name
+/// get numbers; names that differ only in case count as the same, as some systems have it.
 fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Copies {
     let mut folders: HashMap<&str, PathBuf> = HashMap::new();
     let mut classes = Names::default();
@@ -201,16 +202,16 @@ fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Copies {
     copies
 }
 
-/// Names that are taken in a folder.
+/// The names that are taken in a folder.
 #[derive(Default)]
 struct Names {
     taken: HashSet<String>,
-    /// The number to be tried next for a name.
+    /// The next number to be tried for a name.
     next: HashMap<String, usize>,
 }
 
 impl Names {
-    /// That name, or with a number before its ending if it is taken.
+    /// Takes a name, with a number before its extension if it is taken already.
     fn take(&mut self, name: &OsStr) -> OsString {
         let mut one = name.to_owned();
         while !self.taken.insert(folded(&one)) {
@@ -222,12 +223,12 @@ impl Names {
     }
 }
 
-/// A name as systems see it that do not tell capitals.
+/// A name as case-insensitive systems see it.
 fn folded(name: &OsStr) -> String {
     name.to_string_lossy().to_lowercase()
 }
 
-/// A file's name with a number before its ending, no longer than a file's name may be.
+/// A file's name with a number before its extension, of at most [`LONGEST`] bytes.
 fn numbered(name: &OsStr, number: usize) -> OsString {
     let path = Path::new(name);
     let ending = path.extension().filter(|ending| ending.len() < PLAIN);
@@ -248,9 +249,9 @@ fn shortened(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The same in one folder, under names that tell class, instance, elevation, azimuth, lighting and
-/// camera; what is not known is 0. Where two would have one name, each also gets the number of its
-/// image.
+/// The copies of labelled images into one folder, under names that hold class, instance, elevation,
+/// azimuth, lighting and camera; what is not known is 0. When two would have the same name, each
+/// also gets the number of its image.
 fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Copies> {
     let mut named = Vec::new();
     for (image, label, from) in labelled {
@@ -284,7 +285,7 @@ pub(super) fn plain(class: &str) -> String {
     let is_plain = |(i, c): (usize, char)| !c.is_control() && !"/\\:*?\"<>|".contains(c) && (i, c) != (0, '.');
     let name: String = class.char_indices().map(|(i, c)| if is_plain((i, c)) { c } else { '_' }).collect();
     let name = shortened(&name, PLAIN);
-    // Some systems drop dots and blanks at the end, and have devices of some names.
+    // Some systems drop trailing dots and blanks, and reserve some names for devices.
     let (kept, dropped) = name.split_at(name.trim_end_matches(['.', ' ']).len());
     let name = format!("{kept}{}", "_".repeat(dropped.chars().count()));
     let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();

@@ -1,4 +1,4 @@
-//! What learning an image costs: measured on images of a library, which were learned long ago.
+//! The time of learning an image, measured on images that a library has learned already.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use tessera_core::picture::decode::SIDE;
 
 use super::Session;
 
-/// Images that are learned again.
+/// Images that are learned again for the measurement.
 const SAMPLE: usize = 50;
 
 impl Session {
@@ -33,7 +33,7 @@ impl Session {
             let decoded = chosen.into_par_iter().map(|(class, example)| Some((class, example, decode(example)?)));
             let pictures: Vec<_> = decoded.flatten().collect();
             let Some((_, _, first)) = pictures.first() else { return Ok(None) };
-            // What is timed is a warm machine.
+            // The first image warms the caches and is not timed.
             again.elements(first)?;
             let start = Instant::now();
             let elements: Vec<Elements> = pictures.par_iter().map(|(.., picture)| again.elements(picture)).collect::<Result<_>>()?;

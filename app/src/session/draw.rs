@@ -1,5 +1,5 @@
-//! Draw an explanation: the query beside the training images that won most of its pieces, matches
-//! joined by lines.
+//! Draws an explanation: the query beside the training images that won most of its pieces, with
+//! matches joined by lines.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ const TILES: usize = 6;
 /// Matches drawn in each of them.
 const MATCHES: usize = 5;
 
-/// The colours of the training images, which differ in hue and are of like lightness.
+/// The colours of the training images: different hues of similar lightness.
 pub const COLOURS: [Rgb<u8>; TILES] =
     [Rgb([214, 62, 62]), Rgb([35, 120, 200]), Rgb([40, 150, 80]), Rgb([205, 120, 20]), Rgb([140, 80, 190]), Rgb([20, 150, 160])];
 
@@ -35,7 +35,7 @@ pub const COLOURS: [Rgb<u8>; TILES] =
 pub struct Drawing {
     /// The picture.
     pub picture: RgbImage,
-    /// Training images that were not found, and stayed empty frames.
+    /// Training images that were not found; their frames are empty.
     pub missing: usize,
 }
 

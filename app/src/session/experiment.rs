@@ -1,4 +1,4 @@
-//! Experiments with recognisers: train here, test there, or leave objects out.
+//! Experiments with recognisers: separate training and test images, or leave-one-object-out.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use tessera_core::{Error, Result, random};
 
 use super::Session;
 
-/// Which images are trained on and which are tested.
+/// How images are split into training and test images.
 pub enum TestSplit<'a> {
     /// Two folders.
     Folders {
-        /// Trained on.
+        /// Training images.
         train: &'a Path,
-        /// Tested.
+        /// Test images.
         test: &'a Path,
     },
     /// One folder: the objects of these instance numbers are tested, the others trained on.
@@ -33,22 +33,22 @@ pub enum TestSplit<'a> {
     LeaveObjectOut {
         /// The folder.
         data: &'a Path,
-        /// Instance numbers that are not looked at.
+        /// Instance numbers that are left out altogether.
         without: &'a [u32],
         /// Images tested at most.
         limit: usize,
     },
 }
 
-/// What an experiment gave.
+/// The outcome of an experiment.
 pub struct Outcome {
-    /// The machine and how its training went.
+    /// The machine and statistics of its training.
     pub learned: Learned,
-    /// The answers.
+    /// The predictions and scores.
     pub tested: RecognitionScores,
     /// The bytes the machine takes on disk.
     pub model_bytes: u64,
-    /// Files and folders that were passed over.
+    /// Files and folders that were skipped.
     pub skipped: Vec<Skipped>,
 }
 

@@ -1,4 +1,4 @@
-//! Give things out of a library: labels, captions, predictions, events, images.
+//! Exports labels, captions, predictions, events and images of a library.
 
 use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind, Read};
@@ -22,9 +22,9 @@ use super::models::live_recogniser;
 use crate::command::{Export, ExportFormat};
 
 impl Session {
-    /// Writes something out of a library to `to`; with `dry_run` it only counts, and refuses what
-    /// it would refuse otherwise. Images whose files are not there are left out; but for captions
-    /// beside their images, what cannot be written to its end is not written at all.
+    /// Exports something of a library to `to`. With `dry_run` it only counts, and fails where the
+    /// export would fail. Images whose files are missing are left out. An export that cannot be
+    /// completed leaves nothing behind, except captions written beside their images.
     ///
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in
@@ -55,8 +55,8 @@ impl Session {
         Ok(Written { n: n?, ..Written::default() })
     }
 
-    /// What the recogniser says of every labelled image without its object, and of every other
-    /// image.
+    /// Exports the prediction for every labelled image with its object left out, and for every
+    /// other image.
     fn export_predictions(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path, dry_run: bool) -> Result<usize> {
         let begins = match format {
             ExportFormat::Csv => "path,label,predicted,confidence",
@@ -85,7 +85,7 @@ impl Session {
             }
         }
         if dry_run {
-            // Which images the recogniser can say something of is known when it was asked.
+            // The images that have a prediction are known only once all are computed.
             return Ok(rows.len());
         }
         rows.sort_by_key(|row| row.0);
@@ -166,7 +166,7 @@ fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, dry_run
     if dry_run { tables::count(format, rows, to) } else { tables::write(format, rows, to) }
 }
 
-/// The rows with their paths from the folder that all of them share.
+/// The rows with paths relative to the folder that all of them share.
 fn below_common_folder(rows: &[TableRow]) -> Vec<TableRow> {
     let mut parents = rows.iter().filter_map(|row| Path::new(&row.path).parent());
     let Some(first) = parents.next() else { return Vec::new() };
@@ -215,17 +215,17 @@ fn wrong_format(format: ExportFormat, expected: &'static str) -> Error {
     Error::Option { name: "format", found: format.name().into(), expected }
 }
 
-/// As much of a file as tells what it is.
+/// Bytes at the beginning of a file that suffice to tell its format.
 const HEAD: u64 = 4096;
 
-/// Refuses to write over what is not an earlier export of the same kind; `is_ours` tells by a
-/// file's first line.
+/// Refuses to overwrite anything but an earlier export of the same kind, which `is_ours` recognises
+/// by a file's first line.
 fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     let found = match fs::metadata(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("read", to)(error)),
         Ok(meta) if meta.is_dir() => "a folder",
-        // Opening a pipe or a device could wait for ever.
+        // Opening a pipe or a device could block for ever.
         Ok(meta) if !meta.is_file() => "something that is not a file",
         Ok(_) => {
             let mut head = Vec::new();
@@ -241,7 +241,7 @@ fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     Err(Error::data(to, "no file, or an older export of the same kind to replace", found, "choose another name"))
 }
 
-/// Whether a table of this format, written by an export, may begin with a line.
+/// Whether a line can be the first of a table of this format that an export has written.
 fn begins(format: tables::TableFormat, line: &str) -> bool {
     let is_header = |delimiter: char| {
         let mut names = line.split(delimiter);

@@ -1,4 +1,4 @@
-//! Look at the features of pictures.
+//! Detects the features of pictures.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,7 +16,7 @@ pub struct DetectedFeatures {
     pub path: PathBuf,
     /// Width and height in pixels, upright.
     pub size: (u32, u32),
-    /// What was found.
+    /// The keypoints and descriptors.
     pub features: Features,
     /// Milliseconds for the features alone, without decoding.
     pub ms: f64,

@@ -1,4 +1,4 @@
-//! Make data.
+//! Generates data.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Import images, captions and labels into a library.
+//! Imports images, captions and labels into a library.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -30,12 +30,12 @@ impl Session {
     }
 
     /// Writes the pictures of a NORB set as PNG files under `to`, in a folder for each category.
-    /// Pictures are named by what the set tells of them; where two would have one name, each also
-    /// gets the number of its pair. Returns how many.
+    /// They are named by their metadata in the set; when two would have the same name, each also
+    /// gets the number of its pair. Returns how many were written.
     ///
     /// # Errors
-    /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set, or when another file is in the
-    /// way; [`Error::Io`].
+    /// As [`Dataset::open`]; [`Error::Data`] when it is no NORB set, or when a destination exists
+    /// with other contents; [`Error::Io`].
     pub fn unpack(&self, norb: &Path, to: &Path) -> Result<usize> {
         let data = Dataset::open(norb, &OpenOptions::default(), &self.progress)?;
         let frames: Vec<usize> = (0..data.items.len()).filter(|i| matches!(data.items[*i].source, ImageSource::Frame { .. })).collect();
@@ -43,7 +43,7 @@ impl Session {
             return Err(Error::data(norb, "a NORB -dat.mat file", "plain pictures", "leave out --unpack"));
         }
         let names: Vec<String> = frames.iter().map(|i| short_name(&data, &data.items[*i])).collect();
-        // Some systems take two names that differ in case for one.
+        // On some systems two names that differ only in case are the same.
         let is_one_each = names.iter().map(|name| name.to_lowercase()).collect::<HashSet<_>>().len() == names.len();
         self.progress.begin("Unpacking", frames.len() as u64);
         for (i, short) in frames.iter().zip(names) {
@@ -64,7 +64,7 @@ impl Session {
         Ok(frames.len())
     }
 
-    /// Tells a library where a folder went.
+    /// Records in a library that an imported folder has moved.
     ///
     /// # Errors
     /// As [`relocate`].
@@ -73,8 +73,8 @@ impl Session {
     }
 }
 
-/// Lets imports take in again what was forgotten and lies below a folder. Returns how many files
-/// that are.
+/// Allows imports to take in forgotten images below a folder again. Returns how many files that
+/// are.
 ///
 /// # Errors
 /// As [`import`]; [`Error::Cancelled`].
@@ -90,7 +90,7 @@ pub fn allow_forgotten(library: &Mutex<Library>, folder: &Path, options: &Import
     for item in &data.items {
         progress.step()?;
         let ImageSource::File(path) = &item.source else { continue };
-        // What cannot be read is told by the import.
+        // Files that cannot be read are reported by the import.
         if let Some(hash) = hash_file(path).ok().filter(|hash| forgotten.contains(hash)) {
             hold(library).allow_forgotten(hash)?;
             allowed += 1;
@@ -99,7 +99,7 @@ pub fn allow_forgotten(library: &Mutex<Library>, folder: &Path, options: &Import
     Ok(allowed)
 }
 
-/// Takes over the captions and labels of a table.
+/// Imports the captions and labels of a table.
 ///
 /// # Errors
 /// As [`Library::read_table`].
@@ -108,7 +108,7 @@ pub fn take_table(library: &Mutex<Library>, table: &Table, file: &Path) -> Resul
     hold(library).read_table(table, &name)
 }
 
-/// What is known of a picture as a name, without the number of its pair.
+/// The name of a picture, made of its metadata without the number of its pair.
 fn short_name(data: &Dataset, item: &Item) -> String {
     let meta = &item.meta;
     let number = |value: Option<u32>| value.map_or_else(String::new, |value| format!("_{value}"));

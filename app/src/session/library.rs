@@ -1,4 +1,4 @@
-//! Open libraries, and tell what lies at a path.
+//! Opens libraries, and tells what lies at a path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use tessera_core::{Error, Result};
 
 use super::Session;
 
-/// The ending of a library's folder.
+/// The extension of a library's folder.
 pub const ENDING: &str = "tessera";
-/// The ending of a model in one file.
+/// The extension of a model in one file.
 pub const MODEL_ENDING: &str = "tessera-model";
 
 /// What lies at a path.
@@ -30,7 +30,7 @@ pub enum Target {
     Nothing,
 }
 
-/// What lies at `path`: a library has a `library.db`, a model a manifest.
+/// What lies at `path`. A library is recognised by its `library.db`, a model by its manifest.
 pub fn what_is(path: &Path) -> Target {
     if library::is_library(path) || library::has_lost_its_database(path) {
         Target::Library
@@ -45,7 +45,7 @@ pub fn what_is(path: &Path) -> Target {
     }
 }
 
-/// Whether a folder, or the first above it that is there, lies on a network drive.
+/// Whether a folder, or its nearest existing parent, lies on a network drive.
 #[cfg(target_os = "linux")]
 fn is_on_network(folder: &Path) -> bool {
     /// NFS, SMB, CIFS, SMB2, AFS, Ceph, Coda (Linux, `include/uapi/linux/magic.h`).
@@ -60,7 +60,7 @@ fn is_on_network(_: &Path) -> bool {
     false
 }
 
-/// On a network drive neither the lock nor the database's own locks can be relied on.
+/// On a network drive neither the library's lock nor SQLite's locks are reliable.
 fn refuse_network(folder: &Path) -> Result<()> {
     if !is_on_network(folder) {
         return Ok(());
@@ -79,7 +79,7 @@ impl Session {
         self.pool.install(|| Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
-    /// Opens a library, or makes one in a new or empty folder.
+    /// Opens a library, or creates one in a new or empty folder.
     ///
     /// # Errors
     /// As [`Library::open_or_create`].
@@ -88,7 +88,7 @@ impl Session {
         self.pool.install(|| Library::open_or_create(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))
     }
 
-    /// Opens a library with a cache that is made anew, which stays if `keep` gives something.
+    /// Opens a library with a newly computed cache, which is kept if `keep` returns something.
     ///
     /// # Errors
     /// As [`Library::with_new_cache`].
@@ -97,11 +97,11 @@ impl Session {
         self.pool.install(|| Library::with_new_cache(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress), keep))
     }
 
-    /// Where the library of a plain folder of images lies: in the user's data folder, under a name
-    /// made of the folder's.
+    /// The path of the library of a plain folder of images: in the user's data folder, under a name
+    /// derived from the folder's path.
     ///
     /// # Errors
-    /// [`Error::Io`] when the folder is not there.
+    /// [`Error::Io`] when the folder does not exist.
     pub fn library_of(&self, folder: &Path) -> Result<PathBuf> {
         let full = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
         let name = full.file_name().unwrap_or_default().to_string_lossy().chars().take(60).collect::<String>();

@@ -1,4 +1,5 @@
-//! What images are to look like: an image of the library, a file, or a part of either.
+//! Search by visual similarity: the image that hits are to resemble, from the library or a file, as
+//! a whole or in part.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,28 +16,28 @@ use tessera_core::picture::thumbnail;
 use super::Session;
 use crate::command::{Crop, ImageQuery};
 
-/// What is to be looked like.
+/// The image that hits are to resemble.
 #[derive(Clone, Debug)]
 pub struct Like {
-    /// What it is, in words.
+    /// Its name.
     pub name: String,
     /// The image of the library, if it is one.
     pub item: Option<ItemId>,
-    /// The part of it that counts.
+    /// The part of it that is compared; `None` for all of it.
     pub crop: Option<Crop>,
     /// That part, small.
     pub picture: Arc<RgbImage>,
-    /// What it looks like.
+    /// Its appearance.
     pub appearance: Appearance,
 }
 
-/// Images whose appearances are brought into the machine at one time.
+/// Images whose appearances are indexed in one batch.
 const TURN: usize = 1000;
-/// The longer side, in pixels, of a picture of which a part is wanted.
+/// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
 const CLOSE: u32 = 8192;
 
 impl Like {
-    /// What it is, in few words: its file's name, or a part of that.
+    /// A short name: its file's name, or a part of that.
     pub fn short_name(&self) -> String {
         let name = std::path::Path::new(&self.name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if self.crop.is_some() { format!("a part of {name}") } else { name }
@@ -48,8 +49,8 @@ impl Like {
 }
 
 impl Session {
-    /// What a picture, or a part of it, looks like. A whole image of the library is known by its
-    /// thumbnail, wherever its file is.
+    /// The appearance of a picture, or of a part of it. For a whole image of the library the
+    /// thumbnail is used, so its file need not be there.
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`]; [`tessera_core::Error::Option`] for a part
@@ -62,7 +63,8 @@ impl Session {
         {
             return Ok(Like::new(image.name(), Some(*id), None, small));
         }
-        // Of a part of a large picture too little would be left when the whole is shrunk.
+        // A part of a large picture is cropped before shrinking: too few pixels would be left of it
+        // otherwise.
         let side = if crop.is_some() { CLOSE } else { SIDE };
         let from = self.pixels_of(query, Some(&state), side)?;
         let part = match crop {
@@ -72,8 +74,8 @@ impl Session {
         Ok(Like::new(from.name, from.item, crop, part))
     }
 
-    /// Brings the appearances of a library's images into the machine. Others have the library in
-    /// between.
+    /// Indexes the appearances of a library's images, in batches between which the library is
+    /// unlocked.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].

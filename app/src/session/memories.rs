@@ -16,53 +16,55 @@ use tessera_core::{Error, Result};
 
 use super::{Session, plot};
 
-/// What came of training a memory on a file and testing it on another.
+/// The outcome of training a memory tree on one file and testing it on another.
 pub struct FewShot {
-    /// The memory and how it was trained.
+    /// The memory tree and statistics of its training.
     pub trained: FewShotMemory,
-    /// How it did.
+    /// Its scores.
     pub tested: FewShotScores,
-    /// How the exact nearest neighbour by cosine did.
+    /// The scores of the exact nearest neighbour by cosine.
     pub nearest: FewShotScores,
-    /// Log2 of the accuracy over that of always answering the most frequent class.
+    /// Log2 of the ratio of its accuracy to that of always answering the most frequent class.
     pub entropy_reduction: f64,
-    /// Memories that are not the answer to their own vector, as a share.
+    /// The share of memories that are not the answer to their own vector.
     pub self_consistency_error: f64,
     /// The shape of each tree.
     pub shapes: Vec<TreeShape>,
-    /// Classes met.
+    /// Classes in the training examples.
     pub classes: usize,
-    /// Postings that an inverted index reads for an answer, on average.
+    /// Mean number of postings that an inverted index reads for an answer.
     pub postings: f64,
 }
 
-/// What came of labelling the examples of a file, each with several labels.
+/// The outcome of multi-label classification.
 pub struct MultiLabelScores {
-    /// Examples trained on.
+    /// Training examples.
     pub trained: usize,
-    /// Labels that there are.
+    /// Labels in all.
     pub labels: usize,
-    /// By labels that a memory tree found, and the time of training for an example and a pass.
+    /// One-against-some, on the labels that a memory tree finds, and its training time per example
+    /// and pass.
     pub some: (multilabel::LabellingScores, Duration),
-    /// By asking for all labels, in the fastest way known.
+    /// One-against-all, in the fastest implementation here, and its training time per example and
+    /// pass.
     pub all: (multilabel::LabellingScores, Duration),
-    /// By asking for all labels in the way in which `some` asks for few.
+    /// One-against-all, with the code that `some` runs on few labels.
     pub all_alike: multilabel::LabellingScores,
     /// The loss of predicting nothing.
     pub trivial_hamming: f64,
-    /// Labels asked for, on average.
+    /// Mean number of labels that one-against-some evaluates.
     pub asked: f64,
     /// The shape of each tree.
     pub shapes: Vec<TreeShape>,
 }
 
-/// What came of finding photos by captions.
+/// The outcome of retrieving photos by captions.
 pub struct Captions {
-    /// The photo most like the right one.
+    /// Scores of retrieving the photo most similar to the right one.
     pub retrieval: Retrieval,
-    /// The right photo itself.
+    /// Scores of retrieving the right photo itself.
     pub recalls: Recalls,
-    /// Photos remembered and asked for.
+    /// Photos in the memory, and photos queried.
     pub photos: [usize; 2],
     /// Photos that could not be used.
     pub failed: Vec<Failed>,
@@ -81,8 +83,8 @@ pub struct CaptionFiles<'a> {
 }
 
 impl Session {
-    /// Remembers photos and asks for others by their captions. Photos are looked at on all threads,
-    /// everything else is done on one.
+    /// Stores photos in a memory and queries it by the captions of others. Photos are decoded on
+    /// all threads; everything else runs on one.
     ///
     /// # Errors
     /// As [`tables::read`] and [`captions::retrieve`]; [`Error::Data`] when a list has no photo
@@ -109,8 +111,8 @@ impl Session {
     }
 }
 
-/// Trains a memory on the examples of a file in libsvm's format, and tests it on those of another,
-/// looking at `leaves` leaves for each tree. On one thread.
+/// Trains a memory tree on the examples of a file in libsvm's format and tests it on those of
+/// another, visiting `leaves` leaves of each tree. Runs on one thread.
 ///
 /// # Errors
 /// As [`libsvm::read`] and [`few_shot::train`].
@@ -133,8 +135,8 @@ pub fn few_shot(train: &Path, test: &Path, training: &FewShotTraining, leaves: u
     })
 }
 
-/// Trains one-against-some and one-against-all on the examples of a file, and tests them on those
-/// of another, looking at `leaves` leaves for each tree. On one thread.
+/// Trains one-against-some and one-against-all on the examples of a file and tests them on those of
+/// another, visiting `leaves` leaves of each tree. Runs on one thread.
 ///
 /// # Errors
 /// As [`tessera_core::data::multilabel::read`], [`multilabel::train_some`] and

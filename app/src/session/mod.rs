@@ -1,4 +1,4 @@
-//! What a user can do, one file per thing; the command line and the window both act through a
+//! Everything a user can do, one file for each; the command line and the window both act through a
 //! [`Session`].
 
 pub mod copies;
@@ -32,11 +32,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tessera_core::picture::{Decoder, InProcess, MemoryBudget, Workers};
 use tessera_core::progress::Progress;
 
-/// The command with which this program decodes for another process.
+/// The hidden command with which this program decodes pictures for another process.
 pub const DECODE_WORKER: &str = "decode-worker";
 
-/// What every action needs: who decodes, how many threads work, which seed is used, and the handle
-/// to watch and cancel.
+/// What every action needs: the decoder, the thread pool, the random seed, and the handle for
+/// progress and cancellation.
 #[derive(Clone)]
 pub struct Session {
     decoder: Arc<dyn Decoder>,
@@ -44,8 +44,8 @@ pub struct Session {
     seed: u64,
     progress: Progress,
     data: Option<PathBuf>,
-    /// Held by whoever imports: threads that wait for another import of the same pool would wait
-    /// for ever.
+    /// Held during an import: if threads of the pool waited for another import on the same pool,
+    /// both would wait for ever.
     importing: Arc<Mutex<()>>,
 }
 
@@ -53,7 +53,7 @@ impl Session {
     /// A session that works on `threads` threads (0: as many as the machine has).
     ///
     /// # Errors
-    /// When the system gives no threads.
+    /// When the system refuses to start threads.
     pub fn new(threads: usize, seed: u64) -> Result<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().context("the system gave no threads to work with")?;
         Ok(Self {
@@ -66,44 +66,43 @@ impl Session {
         })
     }
 
-    /// The same session for other work, watched and cancelled by itself.
+    /// The same session with a progress of its own, which is cancelled independently.
     pub fn with_progress(&self, progress: &Progress) -> Self {
         Self { progress: progress.clone(), ..self.clone() }
     }
 
-    /// The same session with another place for what it makes of its own accord: the sample,
-    /// libraries of plain folders.
+    /// The same session with another data folder, for the sample and the libraries of plain
+    /// folders.
     pub fn with_data_folder(self, folder: PathBuf) -> Self {
         Self { data: Some(folder), ..self }
     }
 
-    /// The same session with images decoded by processes of their own, which run this program.
+    /// The same session with images decoded in worker processes, which run this program.
     pub fn with_workers(self) -> Self {
         let Ok(program) = std::env::current_exe() else { return self };
-        // One for each thread that learns, and two so that looking at images does not wait for
-        // that.
+        // One worker for each thread of the pool, and two more so that displaying images does not
+        // wait for these.
         let limit = self.pool.current_num_threads() + 2;
         let workers = Workers::new(program, vec![DECODE_WORKER.into()], limit);
         self.with_decoder(Arc::new(workers))
     }
 
-    /// What the user should know about how images are decoded, if anything.
+    /// A remark for the user about the decoder, if there is one.
     pub fn remark(&self) -> Option<String> {
         self.decoder.remark()
     }
 
-    /// The memory for pictures that are being decoded.
+    /// The memory budget for decoding pictures.
     pub fn picture_memory(&self) -> MemoryBudget {
         self.decoder.memory()
     }
 
-    /// Sets how much memory, in megabytes, pictures that are being decoded may need from now on,
-    /// all together.
+    /// Sets the memory budget for decoding pictures, in megabytes, for all of them together.
     pub fn limit_picture_memory(&self, megabytes: u64) {
         self.decoder.limit_memory(megabytes << 20);
     }
 
-    /// Processes that images have brought down so far.
+    /// Worker processes that have died while decoding so far.
     pub fn worker_deaths(&self) -> u64 {
         self.decoder.deaths()
     }
@@ -113,7 +112,7 @@ impl Session {
         Self { decoder, ..self }
     }
 
-    /// The user's data folder, unless another place was given.
+    /// The data folder: the user's, unless another one was given.
     fn data_folder(&self) -> Option<PathBuf> {
         self.data.clone().or_else(dirs::data_dir)
     }
@@ -126,8 +125,8 @@ impl Session {
         Ok(Self { pool: Self::new(threads, self.seed)?.pool, ..self })
     }
 
-    /// The same session on threads of its own, as many: what is asked of it does not wait for long
-    /// work.
+    /// The same session on a thread pool of its own, of the same size, so that its work does not
+    /// wait for long work on this one.
     ///
     /// # Errors
     /// As [`Session::new`].
@@ -135,23 +134,23 @@ impl Session {
         self.clone().with_threads(self.pool.current_num_threads())
     }
 
-    /// Does `work` on this session's threads when no other import is under way.
+    /// Runs `work` on this session's threads, after any other import has ended.
     fn in_turn<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let _turn = self.importing.lock().unwrap_or_else(PoisonError::into_inner);
         self.pool.install(work)
     }
 
-    /// Does work of any kind on the threads of this session, and on no others.
+    /// Runs `work` on the threads of this session, and on no others.
     pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)
     }
 
-    /// The seed of everything random.
+    /// The seed of all randomness.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The handle on whatever is under way.
+    /// The handle for progress and cancellation.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }

@@ -1,4 +1,4 @@
-//! The recogniser of a library: judged, saved, loaded, shared as one file.
+//! The recogniser of a library: evaluated, saved, loaded, packed into one file.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -24,12 +24,12 @@ use super::library::MODEL_ENDING;
 
 /// The name under which a library keeps its last report.
 const REPORT: &str = "report";
-/// Images judged, at most and at least, and comparisons of an image with an image that judging may
-/// cost in all.
+/// Images evaluated, at most and at least, and comparisons of two images that an evaluation may
+/// take in all.
 const JUDGED: (usize, usize) = (400, 40);
 const COMPARISONS: usize = 1_600_000;
 
-/// A report as a library keeps it.
+/// A report as a library stores it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     event: Option<EventId>,
@@ -37,8 +37,8 @@ struct Kept {
 }
 
 impl Session {
-    /// Judges the recogniser of a library on its own images, each without its object, and keeps the
-    /// report.
+    /// Evaluates the recogniser of a library on its own images, each with its object left out, and
+    /// stores the report.
     ///
     /// # Errors
     /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
@@ -62,21 +62,21 @@ impl Session {
             Ok(Report::new(&ckm, &held_out, &looks))
         })?;
         let kept = Kept { event: at, report };
-        // A report that cannot be kept is still worth showing.
+        // A report that cannot be stored is still returned.
         let _ = serde_json::to_string(&kept).map(|text| hold(library).keep_result(REPORT, &text));
         Ok(kept.report)
     }
 }
 
-/// The last report on a library's recogniser with the event after which it was made, if there is
-/// one that can be read.
+/// The last report on a library's recogniser, with the event after which it was made; none if there
+/// is none that can be read.
 pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
     let kept: Kept = serde_json::from_str(&library.result(REPORT).ok()??).ok()?;
     Some((kept.event, kept.report))
 }
 
-/// The recogniser of a library as it stands, with what the last report says of its confidence.
-/// Costs nothing.
+/// The recogniser of a library in its current state, with the calibration of the last report. The
+/// machine is shared, not copied.
 pub fn live_recogniser(library: &Library) -> RecogniserModel {
     let report = last_report(library);
     let (calibration, metrics) =
@@ -84,8 +84,8 @@ pub fn live_recogniser(library: &Library) -> RecogniserModel {
     RecogniserModel { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
 }
 
-/// The recogniser of a library as a model to be saved: its images are named so that they can be
-/// found from elsewhere.
+/// The recogniser of a library as a model to be saved, with names of its images that can be
+/// resolved from elsewhere.
 ///
 /// # Errors
 /// As [`Library::model`].
@@ -98,7 +98,7 @@ pub fn model(library: &Library) -> Result<RecogniserModel> {
 /// bytes written.
 ///
 /// # Errors
-/// As [`RecogniserModel::save`]; [`Error::Data`] when another kind of file is in the way.
+/// As [`RecogniserModel::save`]; [`Error::Data`] when a file of another kind is there.
 pub fn save_model(model: &RecogniserModel, to: &Path, progress: &Progress) -> Result<u64> {
     progress.begin("Saving the model", 0);
     check_model_place(to)?;
@@ -115,8 +115,7 @@ pub fn save_model(model: &RecogniserModel, to: &Path, progress: &Progress) -> Re
 /// Whether a model can be saved at `to`.
 ///
 /// # Errors
-/// As [`envelope::check_model_folder`]; [`Error::Data`] when another file is in the way of one
-/// file.
+/// As [`envelope::check_model_folder`]; [`Error::Data`] when a file of another kind is there.
 pub fn check_model_place(to: &Path) -> Result<()> {
     if !is_one_file(to) {
         return envelope::check_model_folder(to);
@@ -166,13 +165,13 @@ fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(Error::io("open", path))
 }
 
-/// Whether a file is a model in one file.
+/// Whether a file is a model packed into one file.
 fn is_packed(file: &File) -> bool {
     ZipArchive::new(file).is_ok_and(|archive| archive.index_for_name(MANIFEST).is_some())
 }
 
-/// The files of a model folder as one archive, stored without compression: their bytes are all but
-/// random.
+/// Packs the files of a model folder into one archive, without compression: their bytes hardly
+/// compress.
 fn pack(folder: &Path) -> Result<Vec<u8>> {
     let broken = |error: zip::result::ZipError| Error::io("pack", folder)(std::io::Error::other(error));
     let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -188,8 +187,8 @@ fn pack(folder: &Path) -> Result<Vec<u8>> {
     Ok(archive.finish().map_err(broken)?.into_inner())
 }
 
-/// Takes the manifest and the weights out of an archive. Nothing else in it is looked at, and no
-/// more is written than the archive is long.
+/// Extracts the manifest and the weights from an archive. Other entries are ignored, and no more
+/// bytes are written than the archive has.
 fn unpack(file: &Path, to: &Path) -> Result<()> {
     let refuse = |found: String| Error::data(file, "a model in one file", found, "copy it again from its source");
     let length = fs::metadata(file).map_err(Error::io("read", file))?.len();
@@ -211,7 +210,7 @@ fn unpack(file: &Path, to: &Path) -> Result<()> {
     if found == 0 { Err(refuse("an archive without one".into())) } else { Ok(()) }
 }
 
-/// An error about an unpacked part, told of the archive that the user knows.
+/// Rewrites an error about an extracted file so that it names the archive, which the user knows.
 fn rename(error: Error, archive: &Path) -> Error {
     match error {
         Error::Data { expected, found, advice, path } => {
@@ -222,7 +221,7 @@ fn rename(error: Error, archive: &Path) -> Error {
     }
 }
 
-/// Whether a model of that name is one file.
+/// Whether a model of that name is packed into one file.
 fn is_one_file(to: &Path) -> bool {
     to.extension().is_some_and(|ending| ending == MODEL_ENDING)
 }

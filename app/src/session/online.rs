@@ -17,20 +17,20 @@ use tessera_core::{Error, Result};
 
 use super::{Session, plot};
 
-/// What is labelled at a simulated desk.
+/// The data that a simulated labelling desk works on.
 pub struct DeskFiles<'a> {
     /// Examples in libsvm's format, or a folder of images.
     pub stream: &'a Path,
-    /// Of examples: which object each shows, one name a line.
+    /// For examples: a file with the object that each shows, one name a line.
     pub groups: Option<&'a Path>,
-    /// Of images: what is said of them.
+    /// For images: a table of their captions.
     pub captions: Option<&'a Path>,
-    /// Components of a query.
+    /// Components of a query vector.
     pub dimension: usize,
 }
 
 impl Session {
-    /// What is labelled at a desk.
+    /// Reads the data of a simulated labelling desk.
     ///
     /// # Errors
     /// As [`libsvm::read`] and [`DeskItems::of_examples`]; of images as [`Dataset::open`],
@@ -57,7 +57,7 @@ impl Session {
         })
     }
 
-    /// Labels things in so many orders of each kind, with advisers.
+    /// Simulates labelling `things` in several orders of each kind, with advisers.
     ///
     /// # Errors
     /// As [`online::desks`].
@@ -65,9 +65,9 @@ impl Session {
         self.pool.install(|| online::desks(things, only, kinds, orders, self.seed, &self.progress))
     }
 
-    /// Writes things and orders into a folder, for other programs: `things.csv` has a row of the
-    /// class's number and all numbers for each thing, `orders.csv` a row of positions in it, from
-    /// 0, for each order, kind after kind.
+    /// Writes the data and the orders into a folder, for other programs. `things.csv` has a row for
+    /// each example: the number of its class and its vector. `orders.csv` has a row for each order,
+    /// kind after kind: positions in `things.csv`, from 0.
     ///
     /// # Errors
     /// As [`online::draw`]; [`Error::Io`].
@@ -109,7 +109,7 @@ impl Session {
     }
 }
 
-/// Plays long streams and writes the curves as tables and plots into a folder.
+/// Runs the learners on long streams and writes the curves as tables and plots into a folder.
 ///
 /// # Errors
 /// As [`online::figures`]; [`Error::Io`].
@@ -119,8 +119,8 @@ pub fn online_figures(long: &Long, to: &Path, progress: &Progress) -> Result<(Ve
     Ok((curves, written))
 }
 
-/// Writes what was asked of a learner as a table with a heading, for other programs: the right
-/// class's number, what each class would have cost, and the components of the query.
+/// Writes the queries that a learner was given as a table with a heading, for other programs: the
+/// number of the right class, the loss of each class, and the components of the query.
 ///
 /// # Errors
 /// [`Error::Io`].

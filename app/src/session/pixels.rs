@@ -1,4 +1,4 @@
-//! The pixels of what is asked about: an image of the library, a file, or a picture from elsewhere.
+//! The pixels of a query: an image of the library, a file, or a picture from elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ use tessera_core::{Error, Result};
 use super::Session;
 use crate::command::ImageQuery;
 
-/// A picture that is asked about.
+/// The picture of a query.
 pub(super) struct Pixels {
-    /// What it is, in words.
+    /// Its name.
     pub(super) name: String,
     /// The image of the library, if it is one.
     pub(super) item: Option<ItemId>,
@@ -25,12 +25,12 @@ pub(super) struct Pixels {
 }
 
 impl Session {
-    /// The picture that is asked about, shrunk to `side` pixels where it is larger; `state` is that
-    /// of the library it may be in.
+    /// The picture of a query, shrunk to `side` pixels if it is larger; `state` is that of the
+    /// library it may be in.
     ///
     /// # Errors
-    /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image that the library
-    /// has no file of.
+    /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] for an image of the library
+    /// without a file.
     pub(super) fn pixels_of(&self, query: &ImageQuery, state: Option<&State>, side: u32) -> Result<Pixels> {
         let at = |path: &Path| state?.images().find(|image| state.and_then(|state| state.path_of(image)).as_deref() == Some(path));
         let (item, path) = match query {

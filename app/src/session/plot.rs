@@ -13,12 +13,11 @@ use tessera_core::{Error, Result};
 const SIZE: (u32, u32) = (720, 420);
 /// Pixels beside a plot for the names of its lines.
 const LEGEND: u32 = 180;
-/// Colours of lines, in order; apart for people who do not tell red from green (Okabe and Ito
-/// 2008).
+/// Colours of lines, in order; colour-blind people can tell them apart (Okabe and Ito 2008).
 const COLOURS: [RGBColor; 6] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(230, 159, 0), RGBColor(0, 0, 0)];
 
-/// Whether drawing went well.
+/// The result of drawing.
 type Drawn<'a> = std::result::Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
 
 /// A line of a plot; a single point is drawn as a cross.

@@ -1,4 +1,4 @@
-//! Recognise images with a trained model, and say why.
+//! Recognises images with a trained model, and explains the answers.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ use tessera_core::picture::decode::SIDE;
 
 use super::Session;
 
-/// An image recognised.
+/// A recognised image.
 pub struct RecognisedImage {
     /// The file.
     pub path: PathBuf,
-    /// The picture, no larger than is needed.
+    /// The picture, shrunk to the size that the model needs.
     pub picture: Picture,
     /// Its elements.
     pub elements: Elements,
@@ -25,12 +25,12 @@ pub struct RecognisedImage {
     pub ranking: Vec<(ClassId, f64)>,
     /// The probability that the best is right, in 0..=1.
     pub confidence: f64,
-    /// Whether that is below the bar under which the image counts as unknown.
+    /// Whether that is below the threshold under which the image counts as unknown.
     pub unknown: bool,
 }
 
 impl Session {
-    /// Recognises one image; it is unknown when confidence is below `bar`.
+    /// Recognises one image; it counts as unknown when the confidence is below `bar`.
     ///
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`].
@@ -38,10 +38,11 @@ impl Session {
         self.recognise_picture(model, path, self.picture(path, SIDE)?, Without::Nothing, bar)
     }
 
-    /// Recognises pixels by the machine without what is left out; `path` is what they are known by.
+    /// Recognises pixels by the machine without the training images in `without`; `path` is the
+    /// name of the answer.
     ///
     /// # Errors
-    /// None but those of options that the machine's making has refused already.
+    /// Only those of options that the machine's construction has refused already.
     pub fn recognise_picture(
         &self,
         model: &RecogniserModel,
@@ -65,7 +66,7 @@ impl Session {
         })
     }
 
-    /// Why the best class and the runner-up got their scores, in that order.
+    /// Explains the scores of the best class and of the runner-up, in that order.
     pub fn explain(&self, model: &RecogniserModel, answer: &RecognisedImage, without: Without<'_>) -> Vec<Explanation> {
         let classes: Vec<ClassId> = answer.ranking.iter().take(2).map(|(class, _)| *class).collect();
         self.pool.install(|| model.ckm.explain(&answer.elements, without, &classes))

@@ -11,7 +11,7 @@ use super::Session;
 
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../assets/sample");
 
-/// Where the sample lies.
+/// The paths of the sample.
 pub struct Sample {
     /// Images to train on, in class folders.
     pub train: PathBuf,
@@ -22,8 +22,8 @@ pub struct Sample {
 }
 
 impl Session {
-    /// Puts the sample into the user's data folder (or, where that cannot be written, into the
-    /// system's temporary folder) unless it is there already; files that differ are mended.
+    /// Writes the sample into the user's data folder, or into the system's temporary folder if that
+    /// is not possible. Files that are there already are kept; those that differ are rewritten.
     ///
     /// # Errors
     /// [`Error::Io`] when neither can be written.

@@ -1,5 +1,4 @@
-//! Find images of a library by words, by what they look like, or both, and say how well they
-//! answer.
+//! Searches images of a library by words, by visual similarity, or both.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,30 +12,29 @@ use super::Session;
 use super::like::Like;
 pub use tessera_core::library::search::{Engine, SearchHit};
 
-/// What is searched for, and how.
+/// A search: the query and its limits.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
-    /// By these words. None find nothing by themselves, but what must not be there leaves out also
-    /// what is found in other ways.
+    /// The words. Without words there is no search by words; excluded words also apply to images
+    /// found in other ways.
     pub query: TextQuery,
-    /// Looking like this.
+    /// The image that hits are to resemble.
     pub like: Option<Arc<Like>>,
-    /// Among these images alone; without words and look, these are what is found.
+    /// The images to search among; without words and an image to resemble, all of these are found.
     pub only: Option<Arc<HashSet<ItemId>>>,
-    /// At most so many.
+    /// The number of hits, at most.
     pub k: usize,
-    /// Whether images of which something was said as answers to this query are there besides,
-    /// whatever their score.
+    /// Whether images that were rewarded for this query are added, whatever their score.
     pub keeps_judged: bool,
-    /// Who finds by words.
+    /// The engine that searches by words.
     pub engine: Engine,
-    /// Leaves of the memory that are looked at.
+    /// Leaves of the caption memory that are visited.
     pub leaves: usize,
 }
 
 impl SearchRequest {
-    /// The same in the library's terms. An image that was shown as a whole is not found itself; one
-    /// that was shown in part may be.
+    /// The search as the library takes it. An image that hits are to resemble as a whole is not
+    /// found itself; one of which only a part was given may be.
     fn to_query(&self) -> LibraryQuery {
         let look =
             |like: &Arc<Like>| AppearanceQuery { appearance: like.appearance.clone(), of: like.item.filter(|_| like.crop.is_none()) };
@@ -58,12 +56,12 @@ impl Session {
         search::search(library, &wanted.to_query())
     }
 
-    /// The words of a query that no text of the library has.
+    /// The words of a query that no text of the library contains.
     pub fn unknown_words(&self, library: &Library, query: &TextQuery) -> Vec<String> {
         query.words.iter().chain(query.phrases.iter().flatten()).filter(|word| !library.words().knows(word)).cloned().collect()
     }
 
-    /// Those of some words that lessons have.
+    /// Those of some words that occur in lessons.
     pub fn taught_words(&self, library: &Library, some: &[String]) -> Vec<String> {
         let taught: HashSet<String> = library.caption_memory().rewards().keys().flat_map(|(_, query)| words(query)).collect();
         some.iter().filter(|word| taught.contains(*word)).cloned().collect()

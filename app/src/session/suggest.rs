@@ -1,4 +1,4 @@
-//! Suggest classes for images of a library, and review the labels that are there.
+//! Suggests classes for images of a library, and reviews its labels.
 
 use std::sync::Mutex;
 
@@ -12,9 +12,10 @@ use tessera_core::progress::Progress;
 use super::Session;
 
 impl Session {
-    /// What is suggested for some images, or for the first `n` in an order of those without a class
-    /// where none are named; and the labels that this was learned from. Images of which nothing is
-    /// known are left out. An order for which advisers are asked is one of [`POOL`] images at most.
+    /// Suggests classes for some images; when none are named, for the first `n` of those without a
+    /// class, in an order. Also returns the number of labels that the advisers have learned. Images
+    /// without features are left out. An order that needs the advisers covers [`POOL`] images at
+    /// most.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
@@ -47,7 +48,7 @@ impl Session {
         Ok((suggestions, suggester.n_learned()))
     }
 
-    /// Takes from a library what a review of its labels looks at; [`Review::judge`] does not need
+    /// Reads from a library what a review of its labels needs; [`Review::judge`] then works without
     /// the library.
     ///
     /// # Errors

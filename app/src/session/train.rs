@@ -1,4 +1,4 @@
-//! Train a recogniser on a folder of images.
+//! Trains a recogniser on a folder of images.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use tessera_core::random;
 
 use super::Session;
 
-/// Training images that are judged without their objects, at most; more would cost more than they
-/// tell.
+/// Training images that are evaluated with their object left out, at most; more would take long and
+/// add little.
 pub const JUDGED: usize = 400;
 
-/// A recogniser and how its training went.
+/// A recogniser and statistics of its training.
 pub struct Trained {
     /// The recogniser.
     pub recogniser: RecogniserModel,
-    /// The images it was trained on, how they were understood, and what was passed over.
+    /// The images it was trained on, how their labels were read, and what was skipped.
     pub data: Dataset,
     /// Images that could not be used.
     pub failed: Vec<Failed>,
@@ -33,8 +33,8 @@ pub struct Trained {
 }
 
 impl Session {
-    /// Opens a folder of labelled images, trains on all of them, and judges some without their
-    /// objects for an honest accuracy and for confidence.
+    /// Opens a folder of labelled images, trains on all of them, and evaluates some with their
+    /// object left out, for an unbiased accuracy and to calibrate the confidence.
     ///
     /// # Errors
     /// As [`Dataset::open`] and [`recognition::learn`].

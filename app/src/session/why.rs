@@ -1,4 +1,4 @@
-//! Why a search found an image: a score as a sum, and the way through the memory.
+//! Explains why a search found an image: its score as a sum, and its path through the memory tree.
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
@@ -7,38 +7,38 @@ use tessera_core::library::models::caption_memory::{MemorySource, RecallExplanat
 use super::Session;
 use super::search::{Engine, SearchHit, SearchRequest};
 
-/// Why an image was found.
+/// The explanation of a hit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Why {
     /// The image.
     pub image: ItemId,
-    /// What of it answered most, in words, where the memory was asked.
+    /// The text of it that matched best; only where the caption memory answered.
     pub matched: Option<String>,
     /// Its score.
     pub score: f64,
-    /// What that is the sum of, but for rounding, the most first.
+    /// The terms whose sum it is, up to rounding, the largest first.
     pub terms: Vec<(Term, f64)>,
-    /// The way through each tree to the memory that answered.
+    /// The path through each tree to the memory that answered.
     pub ways: Vec<Way>,
 }
 
-/// A part of a score.
+/// A term of a score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
     /// A word of the query in its class or a caption.
     Word(String),
     /// A word of the query in the name of its file.
     Name(String),
-    /// It was called a good answer to this query.
+    /// It was rewarded as a good answer to this query.
     Good(String),
-    /// It was called a bad answer to this query.
+    /// It was rewarded as a bad answer to this query.
     Bad(String),
-    /// It looks like what was shown.
+    /// Its similarity to the image that hits are to resemble.
     Look,
 }
 
 impl Term {
-    /// What it is, in words.
+    /// The term in words.
     pub fn words(&self) -> String {
         match self {
             Self::Word(word) => word.clone(),
@@ -50,21 +50,21 @@ impl Term {
     }
 }
 
-/// A way from the root of a tree to a leaf.
+/// A path from the root of a tree to a leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Way {
     /// The tree's number, from 1.
     pub tree: usize,
-    /// The routers on the way.
+    /// The routers on the path.
     pub turns: Vec<RouterReason>,
     /// Memories in the leaf.
     pub memories: usize,
 }
 
-/// A router on a way.
+/// A router on a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouterReason {
-    /// What it says of the query, -1 (left) to 1 (right).
+    /// Its margin for the query, from -1 (left) to 1 (right).
     pub margin: f64,
     /// The side on which the memory lies.
     pub right: bool,
@@ -74,7 +74,7 @@ pub struct RouterReason {
     pub words: Vec<(String, f64)>,
 }
 
-/// So many memories, in words.
+/// A number of memories in words.
 pub fn memories(n: usize) -> String {
     if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
 }
@@ -87,7 +87,7 @@ impl RouterReason {
 }
 
 impl Session {
-    /// Why an image was found.
+    /// The explanation of a hit.
     pub fn why(&self, library: &Library, wanted: &SearchRequest, hit: &SearchHit) -> Why {
         let has_words = !wanted.query.is_empty();
         let share = if wanted.like.is_some() && has_words { 0.5 } else { 1.0 };

@@ -71,7 +71,7 @@ fn paths(value: &Value, start: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether a part of a path on the page means that of a printed one. `CLASS` and the like stand for
+/// Whether a part of a path on the page matches a part of a printed one. `CLASS` and the like match
 /// any name.
 fn is_part(told: &str, printed: &str) -> bool {
     let name = told.trim_end_matches("[]");
@@ -79,7 +79,7 @@ fn is_part(told: &str, printed: &str) -> bool {
     told == printed || is_any && told.ends_with("[]") == printed.ends_with("[]")
 }
 
-/// Whether a path on the page is a printed one. `.*` stands for whatever is below.
+/// Whether a path on the page matches a printed one. `.*` matches whatever is below.
 fn is_told(told: &str, printed: &str) -> bool {
     match told.strip_suffix(".*") {
         Some(told) => printed.strip_prefix(told).is_some_and(|rest| rest.starts_with('.')),
@@ -87,14 +87,14 @@ fn is_told(told: &str, printed: &str) -> bool {
     }
 }
 
-/// Whether a path on the page is a printed one or leads through it.
+/// Whether a path on the page matches a printed one or a longer one that begins with it.
 fn leads_through(told: &str, printed: &str) -> bool {
     if told.ends_with(".*") && is_told(told, printed) {
         return true;
     }
     let (told, printed): (Vec<&str>, Vec<&str>) = (told.split('.').collect(), printed.split('.').collect());
     let last = printed.len() - 1;
-    // A printed `hits` is on the way of `hits[].image`.
+    // A printed `hits` is a prefix of `hits[].image`.
     let leads = |at: usize| {
         is_part(told[at], printed[at]) || at == last && at + 1 < told.len() && is_part(told[at].trim_end_matches("[]"), printed[at])
     };
@@ -215,7 +215,7 @@ fn of_experiments_with_tables() {
     all.compare();
 }
 
-/// Compares what a command printed, where a test runs it anyhow.
+/// Compares what a command printed that another test runs anyway.
 pub(crate) fn agrees(command: &str, ran: &Ran) {
     let mut all = Recorder::new(World::new());
     all.note(command, ran);

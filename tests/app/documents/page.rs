@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::world::World;
 
-/// A command as the page or the help tells it.
+/// A command as the page or the help describes it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Command {
     /// The words after `tessera`.
     pub(super) name: String,
-    /// What it takes besides options, in order: `LIBRARY`, `FOLDER...`, `[IMAGE...]`.
+    /// Its positional arguments, in order: `LIBRARY`, `FOLDER...`, `[IMAGE...]`.
     pub(super) arguments: Vec<String>,
-    /// `--to MODEL`, or `--by memory|index` where values are told.
+    /// Its options: `--to MODEL`, or `--by memory|index` when the values are listed.
     pub(super) options: BTreeSet<String>,
 }
 
@@ -27,12 +27,12 @@ struct Section {
 /// The whole page.
 pub(super) struct Page(Vec<Section>);
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// What GitHub makes of a heading.
+/// The anchor that GitHub makes of a heading.
 pub(super) fn anchor(title: &str) -> String {
     let letters = title.to_lowercase().chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c)).collect::<String>();
     letters.replace(' ', "-")
@@ -113,7 +113,7 @@ impl Page {
     }
 }
 
-/// What the program says of a command, and its subcommands.
+/// A command as its `--help` describes it, and the names of its subcommands.
 pub(super) fn help(world: &World, name: &str) -> (Command, Vec<String>) {
     let words = name.split(' ').filter(|word| !word.is_empty()).chain(["-h"]);
     let text = world.run(words).ended(0).stdout;
@@ -156,7 +156,7 @@ pub(super) fn help(world: &World, name: &str) -> (Command, Vec<String>) {
     (command, subcommands)
 }
 
-/// All commands that have no subcommands, as the program tells them.
+/// All commands without subcommands, as `--help` describes them.
 pub(super) fn all_help(world: &World) -> Vec<Command> {
     let (mut queue, mut found) = (vec![String::new()], Vec::new());
     while let Some(name) = queue.pop() {

@@ -1,4 +1,4 @@
-//! The bar at the bottom: what is held, and the jobs under way.
+//! The bar at the bottom: the number of images, the memory of pictures, and the running jobs.
 
 use egui::{Align, Layout, RichText, Ui};
 

@@ -59,8 +59,8 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let hint = format!("Search captions, classes, names ({})", Action::Find.key_words(ui.ctx()));
     let width = ui.available_width().min(360.0);
     if std::mem::take(&mut panel.view.search.wants_focus) {
-        // Before the field is there, so that it hears what is typed next; what it holds is
-        // selected, and replaced by that.
+        // The focus is set before the field is added, so that it receives the text typed in this
+        // frame. The text in it is selected, so that typing replaces it.
         ui.memory_mut(|memory| memory.request_focus(id));
         let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
         let all =

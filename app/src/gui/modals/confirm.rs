@@ -1,4 +1,4 @@
-//! Questions before what cannot be undone, or takes much away.
+//! Confirmation of commands that cannot be undone or delete much.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::gui::panel::Panel;
 use crate::gui::widgets::main_button;
 use crate::gui::words::{self, count};
 
-/// A question with the command that a yes stands for.
+/// A question, and the command to run when it is confirmed.
 pub(super) struct Question {
     heading: String,
     words: String,
@@ -19,7 +19,7 @@ pub(super) struct Question {
     command: Command,
 }
 
-/// Whether a class is to be deleted, which some images have.
+/// Asks whether to delete a class with so many images.
 pub(super) fn delete_class(class: &str, images: usize) -> Question {
     Question {
         heading: format!("Delete class {class}?"),
@@ -29,7 +29,7 @@ pub(super) fn delete_class(class: &str, images: usize) -> Question {
     }
 }
 
-/// Whether images are to be forgotten.
+/// Asks whether to forget images.
 pub(super) fn forget(images: &[ItemId]) -> Question {
     Question {
         heading: format!("Forget {} for good?", count(images.len(), "image")),
@@ -41,7 +41,7 @@ pub(super) fn forget(images: &[ItemId]) -> Question {
     }
 }
 
-/// Whether a snapshot from so long ago is to be put back.
+/// Asks whether to restore a snapshot; `when` says how long ago it was made.
 pub(super) fn restore(snapshot: &Path, when: &str) -> Question {
     Question {
         heading: format!("Put back the snapshot of {when}?"),
@@ -67,7 +67,7 @@ pub(super) fn confirm_ui(ui: &mut Ui, panel: &mut Panel<'_>, question: Question)
     .inner
 }
 
-/// Whether the window is to be closed while something goes on. Returns whether it stays.
+/// Asks whether to close the window while jobs are running. Returns whether it stays open.
 pub(super) fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     ui.heading("Something is still going on");
     for job in panel.desk.jobs().list() {

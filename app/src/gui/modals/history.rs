@@ -1,4 +1,4 @@
-//! Everything that was done, to be taken back step by step, and the log of what happened.
+//! The history of acts, which can be undone step by step, and the log of notices.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The rewards given to answers: each can be changed or taken back.
+//! The rewards given to answers; each can be changed or taken back.
 
 use egui::{RichText, ScrollArea, Ui, vec2};
 

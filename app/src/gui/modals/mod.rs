@@ -23,7 +23,7 @@ use crate::command::Command;
 pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     let Some(modal) = panel.view.modal.clone() else { return };
     if modal == Modal::ClassFolders && panel.desk.exporting().plan().is_none() {
-        // Counting ended without an answer.
+        // The preview ended without a result.
         panel.view.modal = None;
         return;
     }
@@ -68,7 +68,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     }
 }
 
-/// A window that only shows something: with a button that closes it.
+/// A window that only shows something, with a button that closes it.
 fn closable_ui(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) -> bool {
     contents(ui);
     ui.add_space(8.0);

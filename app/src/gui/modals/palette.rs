@@ -1,4 +1,4 @@
-//! All commands by their words, found by any letters of them.
+//! The command palette: all actions, found by any letters of their names.
 
 use egui::{Key, RichText, ScrollArea, Ui};
 
@@ -54,8 +54,8 @@ pub(super) fn palette_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     taken.is_some()
 }
 
-/// How well what was typed fits an action: words of its name first, then of its sentence, then
-/// letters of its name.
+/// How badly the typed text matches an action, lower is better: a part of its name first, then a
+/// part of its sentence, then letters of its name in order; `None` if it does not match.
 fn cost(typed: &str, action: Action) -> Option<usize> {
     let (name, sentence) = action.words();
     let typed = typed.trim().to_lowercase();
@@ -66,8 +66,8 @@ fn cost(typed: &str, action: Action) -> Option<usize> {
     }
 }
 
-/// How far letters are from standing together in a text, in order; none when they are not all
-/// there.
+/// Characters between the letters where they occur in a text in order; `None` if they do not all
+/// occur.
 fn fuzzy(letters: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     let mut rest = text.as_str();

@@ -1,4 +1,4 @@
-//! Asks for a path: a field to type it into, what is in its folder, and the system's own dialog.
+//! Chooses a path: a field to type it into, a listing of its folder, and the system's own dialog.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::gui::dialogs::{Purpose, Wants, typed_path};
 use crate::gui::panel::Panel;
 use crate::gui::widgets::main_button;
 
-/// What is typed, taken apart.
+/// The typed path in its parts.
 struct Typed {
     /// The folder in which it lies.
     folder: PathBuf,
@@ -35,7 +35,7 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     let (heading, words) = purpose.words();
     ui.heading(heading);
     ui.label(RichText::new(words).weak());
-    // What is listed follows what is typed: an entry that is pressed is typed, too.
+    // The listing follows the field; pressing an entry changes the field, too.
     let before = (!panel.view.draft.is_new).then(|| Typed::new(&panel.view.draft.text).folder);
     if panel.view.draft.is_new && panel.view.draft.text.is_empty() {
         let start = panel.desk.source().and_then(Path::parent).map(Path::to_owned).or_else(dirs::home_dir);
@@ -80,7 +80,7 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
     close
 }
 
-/// What is in the folder that is being typed; pressing an entry takes it.
+/// The entries of the folder that is being typed; pressing one puts it into the field.
 fn listing_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let Typed { folder, begun } = Typed::new(&panel.view.draft.text);
     let listing = panel.desk.files().listing().filter(|(listed, _)| *listed == folder);

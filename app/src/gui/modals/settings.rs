@@ -1,4 +1,4 @@
-//! The settings; what is changed holds at once.
+//! The settings; most changes take effect at once.
 
 use egui::{RichText, Slider, Ui};
 use tessera_core::error::display;
@@ -46,8 +46,10 @@ pub(super) fn settings_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         ui.end_row();
     });
     if ui.button("Usual settings").on_hover_text("What was opened lately is kept").clicked() {
+        // The order of labelling is chosen on its page, and the folders are a memory.
         let recents = std::mem::take(&mut panel.settings.recents);
-        *panel.settings = Settings { recents, ..Default::default() };
+        let label_order = panel.settings.label_order;
+        *panel.settings = Settings { recents, label_order, ..Default::default() };
     }
     if let Some(place) = Settings::place() {
         ui.label(RichText::new(format!("Kept in {}", display(&place))).small().weak());

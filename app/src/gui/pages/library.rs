@@ -1,5 +1,5 @@
-//! The library itself: roots and their state, files that were skipped, copies, checks, and the room
-//! it takes.
+//! The page of the library: imported folders and whether they exist, skipped files, snapshots,
+//! checks, and disk space.
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::display;
@@ -15,7 +15,7 @@ use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line};
 use crate::gui::words::{ago, bytes, count};
 
-/// How the page stands: nothing of it is kept.
+/// The page has no state of its own.
 #[derive(Default)]
 pub struct LibraryView;
 

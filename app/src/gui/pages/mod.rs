@@ -1,4 +1,4 @@
-//! All pages: one file or folder each, with its state and how it is painted.
+//! All pages, one file or folder each, with their state and painting.
 
 mod browse;
 pub mod label;
@@ -11,10 +11,10 @@ mod train;
 use super::page::Page;
 use super::panel::PageUi;
 
-/// How each page stands.
+/// The state of each page.
 #[derive(Default)]
 pub struct Pages {
-    /// What is shown where nothing is open.
+    /// The first page, shown while no library is open.
     pub start: start::StartView,
     /// All images.
     pub browse: browse::BrowseView,
@@ -31,7 +31,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// A page by its name.
+    /// A page as an object.
     pub fn of(&mut self, page: Page) -> &mut dyn PageUi {
         match page {
             Page::Browse => &mut self.browse,
@@ -43,7 +43,7 @@ impl Pages {
         }
     }
 
-    /// Another library is open: what was begun with the last one is over.
+    /// Resets what belongs to a library: another one was opened, or it was closed.
     pub fn begin_library(&mut self) {
         self.browse = Default::default();
         self.label = Default::default();

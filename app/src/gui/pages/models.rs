@@ -1,4 +1,4 @@
-//! Saved models: made, loaded, given away, deleted.
+//! The page of models: saving, loading, packing and deleting them.
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::display;
@@ -10,7 +10,7 @@ use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line, main_button};
 use crate::gui::words::{bytes, count};
 
-/// How the page stands: nothing of it is kept.
+/// The page has no state of its own.
 #[derive(Default)]
 pub struct ModelsView;
 
@@ -81,7 +81,7 @@ impl PageUi for ModelsView {
     }
 }
 
-/// A name that is free, in the library's folder of models.
+/// A path with a free name in the library's folder of models.
 fn save_place(panel: &Panel<'_>) -> Option<std::path::PathBuf> {
     let folder = panel.desk.folder()?.join(tessera_core::library::MODELS);
     let is_taken = |name: &str| panel.desk.recognising().models().iter().any(|model| model.name == name);

@@ -1,4 +1,5 @@
-//! One image, its class, how sure that is, and the pieces of training images that made the score.
+//! The page of recognition: one image, its class with the confidence, and the pieces of training
+//! images that made the score.
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::display;
@@ -16,7 +17,7 @@ use crate::gui::widgets::{WHOLE, card_ui, chip_ui, line, main_button, nothing_ui
 use crate::job::JobKind;
 use crate::session::desk::view::{LeftOut, Recognition, Tile};
 
-/// How the page of recognition stands.
+/// The state of the page.
 #[derive(Default)]
 pub struct RecogniseView {
     /// The piece under the pointer.
@@ -28,7 +29,7 @@ pub struct RecogniseView {
 }
 
 impl RecogniseView {
-    /// Another answer is coming.
+    /// Resets the page for another image.
     pub fn begin(&mut self) {
         *self = Self::default();
     }
@@ -242,7 +243,7 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
     }
 }
 
-/// A training image whose label may be wrong.
+/// Corrects the label of a training image.
 fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) {
     let Tile { name, item, label, .. } = tile;
     ui.horizontal_wrapped(|ui| {

@@ -1,4 +1,4 @@
-//! The first page: open something.
+//! The first page: opens a folder, a library, a model or the sample.
 
 use egui::{Key, RichText, ScrollArea, TextEdit, Ui};
 use tessera_core::error::display;
@@ -10,7 +10,7 @@ use crate::gui::dialogs::typed_path;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::widgets::{card_ui, line, main_button};
 
-/// How the first page stands.
+/// The state of the page.
 #[derive(Default)]
 pub struct StartView {
     /// The path being typed.
@@ -89,7 +89,7 @@ impl PageUi for StartView {
     }
 }
 
-/// A library that could not be opened.
+/// The library that could not be opened because it is damaged.
 fn damaged_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
     let Some((folder, words)) = panel.desk.opening().damaged().map(|(folder, words)| (folder.to_owned(), words.to_owned())) else { return };
     ui.scope(|ui| {

@@ -1,4 +1,5 @@
-//! How good the recogniser is on objects that it has not seen, and what it confuses.
+//! The page of training: the recogniser's accuracy on objects that it has not seen, and its
+//! confusion matrix.
 
 use egui::{RichText, ScrollArea, Ui};
 
@@ -11,7 +12,7 @@ use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
 
-/// How the page stands: nothing of it is kept.
+/// The page has no state of its own.
 #[derive(Default)]
 pub struct TrainView;
 

@@ -1,4 +1,4 @@
-//! The scores of all classes as bars, and how sure the answer is.
+//! The scores of all classes as bars, and the confidence of the answer.
 
 use egui::{Align2, Color32, CornerRadius, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
@@ -24,7 +24,7 @@ pub fn bars_ui(ui: &mut Ui, bars: &[Bar<'_>]) {
     else {
         return;
     };
-    // The lowest bar keeps a stump, so that it is seen to be a bar.
+    // The lowest bar keeps a stump, so that it is visible.
     let share = |score: f64| if most > least { 0.06 + 0.94 * ((score - least) / (most - least)) } else { 1.0 };
     for (i, bar) in bars.iter().enumerate() {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());

@@ -1,5 +1,4 @@
-//! What every part of a desk works with: the session, the open library, the threads, and what is
-//! told.
+//! What all parts of a desk share: the session, the open library, the threads, the notices.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -22,24 +21,24 @@ use super::{Message, Wake};
 use crate::command::Command;
 use crate::job::JobKind;
 
-/// What is said where a library is needed and none is open.
+/// The notice when a library is needed and none is open.
 const NOTHING_OPEN: &str = "Open a folder or a library first";
 
 /// A library that is open.
 pub(super) struct OpenLibrary {
     pub(super) folder: PathBuf,
-    /// What the user named.
+    /// The path that the user opened: a library or a folder of images.
     pub(super) source: PathBuf,
     pub(super) name: String,
     pub(super) shared: Arc<Mutex<Library>>,
     pub(super) state: State,
 }
 
-/// Sends what was done on other threads to the desk.
+/// Sends results of other threads to the desk.
 #[derive(Clone)]
 pub(super) struct Outbox {
-    /// Counts openings and closings: what is said of another library than the one that is open is
-    /// not taken in.
+    /// The number of openings and closings so far: messages about a library that is no longer open
+    /// are dropped by it.
     pub(super) library: u64,
     pub(super) wake: Wake,
     send: Sender<(u64, Message)>,
@@ -48,35 +47,35 @@ pub(super) struct Outbox {
 impl Outbox {
     /// Sends a message about the library that was open when this was made.
     pub(super) fn send(&self, message: impl Into<Message>) {
-        // Nobody listens when the desk is gone.
+        // The receiver is gone when the desk was dropped.
         let _ = self.send.send((self.library, message.into()));
         (self.wake)();
     }
 }
 
-/// What happened to the library, as every part hears of it.
+/// An event of the open library, which every part receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// It was closed, and all jobs were stopped.
     Closed,
     /// Another one is open.
     Opened,
-    /// It holds something else than before.
+    /// Its state has changed.
     Changed,
 }
 
-/// What follows once the part at work has returned.
+/// What is to be done once the current part has returned.
 pub(super) enum Next {
-    /// Every part hears of it.
+    /// Deliver an event to every part.
     Hear(Event),
-    /// It is run, as if the user had asked for it.
+    /// Run a command, as if the user had requested it.
     Run(Command),
 }
 
-/// What the parts share.
+/// The context that the parts share.
 pub(super) struct Context {
     pub(super) session: Session,
-    /// For work that a user waits for: it has threads of its own, which long work does not fill.
+    /// For work that the user waits for: its thread pool is separate, so long jobs cannot fill it.
     pub(super) quick: Session,
     pub(super) library: Option<OpenLibrary>,
     pub(super) jobs: Jobs,
@@ -89,7 +88,7 @@ pub(super) struct Context {
 
 impl Context {
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system refuses to start a thread.
     pub(super) fn new(session: Session, wake: Wake) -> anyhow::Result<Self> {
         let (send, inbox) = mpsc::channel();
         let outbox = Outbox { library: 0, wake, send };
@@ -107,7 +106,7 @@ impl Context {
         })
     }
 
-    /// What the open library holds.
+    /// The state of the open library.
     pub(super) fn state(&self) -> Option<&State> {
         self.library.as_ref().map(|open| &open.state)
     }
@@ -117,7 +116,7 @@ impl Context {
         self.state().and_then(State::last_event)
     }
 
-    /// The open library, for work on another thread. The user is told where there is none.
+    /// The open library, for work on another thread. When none is open, a notice says so.
     pub(super) fn shared(&mut self) -> Option<Arc<Mutex<Library>>> {
         if self.library.is_none() {
             self.tell(note(NOTHING_OPEN));
@@ -125,10 +124,10 @@ impl Context {
         self.library.as_ref().map(|open| Arc::clone(&open.shared))
     }
 
-    /// Takes over what the library holds now.
+    /// Replaces the state on display by a newer one; an older one is ignored.
     pub(super) fn take_state(&mut self, state: State) {
         let Some(open) = &mut self.library else { return };
-        // A job tells of the moment at which it ended; the user may have been quicker.
+        // A job reports the state at its end; the user may have changed the library since.
         if state.last_event() < open.state.last_event() {
             return;
         }
@@ -139,27 +138,28 @@ impl Context {
         }
     }
 
-    /// Tells the user something.
+    /// Shows a notice to the user.
     pub(super) fn tell(&mut self, notice: Notice) {
         self.notices.tell(notice);
     }
 
-    /// Tells every part of an event once the part at work has returned.
+    /// Queues an event for every part; delivered once the current part has returned.
     pub(super) fn announce(&mut self, event: Event) {
         self.next.push_back(Next::Hear(event));
     }
 
-    /// Runs a command once the part at work has returned.
+    /// Queues a command; run once the current part has returned.
     pub(super) fn ask(&mut self, command: Command) {
         self.next.push_back(Next::Run(command));
     }
 
-    /// The next of what is to follow.
+    /// The next queued event or command.
     pub(super) fn next(&mut self) -> Option<Next> {
         self.next.pop_front()
     }
 
-    /// What came back from threads since this was last asked, as far as it still counts.
+    /// The messages that have arrived from other threads since the last call, without those about a
+    /// library that is no longer open.
     pub(super) fn news(&mut self) -> Vec<Message> {
         let of_now = self.outbox.library;
         let heard = |(of, message): (u64, Message)| if of == of_now { Some(message) } else { message.outliving() };
@@ -168,26 +168,26 @@ impl Context {
         news
     }
 
-    /// Does a short task in its turn, without the library.
+    /// Queues a short task that does not need the library.
     pub(super) fn short<M: Into<Message>>(&self, task: impl FnOnce() -> M + Send + 'static) {
         let outbox = self.outbox.clone();
         self.worker.run(move || outbox.send(task()));
     }
 
-    /// Does something short with the library in its turn.
+    /// Queues a short task on the library.
     pub(super) fn with_library<M: Into<Message>>(&mut self, task: impl FnOnce(&Session, &mut Library) -> M + Send + 'static) {
         let Some(library) = self.shared() else { return };
         let session = self.session.clone();
         self.short(move || task(&session, &mut hold(&library)));
     }
 
-    /// An act that can be taken back: the user is told of it, unless it changes nothing.
+    /// Queues an undoable act on the library. A notice tells of it, unless it changes nothing.
     pub(super) fn act(&mut self, act: impl FnOnce(&mut Library) -> Result<Option<EventId>> + Send + 'static) {
         self.with_library(|_, library| told::act(library, act, |event, library| event.map(|_| told::last_act(library).into())).told);
     }
 
-    /// Starts a job. Where one of its kind goes on that is not replaced, the user is told so
-    /// instead.
+    /// Starts a job. When one of its kind is running and that kind is not replaced, a notice says
+    /// so instead.
     pub(super) fn job<M: Into<Message>>(&mut self, kind: JobKind, work: impl FnOnce(&Session) -> Result<M> + Send + 'static) {
         let (session, wake) = (self.session.clone(), Arc::clone(&self.outbox.wake));
         let words = kind.words();
@@ -204,7 +204,8 @@ impl Context {
         }
     }
 
-    /// Starts a job on the library. Where it is cancelled, what it has done till then is taken in.
+    /// Starts a job on the library. When it is cancelled, what it has done until then stays and is
+    /// shown.
     pub(super) fn library_job<M: Into<Message>>(
         &mut self,
         kind: JobKind,
@@ -217,7 +218,7 @@ impl Context {
         });
     }
 
-    /// Waits until every short task is done. There will be no more.
+    /// Waits until every short task is done; later ones are not run.
     pub(super) fn finish(&mut self) {
         self.worker.finish();
     }

@@ -1,4 +1,4 @@
-//! Exporting: what is written out, and what class folders would hold before they are.
+//! Exports, and the preview of one into class folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use super::part::Part;
 use crate::command::Export;
 use crate::job::JobKind;
 
-/// What is about to be written out.
+/// The preview of an export into class folders.
 #[derive(Default)]
 pub struct Exporting {
     planned: Option<Planned>,
 }
 
-/// Where class folders are to be written, and what that would be once it is known.
+/// Where class folders are to be written, and what would be written once that is known.
 struct Planned {
     to: PathBuf,
     plan: Option<Plan>,
 }
 
-/// Where class folders are to be written, and what that would be.
+/// Where class folders are to be written, and what would be written.
 pub(super) struct Message(PathBuf, Plan);
 
 impl Part for Exporting {
@@ -50,13 +50,13 @@ impl Part for Exporting {
 }
 
 impl Exporting {
-    /// Where class folders are to be written, and what that would be once it is known.
+    /// Where class folders are to be written, and what would be written once that is known.
     pub fn plan(&self) -> Option<(&Path, Option<&Plan>)> {
         self.planned.as_ref().map(|planned| (planned.to.as_path(), planned.plan.as_ref()))
     }
 
-    /// Counts what an export into class folders would write, instead of into others; none ends
-    /// that.
+    /// Starts the preview of an export into class folders below `to`, in place of an earlier one;
+    /// `None` drops the preview.
     pub(super) fn plan_class_folders(&mut self, ctx: &mut Context, to: Option<PathBuf>) {
         let Some(to) = to else {
             ctx.jobs.stop(&JobKind::CountClassFolders);
@@ -72,7 +72,7 @@ impl Exporting {
         });
     }
 
-    /// Lets go of a plan that nobody counts for any more: its job has ended without an answer.
+    /// Drops a preview whose job has ended without a result.
     pub(super) fn forget_uncounted(&mut self, ctx: &Context) {
         if !ctx.jobs.is_running(&JobKind::CountClassFolders) {
             self.planned.take_if(|planned| planned.plan.is_none());
@@ -80,7 +80,7 @@ impl Exporting {
     }
 }
 
-/// Writes something out.
+/// Exports something to a file or a folder.
 pub(super) fn export(ctx: &mut Context, what: Export, to: PathBuf) {
     ctx.library_job(JobKind::Export, move |session, library| {
         let written = match session.export(library, what, &to, false) {

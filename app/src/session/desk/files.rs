@@ -1,4 +1,4 @@
-//! What lies on the disk, as far as it is shown: whether paths are there, and what is in a folder.
+//! File-system facts that are shown: whether paths exist, and what a folder contains.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,21 +11,21 @@ use super::part::Part;
 use super::view::FolderEntry;
 use crate::settings::Settings;
 
-/// Entries of a folder that are listed.
+/// Entries of a folder that are listed at most.
 const LISTED: usize = 2000;
 
-/// What is known of files and folders.
+/// Known facts about files and folders.
 #[derive(Default)]
 pub struct Files {
     there: HashMap<PathBuf, bool>,
     listing: Option<(PathBuf, Vec<FolderEntry>)>,
 }
 
-/// What comes back.
+/// Results of the tasks.
 pub(super) enum Message {
-    /// Which paths are there.
+    /// Whether paths exist.
     There(Vec<(PathBuf, bool)>),
-    /// What is in a folder.
+    /// The entries of a folder.
     Listing(PathBuf, Vec<FolderEntry>),
 }
 
@@ -48,18 +48,18 @@ impl Part for Files {
 }
 
 impl Files {
-    /// Whether a path is there, as far as it is known.
+    /// Whether a path exists; `None` while that is not known.
     pub fn is_there(&self, path: &Path) -> Option<bool> {
         self.there.get(path).copied()
     }
 
-    /// What is in the folder asked for last, once it is known.
+    /// The folder listed last, with its entries, once they are known.
     pub fn listing(&self) -> Option<(&Path, &[FolderEntry])> {
         self.listing.as_ref().map(|(folder, entries)| (folder.as_path(), entries.as_slice()))
     }
 }
 
-/// Finds out which of some paths are there.
+/// Checks which of some paths exist.
 pub(super) fn look_for(ctx: &Context, paths: Vec<PathBuf>) {
     ctx.short(move || {
         let there = |path: PathBuf| {
@@ -70,7 +70,7 @@ pub(super) fn look_for(ctx: &Context, paths: Vec<PathBuf>) {
     });
 }
 
-/// Finds out what is in a folder; hidden files are left out.
+/// Lists a folder without its hidden files.
 pub(super) fn list_folder(ctx: &Context, folder: PathBuf) {
     ctx.short(move || {
         let mut entries: Vec<FolderEntry> = std::fs::read_dir(&folder)

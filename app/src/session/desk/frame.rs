@@ -1,5 +1,5 @@
-//! What whoever shows a desk tells it frame after frame: what is looked at, and what is wanted for
-//! that. Nothing of it is an act of the user, and none of it waits.
+//! What the user interface tells a desk in each frame: what is visible, and which data it needs for
+//! that. These are no commands of the user, and none of them waits.
 
 use std::path::PathBuf;
 
@@ -13,74 +13,76 @@ use super::{Desk, files};
 use crate::settings::Settings;
 
 impl Desk {
-    /// What happened since this was last asked.
+    /// The notices to be shown that have come since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         self.ctx.notices.take()
     }
 
-    /// Whether an answer is to be shown that was asked for by opening an image or a model; once.
+    /// Whether the page of recognition is to be shown because an image or a model was opened; true
+    /// once.
     pub fn take_turn(&mut self) -> bool {
         self.parts.opening.take_turn()
     }
 
-    /// Says whether the answer of the recogniser is looked at: only then is it kept up with the
-    /// library.
+    /// Sets whether the recognition is visible: only then is it computed anew when the library
+    /// changes.
     pub fn watch_recognition(&mut self, is_watched: bool) {
         self.parts.recognising.watch(&mut self.ctx, is_watched);
     }
 
-    /// Says whether the labelling desk is looked at: only then do advisers think.
+    /// Sets whether the labelling page is visible: only then do the advisers run.
     pub fn watch_labelling(&mut self, is_watched: bool) {
         self.parts.labelling.watch(&self.ctx, is_watched);
     }
 
-    /// Asks which of some paths are there.
+    /// Requests which of some paths exist; see [`Files::is_there`](super::Files::is_there).
     pub fn look_for(&self, paths: Vec<PathBuf>) {
         files::look_for(&self.ctx, paths);
     }
 
-    /// Asks for the pixels of an image; they are there some polls later. Then those of the image
-    /// that is likely to be asked for next.
+    /// Requests the pixels of an image, and then those of the one that is likely to be needed next.
+    /// They arrive some polls later.
     pub fn want_picture(&mut self, image: ItemId, next: Option<ItemId>) {
         self.parts.pictures.want(&self.ctx, image, next);
     }
 
-    /// Lets go of pictures.
+    /// Drops the decoded pictures.
     pub fn drop_pictures(&mut self) {
         self.parts.pictures.clear();
     }
 
-    /// Says which thumbnails are wanted now, the most wanted last.
+    /// Sets which thumbnails are needed now, the most urgent last.
     pub fn want_thumbnails(&self, wanted: Vec<WantedThumbnail>) {
         self.parts.pictures.want_thumbnails(wanted);
     }
 
-    /// The thumbnails that came since this was last asked.
+    /// The thumbnails that have come since the last call.
     pub fn take_thumbnails(&self) -> Vec<Fetched> {
         self.parts.pictures.take_thumbnails()
     }
 
-    /// Says how many hits a search gives at most, and how many leaves of the memory it looks at.
+    /// Sets how many hits a search returns at most, and how many leaves of the caption memory it
+    /// visits.
     pub fn set_search(&mut self, hits: usize, leaves: usize) {
         self.parts.searching.set_effort(&mut self.ctx, hits, leaves);
     }
 
-    /// Sets the order in which images are labelled where none is asked for.
+    /// Sets the default order in which images are labelled.
     pub fn set_label_order(&mut self, order: LabelOrder) {
         self.parts.labelling.set_order(order);
     }
 
-    /// The memory for pictures that are being decoded.
+    /// The memory budget for decoding pictures.
     pub fn picture_memory(&self) -> MemoryBudget {
         self.ctx.session.picture_memory()
     }
 
-    /// Sets how much memory, in megabytes, they may need from now on, all together.
+    /// Sets the memory budget for decoding pictures, in megabytes, for all of them together.
     pub fn limit_picture_memory(&mut self, megabytes: u64) {
         self.ctx.session.limit_picture_memory(megabytes);
     }
 
-    /// Writes settings in their turn.
+    /// Queues the writing of settings.
     pub fn save_settings(&self, settings: Settings, place: PathBuf) {
         files::save_settings(&self.ctx, settings, place);
     }

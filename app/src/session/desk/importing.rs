@@ -1,4 +1,4 @@
-//! Importing: folders and tables brought into a library, folders that moved, images forgotten.
+//! Importing folders and tables, relocating folders, forgetting images.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -22,12 +22,12 @@ use super::told::state_and;
 use super::view::{Notice, Tone};
 use crate::job::JobKind;
 
-/// Failed files that are told one by one in the log.
+/// Failed files that are logged one by one, at most.
 const TOLD: usize = 200;
-/// How often an import shows what it has done so far.
+/// Time between updates of the state on display during an import.
 const REFRESH: Duration = Duration::from_millis(700);
 
-/// Shows what an import that goes on has done so far.
+/// Updates the state on display during an import.
 pub(super) struct Refresher(Instant);
 
 impl Refresher {
@@ -35,7 +35,7 @@ impl Refresher {
         Self(Instant::now())
     }
 
-    /// Asks for the state of the library where that is due.
+    /// Requests the state of the library when that is due.
     pub(super) fn refresh(&mut self, ctx: &mut Context) {
         if ctx.library.is_some() && ctx.jobs.is_importing() && self.0.elapsed() > REFRESH {
             self.0 = Instant::now();
@@ -46,8 +46,8 @@ impl Refresher {
 
 /// Imports a folder of images, and a table of captions or labels with its first import.
 pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions, table: Option<PathBuf>) {
-    // Captions beside the images are read with the folder's first import; later the user has had a
-    // say.
+    // Captions beside the images are read with the folder's first import only: later the user may
+    // have changed them.
     let is_first = ctx.state().is_some_and(|state| state.roots().all(|(_, root)| !folder.starts_with(&root.path)));
     ctx.library_job(JobKind::Import(folder.clone()), move |session, library| {
         let report = session.import(library, &folder, &options)?;
@@ -60,7 +60,7 @@ pub(super) fn import(ctx: &mut Context, folder: PathBuf, options: ImportOptions,
     });
 }
 
-/// Looks at all imported folders again.
+/// Imports all folders again, each with the options that it was imported with.
 pub(super) fn rescan(ctx: &mut Context) {
     let roots: Vec<(PathBuf, ImportOptions)> = ctx
         .state()
@@ -74,7 +74,7 @@ pub(super) fn rescan(ctx: &mut Context) {
             match session.import(library, &root, &options) {
                 Ok(report) => messages.extend(imported(library, &report, &root)),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
-                // A folder that is away now comes back another time.
+                // A folder on a disk that is not connected may come back later.
                 Err(error) => messages.push(problem(format!("{error}; its images stay in the library")).into()),
             }
         }
@@ -87,7 +87,7 @@ pub(super) fn read_table(ctx: &mut Context, path: PathBuf) {
     ctx.library_job(JobKind::ReadTable, move |session, library| read(session, library, &path, true));
 }
 
-/// Tells the library where a folder went.
+/// Records that an imported folder has moved.
 pub(super) fn relocate(ctx: &mut Context, old: PathBuf, new: PathBuf) {
     ctx.library_job(JobKind::Relocate, move |session, library| {
         let moved = session.relocate(library, &old, &new)?;
@@ -134,7 +134,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     messages
 }
 
-/// Reads a table; names without an image are told when the user asked for it.
+/// Reads a table of captions or labels; the notice counts names without an image only if the user
+/// requested the table.
 fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
     let table = tables::read(path, session.progress())?;
     let read = take_table(library, &table, path)?;
@@ -153,12 +154,12 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
     Ok(state_and(library, Notice { words, tone: Tone::Done, undo }))
 }
 
-/// A file of captions that lies in a folder of images under a name that tells.
+/// The file of captions in a folder of images, recognised by its name.
 fn captions_in(folder: &Path) -> Option<PathBuf> {
     ["tsv", "csv", "jsonl", "json", "txt"].iter().map(|ending| folder.join(format!("captions.{ending}"))).find(|path| path.is_file())
 }
 
-/// The way of labelling of that name on the command line.
+/// The source of labels of that name on the command line.
 fn labels_of(name: &str) -> Labels {
     [Labels::ClassFolders, Labels::NorbNames, Labels::None].into_iter().find(|labels| labels.name() == name).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Long work: jobs that run side by side, each on a thread of its own.
+//! Jobs: long work that runs concurrently, each on a thread of its own.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::view::JobView;
 use crate::command::JobId;
 use crate::job::{Job, JobKind};
 
-/// The jobs under way.
+/// The running jobs.
 #[derive(Default)]
 pub struct Jobs {
     running: BTreeMap<JobId, Job<Message>>,
@@ -18,17 +18,17 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Jobs under way, the oldest first.
+    /// The running jobs, the oldest first.
     pub fn list(&self) -> Vec<JobView> {
         self.running.iter().map(view).collect()
     }
 
-    /// The job of a kind that is under way.
+    /// The running job of a kind.
     pub fn of(&self, kind: &JobKind) -> Option<JobView> {
         self.running.iter().find(|(_, job)| job.kind() == kind).map(view)
     }
 
-    /// Whether a job of a kind is under way.
+    /// Whether a job of a kind is running.
     pub fn is_running(&self, kind: &JobKind) -> bool {
         self.running.values().any(|job| job.kind() == kind)
     }
@@ -38,13 +38,13 @@ impl Jobs {
         self.running.values().any(|job| job.kind().is_import())
     }
 
-    /// Whether anything is under way that would be lost by leaving.
+    /// Whether any job is running, whose work would be lost by closing the program.
     pub fn is_busy(&self) -> bool {
         !self.running.is_empty()
     }
 
-    /// Starts a job; one of the same kind that is running makes way for it if that kind is
-    /// replaced. Returns whether it was started.
+    /// Starts a job. A running one of the same kind is cancelled first if the kind is replaced
+    /// ([`JobKind::is_replaced`]); otherwise the new one is not started. Returns whether it was.
     pub(super) fn start(
         &mut self,
         kind: JobKind,
@@ -62,24 +62,24 @@ impl Jobs {
         true
     }
 
-    /// Stops the job of a kind, and forgets it.
+    /// Cancels the job of a kind and drops its result.
     pub(super) fn stop(&mut self, kind: &JobKind) {
         self.running.retain(|_, job| job.kind() != kind);
     }
 
-    /// Stops all jobs, and forgets them.
+    /// Cancels all jobs and drops their results.
     pub(super) fn stop_all(&mut self) {
         self.running.clear();
     }
 
-    /// Asks a job to stop; what it says of that is heard.
+    /// Cancels a job; its result is still delivered.
     pub(super) fn cancel(&self, id: JobId) {
         if let Some(job) = self.running.get(&id) {
             job.cancel();
         }
     }
 
-    /// What came of those that have ended since this was last asked.
+    /// The results of the jobs that have ended since the last call.
     pub(super) fn ended(&mut self) -> Vec<Message> {
         let mut outcomes = Vec::new();
         self.running.retain(|_, job| {

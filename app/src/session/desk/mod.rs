@@ -1,13 +1,12 @@
-//! A desk: one open library, worked at by someone who never waits.
+//! A desk: one open library for a user interface that must never wait.
 //!
-//! [`Desk::run`] starts what is asked for and returns at once; [`Desk::poll`] takes in what has
-//! been done since. Everything that is shown is plain data that the desk holds itself, so that
-//! looking at it never waits for a file or a lock. Short tasks go through one thread in the order
-//! in which they were asked for; long ones are jobs of their own.
+//! [`Desk::run`] starts a command and returns at once; [`Desk::poll`] takes in the results that
+//! have arrived since. Everything on display is plain data that the desk itself holds, so reading
+//! it never waits for a file or a lock. Short tasks run on one thread in the order in which they
+//! were requested; each long one is a job on a thread of its own.
 //!
 //! A desk is made of parts, each of which owns its fields and its messages. A new part is a file
-//! and a line of `parts!`; a new thing that a user can do is a function of a part and a line of
-//! [`Desk::run`].
+//! and a line of `parts!`; a new command is a function of a part and a line of [`Desk::run`].
 
 mod context;
 mod exporting;
@@ -54,29 +53,29 @@ pub use thumbnails::{Fetched, WantedThumbnail};
 pub use upkeep::Upkeep;
 use view::Notice;
 
-/// What wakes whoever shows the desk.
+/// Called when there is something to poll; wakes the user interface.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 part::parts! {
     /// Opening and closing libraries.
     opening: Opening,
-    /// What is looked for, and what was found.
+    /// The current search and its answer.
     searching: Searching,
     /// The labelling desk and its advisers.
     labelling: LabellingDesk,
-    /// What was recognised, and by whom.
+    /// The last recognised image, and the model that recognised it.
     recognising: Recognising,
-    /// What is about to be written out.
+    /// Exports, and the preview of one into class folders.
     exporting: Exporting,
-    /// How the library is.
+    /// The health of the library.
     upkeep: Upkeep,
-    /// What lies on the disk.
+    /// Which paths exist, and what folders contain.
     files: Files,
-    /// The picture that is looked at, and thumbnails.
+    /// The picture on display, and thumbnails.
     pictures: Pictures,
 }
 
-/// An open library and everything that is going on with it.
+/// An open library, its running jobs and everything that is shown of it.
 pub struct Desk {
     ctx: Context,
     parts: Parts,
@@ -88,13 +87,13 @@ impl Desk {
     /// poll.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system refuses to start a thread.
     pub fn new(session: Session, wake: Wake) -> anyhow::Result<Self> {
         let ctx = Context::new(session, wake)?;
         Ok(Self { parts: Parts::new(&ctx)?, ctx, refresher: Refresher::new() })
     }
 
-    /// Starts what is asked for.
+    /// Starts a command; returns at once.
     pub fn run(&mut self, command: Command) {
         let Self { ctx, parts, .. } = self;
         match command {
@@ -156,7 +155,8 @@ impl Desk {
         self.settle();
     }
 
-    /// Takes in what was done since the last time. Returns whether anything changed. Never waits.
+    /// Takes in the results that have arrived since the last call. Returns whether anything
+    /// changed. Never waits.
     pub fn poll(&mut self) -> bool {
         let news = self.ctx.news();
         let has_changed = !news.is_empty() | self.parts.pictures.poll();
@@ -172,7 +172,7 @@ impl Desk {
         has_changed
     }
 
-    /// Does what parts asked for while they were at work.
+    /// Delivers the events and runs the commands that parts have queued.
     fn settle(&mut self) {
         while let Some(next) = self.ctx.next() {
             match next {
@@ -197,7 +197,7 @@ impl Desk {
         self.ctx.library.as_ref().map(|open| open.name.as_str())
     }
 
-    /// What the open library holds.
+    /// The state of the open library.
     pub fn state(&self) -> Option<&State> {
         self.ctx.state()
     }
@@ -207,15 +207,15 @@ impl Desk {
         &self.ctx.jobs
     }
 
-    /// What the user was told.
+    /// The notices to the user.
     pub fn notices(&self) -> &Notices {
         &self.ctx.notices
     }
 }
 
 impl Drop for Desk {
-    /// Jobs are cancelled. What was asked for before is done, and the library is closed, before
-    /// this returns.
+    /// Cancels all jobs, then waits until the short tasks that were requested are done and the
+    /// library is closed.
     fn drop(&mut self) {
         self.run(Command::Close);
         self.parts.labelling.finish();
@@ -242,7 +242,7 @@ impl From<()> for Message {
     }
 }
 
-/// Takes back the last act.
+/// Undoes the last act.
 fn undo(ctx: &mut Context) {
     ctx.with_library(|_, library| {
         let acted = told::act(
@@ -259,7 +259,7 @@ fn undo(ctx: &mut Context) {
     });
 }
 
-/// Does it again.
+/// Redoes the act that was undone last.
 fn redo(ctx: &mut Context) {
     ctx.with_library(|_, library| {
         let acted = told::act(

@@ -1,20 +1,20 @@
-//! What the user is told: sentences to show now, and the log of all of them.
+//! Notices to the user: those to be shown now, and the log of all.
 
 use super::view::{Notice, Tone};
 
-/// Lines that the log keeps.
+/// Notices that the log keeps at most.
 const LOG: usize = 500;
 
 /// A message to the user.
 pub(super) enum Told {
     /// To be shown, and kept in the log.
     Shown(Notice),
-    /// Worth keeping in the log, not worth interrupting for.
+    /// To be kept in the log only.
     Logged(Notice),
 }
 
 impl Told {
-    /// The same of an act that cannot be taken back any more.
+    /// The same notice without its offer to undo: its library is closed.
     pub(super) fn without_undo(self) -> Self {
         match self {
             Self::Shown(notice) => Self::Shown(Notice { undo: None, ..notice }),
@@ -29,7 +29,7 @@ impl From<Notice> for Told {
     }
 }
 
-/// What was told.
+/// The notices that are still to be shown, and the log.
 #[derive(Default)]
 pub struct Notices {
     untaken: Vec<Notice>,
@@ -37,18 +37,18 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Everything that happened, the oldest first.
+    /// All notices, the oldest first.
     pub fn log(&self) -> &[Notice] {
         &self.log
     }
 
-    /// Tells something, and logs it.
+    /// Shows a notice and logs it.
     pub(super) fn tell(&mut self, notice: Notice) {
         self.write(notice.clone());
         self.untaken.push(notice);
     }
 
-    /// Takes in what comes from other threads.
+    /// Takes in a notice from another thread.
     pub(super) fn take_in(&mut self, told: Told) {
         match told {
             Told::Shown(notice) => self.tell(notice),
@@ -56,7 +56,7 @@ impl Notices {
         }
     }
 
-    /// Logs what is not worth interrupting for.
+    /// Adds a notice to the log, from which the oldest is dropped when it is full.
     fn write(&mut self, notice: Notice) {
         if self.log.len() >= LOG {
             self.log.remove(0);
@@ -64,28 +64,28 @@ impl Notices {
         self.log.push(notice);
     }
 
-    /// What was told since this was last asked.
+    /// The notices to be shown that have come since the last call.
     pub(super) fn take(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.untaken)
     }
 }
 
-/// Something went well.
+/// A notice that something succeeded.
 pub(super) fn done(words: impl Into<String>) -> Notice {
     Notice { words: words.into(), tone: Tone::Done, undo: None }
 }
 
-/// Something is worth knowing.
+/// A notice that informs.
 pub(super) fn note(words: impl Into<String>) -> Notice {
     Notice { words: words.into(), tone: Tone::Note, undo: None }
 }
 
-/// Something went wrong.
+/// A notice that something failed.
 pub(super) fn problem(words: impl ToString) -> Notice {
     Notice { words: words.to_string(), tone: Tone::Problem, undo: None }
 }
 
-/// So many of something, in words.
+/// A number with its noun: `1 image`, `2 images`.
 pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

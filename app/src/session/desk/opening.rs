@@ -1,5 +1,5 @@
-//! Opening: what lies at a path, libraries opened, made, restored and repaired, and closed without
-//! waiting.
+//! Opening whatever lies at a path; opening, creating, restoring and repairing libraries, and
+//! closing them without waiting.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ use super::view::Tried;
 use crate::command::{Command, ImageQuery};
 use crate::job::JobKind;
 
-/// How often a library that is in use is tried again.
+/// Attempts to open a library that is in use.
 const TRIES: usize = 60;
-/// How often it is looked whether a library is free.
+/// Time between checks whether a library is free.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// What is being opened and closed.
+/// The state of opening and closing.
 #[derive(Default)]
 pub struct Opening {
     /// The library that is being closed, and the threads that close.
@@ -39,28 +39,28 @@ pub struct Opening {
     closers: Vec<JoinHandle<()>>,
     /// Held by the job that opens a library.
     gate: Arc<Mutex<()>>,
-    /// Folders that join the library that is being opened.
+    /// Folders to be imported into the library that is being opened.
     waiting: Vec<PathBuf>,
     damaged: Option<Damaged>,
     tray: Vec<Tried>,
-    /// Whether an image or a model was opened whose answer is to be shown.
+    /// Whether the page of recognition is to be shown because an image or a model was opened.
     turns: bool,
 }
 
 /// A library whose database is damaged.
 struct Damaged {
     folder: PathBuf,
-    /// What was found.
+    /// The damage that was found, in words.
     words: String,
 }
 
-/// What comes back.
+/// Results of opening.
 pub(super) enum Message {
     /// What lies at a path.
     Found(Found),
     /// A library was opened.
     Opened(Box<Opened>),
-    /// One could not be, for it is damaged: its folder, and what was found.
+    /// A library could not be opened because it is damaged: its folder, and the damage in words.
     Damaged(PathBuf, String),
 }
 
@@ -68,22 +68,22 @@ pub(super) enum Message {
 pub(super) struct Found {
     path: PathBuf,
     target: Target,
-    /// Whether a folder joins the library that is open.
+    /// Whether a folder is to be imported into the open library.
     joins: bool,
 }
 
 /// A library that was opened.
 pub(super) struct Opened {
     folder: PathBuf,
-    /// What the user named.
+    /// The path that the user opened.
     source: PathBuf,
     name: String,
     library: Library,
     /// Images to try the recogniser on.
     tray: Vec<Tried>,
-    /// What is done with it at once.
+    /// A command to run once it is open.
     then: Option<Command>,
-    /// What is worth knowing of the opening.
+    /// Notices about the opening.
     news: Vec<String>,
 }
 
@@ -114,17 +114,19 @@ impl Part for Opening {
 }
 
 impl Opening {
-    /// The library that could not be opened because it is damaged, and what was found.
+    /// The folder of the library that could not be opened because it is damaged, and the damage in
+    /// words.
     pub fn damaged(&self) -> Option<(&Path, &str)> {
         self.damaged.as_ref().map(|damaged| (damaged.folder.as_path(), damaged.words.as_str()))
     }
 
-    /// Images to try the recogniser on, which come with the sample.
+    /// Images to try the recogniser on; only the sample has some.
     pub fn tray(&self) -> &[Tried] {
         &self.tray
     }
 
-    /// Whether an answer is to be shown that was asked for by opening an image or a model; once.
+    /// Whether the page of recognition is to be shown because an image or a model was opened; true
+    /// once.
     pub(super) fn take_turn(&mut self) -> bool {
         std::mem::take(&mut self.turns)
     }
@@ -148,7 +150,7 @@ impl Opening {
                 self.turns = true;
                 ctx.ask(Command::Recognise(ImageQuery::File(path)));
             }
-            // It joins the one that is being opened.
+            // It is imported into the library that is being opened.
             Target::Folder if joins && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push(path),
             Target::Folder if joins && ctx.library.is_some() => ctx.ask(import_of(path)),
             Target::Library => self.open(ctx, move |session| open_library(session, &path)),
@@ -181,7 +183,7 @@ impl Opening {
         });
     }
 
-    /// Makes a damaged library again from its copies, and opens it.
+    /// Repairs a damaged library from its snapshots and its journal, and opens it.
     pub(super) fn repair(&mut self, ctx: &mut Context, folder: PathBuf) {
         self.open(ctx, move |session| {
             let repaired = repair(&folder)?;
@@ -191,7 +193,7 @@ impl Opening {
         });
     }
 
-    /// Closes the library that is open, and opens another one, or the same again.
+    /// Closes the open library, then starts a job that opens another one or the same again.
     fn open(&mut self, ctx: &mut Context, open: impl Fn(&Session) -> Result<Opened> + Send + 'static) {
         self.close(ctx);
         let (before, gate) = (self.closing.clone(), Arc::clone(&self.gate));
@@ -203,12 +205,12 @@ impl Opening {
                 }
                 std::thread::sleep(WAIT);
             }
-            // One that was begun before and is not wanted any more may be opening the very same.
+            // An earlier job that was cancelled may still be opening the same library.
             let _gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
             let mut tries = 0;
             let opened = loop {
                 match open(session) {
-                    // It was opened in vain a moment ago and is about to be dropped.
+                    // A cancelled job has opened it a moment ago and is about to drop it.
                     Err(Error::Busy { .. }) if tries < TRIES => tries += 1,
                     Err(ref error @ Error::Data { ref path, .. }) if path.ends_with(DATABASE) => {
                         let folder = path.parent().unwrap_or(path).to_owned();
@@ -240,8 +242,8 @@ impl Opening {
         then.into_iter().chain(joining).for_each(|command| ctx.ask(command));
     }
 
-    /// Stops all jobs, and closes the library once everything asked for before is done. Returns at
-    /// once.
+    /// Cancels all jobs, and closes the library on another thread once the tasks queued before are
+    /// done. Returns at once.
     pub(super) fn close(&mut self, ctx: &mut Context) {
         ctx.outbox.library += 1;
         ctx.jobs.stop_all();
@@ -252,7 +254,7 @@ impl Opening {
         let (mut library, outbox) = (open.shared, ctx.outbox.clone());
         let closer = std::thread::Builder::new().name("closing".into()).spawn(move || {
             let library = loop {
-                // Jobs that were stopped and acts that were asked for still have it.
+                // Cancelled jobs and queued acts still hold it.
                 match Arc::try_unwrap(library) {
                     Ok(library) => break library,
                     Err(shared) => library = shared,
@@ -265,12 +267,12 @@ impl Opening {
                 outbox.send(problem(error));
             }
         });
-        // Without a thread it is closed by dropping it, which loses nothing.
+        // Without a thread it is closed by being dropped, which loses nothing.
         self.closers.retain(|closer| !closer.is_finished());
         self.closers.extend(closer);
     }
 
-    /// Waits until everything is closed.
+    /// Waits until all libraries are closed.
     pub(super) fn finish(&mut self) {
         for closer in self.closers.drain(..) {
             // A thread that panicked has nothing more to do.
@@ -279,7 +281,8 @@ impl Opening {
     }
 }
 
-/// Opens whatever lies at a path; `joins` is whether a folder joins the library that is open.
+/// Opens whatever lies at a path; `joins` is whether a folder is to be imported into the open
+/// library.
 pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: bool) {
     ctx.short(move || {
         let target = what_is(&path);
@@ -299,7 +302,7 @@ fn open_library(session: &Session, folder: &Path) -> Result<Opened> {
     Ok(Opened::new(folder.to_owned(), folder.to_owned(), name, library))
 }
 
-/// The library of a plain folder, which is made and filled when there is none yet.
+/// Opens the library of a plain folder of images; it is created and filled when there is none yet.
 fn open_folder(session: &Session, folder: &Path) -> Result<Opened> {
     let place = session.library_of(folder)?;
     let library = session.open_or_create_library(&place)?;
@@ -313,7 +316,7 @@ fn import_of(folder: PathBuf) -> Command {
     Command::Import { folder, labels: Labels::Auto, exclude: Vec::new(), table: None }
 }
 
-/// The images to try, with small pictures of them.
+/// The images in a folder, with their thumbnails.
 fn images_in(session: &Session, folder: &Path) -> Vec<Tried> {
     let options = OpenOptions { labels: Labels::None, ..Default::default() };
     let data = Dataset::open(folder, &options, session.progress());
@@ -322,7 +325,7 @@ fn images_in(session: &Session, folder: &Path) -> Vec<Tried> {
     paths.into_iter().filter_map(tried).collect()
 }
 
-/// Whether a file is one of captions or labels, by its ending.
+/// Whether a file is a table of captions or labels, by its extension.
 fn is_table(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
     ["csv", "tsv", "json", "jsonl", "txt"].contains(&ending.as_str())

@@ -1,5 +1,5 @@
-//! What a part of a desk is: its own fields and messages, and what it does when the library
-//! changes.
+//! The trait of the parts of a desk, and the macro that declares them. A part has fields and
+//! messages of its own and reacts to events of the library.
 
 use std::io;
 
@@ -7,21 +7,21 @@ use super::context::{Context, Event};
 
 /// A part of a desk.
 pub(super) trait Part: Sized {
-    /// What its tasks and jobs send back.
+    /// What its tasks and jobs send to it.
     type Message;
-    /// Whether that still counts once the library that was open is closed.
+    /// Whether these messages are still delivered once the library that they are about is closed.
     const OUTLIVES_LIBRARY: bool = false;
 
-    /// The part when no library is open yet.
+    /// A part without an open library.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system refuses to start a thread.
     fn new(ctx: &Context) -> io::Result<Self>;
 
-    /// Takes in what was done.
+    /// Takes in a message.
     fn take_in(&mut self, ctx: &mut Context, message: Self::Message);
 
-    /// Hears what happened to the library.
+    /// Reacts to an event of the library.
     fn hear(&mut self, ctx: &mut Context, event: Event);
 }
 
@@ -34,12 +34,12 @@ macro_rules! parts {
             $($name: $Part,)*
         }
 
-        /// What comes back from other threads.
+        /// A message from another thread.
         enum Message {
             $($Part(<$Part as Part>::Message),)*
             /// For the user.
             Told(Told),
-            /// What the library holds now.
+            /// The state of the library now.
             State(State),
             /// All of these, in their order.
             Several(Vec<Message>),
@@ -52,7 +52,7 @@ macro_rules! parts {
         })*
 
         impl Message {
-            /// What of it still counts once the library that it is about is closed.
+            /// What is still delivered of it once the library that it is about is closed.
             fn outliving(self) -> Option<Self> {
                 match self {
                     $(Self::$Part(_) => <$Part as Part>::OUTLIVES_LIBRARY.then_some(self),)*

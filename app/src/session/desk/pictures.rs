@@ -1,4 +1,4 @@
-//! The picture that is looked at, and the next one, decoded before it is asked for; and thumbnails.
+//! The picture on display, the next one, which is decoded ahead, and the thumbnails.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,24 +19,25 @@ use crate::job::{Job, JobKind};
 /// The longer side, in pixels, of pictures in the viewer.
 const VIEWED: u32 = 8192;
 
-/// An image as it was when it was last looked for.
+/// An image, with the contents of its file at the last scan.
 type Key = (ItemId, Option<ContentHash>);
 type Outcome = Result<Arc<RgbImage>, String>;
 
-/// At most two pictures, and the decoding of one; and the thumbnails of the library.
+/// At most two pictures, the job that decodes one, and the thumbnails of the library.
 #[derive(Default)]
 pub struct Pictures {
     wanted: Option<Key>,
-    /// The one that is looked at; the one before it until it is there.
+    /// The picture on display; until it is decoded, the one before it.
     shown: Option<(Key, Outcome)>,
-    /// The next one; none where it cannot be had, which is seen when it is looked at.
+    /// The next picture; `None` inside when it cannot be decoded, which is reported when it is
+    /// displayed.
     next: Option<(Key, Option<Arc<RgbImage>>)>,
     job: Option<(Key, Job<Arc<RgbImage>>)>,
     thumbnails: Option<Thumbnails>,
 }
 
 impl Part for Pictures {
-    /// Decoding is given up as soon as another picture is wanted, so it is no job of the desk and
+    /// Decoding is cancelled as soon as another picture is needed, so it is no job of the desk and
     /// sends no messages.
     type Message = Infallible;
 
@@ -61,12 +62,13 @@ impl Part for Pictures {
 }
 
 impl Pictures {
-    /// The picture that is looked at, or why it cannot be had; another one while it is on its way.
+    /// The picture on display, or why it cannot be decoded; the one before it while it is being
+    /// decoded.
     pub fn shown(&self) -> Option<(ItemId, Result<&Arc<RgbImage>, &str>)> {
         self.shown.as_ref().map(|((id, _), picture)| (*id, picture.as_ref().map_err(String::as_str)))
     }
 
-    /// Sees to it that a picture is decoded, and after it the one that is likely to be wanted next.
+    /// Requests a picture, and then the one that is likely to be needed next.
     pub(super) fn want(&mut self, ctx: &Context, image: ItemId, next: Option<ItemId>) {
         let state = ctx.state();
         let key = |id: ItemId| (id, state.and_then(|state| Some(state.image(id)?.content?.hash)));
@@ -81,8 +83,8 @@ impl Pictures {
         });
     }
 
-    /// Sees to it that `decode` is given what is missing: the picture, and then the next one.
-    /// Another that was asked for is given up.
+    /// Calls `decode` for what is missing: the picture, or else the next one. A running job for any
+    /// other is cancelled.
     fn decode(&mut self, image: Key, next: Option<Key>, decode: impl FnOnce(Key) -> Option<Job<Arc<RgbImage>>>) {
         self.wanted = Some(image);
         let is_shown = |shown: &Option<(Key, Outcome)>| shown.as_ref().is_some_and(|(key, _)| *key == image);
@@ -98,7 +100,7 @@ impl Pictures {
         }
     }
 
-    /// Takes in what was decoded. Whether anything was.
+    /// Takes in a decoded picture. Returns whether there was one.
     pub(super) fn poll(&mut self) -> bool {
         let Some(outcome) = self.job.as_ref().and_then(|(_, job)| job.poll()) else { return false };
         let Some((key, _)) = self.job.take() else { return false };
@@ -110,19 +112,19 @@ impl Pictures {
         true
     }
 
-    /// Lets go of pictures.
+    /// Drops the pictures; the thumbnails stay.
     pub(super) fn clear(&mut self) {
         *self = Self { thumbnails: self.thumbnails.take(), ..Self::default() };
     }
 
-    /// Says which thumbnails are wanted now, the most wanted last.
+    /// Sets which thumbnails are needed now, the most urgent last.
     pub(super) fn want_thumbnails(&self, wanted: Vec<WantedThumbnail>) {
         if let Some(thumbnails) = &self.thumbnails {
             thumbnails.want(wanted);
         }
     }
 
-    /// The thumbnails that came since this was last asked.
+    /// The thumbnails that have come since the last call.
     pub(super) fn take_thumbnails(&self) -> Vec<Fetched> {
         self.thumbnails.as_ref().map(Thumbnails::take).unwrap_or_default()
     }

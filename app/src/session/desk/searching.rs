@@ -1,4 +1,4 @@
-//! Searching: what is looked for, and what was found.
+//! Searching: the current query and its answer.
 
 use std::io;
 use std::sync::Arc;
@@ -19,41 +19,41 @@ use crate::command::{Crop, ImageQuery};
 use crate::job::JobKind;
 use crate::settings::SEARCH_LEAVES;
 
-/// Images whose appearances a search brings into the machine.
+/// Images whose appearances a search adds to the index at most.
 const NEW: usize = 64;
 
-/// What is looked for, and what was found.
+/// The current query and its answer.
 pub struct Searching {
-    /// The search asked for last; answers to earlier ones are stale.
+    /// The number of the last search; answers to earlier ones are stale.
     number: u64,
     /// Its words.
     words: String,
     engine: Engine,
-    /// What hits are to look like, and the images among which they are.
+    /// The image that hits are to resemble, and the images to search among.
     like: Option<Arc<Like>>,
     only: Option<Arc<Vec<ItemId>>>,
     effort: Effort,
     hits: Option<Arc<Hits>>,
-    /// Why the search found an image, once that was asked for.
+    /// Why the search found an image, once requested.
     why: Option<Why>,
 }
 
-/// How much a search gives and does.
+/// The limits of a search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Effort {
     /// Hits, at most.
     hits: usize,
-    /// Leaves of the memory that are looked at.
+    /// Leaves of the caption memory that are visited.
     leaves: usize,
 }
 
-/// What comes back from the threads that search.
+/// Results of the threads that search.
 pub(super) enum Message {
     /// The answer to a search.
     Hits(Hits),
-    /// What hits are to look like.
+    /// The image that hits are to resemble.
     Like(Arc<Like>),
-    /// Of which search, and why.
+    /// The number of a search, and why it found an image.
     Why(u64, Why),
 }
 
@@ -114,24 +114,24 @@ impl Searching {
         self.hits.as_ref()
     }
 
-    /// Why the search found the image that was asked about last.
+    /// Why the search found the image of the last [`Command::Why`](crate::command::Command::Why).
     pub fn why(&self) -> Option<&Why> {
         let hits = self.hits.as_ref()?;
         self.why.as_ref().filter(|why| hits.hits.iter().any(|hit| hit.image == why.image))
     }
 
-    /// What hits are to look like.
+    /// The image that hits are to resemble.
     pub fn like(&self) -> Option<&Arc<Like>> {
         self.like.as_ref()
     }
 
-    /// Who answers searches.
+    /// The engine that answers searches.
     pub fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// Searches for words, and for what looks like what is shown; an empty search for nothing shows
-    /// nothing.
+    /// Searches by words, and by visual similarity if an image to resemble is set. Without either
+    /// there is no answer.
     pub(super) fn search(&mut self, ctx: &mut Context, text: String) {
         self.number += 1;
         let number = self.number;
@@ -143,8 +143,8 @@ impl Searching {
         let request = self.request(&text);
         ctx.with_library(move |session, library| {
             let wanted = request();
-            // New images come a few at a time, and one that cannot be had now is found no worse
-            // than the others later.
+            // New images are added a few at a time; one that cannot be read now is added later and
+            // ranks no worse then.
             let unseen = if wanted.like.is_some() { library.load_appearances(NEW).unwrap_or(0) } else { 0 };
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
@@ -163,24 +163,24 @@ impl Searching {
         });
     }
 
-    /// Searches again for what was asked for last, whether it was answered or not.
+    /// Repeats the last search, whether it was answered or not.
     fn search_again(&mut self, ctx: &mut Context) {
         self.search(ctx, self.words.clone());
     }
 
-    /// Searches from now on with another engine.
+    /// Sets the engine, and repeats the search.
     pub(super) fn search_by(&mut self, ctx: &mut Context, engine: Engine) {
         self.engine = engine;
         self.search_again(ctx);
     }
 
-    /// Searches from now on among these images alone.
+    /// Sets the images to search among, and repeats the search.
     pub(super) fn narrow(&mut self, ctx: &mut Context, only: Option<Arc<Vec<ItemId>>>) {
         self.only = only;
         self.search_again(ctx);
     }
 
-    /// Searches from now on for so many hits in so many leaves.
+    /// Sets how many hits are returned and how many leaves are visited, and repeats the search.
     pub(super) fn set_effort(&mut self, ctx: &mut Context, hits: usize, leaves: usize) {
         let effort = Effort { hits: hits.max(1), leaves: leaves.max(1) };
         if self.effort != effort {
@@ -189,7 +189,8 @@ impl Searching {
         }
     }
 
-    /// Searches from now on for what looks like an image, or a part of it, too; none ends that.
+    /// Sets the image, or the part of one, that hits are to resemble, and repeats the search;
+    /// `None` ends the search by similarity.
     pub(super) fn look_for(&mut self, ctx: &mut Context, like: Option<(ImageQuery, Option<Crop>)>) {
         let Some((query, crop)) = like else {
             ctx.jobs.stop(&JobKind::FindLike);
@@ -207,7 +208,7 @@ impl Searching {
         });
     }
 
-    /// Finds out why an image was found.
+    /// Explains why an image was found.
     pub(super) fn explain(&mut self, ctx: &mut Context, image: ItemId) {
         let Some(hits) = self.hits.clone() else { return };
         let Some(hit) = hits.hits.iter().find(|hit| hit.image == image).cloned() else { return };
@@ -215,7 +216,8 @@ impl Searching {
         ctx.with_library(move |session, library| Message::Why(hits.number, session.why(library, &request(), &hit)));
     }
 
-    /// What a search for these words is to find now, to be made by the thread that searches.
+    /// A search for these words with the current settings. The thread that searches builds the
+    /// request.
     fn request(&self, text: &str) -> impl FnOnce() -> SearchRequest + Send + use<> {
         let (query, like, only) = (TextQuery::typing(text), self.like.clone(), self.only.clone());
         let (engine, Effort { hits, leaves }) = (self.engine, self.effort);

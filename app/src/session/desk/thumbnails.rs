@@ -1,4 +1,4 @@
-//! Thumbnails for the window: fetched by threads of their own, the last wanted first.
+//! Thumbnails for the window, fetched by threads of their own, the most urgent first.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,8 +13,8 @@ use tessera_core::picture::thumbnail;
 
 use super::super::Session;
 
-/// A thumbnail that is wanted: by the hash of its file, and where the file lies in case none is
-/// kept.
+/// A request for a thumbnail: the hash of its file, and the file's path in case it is not in the
+/// cache.
 #[derive(Clone, Debug)]
 pub struct WantedThumbnail {
     /// The hash of the file's bytes.
@@ -23,7 +23,8 @@ pub struct WantedThumbnail {
     pub path: Option<PathBuf>,
 }
 
-/// A thumbnail: its pixels, or none when there is neither a kept copy nor a file that can be read.
+/// A thumbnail by the hash of its file: its pixels, or none when it is not in the cache and the
+/// file cannot be read.
 pub type Fetched = (ContentHash, Option<RgbImage>);
 
 /// The threads that fetch thumbnails of one library; they end when this is dropped.
@@ -52,7 +53,7 @@ impl Queue {
         self.woken.notify_all();
     }
 
-    /// Waits for the next thumbnail that is wanted; none when the threads are to end.
+    /// Waits for the next request; `None` when the threads are to end.
     fn next(&self) -> Option<WantedThumbnail> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -76,20 +77,19 @@ impl Thumbnails {
         for _ in 0..THREADS {
             let (shared, session, wake, send) = (Arc::clone(&queue), session.clone(), Arc::clone(wake), send.clone());
             let cache = cache.to_owned();
-            // Without threads there are grey squares in place of thumbnails, and everything else
-            // goes on.
+            // Without threads there are grey squares in place of thumbnails; nothing else is
+            // affected.
             let _ = thread::Builder::new().name("thumbnails".into()).spawn(move || fetch(&shared, &session, &cache, &send, &*wake));
         }
         Self { queue, fetched }
     }
 
-    /// Says which thumbnails are wanted now, the most wanted last; what was wanted before and is
-    /// not any more is dropped.
+    /// Replaces the requests by these, the most urgent last.
     pub(super) fn want(&self, wanted: Vec<WantedThumbnail>) {
         self.queue.change(|state| state.wanted = wanted);
     }
 
-    /// What was fetched since this was last asked.
+    /// The thumbnails that have come since the last call.
     pub(super) fn take(&self) -> Vec<Fetched> {
         self.fetched.try_iter().collect()
     }

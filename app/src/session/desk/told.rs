@@ -1,5 +1,5 @@
-//! What is told of an act: the state that it led to, words for the user, and what the library
-//! remarks.
+//! Acts on the library, with what the desk is sent about each: the new state, a notice for the
+//! user, and the library's remarks.
 
 use std::sync::Mutex;
 
@@ -13,16 +13,16 @@ use super::notices::{Told, problem};
 use super::view::{Notice, Tone};
 use crate::job::mistake;
 
-/// What came of an act.
+/// The outcome of an act.
 pub(super) struct Acted<T> {
-    /// What it gave, unless it failed.
+    /// Its result, unless it failed.
     pub(super) outcome: Option<T>,
-    /// What there is to tell.
+    /// The messages to the desk.
     pub(super) told: Vec<Message>,
 }
 
-/// Does something to a library. `tell` finds words for what came of it. The state is told also
-/// where the act failed: what became durable before the error is shown.
+/// Performs an act on a library. `tell` makes a notice of its result. The state is sent even if the
+/// act failed, so that what became durable before the error is shown.
 pub(super) fn act<T>(
     library: &mut Library,
     act: impl FnOnce(&mut Library) -> Result<T>,
@@ -43,13 +43,13 @@ pub(super) fn act<T>(
     }
 }
 
-/// The last act of a library, which can be taken back.
+/// A notice of a library's last act, which can be undone.
 pub(super) fn last_act(library: &Library) -> Notice {
     let (words, undo) = library.state().history().last().map(|act| (act.words.clone(), act.id)).unzip();
     Notice { words: words.unwrap_or_default(), tone: Tone::Done, undo }
 }
 
-/// The state of a library that long work has changed, and words for that.
+/// The state of a library that a job has changed, and a notice.
 pub(super) fn state_and(library: &Mutex<Library>, notice: Notice) -> Vec<Message> {
     vec![Message::State(hold(library).state().clone()), notice.into()]
 }

@@ -1,5 +1,5 @@
-//! Looking after a library: its health, checks, snapshots, a second try for files that could not be
-//! taken in.
+//! Upkeep of a library: its health, checks, snapshots, and a second try for files that could not be
+//! imported.
 
 use std::io;
 
@@ -12,13 +12,13 @@ use super::notices::{done, problem};
 use super::part::Part;
 use crate::command::Command;
 
-/// What is known of how the library is.
+/// The health of the library, as last requested.
 #[derive(Default)]
 pub struct Upkeep {
     health: Option<Health>,
 }
 
-/// How the library is.
+/// The health of the library.
 pub(super) struct Message(Box<Health>);
 
 impl Part for Upkeep {
@@ -40,14 +40,13 @@ impl Part for Upkeep {
 }
 
 impl Upkeep {
-    /// How the library is, as last asked for with
-    /// [`Desk::look_at_health`](super::Desk::look_at_health).
+    /// The health of the library when [`Command::LookAtHealth`] was last run.
     pub fn health(&self) -> Option<&Health> {
         self.health.as_ref()
     }
 }
 
-/// Finds out how the library is.
+/// Reads the health of the library.
 pub(super) fn look_at_health(ctx: &mut Context) {
     ctx.with_library(|_, library| health(library));
 }
@@ -65,7 +64,7 @@ pub(super) fn check(ctx: &mut Context) {
     });
 }
 
-/// Copies the library's database.
+/// Takes a snapshot of the library's database.
 pub(super) fn take_snapshot(ctx: &mut Context) {
     ctx.with_library(|_, library| match library.take_snapshot() {
         Ok(_) => vec![health(library), done("Made a snapshot of labels, captions and history").into()],
@@ -73,7 +72,7 @@ pub(super) fn take_snapshot(ctx: &mut Context) {
     });
 }
 
-/// Looks again at files that could not be taken in.
+/// Allows files that brought decoders down to be tried again, and imports all folders again.
 pub(super) fn retry_skipped(ctx: &mut Context) {
     ctx.with_library(|_, library| library.retry_skipped().map_or_else(|error| problem(error).into(), |()| DeskMessage::from(())));
     ctx.ask(Command::Rescan);

@@ -1,4 +1,4 @@
-//! What a desk shows: plain data that never waits for anything.
+//! What a desk shows, as plain data.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use crate::job::JobKind;
 use crate::session::like::Like;
 use crate::session::search::{Engine, SearchHit};
 
-/// A sentence for the user.
+/// A notice to the user: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What is said.
+    /// The sentence.
     pub words: String,
-    /// How it is meant.
+    /// Whether it reports success, information or failure.
     pub tone: Tone,
-    /// The act it tells of, if that can be taken back.
+    /// The act that it reports, if that can be undone.
     pub undo: Option<EventId>,
 }
 
-/// How a notice is meant.
+/// The tone of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Something went well.
+    /// Success.
     Done,
-    /// Something worth knowing.
+    /// Information.
     Note,
-    /// Something went wrong.
+    /// Failure.
     Problem,
 }
 
-/// A job under way.
+/// A running job.
 #[derive(Clone, Debug)]
 pub struct JobView {
     /// Its number, for cancelling.
@@ -45,11 +45,11 @@ pub struct JobView {
     pub kind: JobKind,
     /// What it does, in words.
     pub name: String,
-    /// How far it is.
+    /// Its progress.
     pub snapshot: ProgressSnapshot,
     /// How long it has been running.
     pub elapsed: Duration,
-    /// Whether it was asked to stop.
+    /// Whether it was cancelled.
     pub stopping: bool,
 }
 
@@ -60,26 +60,26 @@ pub struct Hits {
     pub number: u64,
     /// What was searched for.
     pub query: String,
-    /// What is to be looked like besides.
+    /// The image that hits are to resemble, if one is set.
     pub like: Option<Arc<Like>>,
-    /// Images of which it is not known yet what they look like.
+    /// Images whose appearance is not indexed yet.
     pub unseen: usize,
     /// The best images.
     pub hits: Vec<SearchHit>,
-    /// Captions remembered in all.
+    /// Captions in the memory.
     pub memories: usize,
-    /// Words of the query that nothing has.
+    /// Words of the query that no text contains.
     pub unknown: Vec<String>,
-    /// Who answered.
+    /// The engine that answered.
     pub engine: Engine,
-    /// What was said of answers, in all.
+    /// Lessons in the library.
     pub lessons: usize,
 }
 
 /// An image recognised, with its reasons.
 #[derive(Clone, Debug)]
 pub struct Recognition {
-    /// What was recognised, in words.
+    /// The name of the image.
     pub name: String,
     /// The image of the library, if it is one.
     pub item: Option<ItemId>,
@@ -89,9 +89,9 @@ pub struct Recognition {
     pub picture: Arc<RgbImage>,
     /// Width and height in its own pixels.
     pub size: (u32, u32),
-    /// Who answered: the library, or a loaded model's name.
+    /// The model that answered: `this library`, or a loaded model's name.
     pub by: String,
-    /// Whether the image, or its whole object, was left out of the machine that answered.
+    /// What was left out of the training images, so that the image is not compared with itself.
     pub left_out: LeftOut,
     /// Classes from the best down, with their scores.
     pub scores: Vec<(String, f64)>,
@@ -99,11 +99,11 @@ pub struct Recognition {
     pub before: Option<Vec<(String, f64)>>,
     /// The probability that the best is right, in 0..=1.
     pub confidence: f64,
-    /// Whether confidence could be learned at all.
+    /// Whether the confidence is calibrated: there were images to calibrate it with.
     pub calibrated: bool,
-    /// Why the best class has its score, every contribution.
+    /// Every contribution to the score of the best class.
     pub best: Option<ClassReasons>,
-    /// Why the runner-up has its.
+    /// Every contribution to the score of the runner-up.
     pub second: Option<ClassReasons>,
     /// The training images that decided most, at most six.
     pub tiles: Vec<Tile>,
@@ -111,7 +111,7 @@ pub struct Recognition {
     pub pieces: Vec<Piece>,
 }
 
-/// What was left out.
+/// Training images that were left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {
     /// Nothing.
@@ -122,18 +122,18 @@ pub enum LeftOut {
     Object(String),
 }
 
-/// Why a class got its score.
+/// The explanation of a class's score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassReasons {
     /// The class.
     pub class: String,
     /// Its score.
     pub score: f64,
-    /// Everything it is the sum of, the largest first.
+    /// The contributions whose sum it is, the largest first.
     pub contributions: Vec<ContributionRow>,
 }
 
-/// One query element's part of a score.
+/// The contribution of one element of the query to a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContributionRow {
     /// `corner`, `gradient block` or `colour square`.
@@ -145,7 +145,7 @@ pub struct ContributionRow {
     pub matched: Option<(ItemId, String, [f32; 2])>,
     /// Likeness in 0..=1.
     pub likeness: f32,
-    /// What lying elsewhere costs, 0 or less.
+    /// The penalty for its distance from the matched position, 0 or less.
     pub nearness: f32,
     /// Half of a pair bonus.
     pub bonus: f32,
@@ -153,7 +153,7 @@ pub struct ContributionRow {
     pub value: f64,
 }
 
-/// A training image that decided much.
+/// A training image with a large share in the decision.
 #[derive(Clone, Debug)]
 pub struct Tile {
     /// The image of the library; none for a model from elsewhere.
@@ -170,7 +170,7 @@ pub struct Tile {
     pub lead: f64,
 }
 
-/// A piece of the query and its match.
+/// An element of the query and the training element that it was matched with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// The position in `tiles`.
@@ -203,10 +203,10 @@ pub struct Tried {
     pub thumbnail: Arc<RgbImage>,
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Whether it is a folder.
     pub is_folder: bool,

@@ -1,4 +1,4 @@
-//! A thread that does short tasks in the order in which they were asked for.
+//! A thread that runs short tasks in the order in which they were queued.
 
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
@@ -16,7 +16,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Starts the thread. `complain` hears of tasks that panicked.
+    /// Starts the thread. `complain` is called with a message when a task panics.
     pub(super) fn new(name: &str, complain: impl Fn(String) + Send + 'static) -> std::io::Result<Self> {
         let (tasks, queue) = mpsc::channel::<Task>();
         let thread = thread::Builder::new().name(name.into()).spawn(move || {
@@ -29,15 +29,15 @@ impl Worker {
         Ok(Self { tasks: Some(tasks), thread: Some(thread) })
     }
 
-    /// Asks for a task.
+    /// Queues a task.
     pub(super) fn run(&self, task: impl FnOnce() + Send + 'static) {
         if let Some(tasks) = &self.tasks {
-            // The thread outlives every sender.
+            // The thread ends only after the sender is dropped.
             let _ = tasks.send(Box::new(task));
         }
     }
 
-    /// Waits until every task is done. There will be no more.
+    /// Waits until every task is done; later ones are not run.
     pub(super) fn finish(&mut self) {
         self.tasks = None;
         if let Some(thread) = self.thread.take() {

@@ -12,11 +12,11 @@ use crate::gui::widgets::heading;
 /// The captions being written.
 #[derive(Default)]
 pub(super) struct CaptionDrafts {
-    /// Whose they are.
+    /// The image that they are for.
     image: Option<ItemId>,
     /// The caption under edit and its text.
     editing: Option<(usize, String)>,
-    /// A new one.
+    /// The text of a new caption.
     fresh: String,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn captions_ui(ui: &mut Ui, panel: &mut Panel<'_>, drafts: &mut Capti
     }
 }
 
-/// What was being written of another image is not lost.
+/// Saves the unfinished captions of another image.
 fn keep(panel: &mut Panel<'_>, drafts: CaptionDrafts) {
     let Some(image) = drafts.image.and_then(|id| panel.state()?.image(id).cloned()) else { return };
     let mut captions = image.captions.clone();

@@ -25,10 +25,10 @@ use crate::session::search::{Engine, SearchHit};
 
 /// The least width of a tile.
 const WIDTH: f32 = 224.0;
-/// What a tile has below its picture.
+/// The height of a tile below its picture.
 const BELOW: f32 = 98.0;
 const PADDING: f32 = 8.0;
-/// A thumb: a button, and how far it is from one to the next.
+/// The size of a thumb button, with the gap to the next one.
 const THUMB: Vec2 = vec2(52.0, 20.0);
 
 pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
@@ -49,7 +49,7 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let size = vec2(WIDTH.max(side), side + BELOW + 2.0 * PADDING);
     let mut selection = std::mem::take(&mut panel.view.selection);
     let mut menu = None;
-    // Another question is read from its best answer on.
+    // A new query starts scrolled to its best hit.
     let place = format!("hits {} {:?}", hits.query, hits.like.as_ref().map(|like| (like.short_name(), like.crop)));
     tiles_ui(ui, &place, &list, &mut selection, size, |ui, id, size, selection| {
         let Some((hit, shown)) = by_image.get(&id).copied().zip(cell(panel, id)) else {
@@ -85,7 +85,7 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
 }
 
-/// What was searched for, where and by whom.
+/// The line above the hits: the query, the filters and the engine.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, hits: &Hits) {
     ui.horizontal_wrapped(|ui| {
         filters_ui(ui, panel);
@@ -196,14 +196,14 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown:
     painter.text(bar.right_center() + vec2(6.0, 0.0), egui::Align2::LEFT_CENTER, format!("{:.2}", hit.score), font, text);
 }
 
-/// Whether a hit is a good answer, as the user said and may say now.
+/// The thumbs of a hit: the reward that the user has given, and the buttons to change it.
 fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &SearchHit, at: egui::Pos2) {
     let said = hit.taught.unwrap_or(0.0);
     let sides = [(Action::Good, "Good", said > 0.0, theme::good(ui)), (Action::Bad, "Bad", said < 0.0, ui.visuals().error_fg_color)];
     for (i, (action, words, is_said, colour)) in sides.into_iter().enumerate() {
         let place = Rect::from_min_size(at + vec2((THUMB.x + 4.0) * i as f32, 0.0), THUMB);
         let key = action.key_words(ui.ctx());
-        // A part of the tile: the next tile does not move for it.
+        // A child of the tile, so that it does not move the next tile.
         let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place).id_salt((hit.image.0, words)));
         inside.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let button = match is_said {
@@ -219,7 +219,7 @@ fn thumbs_ui(ui: &mut Ui, panel: &mut Panel<'_>, query: &str, hit: &SearchHit, a
     }
 }
 
-/// A caption with the words that were found set off.
+/// A caption with the matched words highlighted.
 fn marked(ui: &Ui, caption: &str, words: &[String], colour: egui::Color32, width: f32) -> egui::text::LayoutJob {
     let font = egui::TextStyle::Body.resolve(ui.style());
     let plain = egui::TextFormat { font_id: font.clone(), color: colour, ..Default::default() };

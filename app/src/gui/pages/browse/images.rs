@@ -1,4 +1,4 @@
-//! The grid of images with what is shown, in which order, and what can be done with a selection.
+//! The grid of images, with its filters, sort order and thumbnail size.
 
 use egui::{RichText, Slider, Ui};
 
@@ -31,7 +31,7 @@ pub(super) fn images_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     take(panel, done);
 }
 
-/// Does what was asked of a grid.
+/// Performs what the user did in a grid.
 fn take(panel: &mut Panel<'_>, done: GridResponse) {
     if let Some(side) = done.side {
         panel.settings.thumbnail_side = side;
@@ -44,7 +44,7 @@ fn take(panel: &mut Panel<'_>, done: GridResponse) {
     }
 }
 
-/// The line above the grid: chips of what is shown, count, order, size.
+/// The line above the grid: chips of the filters, count, sort order, thumbnail size.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     ui.horizontal_wrapped(|ui| {
         filters_ui(ui, panel);
@@ -67,7 +67,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     });
 }
 
-/// Chips of what is shown, to be taken off.
+/// Chips of the filters; pressing one takes it off.
 pub(super) fn filters_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let mut dropped = None;
     for (i, scope) in panel.view.shown.scopes.iter().enumerate() {
@@ -99,7 +99,7 @@ fn sample_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 
 fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let is_filtered = !panel.view.shown.scopes.is_empty();
-    let importing = panel.desk.jobs().is_busy();
+    let importing = panel.desk.jobs().is_importing();
     match (is_filtered, importing) {
         (true, _) => {
             nothing_ui(ui, "No image is like this", "Take filters off to see others");

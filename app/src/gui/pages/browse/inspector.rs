@@ -1,5 +1,4 @@
-//! The image that is selected: its picture, class, captions, what is known of it and what was
-//! predicted.
+//! The inspector of the selected image: its picture, class, captions, facts and prediction.
 
 use egui::{RichText, ScrollArea, Ui, vec2};
 use tessera_core::error::display;

@@ -1,4 +1,4 @@
-//! The menu of an image: what can be done with the selected ones.
+//! The context menu of an image, for all selected ones.
 
 use egui::Ui;
 use tessera_core::ids::ItemId;
@@ -11,7 +11,7 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
 use crate::gui::words::count;
 
-/// What can be done with the selected images.
+/// The commands on the selected images.
 pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     let selected = panel.view.selection.ids();
     let classes = panel.classes();

@@ -1,5 +1,5 @@
-//! All images, or those that a search found, with the tree at the left and the selected image at
-//! the right.
+//! The page of all images or of the hits of a search, with the tree at the left and the inspector
+//! of the selected image at the right.
 
 mod captions;
 mod hits;
@@ -14,7 +14,7 @@ use egui::{Panel as Side, Ui};
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::widgets::page_frame;
 
-/// How the page of all images stands.
+/// The state of the page.
 #[derive(Default)]
 pub struct BrowseView {
     captions: captions::CaptionDrafts,

@@ -1,4 +1,4 @@
-//! The tree at the left: kinds of images, classes, folders, with counts.
+//! The tree at the left: filters by kind, class and folder, with counts.
 
 use std::path::{Path, PathBuf};
 
@@ -131,8 +131,8 @@ fn folder_ui(ui: &mut Ui, panel: &mut Panel<'_>, census: &Census, root: RootId, 
         });
 }
 
-/// An entry that shows images of one kind; with Ctrl it joins what is shown already. A search goes
-/// on, among these.
+/// An entry that filters the images; with Ctrl it is added to the filters that are set. A search
+/// then runs among these images.
 fn scope_ui(
     ui: &mut Ui,
     panel: &mut Panel<'_>,
@@ -144,7 +144,7 @@ fn scope_ui(
 ) -> egui::Response {
     let place = egui::Rect::from_min_size(ui.cursor().min, egui::vec2(ui.available_width(), ROW));
     if !ui.is_rect_visible(place) && !ui.ctx().memory(|memory| memory.focused().is_some()) {
-        // Thousands of folders cost nothing while they are not on the screen.
+        // Entries off the screen are not painted, so thousands of folders cost little.
         return ui.allocate_exact_size(place.size(), egui::Sense::hover()).1;
     }
     let is_shown = panel.view.shown.scopes.contains(&scope);

@@ -1,5 +1,4 @@
-//! Why a search found the image that is selected: its score as a sum, and the way through the
-//! memory.
+//! Why a search found the selected image: its score as a sum, and its path through the memory tree.
 
 use egui::{Align2, CollapsingHeader, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
@@ -11,8 +10,7 @@ use crate::gui::widgets::{heading, one_line};
 use crate::gui::words::count;
 use crate::session::why::{RouterReason, Why, memories};
 
-/// The image whose reasons were asked for, and in the answer to which search: they are asked for
-/// once.
+/// The image whose explanation was requested, and the number of the search: each is requested once.
 #[derive(Default)]
 pub(super) struct AskedReasons(Option<(ItemId, u64)>);
 
@@ -36,7 +34,7 @@ pub(super) fn why_ui(ui: &mut Ui, panel: &mut Panel<'_>, asked: &mut AskedReason
     ways_ui(ui, why);
 }
 
-/// A part of the score: to the right what adds to it, in another colour what takes away.
+/// A term of the score as a bar; negative terms have another colour.
 fn term_ui(ui: &mut Ui, words: &str, value: f64, most: f64) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{words} {value:+.3}")));
@@ -76,7 +74,7 @@ fn ways_ui(ui: &mut Ui, why: &Why) {
     }
 }
 
-/// A router's margin on a line from -1 to 1, the side taken, and the words that told.
+/// A router's margin on a line from -1 to 1, the side taken, and the words that decided.
 fn turn_ui(ui: &mut Ui, turn: &RouterReason) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 16.0), Sense::hover());
     let side = if turn.right { "right" } else { "left" };

@@ -1,4 +1,5 @@
-//! A field in which a class is written and completed; any letter that is no key begins one.
+//! A text field for the name of a class, with completions; any letter that is not a shortcut starts
+//! typing in it.
 
 use egui::text::{CCursor, CCursorRange};
 use egui::{Event, Id, Key, Modifiers, Role, TextEdit, Ui, WidgetInfo};
@@ -9,16 +10,16 @@ use crate::gui::panel::Panel;
 /// Classes offered while one is written.
 const OFFERED: usize = 5;
 
-/// The class being written.
+/// The text field and its state.
 #[derive(Default)]
 pub struct ClassField {
-    /// What is written so far.
+    /// The text typed so far.
     pub text: String,
     /// The chosen completion: a place among those offered.
     pub completion: usize,
     /// Whether the field takes the focus in the next frame.
     pub(super) wants_focus: bool,
-    /// Whether any widget had the focus in the last frame in which keys were the page's.
+    /// Whether any widget had the focus in the last frame in which the page read keys.
     pub(super) had_focus: bool,
 }
 
@@ -31,10 +32,10 @@ fn typed(ui: &Ui, taken: &[&str]) -> Option<String> {
             _ => None,
         });
         let all: Vec<&str> = texts.collect();
-        // Caps Lock makes no other key of it, as Shift does.
+        // Caps Lock does not change which key was pressed; Shift does.
         let is_taken = |first: &str| !input.modifiers.shift && taken.contains(&first.to_lowercase().as_str());
         let first = all.first().filter(|first| !is_taken(first))?;
-        // `?` shows all keys.
+        // `?` is the shortcut for the list of keys.
         if first.starts_with(|c: char| c.is_ascii_digit() || c.is_whitespace() || c == '?') {
             return None;
         }
@@ -49,7 +50,7 @@ impl ClassField {
     /// widget has the focus.
     pub(super) fn begin(&mut self, ui: &Ui, taken: &[&str]) -> bool {
         let focused = ui.ctx().memory(|memory| memory.focused());
-        // Tab has moved the keyboard already; where it had been nowhere, it means the field.
+        // Tab has moved the focus already; if no widget had it before, Tab means this field.
         let had_focus = std::mem::replace(&mut self.had_focus, focused.is_some());
         let tab = !had_focus && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Tab));
         if let Some(focused) = focused.filter(|_| tab) {
@@ -60,8 +61,8 @@ impl ClassField {
         true
     }
 
-    /// The class that is written: an existing one of that name, whatever its case, or else a new
-    /// one; none where the field is empty.
+    /// The class that is typed: an existing one of that name in any case, or else a new one; `None`
+    /// if the field is empty.
     pub(super) fn class(&self, panel: &Panel<'_>) -> Option<String> {
         let name = self.text.trim();
         let state = panel.state()?;
@@ -90,9 +91,10 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, l
         }
     }
     if wants_focus {
-        // Before the field is there, so that it hears what is typed next.
+        // The focus is set before the field is added, so that it receives the text typed in this
+        // frame.
         ui.memory_mut(|memory| memory.request_focus(id));
-        // What is typed next comes behind what was, wherever the caret stood in another class.
+        // The caret goes to the end: the field may remember its place in an earlier text.
         let mut state = TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
         let end = CCursor::new(field.text.chars().count());
         state.cursor.set_char_range(Some(CCursorRange::one(end)));
@@ -117,10 +119,10 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, l
         }
     }
     if response.lost_focus() {
-        // These keys ended the writing, and mean nothing else.
+        // These keys ended the typing and are consumed, so that they have no other effect.
         let (enter, escape) = (pressed(ui, Key::Enter), pressed(ui, Key::Escape));
         if enter || leaving && !escape {
-            // Who only goes elsewhere means what is written.
+            // Without Enter the text counts as typed, not as completed.
             let is_left = !enter && field.completion == 0;
             let as_written = if is_left { field.class(panel) } else { None };
             let offer = || offers.get(field.completion).map(|(class, _)| class.clone());
@@ -132,7 +134,7 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, l
     }
     let is_saving = panel.desk.labelling().shown().is_some_and(|labelling| labelling.is_saving);
     if chosen.is_some() && is_saving {
-        // What is written is not lost: it can be entered in a moment.
+        // The text stays and can be entered again once the label before is saved.
         field.wants_focus = true;
         return None;
     }
@@ -143,8 +145,8 @@ pub(super) fn class_ui(ui: &mut Ui, panel: &Panel<'_>, field: &mut ClassField, l
     })
 }
 
-/// Completions of what is written, and whether each is a new class: the class of that name, those
-/// that begin with it, a new one, and those that contain it.
+/// Completions of the text, and whether each is a new class: the class of that name, those that
+/// begin with the text, a new one, and those that contain it.
 fn offered(classes: &[String], begun: &str) -> Vec<(String, bool)> {
     let small = begun.to_lowercase();
     let exact = |class: &&String| class.to_lowercase() == small;

@@ -34,23 +34,24 @@ pub(super) fn digit(ui: &Ui) -> Option<usize> {
     digits.iter().position(|key| pressed(ui, *key))
 }
 
-/// Letters that come close behind A or X: they were to be a class that begins so.
+/// Letters typed right after A or X: the user probably wanted to type a class that begins with A or
+/// X.
 #[derive(Default)]
 pub(super) struct Burst {
-    /// When A, X or the last of these letters was pressed, in seconds of the window's clock.
+    /// The time of A, X or the last of these letters, in seconds of the window's clock.
     last: f64,
-    /// Whether letters came.
+    /// Whether letters followed.
     has_letters: bool,
 }
 
 impl Burst {
-    /// A or X was pressed, and did what it stands for.
+    /// Notes that A or X was pressed and performed.
     pub(super) fn begin(&mut self, ui: &Ui) {
         *self = Self { last: ui.input(|input| input.time), has_letters: false };
     }
 
-    /// Whether letters go on that began with A or X: then they are not meant for the next image,
-    /// nor is the Enter behind them. The user is told of it once.
+    /// Whether the burst of letters goes on. Then neither they nor the Enter after them apply to
+    /// the next image. A notice explains this once for each burst.
     pub(super) fn goes_on(&mut self, ui: &Ui, panel: &mut Panel<'_>) -> bool {
         let now = ui.input(|input| input.time);
         if now - self.last > BURST {

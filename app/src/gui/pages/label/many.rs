@@ -1,5 +1,5 @@
-//! Many images labelled at once: those that are suggested the same, or chosen ones, of which some
-//! are left out.
+//! Labelling many images at once: those with the same suggestion, or chosen ones; some can be left
+//! out.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -34,11 +34,11 @@ pub struct Batch {
     pub left_out: BTreeSet<ItemId>,
     /// Key presses and clicks so far.
     presses: usize,
-    /// The place of the keyboard cursor, once it was moved.
+    /// The position of the keyboard cursor, once it was moved.
     at: Option<usize>,
 }
 
-/// Images that are suggested the same as the current one, or all that were chosen.
+/// The images with the same suggestion as the current one, or all that were chosen.
 pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
     let (id, state) = (labelling.current()?, panel.state()?);
     let class = labelling.likeliest(state, id).map(|(class, _)| class).unwrap_or_default();
@@ -54,11 +54,11 @@ pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
     let mut left_out = BTreeSet::new();
     if labelling.only.is_none() {
         images.insert(0, (id, 1.0));
-        // What is more likely something else is not taken in unasked.
+        // Images that are more likely of another class are left out at first.
         left_out.extend(images.iter().filter(|(_, chance)| *chance < 0.5).map(|(id, _)| *id));
     } else if !class.is_empty() {
-        // Nor is, of chosen ones, what has another class, is suggested one, or is said not to be of
-        // this one.
+        // So are chosen images that have another class, another suggestion, or a rejection of this
+        // class.
         let is_other = |of: Option<&str>| of.is_some_and(|of| of != class);
         let likeliest = |id: &ItemId| labelling.likeliest(state, *id).map(|(class, _)| class);
         let is_rejected = |id: &ItemId| state.image(*id).is_some_and(|image| image.rejected.contains(&class));
@@ -71,12 +71,13 @@ pub(super) fn batch(panel: &Panel<'_>, labelling: &Labelling) -> Option<Batch> {
 }
 
 impl Batch {
-    /// Those that are in.
+    /// The images that are not left out.
     fn taken_in(&self) -> impl Iterator<Item = ItemId> {
         self.images.iter().copied().filter(|id| !self.left_out.contains(id))
     }
 
-    /// A class that went meanwhile is not made again, unless it was written.
+    /// Clears a class that was deleted meanwhile, so that it is not created again, unless the user
+    /// typed it.
     fn let_go_of_class(&mut self, panel: &Panel<'_>) {
         if !self.is_written && panel.state().is_none_or(|state| state.class(&self.class).is_none()) {
             self.class.clear();
@@ -90,8 +91,8 @@ impl Batch {
         }
     }
 
-    /// Moves among the images, which stand in so many columns, and takes in or leaves out. Whether
-    /// the place changed.
+    /// Handles the keys that move the cursor among so many columns and take images in or out.
+    /// Returns whether the cursor moved.
     fn keys(&mut self, ui: &Ui, columns: usize) -> bool {
         let last = self.images.len().saturating_sub(1);
         let (before, columns) = (self.at, columns as isize);
@@ -117,11 +118,11 @@ impl Batch {
     }
 }
 
-/// Many images, of which those are left out that are pressed.
+/// Paints the images of the batch; pressing one leaves it out or takes it in.
 pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, shown: &mut Option<Batch>, field: &mut ClassField, labelling: &Labelling) {
     let Some(mut batch) = shown.take() else { return };
     batch.let_go_of_class(panel);
-    // What was labelled elsewhere meanwhile is not labelled again.
+    // Images that were labelled elsewhere meanwhile leave the batch.
     let queue: HashSet<ItemId> = labelling.queue.iter().copied().collect();
     let at = batch.at.and_then(|at| batch.images.get(at).copied());
     batch.images.retain(|id| queue.contains(id));
@@ -130,7 +131,8 @@ pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, shown: &mut Option<Ba
     }
     batch.at = at.and_then(|at| batch.images.iter().position(|id| *id == at));
     let is_free = is_free(ui, panel);
-    // Esc lets go of what has the keyboard before this is asked.
+    // Escape has already taken the focus from its widget here, so the focus of the last frame
+    // counts.
     let had_focus = field.had_focus;
     let begins = is_free && field.begin(ui, &[]);
     let are_own = is_free && !begins && !had_focus && ui.ctx().memory(|memory| memory.focused().is_none());
@@ -172,7 +174,7 @@ pub(super) fn batch_ui(ui: &mut Ui, panel: &mut Panel<'_>, shown: &mut Option<Ba
     }
 }
 
-/// What the images are to be labelled, and whether they are.
+/// The class of the batch, with the buttons that label or cancel.
 pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>, shown: &mut Option<Batch>, field: &mut ClassField) {
     let Some(batch) = shown else { return };
     batch.let_go_of_class(panel);
@@ -218,7 +220,7 @@ pub(super) fn batch_side_ui(ui: &mut Ui, panel: &mut Panel<'_>, shown: &mut Opti
     }
 }
 
-/// Labels those that are in.
+/// Labels the images that are not left out.
 fn give(panel: &mut Panel<'_>, shown: &mut Option<Batch>, field: &mut ClassField) {
     let is_saving = panel.desk.labelling().shown().is_some_and(|labelling| labelling.is_saving);
     let Some(batch) = shown.as_ref().filter(|batch| !is_saving && !batch.class.is_empty()) else { return };

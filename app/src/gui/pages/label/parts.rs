@@ -1,5 +1,5 @@
-//! What suggestions, many at once and the review paint alike: the picture, small images, classes to
-//! choose, and what advisers say.
+//! Widgets that suggestions, batches and the review share: the picture, small images, classes to
+//! choose from, and the votes of the advisers.
 
 use egui::{Align2, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
@@ -11,20 +11,20 @@ use crate::gui::theme;
 use crate::gui::view::Pictured;
 use crate::gui::widgets::{WHOLE, chip_ui, fitted, line, one_line};
 
-/// Images in the strip of the next ones have this side.
+/// The side of an image in the strip of the next ones, in points.
 const SIDE: f32 = 84.0;
-/// Classes that a digit chooses.
+/// Classes that can be chosen by a digit.
 pub(super) const CHOICES: usize = 9;
 
-/// Suggestions, or the review of labels that are there.
+/// Switches between suggestions and the review of labels.
 pub(super) fn mode_ui(ui: &mut Ui, reviews: &mut bool) {
     ui.selectable_value(reviews, false, "Suggest").on_hover_text("Label images that have no class");
     let hover = format!("Look at labels that may be wrong ({})", Action::Review.key_words(ui.ctx()));
     ui.selectable_value(reviews, true, "Review").on_hover_text(hover);
 }
 
-/// An image as large as there is room, with the next ones below it. Returns the one of these that
-/// was pressed.
+/// Paints an image as large as there is room, with the next ones below it. Returns the one of these
+/// that was pressed.
 pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &[(ItemId, Option<String>)]) -> Option<ItemId> {
     let image = panel.state().and_then(|state| state.image(id).cloned())?;
     panel.view.pictured = Some(Pictured { image: id, next: next.first().map(|(id, _)| *id) });
@@ -33,7 +33,7 @@ pub(super) fn picture_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, next: &
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Picture of {}", image.file_name())));
     ui.painter().rect_filled(rect, CornerRadius::same(theme::ROUNDING), theme::behind_pictures(ui));
     let size = image.content.map_or((1, 1), |content| content.size);
-    // Small pictures are not blown up to mush.
+    // Small pictures are enlarged at most sixfold.
     let whole = fitted(size, rect.shrink(6.0));
     let scale = (whole.width() / size.0.max(1) as f32).min(6.0);
     let target = Rect::from_center_size(rect.center(), vec2(size.0 as f32, size.1 as f32) * scale);
@@ -96,7 +96,7 @@ pub(super) fn small_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId, class: Op
     response
 }
 
-/// A class that can be chosen by its digit, with its chance.
+/// A class that can be chosen by its digit, with its probability.
 pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, place: usize, class: &str, chance: f64) -> egui::Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 24.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{}: {class}, {:.0} %", place + 1, 100.0 * chance)));
@@ -115,7 +115,7 @@ pub(super) fn choice_ui(ui: &mut Ui, panel: &Panel<'_>, place: usize, class: &st
     response
 }
 
-/// What advisers are called, and what they go by.
+/// The name of an adviser, and how it works.
 fn adviser_words(name: &str) -> (&'static str, &'static str) {
     match name {
         "contextual" => ("Contextual search", "Online multiclass learning by contextual search, on the image as a whole"),
@@ -127,7 +127,7 @@ fn adviser_words(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// What each adviser says and how much it is trusted.
+/// The vote of each adviser, and its weight in the mixture.
 pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[Vote]) {
     for Vote { adviser, class, trust } in advisers {
         let (words, hover) = adviser_words(adviser);
@@ -138,7 +138,7 @@ pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[Vote]) {
             ui.painter().galley(rect.left_top(), text, ui.visuals().text_color());
             let bar = Rect::from_min_max(pos2(rect.left(), rect.bottom() - 5.0), rect.right_bottom());
             ui.painter().rect_filled(bar, CornerRadius::same(2), ui.visuals().faint_bg_color);
-            // Trust in who says nothing counts for nothing here.
+            // A sleeping adviser has no say here, whatever its weight.
             if class.is_some() {
                 let full = Rect::from_min_size(bar.min, vec2(bar.width() * trust.clamp(0.0, 1.0) as f32, bar.height()));
                 ui.painter().rect_filled(full, CornerRadius::same(2), theme::accent(ui));

@@ -1,4 +1,4 @@
-//! Whether the suggestions for an image were on the screen long enough to be read: keys pressed
+//! Whether the suggestions for an image were on the screen long enough to be read; keys pressed
 //! sooner were meant for something else.
 
 use std::time::Duration;
@@ -8,18 +8,18 @@ use tessera_core::ids::ItemId;
 
 use super::parts::CHOICES;
 
-/// Seconds for which an image is there before a key says something of it.
+/// Seconds for which an image must be shown before keys apply to it.
 const SEEN: f64 = 0.12;
-/// Seconds for which a suggestion is there that changed before the user's eyes.
+/// Seconds for which a suggestion must be shown that has changed while the image was on the screen.
 const CHANGED: f64 = 0.35;
-/// Seconds for which it is said that it has changed.
+/// Seconds for which the window says that a suggestion has changed.
 const TOLD: f64 = 4.0 * CHANGED;
 
 /// What is shown, and since when.
 #[derive(Default)]
 pub(super) struct Reading {
     shown: Option<Shown>,
-    /// Whether the classes changed before the user's eyes.
+    /// Whether the classes changed while the image was on the screen.
     has_changed: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Reading {
 struct Shown {
     image: ItemId,
     classes: Vec<String>,
-    /// When either last changed, in seconds of the window's clock.
+    /// The time of the last change of either, in seconds of the window's clock.
     since: f64,
 }
 
@@ -36,7 +36,7 @@ fn now(ui: &Ui) -> f64 {
 }
 
 impl Reading {
-    /// Notes what is shown. Returns whether the image is another one than before.
+    /// Notes what is shown. Returns whether the image has changed.
     pub(super) fn show(&mut self, ui: &Ui, image: ItemId, ranking: &[(String, f64)]) -> bool {
         let classes: Vec<String> = ranking.iter().take(CHOICES).map(|(class, _)| class.clone()).collect();
         let old = self.shown.as_ref();
@@ -44,33 +44,33 @@ impl Reading {
             return false;
         }
         let is_another = old.is_some_and(|old| old.image != image);
-        // Nothing could be meant before the first suggestion came.
+        // The first suggestion replaces nothing that a key could have been meant for.
         self.has_changed = old.is_some_and(|old| old.image == image && !old.classes.is_empty());
         self.shown = Some(Shown { image, classes, since: now(ui) });
         is_another
     }
 
-    /// Nothing is shown that a key could be about.
+    /// Notes that nothing is shown that keys could apply to.
     pub(super) fn clear(&mut self) {
         self.shown = None;
     }
 
-    /// Seconds for which it has to be there.
+    /// Seconds for which it must be shown.
     fn enough(&self) -> f64 {
         if self.has_changed { CHANGED } else { SEEN }
     }
 
-    /// Whether what is shown of an image was there long enough.
+    /// Whether this image was shown long enough.
     pub(super) fn is_done(&self, ui: &Ui, image: ItemId) -> bool {
         self.shown.as_ref().is_some_and(|shown| shown.image == image && now(ui) - shown.since >= self.enough())
     }
 
-    /// Has the window painted again once it was there long enough.
+    /// Requests a repaint for the time when it will have been shown long enough.
     pub(super) fn wait(&self, ui: &Ui) {
         ui.ctx().request_repaint_after(Duration::from_secs_f64(self.enough()));
     }
 
-    /// Whether something is shown, and any change of it was before the user's eyes long enough.
+    /// Whether something is shown, and its last change is long enough ago.
     pub(super) fn is_settled(&self, ui: &Ui) -> bool {
         self.shown.as_ref().is_some_and(|shown| !self.has_changed || now(ui) - shown.since >= CHANGED)
     }

@@ -1,5 +1,5 @@
-//! Labels that look wrong, the most doubtful first, with what speaks against them; each is kept or
-//! changed by one key.
+//! The review: labels that look wrong, the most doubtful first, with the evidence against them;
+//! each is kept or changed by one key.
 
 use egui::{Key, RichText, ScrollArea, Ui};
 use tessera_core::ids::ItemId;
@@ -17,7 +17,7 @@ use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
 
-/// The doubt that is looked at, and its place.
+/// The doubt on the screen, and its place in the list.
 fn current<'a>(view: &mut LabelView, doubts: &'a [Doubt]) -> Option<(usize, &'a Doubt)> {
     let place = view.doubt.min(doubts.len().checked_sub(1)?);
     view.doubt = place;
@@ -78,7 +78,7 @@ pub(super) fn review_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView
         return;
     };
     if view.reviewed.replace(doubt.image) != Some(doubt.image) && !ui.ctx().text_edit_focused() {
-        // What was begun and left was meant for another image.
+        // The unfinished text was meant for another image.
         view.field.text.clear();
     }
     let is_read = view.is_read(ui, doubt.image, &doubt.instead);
@@ -110,7 +110,7 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, n: usize, place: u
     }
 }
 
-/// The label is right: the classes that were said instead are wrong.
+/// Confirms the label, and rejects the classes that were suggested instead.
 fn keep(panel: &mut Panel<'_>, doubt: &Doubt) {
     let not = doubt.instead.iter().map(|(class, _)| class.clone()).collect();
     panel.ask(Command::Confirm(doubt.image, not));

@@ -1,4 +1,4 @@
-//! How the labelling page stands.
+//! The state of the labelling page.
 
 use egui::Ui;
 use tessera_core::ids::ItemId;
@@ -8,24 +8,24 @@ use super::keys::Burst;
 use super::many::Batch;
 use super::reading::Reading;
 
-/// How the labelling page stands.
+/// The state of the labelling page.
 #[derive(Default)]
 pub struct LabelView {
-    /// Whether labels are reviewed, not given.
+    /// Whether the review of labels is shown, not the suggestions.
     pub reviews: bool,
-    /// The class being written.
+    /// The text field for a class.
     pub field: ClassField,
-    /// Many images labelled at once.
+    /// The batch of images to be labelled at once, while there is one.
     pub batch: Option<Batch>,
-    /// Whether that is asked for, once there are suggestions.
+    /// Whether a batch is to be opened once there are suggestions.
     pub wants_batch: bool,
     /// What is shown, and since when.
     pub(super) reading: Reading,
-    /// Letters behind A or X.
+    /// Letters typed right after A or X.
     pub(super) burst: Burst,
-    /// The place of the doubted label that is looked at.
+    /// The place of the doubt on the screen.
     pub(super) doubt: usize,
-    /// Its image, as painted last.
+    /// The image of that doubt, as painted last.
     pub(super) reviewed: Option<ItemId>,
 }
 
@@ -35,12 +35,12 @@ impl LabelView {
         (self.reviews, self.doubt) = (true, 0);
     }
 
-    /// Notes that an image is shown with classes suggested for it. Returns whether both were there
+    /// Notes that an image is shown with classes suggested for it. Returns whether both were shown
     /// long enough to be read.
     pub(super) fn is_read(&mut self, ui: &Ui, image: ItemId, ranking: &[(String, f64)]) -> bool {
         let is_another = self.reading.show(ui, image, ranking);
         if is_another && !ui.ctx().text_edit_focused() && !self.field.wants_focus {
-            // What was begun and left was meant for another image.
+            // The unfinished text was meant for another image.
             self.field.text.clear();
         }
         let is_read = self.reading.is_done(ui, image);

@@ -1,5 +1,5 @@
-//! Suggestions for images without a class: one large, what is suggested for it and by whom, the
-//! next ones, and how the work goes.
+//! Suggestions for images without a class: one image large, its suggestion with the votes of the
+//! advisers, the next images, and the statistics.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) fn suggest_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelVie
         nothing_ui(ui, "Images are on their way", "They can be labelled once they are imported");
         return;
     };
-    // While a label is saved, too.
+    // This is checked also while a label is being saved.
     let goes_on = is_free(ui, panel) && view.burst.goes_on(ui, panel);
     head_ui(ui, panel, view, labelling);
     if view.batch.is_some() {
@@ -50,7 +50,7 @@ pub(super) fn suggest_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelVie
     }
 }
 
-/// What is labelled, in which order, and how it goes.
+/// The line above the image: the queue, its order, and the progress of the advisers.
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling) {
     ui.horizontal_wrapped(|ui| {
         mode_ui(ui, &mut view.reviews);
@@ -77,7 +77,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: 
             }
             None => drop(ui.label(RichText::new(format!("{} without a class", count(labelling.queue.len(), "image"))).weak())),
         }
-        // What is on its way is waited for.
+        // A queue that is still being ordered is waited for.
         let waits = !labelling.is_arranged && !labelling.queue.is_empty();
         let asked = view.wants_batch && !waits;
         view.wants_batch &= waits;
@@ -128,13 +128,13 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
 }
 
 fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
-    // Where nothing is suggested, nothing can be accepted or rejected.
+    // Without a suggestion there is nothing to accept or reject, so A and X begin a class.
     let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
     let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_thinking) { &[] } else { &["a", "x"] };
     if !is_free(ui, panel) || view.field.begin(ui, taken) {
         return;
     }
-    // What is pressed while a label is saved would be said of an image that is on its way out.
+    // While a label is being saved, a key would apply to the image that is about to leave.
     let counts = is_read && !labelling.is_saving;
     let top = ranking.first().map(|(class, _)| class.clone()).filter(|_| counts);
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());

@@ -1,7 +1,7 @@
-//! The thread on which advisers learn labels and think of suggestions.
+//! The thread on which the advisers learn labels and compute suggestions.
 //!
-//! It holds the library while it looks at images, not while it thinks. A question that is not the
-//! last one any more is left alone.
+//! It locks the library while it reads images, not while it computes. A request is abandoned when a
+//! newer one has come.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use super::Message;
 use super::queue::{KEPT, Moved, STRIP};
 use crate::session::Session;
 
-/// What the thread says.
+/// A result of the thread.
 pub(in super::super) enum Thought {
     Learned(usize),
     Suggested(ItemId, Option<Suggestion>),
@@ -29,43 +29,44 @@ pub(in super::super) enum Thought {
     Done,
 }
 
-/// The images asked about, in their order, with what is suggested for them at a glance.
+/// The images of a request in their order, with their quick predictions.
 pub(in super::super) struct Arranged {
     pub(super) order: Vec<ItemId>,
     pub(super) glances: HashMap<ItemId, (String, f64)>,
-    /// What labels that were learned since the last time have changed; none where none was learned.
+    /// The suggestions that were changed by the labels learned since the last request; `None` if
+    /// none was learned.
     pub(super) moved: Option<Vec<Moved>>,
 }
 
-/// The thread, and what it is to think of.
+/// The thread, and the state of the advisers.
 pub(super) struct Labeller {
     worker: Worker,
     mind: Arc<Mutex<Option<Mind>>>,
-    /// The number of the last question.
+    /// The number of the last request.
     asked: Arc<AtomicU64>,
     progress: Progress,
 }
 
-/// What the advisers know, of which library.
+/// The state of the advisers, and the number of the library that it is of.
 struct Mind {
     library: u64,
     suggester: Suggester,
-    /// The classes suggested at a glance when last asked, and what had changed by then
-    /// ([`Suggester::changes`]).
+    /// The quick predictions of the last request, and the value of [`Suggester::changes`] at that
+    /// time.
     glances: HashMap<ItemId, String>,
     changes: u64,
 }
 
-/// A question to the advisers.
+/// A request for suggestions.
 pub(super) struct Question {
-    /// The images that are looked at now.
+    /// The images at the head of the queue, which the user sees.
     pub(super) queue: Vec<ItemId>,
     /// The images of the queue among which the next are chosen.
     pub(super) pool: Vec<ItemId>,
     pub(super) order: LabelOrder,
 }
 
-/// Says that a question was thought of, however that ended.
+/// A request in work. When it is dropped, it reports that it has ended, however that was.
 struct Asked {
     question: Question,
     outbox: Outbox,
@@ -81,18 +82,18 @@ impl Drop for Asked {
 
 impl Labeller {
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system refuses to start a thread.
     pub(super) fn new(outbox: Outbox) -> std::io::Result<Self> {
         let worker = Worker::new("advisers", move |words| outbox.send(problem(words)))?;
         Ok(Self { worker, mind: Arc::default(), asked: Arc::default(), progress: Progress::default() })
     }
 
-    /// How far the advisers are.
+    /// The progress of the advisers.
     pub(super) fn progress(&self) -> ProgressSnapshot {
         self.progress.snapshot()
     }
 
-    /// Stops thinking, and lets go of the library.
+    /// Cancels the request in work, and drops the state of the advisers.
     pub(super) fn stop(&mut self) {
         self.progress.cancel();
         self.asked.fetch_add(1, Ordering::Relaxed);
@@ -105,12 +106,12 @@ impl Labeller {
         self.worker.finish();
     }
 
-    /// Whether that is the last question.
+    /// Whether that is the number of the last request.
     pub(super) fn is_now(&self, number: u64) -> bool {
         self.asked.load(Ordering::Relaxed) == number
     }
 
-    /// Asks; what was asked before is thought of no further than needed.
+    /// Queues a request; earlier ones are abandoned at their next step.
     pub(super) fn ask(&mut self, session: &Session, outbox: Outbox, library: Arc<Mutex<Library>>, question: Question) {
         if self.progress.is_cancelled() {
             self.progress = session.progress().another();
@@ -123,7 +124,7 @@ impl Labeller {
             if asked.is_stale() {
                 return;
             }
-            // What was half thought when something failed is not built upon.
+            // After an error the state of the advisers may be incomplete, so it is dropped.
             let mut own = mind.lock().unwrap_or_else(PoisonError::into_inner).take();
             match asked.think(&session, &library, &mut own) {
                 Ok(()) | Err(tessera_core::Error::Cancelled) => *mind.lock().unwrap_or_else(PoisonError::into_inner) = own,
@@ -170,7 +171,7 @@ impl Asked {
             let (from, (to, _)) = (mind.glances.get(image)?, glances.get(image)?);
             (from != to).then(|| Moved { image: *image, from: from.clone(), to: to.clone() })
         };
-        // What was answered before anything was asked is no change.
+        // The predictions of the first request have none to be compared with.
         let has_learned = mind.changes != mind.suggester.changes() && !mind.glances.is_empty();
         let moved = has_learned.then(|| arranged.iter().filter_map(moved).collect());
         mind.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
@@ -199,7 +200,7 @@ impl Asked {
     }
 }
 
-/// The images of a queue that are asked about.
+/// The images of a queue among which the next are chosen: the first that were not skipped.
 pub(super) fn pool(queue: &[ItemId], is_put_off: impl Fn(&ItemId) -> bool) -> Vec<ItemId> {
     queue.iter().filter(|id| !is_put_off(id)).take(POOL + KEPT).copied().collect()
 }

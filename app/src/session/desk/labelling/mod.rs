@@ -1,4 +1,5 @@
-//! The labelling desk: what is labelled, what advisers suggest for it, and the review of labels.
+//! The labelling desk: the queue of images, the suggestions of the advisers, and the review of
+//! labels.
 
 mod advisers;
 mod queue;
@@ -28,23 +29,23 @@ pub use queue::{Changed, Given, Keys, LabelReview, Labelling, Lately, Meter, Mov
 pub struct LabellingDesk {
     shown: Option<Labelling>,
     labeller: Labeller,
-    /// The order where none is asked for.
+    /// The default order.
     order: LabelOrder,
-    /// Whether somebody looks at the desk.
+    /// Whether the labelling page is visible.
     is_watched: bool,
-    /// Whether something is to be thought of once that is possible.
+    /// Whether the suggestions are stale and are to be computed once that is possible.
     is_stale: bool,
 }
 
-/// What comes back.
+/// Results of the threads.
 pub(super) enum Message {
-    /// A thought of the advisers, and the number of the question.
+    /// A result of the advisers, and the number of the request.
     Thought(u64, Thought),
-    /// Something was said, and is durable.
+    /// A label or a rejection is durable.
     Given(Given),
-    /// What was to be said could not be.
+    /// A label or a rejection could not be saved; or one was undone.
     NotGiven,
-    /// What came of a review.
+    /// The outcome of a review.
     Reviewed(Reviewed),
 }
 
@@ -84,22 +85,22 @@ impl Part for LabellingDesk {
 }
 
 impl LabellingDesk {
-    /// What is on the desk.
+    /// The queue with its suggestions; `None` before labelling begins.
     pub fn shown(&self) -> Option<&Labelling> {
         self.shown.as_ref()
     }
 
-    /// How far the advisers are, while they think.
+    /// The progress of the advisers, while they run.
     pub fn thinking(&self) -> Option<ProgressSnapshot> {
         self.shown.as_ref().filter(|labelling| labelling.is_thinking).map(|_| self.labeller.progress())
     }
 
-    /// Sets the order where none is asked for.
+    /// Sets the default order.
     pub(super) fn set_order(&mut self, order: LabelOrder) {
         self.order = order;
     }
 
-    /// Says whether the desk is looked at: only then do advisers think.
+    /// Sets whether the labelling page is visible: only then do the advisers run.
     pub(super) fn watch(&mut self, ctx: &Context, is_watched: bool) {
         self.is_watched = is_watched;
         let has_images = ctx.state().is_some_and(|state| state.images().next().is_some());
@@ -110,8 +111,8 @@ impl LabellingDesk {
         }
     }
 
-    /// Begins with some images, or with all that have no class; that order is also the one where
-    /// none is asked for.
+    /// Fills the queue with some images, or with all that have no class. The order also becomes the
+    /// default.
     pub(super) fn label_from(&mut self, ctx: &Context, only: Option<Arc<Vec<ItemId>>>, order: LabelOrder) {
         self.order = order;
         self.start(ctx, only, order);
@@ -120,7 +121,7 @@ impl LabellingDesk {
     fn start(&mut self, ctx: &Context, only: Option<Arc<Vec<ItemId>>>, order: LabelOrder) {
         let Some(state) = ctx.state() else { return };
         let before = self.shown.take();
-        // Another order brings back neither what was labelled nor what was put off.
+        // Another order of the same images brings back neither labelled nor skipped ones.
         let goes_on = before.as_ref().is_some_and(|before| before.only.as_ref().map(Arc::as_ptr) == only.as_ref().map(Arc::as_ptr));
         let mut labelling = before.unwrap_or_default();
         if !goes_on {
@@ -138,13 +139,13 @@ impl LabellingDesk {
         self.think(ctx);
     }
 
-    /// Asks the advisers about the images that come next, if somebody looks at the desk.
+    /// Requests suggestions for the next images, if the page is visible.
     fn think(&mut self, ctx: &Context) {
         let is_importing = ctx.jobs.is_importing();
         let is_possible = self.is_watched && !is_importing;
         self.is_stale = !is_possible;
         let (Some(open), Some(labelling)) = (&ctx.library, &mut self.shown) else { return };
-        // Nobody waits for an import: the queue is taken as it is.
+        // The advisers do not run during an import: the queue is used as it is.
         labelling.is_arranged |= is_importing;
         if !is_possible {
             return;
@@ -182,12 +183,12 @@ impl LabellingDesk {
         }
     }
 
-    /// What is on the desk, unless a label is being saved: until it is, nothing else can be said.
+    /// The queue, unless a label is being saved: until then no other act on it is accepted.
     fn free(&mut self) -> Option<&mut Labelling> {
         self.shown.as_mut().filter(|labelling| !labelling.is_saving)
     }
 
-    /// Says what class images are of. The next image comes when that is durable.
+    /// Labels images. The next image comes when the label is durable.
     pub(super) fn give(&mut self, ctx: &mut Context, images: Vec<ItemId>, class: String, keys: usize) {
         let Some(labelling) = self.free() else { return };
         let top = |id: &ItemId| Some(labelling.likeliest(ctx.state()?, *id)?.0);
@@ -200,7 +201,7 @@ impl LabellingDesk {
         });
     }
 
-    /// Says that an image is not of a class.
+    /// Rejects a class for an image.
     pub(super) fn refuse(&mut self, ctx: &mut Context, image: ItemId, class: String) {
         let Some(labelling) = self.free() else { return };
         labelling.is_saving = true;
@@ -225,28 +226,28 @@ impl LabellingDesk {
         }
     }
 
-    /// Comes back to an image after all others.
+    /// Skips an image: it comes again after all others.
     pub(super) fn skip(&mut self, ctx: &Context, image: ItemId) {
         let Some(labelling) = self.free().filter(|labelling| labelling.queue.contains(&image)) else { return };
         labelling.queue.retain(|id| *id != image);
         labelling.queue.push(image);
         labelling.skipped.insert(image);
         if labelling.queue.iter().all(|id| labelling.skipped.contains(id)) {
-            // A new round.
+            // All images were skipped: a new round begins.
             labelling.skipped.clear();
         }
         labelling.given.push(Given { images: vec![image], what: What::Skip, suggested: Vec::new(), keys: 1, event: None });
         self.think(ctx);
     }
 
-    /// Takes an image up next.
+    /// Moves an image to the head of the queue.
     pub(super) fn take_up(&mut self, ctx: &Context, image: ItemId) {
         let Some((state, labelling)) = ctx.state().zip(self.free()) else { return };
         labelling.first(&[image], state);
         self.think(ctx);
     }
 
-    /// Takes back what was said last at the desk, and goes back to its image.
+    /// Undoes the last act on the queue, and goes back to its image.
     pub(super) fn go_back(&mut self, ctx: &mut Context) {
         let Some((state, labelling)) = ctx.state().zip(self.free()) else { return };
         let Some(given) = labelling.given.last().cloned() else {
@@ -257,7 +258,7 @@ impl LabellingDesk {
             labelling.first(&given.images, state);
             return self.think(ctx);
         };
-        // What was taken back comes back to the head of the queue by itself.
+        // When the state arrives, the queue puts the image at its head by itself.
         labelling.is_saving = true;
         ctx.with_library(move |_, library| {
             let undo = |library: &mut Library| {
@@ -284,24 +285,25 @@ impl LabellingDesk {
         }
     }
 
-    /// Waits until the advisers have ended.
+    /// Waits until the thread of the advisers has ended.
     pub(super) fn finish(&mut self) {
         self.labeller.finish();
     }
 }
 
-/// Does what was said in its turn.
+/// Queues a label or a rejection.
 fn say(ctx: &mut Context, given: Given, act: impl FnOnce(&mut Library, &Given) -> Result<Option<EventId>> + Send + 'static) {
     ctx.with_library(move |_, library| {
         let logged = |event: &Option<EventId>, library: &Library| event.map(|_| Told::Logged(last_act(library)));
         let acted = told::act(library, |library| act(library, &given), logged);
-        // The queue follows the library, and knows then what was said of it.
+        // This message comes before the new state, so that the queue knows the act that the state
+        // contains.
         let said = acted.outcome.map_or(Message::NotGiven, |event| Message::Given(Given { event, ..given }));
         vec![said.into(), DeskMessage::Several(acted.told)]
     });
 }
 
-/// Looks for labels that may be wrong.
+/// Starts a review of labels: finds those that may be wrong.
 pub(super) fn review(ctx: &mut Context) {
     let Some(library) = ctx.shared() else { return };
     ctx.job(JobKind::Review, move |session| {

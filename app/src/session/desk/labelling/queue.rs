@@ -1,5 +1,4 @@
-//! What is on the labelling desk: the queue of images, what is suggested for them, and what was
-//! said.
+//! The queue of images to be labelled, with the suggestions for them and the labels given.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,12 +8,12 @@ use tessera_core::library::event::EventId;
 use tessera_core::library::state::{Image, State};
 use tessera_core::library::suggest::{Doubt, LabelOrder, Reviewed, Suggestion};
 
-/// Images of the queue for which suggestions are kept ready.
+/// Images of the queue for which suggestions are computed ahead.
 pub const STRIP: usize = 12;
-/// Images at the head of the queue that no adviser moves: the user looks at them.
+/// Images at the head of the queue that keep their places: the user sees them.
 pub(super) const KEPT: usize = 2;
 
-/// What is on the labelling desk.
+/// The queue of images to be labelled, and what is known of them.
 #[derive(Clone, Debug, Default)]
 pub struct Labelling {
     /// The order of the queue.
@@ -23,43 +22,44 @@ pub struct Labelling {
     pub only: Option<Arc<Vec<ItemId>>>,
     /// Images to be labelled, the next one first.
     pub queue: Vec<ItemId>,
-    /// Those of them that come after all others.
+    /// The skipped ones of them, which come after all others.
     pub skipped: HashSet<ItemId>,
-    /// Whether the queue is in its order: where advisers are asked for that, it takes a moment.
+    /// Whether the queue is in its order; an order that needs the advisers takes a moment.
     pub is_arranged: bool,
-    /// What is suggested for the first images.
+    /// Suggestions for the first images.
     pub suggestions: HashMap<ItemId, Suggestion>,
-    /// The likeliest class of more images and its chance, at a glance.
+    /// The likeliest class of further images and its probability, from a quick prediction without
+    /// the recogniser.
     pub glances: HashMap<ItemId, (String, f64)>,
-    /// What the last label changed.
+    /// How the last label changed the suggestions.
     pub changed: Changed,
     /// Labels that the advisers have learned.
     pub learned: usize,
-    /// Whether the advisers are thinking.
+    /// Whether the advisers are running.
     pub is_thinking: bool,
-    /// Whether a label is being saved: until it is, nothing else can be said.
+    /// Whether a label is being saved: until then no other act is accepted.
     pub is_saving: bool,
-    /// What was said here, the last at the end. What was taken back is not in it.
+    /// The acts on the queue, the last at the end, without those that were undone.
     pub given: Vec<Given>,
-    /// What was taken back, and may be done again.
+    /// The acts that were undone and may be redone.
     undone: Vec<Given>,
     /// The last review of labels.
     pub review: LabelReview,
 }
 
-/// What the last label changed.
+/// How the last label changed the suggestions.
 #[derive(Clone, Debug, Default)]
 pub struct Changed {
-    /// Images for which something else is suggested than before.
+    /// Images whose suggested class has changed.
     pub moved: Vec<Moved>,
-    /// How many images were asked about.
+    /// How many images were compared.
     pub asked: usize,
 }
 
-/// An answer that changed.
+/// A change of the class that is suggested for an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The image it is about.
+    /// The image.
     pub image: ItemId,
     /// The class suggested before.
     pub from: String,
@@ -70,70 +70,71 @@ pub struct Moved {
 /// A review of labels.
 #[derive(Clone, Debug, Default)]
 pub struct LabelReview {
-    /// What came of it, once there was one.
+    /// Its outcome, once there is one.
     pub reviewed: Option<Arc<Reviewed>>,
-    /// The doubts of it that are not settled.
+    /// Those of its doubts that still hold.
     pub doubts: Vec<Doubt>,
 }
 
-/// Something said at the desk.
+/// An act on the queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// Of which images.
+    /// The images.
     pub images: Vec<ItemId>,
-    /// What.
+    /// The kind of act.
     pub what: What,
-    /// What was suggested for each of them.
+    /// The class that was suggested for each of them, if any.
     pub suggested: Vec<Option<String>>,
-    /// Keys or clicks that it took.
+    /// Key presses or clicks that it took.
     pub keys: usize,
-    /// The act, unless nothing changed by it.
+    /// Its event in the library; none if it changed nothing there.
     pub event: Option<EventId>,
 }
 
-/// What was said.
+/// The kind of an act on the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It is of this class.
+    /// The images were labelled with this class.
     Class(String),
-    /// It is not of this class.
+    /// This class was rejected.
     Not(String),
-    /// Something else first.
+    /// The image was skipped.
     Skip,
 }
 
-/// How much work the suggestions saved.
+/// Statistics of how much work the suggestions saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meter {
-    /// Images labelled at this desk.
+    /// Images labelled here.
     pub labelled: usize,
-    /// Of these the ones of another class than was suggested.
+    /// Those of them whose class was not the suggested one.
     pub corrected: usize,
-    /// The last 50 images for which a class was suggested, or as many as there are yet.
+    /// The accuracy of the suggestions for the last 50 images that had one, or for as many as there
+    /// are yet.
     pub lately: Lately,
-    /// Keys that labelling took.
+    /// Key presses that labelling took.
     pub keys: Keys,
 }
 
-/// How good the suggestions for the last images were.
+/// The accuracy of recent suggestions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lately {
-    /// Images for which the right class was suggested.
+    /// Images whose suggestion was right.
     pub right: usize,
     /// Images in all.
     pub of: usize,
 }
 
-/// Keys that labelling took, and would have taken.
+/// Key presses that labelling took, and would have taken without suggestions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
-    /// What typing every class, with Enter behind it, would have taken.
+    /// Key presses for typing the name of every class and Enter.
     pub typing: usize,
-    /// What was pressed.
+    /// Key presses that were made.
     pub pressed: usize,
 }
 
-/// Whether a class is there, and an image is not said not to be of it.
+/// Whether a class exists and is not rejected for an image.
 fn may_be(state: &State, image: ItemId, class: &str) -> bool {
     state.class(class).is_some() && state.image(image).is_some_and(|image| !image.rejected.contains(class))
 }
@@ -144,7 +145,7 @@ impl Labelling {
         self.queue.first().copied().filter(|_| self.is_arranged)
     }
 
-    /// How the work goes. O(labels given).
+    /// The statistics. O(labels given).
     pub fn meter(&self) -> Meter {
         let mut meter = Meter::default();
         let mut right = Vec::new();
@@ -162,26 +163,26 @@ impl Labelling {
         meter
     }
 
-    /// The classes suggested for an image, without those that it is said not to be of by now or
-    /// that are no more.
+    /// The classes suggested for an image with their probabilities, without those that were
+    /// rejected or deleted since.
     pub fn ranking(&self, state: &State, image: ItemId) -> Vec<(String, f64)> {
         let suggestion = self.suggestions.get(&image);
         suggestion.map(|found| found.ranking.iter().filter(|(class, _)| may_be(state, image, class)).cloned().collect()).unwrap_or_default()
     }
 
-    /// The likeliest of these and its chance, or where they were not asked for what a glance
-    /// suggests.
+    /// The first of [`Labelling::ranking`]; without a suggestion, the class of the quick
+    /// prediction.
     pub fn likeliest(&self, state: &State, image: ItemId) -> Option<(String, f64)> {
         let glance = || self.glances.get(&image).filter(|(class, _)| may_be(state, image, class)).cloned();
         self.ranking(state, image).into_iter().next().or_else(glance)
     }
 
-    /// Whether an image that was to be labelled still is.
+    /// Whether an image in the queue may stay there.
     fn may_stay(&self, image: &Image) -> bool {
         image.is_live() && (self.only.is_some() || image.label().is_none())
     }
 
-    /// Whether an image is one of those to be labelled.
+    /// Whether an image belongs in the queue.
     fn is_wanted(&self, image: &Image) -> bool {
         self.may_stay(image) && self.only.as_ref().is_none_or(|only| only.contains(&image.id))
     }
@@ -207,7 +208,7 @@ impl Labelling {
         queue.retain(|id| known(id).is_some_and(|image| self.may_stay(image)));
         let mut is_queued = vec![false; state.records().last().map_or(0, |last| last.id.0 as usize + 1)];
         let mut enter = |id: &ItemId| !std::mem::replace(&mut is_queued[id.0 as usize], true);
-        // What was taken back comes first, also where it never left.
+        // The images of undone acts come first, even if they had not left the queue.
         back.retain(|id| known(id).is_some_and(|image| self.is_wanted(image)) && enter(id));
         self.skipped.retain(|id| !back.contains(id));
         queue.retain(&mut enter);
@@ -228,7 +229,8 @@ impl Labelling {
         self.settle(state);
     }
 
-    /// Leaves those doubts that still hold, with the classes that are there and were not rejected.
+    /// Keeps those doubts of the review that still hold, without classes that were deleted or
+    /// rejected.
     pub(super) fn settle(&mut self, state: &State) {
         let doubts = self.review.reviewed.iter().flat_map(|reviewed| &reviewed.doubts);
         let open = doubts.filter_map(|doubt| {
@@ -240,7 +242,7 @@ impl Labelling {
         self.review.doubts = open.collect();
     }
 
-    /// Puts those of some images at the head of the queue that are to be labelled.
+    /// Moves images to the head of the queue, as far as they belong in it.
     pub(super) fn first(&mut self, images: &[ItemId], state: &State) {
         let wanted: Vec<ItemId> = images.iter().copied().filter(|id| state.image(*id).is_some_and(|image| self.is_wanted(image))).collect();
         self.queue.retain(|id| !wanted.contains(id));
@@ -248,12 +250,13 @@ impl Labelling {
         self.queue.splice(..0, wanted);
     }
 
-    /// Takes over an order of the images at the head of the queue.
+    /// Sorts the queue by an order of some of its images; the first [`KEPT`] keep their places, and
+    /// skipped ones come last.
     pub(super) fn arrange(&mut self, order: &[ItemId]) {
         let places: HashMap<ItemId, usize> = order.iter().enumerate().map(|(place, id)| (*id, place)).collect();
         let kept = if self.is_arranged { KEPT.min(self.queue.len()) } else { 0 };
         let skipped = &self.skipped;
-        // Sorting is stable: those that were not asked about stay as they are.
+        // Sorting is stable: images that are not in `order` keep theirs.
         self.queue[kept..].sort_by_cached_key(|id| (skipped.contains(id), places.get(id).copied().unwrap_or(usize::MAX)));
         self.is_arranged = true;
     }

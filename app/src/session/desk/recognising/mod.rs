@@ -1,5 +1,5 @@
-//! Recognising: the image that was recognised last, who answers, and how well the library's own
-//! recogniser does.
+//! Recognising: the last recognised image, the model that answers, and the report on the library's
+//! own recogniser.
 
 mod answer;
 
@@ -26,16 +26,16 @@ use crate::session::export::save_png;
 use crate::session::models;
 use answer::{Answerer, Drawn};
 
-/// What was recognised, and by whom.
+/// The last recognised image, and the model that recognised it.
 #[derive(Default)]
 pub struct Recognising {
-    /// The model that answers in place of the library's own recogniser.
+    /// The loaded model that answers in place of the library's own recogniser.
     loaded: Option<Loaded>,
     recognition: Option<Arc<Recognition>>,
     drawn: Option<Drawn>,
-    /// What was to be recognised last.
+    /// The image that was last requested.
     asked: Option<ImageQuery>,
-    /// Whether an answer is looked at, and whether it is of an earlier state of the library.
+    /// Whether the recognition is visible, and whether it is of an earlier state of the library.
     is_watched: bool,
     is_stale: bool,
     /// The models saved with the library.
@@ -43,7 +43,7 @@ pub struct Recognising {
     report: Option<Judged>,
     /// The last event of the library.
     last_event: Option<EventId>,
-    /// Whether the library was judged without being asked.
+    /// Whether an evaluation was already started without a request of the user.
     tried_to_judge: bool,
 }
 
@@ -59,19 +59,19 @@ pub(super) struct Judged {
     report: Arc<Report>,
 }
 
-/// What comes back.
+/// Results of the jobs.
 pub(super) enum Message {
-    /// What is known of the recogniser of a library that was opened.
+    /// The last report and the saved models of a library that was opened.
     Known(Option<Judged>, Vec<SavedModel>),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
-    /// Why there is none.
+    /// Why an image could not be recognised.
     NotRecognised(String),
     /// A model with its name.
     Loaded(String, Arc<RecogniserModel>),
     /// The models saved with the library.
     Models(Vec<SavedModel>),
-    /// The library was judged.
+    /// A report on the library's recogniser.
     Judged(Judged),
 }
 
@@ -123,7 +123,7 @@ impl Recognising {
         self.recognition.as_ref()
     }
 
-    /// The model that answers in place of the library's own recogniser.
+    /// The loaded model that answers in place of the library's own recogniser.
     pub fn loaded_model(&self) -> Option<&str> {
         self.loaded.as_ref().map(|loaded| loaded.name.as_str())
     }
@@ -133,12 +133,14 @@ impl Recognising {
         &self.models
     }
 
-    /// The last report on the library's recogniser, and whether the library has changed since.
+    /// The last report on the library's recogniser, and whether it is stale: the library has
+    /// changed since.
     pub fn report(&self) -> Option<(&Arc<Report>, bool)> {
         self.report.as_ref().map(|judged| (&judged.report, judged.at != self.last_event))
     }
 
-    /// Says whether the answer is looked at: only then is it kept up with the library.
+    /// Sets whether the recognition is visible: only then is it computed anew when the library
+    /// changes.
     pub(super) fn watch(&mut self, ctx: &mut Context, is_watched: bool) {
         self.is_watched = is_watched;
         if is_watched && std::mem::take(&mut self.is_stale) {
@@ -146,7 +148,7 @@ impl Recognising {
         }
     }
 
-    /// Recognises an image; the answer before is shown no more.
+    /// Recognises an image; the recognition before is no longer shown.
     pub(super) fn recognise(&mut self, ctx: &mut Context, query: ImageQuery) {
         self.recognition = None;
         self.ask(ctx, query);
@@ -169,7 +171,7 @@ impl Recognising {
         });
     }
 
-    /// What was recognised by the library is recognised anew when the library has changed.
+    /// Recognises the last image again, or notes that this is due once the recognition is visible.
     fn recognise_again(&mut self, ctx: &mut Context) {
         match self.asked.clone() {
             Some(query) if self.is_watched => self.ask(ctx, query),
@@ -196,7 +198,7 @@ impl Recognising {
         self.recognise_again(ctx);
     }
 
-    /// Writes the explanation on show as a PNG file.
+    /// Writes the explanation on display as a PNG file.
     pub(super) fn export_picture(&self, ctx: &mut Context, to: PathBuf) {
         let Some(drawn) = self.drawn.clone() else { return ctx.tell(note("Recognise an image first")) };
         ctx.job(JobKind::DrawExplanation, move |session| {
@@ -207,7 +209,8 @@ impl Recognising {
         });
     }
 
-    /// A library that has two classes and no report is judged, once, without being asked.
+    /// Evaluates the recogniser of a library with two classes and no report, once, without a
+    /// request of the user.
     pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
         let Some(state) = ctx.state().filter(|_| self.report.is_none() && !self.tried_to_judge && !ctx.jobs.is_importing()) else {
             return;
@@ -220,7 +223,7 @@ impl Recognising {
     }
 }
 
-/// Judges the recogniser on its own images.
+/// Evaluates the recogniser on its own training images, each with its object left out.
 pub(super) fn judge(ctx: &mut Context) {
     ctx.library_job(JobKind::Judge, |session, library| {
         let report = Arc::new(session.judge(library)?);
@@ -255,7 +258,7 @@ pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
     });
 }
 
-/// What is known of the recogniser of a library.
+/// The last report and the saved models of a library.
 pub(super) fn known(library: &Library) -> Message {
     let judged = models::last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) });
     Message::Known(judged, saved_models(library.folder()))
