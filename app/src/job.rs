@@ -61,9 +61,9 @@ impl JobKind {
             Self::SaveModel => "Saving the model",
             Self::LoadModel => "Loading the model",
             Self::DrawExplanation => "Drawing the explanation",
-            Self::FindLike => "Looking for alike",
+            Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",
-            Self::CountClassFolders => "Counting",
+            Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
             Self::Picture => "Picture",
         })

@@ -45,6 +45,20 @@ pub enum Theme {
     Dark,
 }
 
+impl Theme {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// Its name in the file of settings.
+    fn name(self) -> &'static str {
+        match self {
+            Self::System => "System",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -128,12 +142,10 @@ impl Settings {
         }
         match name {
             "theme" => {
-                self.theme = match read::<String>(value, "\"System\", \"Light\" or \"Dark\"")?.as_str() {
-                    "System" => Theme::System,
-                    "Light" => Theme::Light,
-                    "Dark" => Theme::Dark,
-                    _ => return Err("must be \"System\", \"Light\" or \"Dark\"".into()),
-                }
+                let expected = "\"System\", \"Light\" or \"Dark\"";
+                let name: String = read(value, expected)?;
+                let theme = Theme::ALL.into_iter().find(|theme| theme.name() == name);
+                self.theme = theme.ok_or_else(|| format!("must be {expected}"))?;
             }
             "scale" => self.scale = within(read(value, "a number")?, 0.5, 3.0, "0.5 to 3")?,
             "thumbnail_side" => self.thumbnail_side = within(read(value, "a number")?, 64.0, 256.0, "64 to 256")?,

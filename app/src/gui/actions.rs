@@ -183,7 +183,7 @@ impl Action {
 
     /// All actions but the exports, in the order of the palette and of the list of keys.
     pub fn all() -> impl Iterator<Item = Self> {
-        let pages = Page::ALL.map(|entry| Self::Show(entry.page));
+        let pages = Page::ALL.iter().map(|entry| Self::Show(entry.page));
         Self::BEFORE_PAGES.into_iter().chain(pages).chain(Self::AFTER_PAGES)
     }
 
@@ -211,12 +211,12 @@ impl Action {
                 ("Good answer", "The selected images answer the search: the memory learns it, and finds like images for like words")
             }
             Self::Bad => ("Bad answer", "The selected images do not answer the search"),
-            Self::Unsaid => ("Take back what was said", "Of the selected images as answers to this search"),
+            Self::Unsaid => ("Take the reward back", "Of the selected images as answers to this search"),
             Self::Like => (
                 "Find alike",
                 "Images that look like the selected one, or like the part of it that the viewer shows; words narrow that down",
             ),
-            Self::Lessons => ("Lessons", "What you said of answers, to be taken back one by one"),
+            Self::Lessons => ("Lessons", "Rewards that you gave to answers, to be taken back one by one"),
             Self::RenameClass => ("Rename or merge class…", "Give the class that is shown another name, or join it with another"),
             Self::ColourClass => ("Colour of class…", "Choose the colour of the class that is shown"),
             Self::DeleteClass => ("Delete class…", "Take the class that is shown away; its images stay"),

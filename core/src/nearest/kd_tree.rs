@@ -99,7 +99,8 @@ impl KdTree {
     fn search(&self, query: &[f32], nearest: TopK, admits: Filter<'_>, radius: f64) -> Result<Neighbors> {
         self.check(query)?;
         let offsets = vec![0.0; self.dimensions];
-        let mut search = Search { query, admits, farthest: radius * radius, nearest, cost: Cost::default(), offsets };
+        let farthest = radius * radius;
+        let mut search = Search { query, admits, farthest, limit: farthest, nearest, cost: Cost::default(), offsets };
         if !self.ids.is_empty() {
             self.visit(0, 0.0, &mut search);
         }
@@ -118,9 +119,13 @@ impl KdTree {
                 for row in from..to {
                     let point = &self.points[row * self.dimensions..][..self.dimensions];
                     let square = f64::from(single::squared_distance(search.query, point));
+                    if square > search.limit {
+                        continue;
+                    }
                     let id = self.ids[row];
-                    if square <= search.farthest && search.nearest.admits(id, square) && (search.admits)(id) {
+                    if search.nearest.admits(id, square) && (search.admits)(id) {
                         search.nearest.offer(id, square);
+                        search.limit = search.farthest.min(search.nearest.bound());
                     }
                 }
             }
@@ -133,7 +138,7 @@ impl KdTree {
                 let beyond = distance - before * before + offset * offset;
                 // The sum may have been rounded up, so a box that is only just too far is visited
                 // all the same.
-                if f64::from(beyond) * 0.999 <= search.farthest.min(search.nearest.bound()) {
+                if f64::from(beyond) * 0.999 <= search.limit {
                     search.offsets[axis] = offset;
                     self.visit(far, beyond, search);
                     search.offsets[axis] = before;
@@ -148,6 +153,8 @@ struct Search<'a> {
     admits: Filter<'a>,
     /// The largest squared distance that is accepted.
     farthest: f64,
+    /// The largest square of a distance that could still be among the nearest.
+    limit: f64,
     /// The nearest so far, by squared distance.
     nearest: TopK,
     cost: Cost,

@@ -125,7 +125,8 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::SaveModel, has), (Action::LoadModel, true)]);
     });
     ui.menu_button("View", |ui| {
-        items(ui, panel, &Page::ALL.map(|entry| (Action::Show(entry.page), has)));
+        let pages: Vec<(Action, bool)> = Page::ALL.iter().map(|entry| (Action::Show(entry.page), has)).collect();
+        items(ui, panel, &pages);
         ui.separator();
         items(ui, panel, &[(Action::Larger, has), (Action::Smaller, has), (Action::FullScreen, true)]);
     });

@@ -149,7 +149,7 @@ pub(super) fn advisers_ui(ui: &mut Ui, panel: &Panel<'_>, advisers: &[Vote]) {
                     let colour = panel.colour(class);
                     chip_ui(ui, class, colour, "");
                 }
-                None => drop(ui.label(RichText::new("says nothing").small().weak())),
+                None => drop(ui.label(RichText::new("no opinion").small().weak())),
             }
         });
     }
