@@ -2,15 +2,15 @@
 //! each has done, so that the whole is never much worse than the best of them.
 //!
 //! An [`Ensemble`] suggests labels: it has advisers of some [`AdviserKind`]s, each of which uses
-//! one of the [`Views`] of an item, and a [`Mixture`] of their opinions. A [`CheckpointedEnsemble`] is an
-//! ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
+//! one of the [`Views`] of an item, and a [`Mixture`] of their opinions. A [`CheckpointedEnsemble`]
+//! is an ensemble that can unlearn, by going back to a checkpoint. The library and the simulated
 //! labelling desks of `eval` use the same, so that what is measured is what is served.
 //!
-//! An adviser gives a score for each class, or a ranking of classes; [`CalibrationRecord`] turns either
-//! into chances (probabilities), from how often its first, second, ... choice was right before.
-//! [`Recurrence`] gives chances by the order of labels alone: the class of the last one may come
-//! again, as it does when people go through folders or through runs of photos. The experts of a
-//! [`Mixture`] are: each adviser; each adviser's chances times those of the order of labels,
+//! An adviser gives a score for each class, or a ranking of classes; [`CalibrationRecord`] turns
+//! either into chances (probabilities), from how often its first, second, ... choice was right
+//! before. [`Recurrence`] gives chances by the order of labels alone: the class of the last one may
+//! come again, as it does when people go through folders or through runs of photos. The experts of
+//! a [`Mixture`] are: each adviser; each adviser's chances times those of the order of labels,
 //! normalised as by Bayes' rule; the order of labels alone; and a [`Pool`] of all, p ∝ Π p_i^θ_i.
 //! However these learn, the mixture's bound holds.
 //!

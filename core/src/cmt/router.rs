@@ -9,8 +9,8 @@ use crate::sparse::SparseVec;
 /// otherwise.
 ///
 /// Theorem 3.3 holds for predictions in -1..1, so a router must keep to that range. Until it learns
-/// again, [`OnlineRegressor::predict`] must return for the same vector, bit for bit, what [`OnlineRegressor::step`]
-/// returned last.
+/// again, [`OnlineRegressor::predict`] must return for the same vector, bit for bit, what
+/// [`OnlineRegressor::step`] returned last.
 pub trait Router: OnlineRegressor + Stored + Clone {
     /// A router that has learned nothing.
     fn new(options: &CmtOptions) -> Self;

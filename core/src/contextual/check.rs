@@ -3,7 +3,8 @@
 use crate::linalg::double::{add_scaled, dot};
 use crate::linalg::eigen::symmetric;
 
-/// The least eigenvalue of B B' for a square row-major B: one over the largest of B^-T B^-1. O(d^3) a sweep.
+/// The least eigenvalue of B B' for a square row-major B: one over the largest of B^-T B^-1. O(d^3)
+/// a sweep.
 pub(super) fn least_eigenvalue(factor: &[f64], d: usize) -> f64 {
     let mut rows: Vec<Vec<f64>> =
         factor.chunks_exact(d).map(|row| row.iter().copied().chain(std::iter::repeat_n(0.0, d)).collect()).collect();

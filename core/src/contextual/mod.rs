@@ -36,8 +36,8 @@
 //! distribution u with u'M < 0 in all components, so u'M u < 0; but u'M u = u'(M + M')u / 2 >= 0.
 //! Guessing from v, for whichever truth r: Σ_i v_i D_ri >= f Σ_i v_i L_ri, so the mean loss is at
 //! most the mean potential given up over f, and the total at most k(k-1)/2 potentials over f. That
-//! holds for [`PairUpdate::Paper`] as it is; with [`PairUpdate::AllPairs`] a round gives up Σ_j D_rj >= Σ_i
-//! v_i D_ri.
+//! holds for [`PairUpdate::Paper`] as it is; with [`PairUpdate::AllPairs`] a round gives up Σ_j
+//! D_rj >= Σ_i v_i D_ri.
 //!
 //! A single class whose column has no negative entry is such a v. It must be one that is predicted
 //! over every other, so k - 1 predictions of pairs find it and as many confirm it; only otherwise

@@ -59,9 +59,9 @@ pub struct ClassScore {
 }
 
 impl Report {
-    /// A report on judged images. `perceptual_hashes` are the perceptual hashes of training images (see
-    /// [`crate::picture::perceptual_hash`]); images without one are taken to have no near copies. O(judged *
-    /// images) for those.
+    /// A report on judged images. `perceptual_hashes` are the perceptual hashes of training images
+    /// (see [`crate::picture::perceptual_hash`]); images without one are taken to have no near
+    /// copies. O(judged * images) for those.
     pub fn new(ckm: &Ckm, held_out: &[HeldOut], perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Self {
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
         let calibration = Calibration::fit(held_out);

@@ -252,8 +252,8 @@ impl Library {
     /// Forgets images: their rows, their part in every event, their features and thumbnails are
     /// purged from the files of the library, and the models learn everything else from the first
     /// event on. Afterwards each model is equal, byte for byte, to one that never saw them. The
-    /// image files themselves stay where they are; a perceptual_hash keeps later imports from taking
-    /// them in again. Cannot be taken back.
+    /// image files themselves stay where they are; a perceptual_hash keeps later imports from
+    /// taking them in again. Cannot be taken back.
     ///
     /// # Errors
     /// [`crate::Error::NotFound`] for an image that is not there; [`crate::Error::Io`];

@@ -1,9 +1,9 @@
 //! Finds images by words, by appearance, or by both, and ranks them by score.
 //!
-//! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or the cosine
-//! of the exact index's tf-idf vectors; by appearance, its similarity in 0..=1; by both, the mean
-//! of the two. Of equal scores, the higher positive reward for the very query goes first, then the
-//! lower identifier, so that a list for fewer images is the beginning of one for more.
+//! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or
+//! the cosine of the exact index's tf-idf vectors; by appearance, its similarity in 0..=1; by both,
+//! the mean of the two. Of equal scores, the higher positive reward for the very query goes first,
+//! then the lower identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

@@ -1,8 +1,12 @@
 //! Sums over vectors of f32, eight lanes at a time.
+//!
+//! The forms for many rows pick the processor's instructions once for all of them; each value is
+//! the same as that of the form for two vectors.
 
-/// The inner product. O(n).
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+use multiversion::multiversion;
+
+#[inline(always)]
+fn product(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (eights, rest) = a.as_chunks::<8>();
     let (others, other_rest) = b.as_chunks::<8>();
@@ -14,9 +18,8 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// The square of the Euclidean distance. O(n).
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
-pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+#[inline(always)]
+fn square(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (eights, rest) = a.as_chunks::<8>();
     let (others, other_rest) = b.as_chunks::<8>();
@@ -28,8 +31,38 @@ pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f32>()
 }
 
+/// The inner product. O(n).
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    product(a, b)
+}
+
+/// The inner products of `x` with the rows of a row-major matrix `(n, d)`, into `out`, `(n)`.
+/// O(n d).
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub fn dots(x: &[f32], rows: &[f32], out: &mut [f32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(x.len().max(1))) {
+        *out = product(x, row);
+    }
+}
+
+/// The square of the Euclidean distance. O(n).
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    square(a, b)
+}
+
+/// The squares of the Euclidean distances of `x` to the rows of a row-major matrix `(n, d)`, into
+/// `out`, `(n)`. O(n d).
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub fn squared_distances(x: &[f32], rows: &[f32], out: &mut [f32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(x.len().max(1))) {
+        *out = square(x, row);
+    }
+}
+
 /// Adds `factor` times `x` to `to`. O(n).
-#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
+#[multiversion(targets("x86_64+avx2+fma"))]
 pub fn add_scaled(to: &mut [f32], factor: f32, x: &[f32]) {
     for (sum, value) in to.iter_mut().zip(x) {
         *sum += value * factor;

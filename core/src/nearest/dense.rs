@@ -1,6 +1,7 @@
 //! The exact scan over dense vectors: rows side by side, distances by vector instructions.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -12,6 +13,8 @@ use crate::linalg::single;
 /// Values in a block of rows, which all queries of a batch scan before the next block, so that it
 /// stays in the processor's cache.
 const BLOCK_VALUES: usize = 32 * 1024;
+/// Rows whose distances are computed at once.
+const ROWS: usize = 64;
 /// Queries that share a block of rows.
 const QUERIES: usize = 16;
 /// The number of values from which on a single query uses several threads.
@@ -66,25 +69,32 @@ impl DenseScan {
         Ok(Prepared { query, norm: if self.metric == Metric::Cosine { f64::from(single::norm(query)) } else { 0.0 } })
     }
 
-    /// The key that rows are ordered by: the distance, or its square where that gives the same
-    /// order.
-    fn key(&self, prepared: &Prepared<'_>, row: usize) -> f64 {
-        match self.metric {
-            Metric::Euclidean => f64::from(single::squared_distance(prepared.query, self.row(row))),
-            Metric::InnerProduct => 0.0 - f64::from(single::dot(prepared.query, self.row(row))),
-            Metric::Cosine => {
-                let lengths = prepared.norm * self.norms[row];
-                if lengths > 0.0 { 1.0 - f64::from(single::dot(prepared.query, self.row(row))) / lengths } else { 1.0 }
+    /// Offers rows by their keys: the distance, or its square where that gives the same order. The
+    /// filter may be expensive, so it is called only for rows that would be kept.
+    fn offer(&self, prepared: &Prepared<'_>, rows: Range<usize>, admits: Filter<'_>, nearest: &mut TopK) {
+        let mut values = [0.0; ROWS];
+        for start in rows.clone().step_by(ROWS) {
+            let rows = start..(start + ROWS).min(rows.end);
+            let values = &mut values[..rows.len()];
+            let matrix = &self.rows[rows.start * self.dimension..rows.end * self.dimension];
+            match self.metric {
+                Metric::Euclidean => single::squared_distances(prepared.query, matrix, values),
+                Metric::Cosine | Metric::InnerProduct => single::dots(prepared.query, matrix, values),
             }
-        }
-    }
-
-    fn offer(&self, prepared: &Prepared<'_>, rows: std::ops::Range<usize>, admits: Filter<'_>, nearest: &mut TopK) {
-        for row in rows {
-            let (id, key) = (self.ids[row], self.key(prepared, row));
-            // The filter may be expensive: it is called only for rows that would be kept.
-            if nearest.admits(id, key) && admits(id) {
-                nearest.offer(id, key);
+            for (row, value) in rows.zip(values.iter()) {
+                let value = f64::from(*value);
+                let key = match self.metric {
+                    Metric::Euclidean => value,
+                    Metric::InnerProduct => 0.0 - value,
+                    Metric::Cosine => {
+                        let lengths = prepared.norm * self.norms[row];
+                        if lengths > 0.0 { 1.0 - value / lengths } else { 1.0 }
+                    }
+                };
+                let id = self.ids[row];
+                if nearest.admits(id, key) && admits(id) {
+                    nearest.offer(id, key);
+                }
             }
         }
     }
@@ -114,7 +124,7 @@ impl NeighborIndex for DenseScan {
     fn nearest(&self, query: &[f32], k: usize, admits: Filter<'_>) -> Result<Neighbors> {
         let prepared = self.prepare(query)?;
         let n = self.ids.len();
-        let part = |rows: std::ops::Range<usize>| {
+        let part = |rows: Range<usize>| {
             let mut nearest = TopK::new(k);
             self.offer(&prepared, rows, admits, &mut nearest);
             nearest

@@ -116,17 +116,8 @@ impl KdTree {
                 search.cost.leaves += 1;
                 search.cost.points += (to - from) as u64;
                 search.cost.values += ((to - from) * self.dimensions) as u64;
-                for row in from..to {
-                    let point = &self.points[row * self.dimensions..][..self.dimensions];
-                    let square = f64::from(single::squared_distance(search.query, point));
-                    if square > search.limit {
-                        continue;
-                    }
-                    let id = self.ids[row];
-                    if search.nearest.admits(id, square) && (search.admits)(id) {
-                        search.nearest.offer(id, square);
-                        search.limit = search.farthest.min(search.nearest.bound());
-                    }
+                for start in (from..to).step_by(LEAF) {
+                    self.scan(start..(start + LEAF).min(to), search);
                 }
             }
             Node::Inner { axis, at, right } => {
@@ -143,6 +134,21 @@ impl KdTree {
                     self.visit(far, beyond, search);
                     search.offsets[axis] = before;
                 }
+            }
+        }
+    }
+
+    /// Offers at most [`LEAF`] rows.
+    fn scan(&self, rows: std::ops::Range<usize>, search: &mut Search<'_>) {
+        let mut squares = [0.0; LEAF];
+        let squares = &mut squares[..rows.len()];
+        let points = &self.points[rows.start * self.dimensions..rows.end * self.dimensions];
+        single::squared_distances(search.query, points, squares);
+        for (square, id) in squares.iter().zip(&self.ids[rows]) {
+            let square = f64::from(*square);
+            if square <= search.limit && search.nearest.admits(*id, square) && (search.admits)(*id) {
+                search.nearest.offer(*id, square);
+                search.limit = search.farthest.min(search.nearest.bound());
             }
         }
     }

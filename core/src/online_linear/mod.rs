@@ -181,8 +181,8 @@ impl AdaptiveLinear {
         if self.options.clipped { sum.clamp(-1.0, 1.0) } else { sum }
     }
 
-    /// [`OnlineRegressor::step`] for features that need not be a vector's: ascending, each once, finite,
-    /// not zero.
+    /// [`OnlineRegressor::step`] for features that need not be a vector's: ascending, each once,
+    /// finite, not zero.
     pub(crate) fn step_on(&mut self, x: &[(u32, f32)], teach: impl FnOnce(f64) -> (f32, f32)) -> f64 {
         let mut few = [ABSENT; KEPT];
         let mut many = Vec::new();
