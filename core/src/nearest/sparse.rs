@@ -55,14 +55,14 @@ impl SparseScan {
     }
 
     fn offer(&self, query: &SparseVec, expanded: &[f32], admits: Filter<'_>, nearest: &mut TopK) {
-        let component = |index: u32| match expanded.get(index as usize) {
-            Some(value) => *value,
-            None if index >= EXPANDED_BELOW => query.get(index),
-            None => 0.0,
-        };
         for (id, point) in &self.points {
-            let dot = f64::from(point.entries().iter().map(|&(index, value)| component(index) * value).sum::<f32>());
-            let key = self.key(dot, point);
+            let term = |&(index, value): &(u32, f32)| expanded.get(index as usize).copied().unwrap_or(0.0) * value;
+            let mut dot = point.entries().iter().map(term).sum::<f32>();
+            if point.entries().last().is_some_and(|entry| entry.0 >= EXPANDED_BELOW) {
+                let large = point.entries().iter().rev().take_while(|entry| entry.0 >= EXPANDED_BELOW);
+                dot += large.map(|&(index, value)| query.get(index) * value).sum::<f32>();
+            }
+            let key = self.key(f64::from(dot), point);
             if nearest.admits(*id, key) && admits(*id) {
                 nearest.offer(*id, key);
             }
