@@ -18,6 +18,10 @@ thread_local! {
 /// Features from here on are looked up in the query itself, so that the array stays small.
 const EXPANDED_BELOW: u32 = 1 << 24;
 
+fn has_large(point: &SparseVec) -> bool {
+    point.entries().last().is_some_and(|entry| entry.0 >= EXPANDED_BELOW)
+}
+
 /// A corpus of sparse vectors; a query computes its distance to every one of them. Exact but for
 /// rounding: inner products are sums of f32.
 #[derive(Clone, Debug)]
@@ -26,12 +30,14 @@ pub struct SparseScan {
     points: Vec<(ItemId, SparseVec)>,
     at: HashMap<ItemId, usize>,
     entries: usize,
+    /// How many points have features that are looked up in the query.
+    large: usize,
 }
 
 impl SparseScan {
     /// A scan without points.
     pub fn new(metric: Metric) -> Self {
-        Self { metric, points: Vec::new(), at: HashMap::new(), entries: 0 }
+        Self { metric, points: Vec::new(), at: HashMap::new(), entries: 0, large: 0 }
     }
 
     /// The key that vectors are ordered by, the smaller the nearer, from the inner product with the
@@ -58,7 +64,7 @@ impl SparseScan {
         for (id, point) in &self.points {
             let term = |&(index, value): &(u32, f32)| expanded.get(index as usize).copied().unwrap_or(0.0) * value;
             let mut dot = point.entries().iter().map(term).sum::<f32>();
-            if point.entries().last().is_some_and(|entry| entry.0 >= EXPANDED_BELOW) {
+            if self.large > 0 {
                 let large = point.entries().iter().rev().take_while(|entry| entry.0 >= EXPANDED_BELOW);
                 dot += large.map(|&(index, value)| query.get(index) * value).sum::<f32>();
             }
@@ -115,6 +121,7 @@ impl Dynamic for SparseScan {
         self.at.insert(id, self.points.len());
         self.points.push((id, point.clone()));
         self.entries += point.len();
+        self.large += usize::from(has_large(point));
         Ok(())
     }
 
@@ -122,6 +129,7 @@ impl Dynamic for SparseScan {
         let Some(at) = self.at.remove(&id) else { return false };
         let (_, gone) = self.points.swap_remove(at);
         self.entries -= gone.len();
+        self.large -= usize::from(has_large(&gone));
         if let Some((moved, _)) = self.points.get(at) {
             self.at.insert(*moved, at);
         }

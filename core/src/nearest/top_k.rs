@@ -38,7 +38,12 @@ impl TopK {
     /// one that is dropped later, but is never false for one that belongs to the result.
     #[inline]
     pub fn admits(&self, id: ItemId, distance: f64) -> bool {
-        self.k > 0 && self.bar.as_ref().is_none_or(|bar| order(&Neighbor { id, distance }, bar).is_lt())
+        match &self.bar {
+            None => self.k > 0,
+            // Nearly all candidates are too far: one comparison tells.
+            Some(bar) if distance > bar.distance => false,
+            Some(bar) => order(&Neighbor { id, distance }, bar).is_lt(),
+        }
     }
 
     /// A distance beyond which no candidate belongs to the nearest any more; infinite as long as
