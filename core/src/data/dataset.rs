@@ -105,7 +105,7 @@ pub struct OpenOptions {
 pub struct Layout {
     /// Where the classes come from.
     pub classes_from: ClassesFrom,
-    /// The name of the naming pattern that was used, one of [`names::PATTERNS`].
+    /// The name of the naming pattern that was used, one of [`PATTERNS`](super::names::PATTERNS).
     pub pattern: Option<&'static str>,
     /// A description in words.
     pub words: String,

@@ -37,7 +37,7 @@ pub enum TableFormat {
 /// The label and captions of one image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRow {
-    /// The image as the file names it; see [`Matcher`] for what it may mean.
+    /// The image as the file names it; see [`Matcher`](super::Matcher) for what it may mean.
     pub path: String,
     /// Its label.
     pub label: Option<String>,

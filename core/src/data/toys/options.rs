@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToyFormat {
     /// `truck/truck_07_3_12_4_lt.jpg`: category, instance, elevation, azimuth, lighting, camera as
-    /// in [`CameraView`].
+    /// in [`CameraView`](super::CameraView).
     #[default]
     Folders,
     /// `train/000123_truck_07_lt.jpg`: the first half of the instances in `train`, the others in
@@ -33,7 +33,7 @@ pub struct Faults {
     pub corrupt: u32,
 }
 
-/// What [`generate`] writes.
+/// What [`generate`](super::generate) writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToyOptions {
     /// Instances of each category, 1..=1000.

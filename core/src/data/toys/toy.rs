@@ -23,9 +23,9 @@ pub struct Toy {
     pub instance: u32,
     /// Where it is seen from, and the light.
     pub view: CameraView,
-    /// The word for its main colour, one of [`COLOURS`].
+    /// The word for its main colour, one of [`COLOURS`](super::COLOURS).
     pub colour: &'static str,
-    /// The word for its pattern, one of [`PATTERNS`].
+    /// The word for its pattern, one of [`PATTERNS`](super::PATTERNS).
     pub pattern: &'static str,
 }
 

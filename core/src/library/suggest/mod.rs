@@ -2,7 +2,7 @@
 //!
 //! The advisers use an image's appearance, the words of its captions and its elements, which are
 //! the recogniser's. What was learned of a label that is taken back or changed is unlearned: see
-//! [`crate::advise::History`].
+//! [`crate::advise::CheckpointedEnsemble`].
 
 mod order;
 mod review;
