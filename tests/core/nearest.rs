@@ -1,11 +1,12 @@
 //! One conformance suite for all indexes of nearest neighbours. A new index is one more line in
 //! [`cases`].
 
+mod sparse_and_trees;
+
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rand::RngExt;
 use tessera_core::Result;
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
 use tessera_core::descriptor::Descriptor;
@@ -484,61 +485,6 @@ fn farthest_first_spreads() {
     assert_eq!(farthest_first(6, 2, apart, worth), [1, 4]);
 }
 
-/// Vectors of a few small numbers: many distances are equal.
-fn sparse_vectors(n: usize, dimensions: u32, seed: u64) -> Vec<SparseVec> {
-    let mut rng = tessera_core::random::seeded(seed);
-    let mut one = || SparseVec::from_pairs((0..6).map(|_| (rng.random_range(0..dimensions), rng.random_range(0..4u32) as f32))).unwrap();
-    (0..n).map(|_| one()).collect()
-}
-
-fn components(x: &SparseVec, dimensions: u32) -> Vec<f32> {
-    (0..dimensions).map(|i| x.get(i)).collect()
-}
-
-#[test]
-fn scans_find_the_nearest() {
-    let (all, queries) = (sparse_vectors(300, 40, 1), sparse_vectors(60, 50, 2));
-    let filled = |metric| {
-        let mut scan = SparseScan::new(metric);
-        all.iter().zip(0..).for_each(|(x, i)| scan.insert(ItemId(i), x).unwrap());
-        scan
-    };
-    let (euclidean, cosines) = (filled(Metric::Euclidean), filled(Metric::Cosine));
-    for x in &queries {
-        let found = euclidean.nearest(x, 5, &everything).unwrap();
-        assert_eq!(found.cost.values, all.iter().map(|z| z.len() as u64).sum::<u64>());
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by(|&a, &b| x.distance_squared(&all[a]).total_cmp(&x.distance_squared(&all[b])).then(a.cmp(&b)));
-        let places: Vec<usize> = found.list.iter().map(|neighbor| neighbor.id.0 as usize).collect();
-        assert_eq!(places, order[..5]);
-        let cosine = |z: &SparseVec| if x.dot(z) == 0.0 { 0.0 } else { x.dot(z) / (x.square() * z.square()).sqrt() };
-        let best = all.iter().map(cosine).fold(f64::NEG_INFINITY, f64::max);
-        let found = cosines.nearest(x, 1, &everything).unwrap().list;
-        assert!((cosine(&all[found[0].id.0 as usize]) - best).abs() < 1e-6);
-    }
-    assert!(SparseScan::new(Metric::Euclidean).nearest(&queries[0], 3, &everything).unwrap().list.is_empty());
-    assert!(euclidean.nearest(&queries[0], 0, &everything).unwrap().list.is_empty());
-}
-
-#[test]
-fn kd_trees_are_exact() {
-    for (dimensions, n) in [(2, 2000), (12, 700), (1, 50), (3, 1)] {
-        let (all, queries) = (sparse_vectors(n, dimensions, 3), sparse_vectors(100, dimensions, 4));
-        let rows: Vec<f32> = all.iter().flat_map(|x| components(x, dimensions)).collect();
-        let tree = KdTree::new(dimensions as usize, (0..).map(ItemId).zip(rows.chunks_exact(dimensions as usize))).unwrap();
-        let mut work = 0;
-        for x in &queries {
-            let Neighbors { list, cost } = tree.nearest(&components(x, dimensions), 1, &everything).unwrap();
-            let least = all.iter().map(|z| x.distance_squared(z)).fold(f64::INFINITY, f64::min);
-            assert_eq!(x.distance_squared(&all[list[0].id.0 as usize]), least, "{dimensions} dimensions");
-            work += cost.points as usize;
-        }
-        assert!(dimensions > 3 || n < 1000 || work < queries.len() * n / 4, "{work} points looked at");
-    }
-    assert!(KdTree::new(3, []).unwrap().nearest(&[0.0; 3], 1, &everything).unwrap().list.is_empty());
-    assert!(KdTree::new(0, []).unwrap().nearest(&[], 1, &everything).unwrap().list.is_empty());
-}
-
 /// Trees over any metric cut branches off by the triangle inequality.
 #[test]
 fn what_is_called_a_metric_is_one() {
@@ -573,4 +519,33 @@ fn features_of_any_number_are_compared() {
     scan.insert(ItemId(1), &SparseVec::new(&[3], &[4.0]).unwrap()).unwrap();
     let found = scan.nearest(&x, 2, &everything).unwrap().list;
     assert_eq!(found, [Neighbor { id: ItemId(0), distance: -5.0 }, Neighbor { id: ItemId(1), distance: -4.0 }]);
+}
+
+/// Bounds that skip points are rounded as distances are; of equal points the lower identifier comes
+/// first all the same.
+#[test]
+fn exact_indexes_agree_where_distances_are_rounded() {
+    let mut rng = tessera_core::random::seeded(11);
+    for dimension in [1, 2, 9, 40] {
+        let mut row = || -> Vec<f32> { (0..dimension).map(|_| tessera_core::random::normal(&mut rng) as f32).collect() };
+        let different: Vec<Vec<f32>> = (0..100).map(|_| row()).collect();
+        // Three of each, the last inserted with the lowest identifier.
+        let all: Vec<(ItemId, &[f32])> = (0..300).map(|i| (ItemId(299 - i as u32), different[i % 100].as_slice())).collect();
+        let mut scan = Scan::<[f32], _>::new(Metric::Euclidean);
+        let mut dense = DenseScan::new(dimension, Metric::Euclidean);
+        for (id, point) in &all {
+            scan.insert(*id, point).unwrap();
+            dense.insert(*id, point).unwrap();
+        }
+        let tree = KdTree::new(dimension, all.iter().copied()).unwrap();
+        let indexes: [(&str, &dyn NeighborIndex<Point = [f32]>); 2] = [("dense scan", &dense), ("kd-tree", &tree)];
+        for query in (0..40).map(|_| row()).collect::<Vec<_>>() {
+            for k in [1, 5, 20] {
+                let expected = scan.nearest(&query, k, &everything).unwrap().list;
+                for (name, index) in indexes {
+                    assert_eq!(index.nearest(&query, k, &everything).unwrap().list, expected, "{name}, {dimension} dimensions, k = {k}");
+                }
+            }
+        }
+    }
 }
