@@ -57,7 +57,7 @@
 //!
 //! ```
 //! use tessera_core::contextual::{Contextual, ContextualOptions, EllipsoidLadder};
-//! use tessera_core::{ids::ClassId, learn::Online, random};
+//! use tessera_core::{ids::ClassId, learn::OnlineClassifier, random};
 //!
 //! let mut learner: Contextual<EllipsoidLadder> = Contextual::new(&ContextualOptions::unit(2))?;
 //! let mut rng = random::seeded(1);
