@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Cost, Distance as _, Dynamic, Filter, Metric, NeighborIndex, Neighbors, TopK, Within, taken};
-use crate::error::{Error, Result};
+use super::distance::check_dense;
+use super::{Cost, Dynamic, Filter, Metric, NeighborIndex, Neighbors, TopK, Within, taken};
+use crate::error::Result;
 use crate::ids::ItemId;
 use crate::linalg::single;
 
@@ -58,10 +59,7 @@ impl DenseScan {
     }
 
     fn check(&self, point: &[f32]) -> Result<()> {
-        if point.len() != self.dimension {
-            return Err(Error::value("point", format!("{} values", self.dimension), point.len().to_string()));
-        }
-        self.metric.check(point, None)
+        check_dense(point, self.dimension)
     }
 
     fn prepare<'a>(&self, query: &'a [f32]) -> Result<Prepared<'a>> {

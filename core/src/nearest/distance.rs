@@ -58,10 +58,7 @@ impl Distance<[f32]> for Metric {
     }
 
     fn check(&self, point: &[f32], other: Option<&[f32]>) -> Result<()> {
-        if let Some(other) = other.filter(|other| other.len() != point.len()) {
-            return Err(Error::value("point", format!("{} values", other.len()), point.len().to_string()));
-        }
-        check_size(point.iter().copied())
+        check_dense(point, other.map_or(point.len(), <[f32]>::len))
     }
 }
 
@@ -81,6 +78,14 @@ impl Distance<SparseVec> for Metric {
     fn check(&self, point: &SparseVec, _: Option<&SparseVec>) -> Result<()> {
         check_size(point.entries().iter().map(|entry| entry.1))
     }
+}
+
+/// Refuses a dense point of another dimension, or with values that [`check_size`] refuses.
+pub(super) fn check_dense(point: &[f32], dimension: usize) -> Result<()> {
+    if point.len() != dimension {
+        return Err(Error::value("point", format!("{dimension} values"), point.len().to_string()));
+    }
+    check_size(point.iter().copied())
 }
 
 /// Refuses what is not finite and what is so large that a sum of products could overflow, or two

@@ -5,8 +5,9 @@
 //! - Arya and Mount, *Algorithms for fast vector quantization*, 1993: the distance to a box is
 //!   updated from the distance to the box around it.
 
-use super::{Cost, Distance as _, Filter, Metric, NeighborIndex, Neighbors, TopK, Within};
-use crate::error::{Error, Result};
+use super::distance::check_dense;
+use super::{Cost, Filter, NeighborIndex, Neighbors, TopK, Within};
+use crate::error::Result;
 use crate::ids::ItemId;
 use crate::linalg::single;
 
@@ -46,7 +47,7 @@ impl KdTree {
     /// spread. O(n (d + log n) log n).
     ///
     /// # Errors
-    /// [`Error::Value`] when a point has another number of values, or one that is not finite or
+    /// [`crate::Error::Value`] when a point has another number of values, or one that is not finite or
     /// beyond 1e15 in size.
     pub fn new<'a>(dimensions: usize, points: impl IntoIterator<Item = (ItemId, &'a [f32])>) -> Result<Self> {
         let mut tree = Self { dimensions, points: Vec::new(), ids: Vec::new(), nodes: Vec::new() };
@@ -64,10 +65,7 @@ impl KdTree {
     }
 
     fn check(&self, point: &[f32]) -> Result<()> {
-        if point.len() != self.dimensions {
-            return Err(Error::value("point", format!("{} values", self.dimensions), point.len().to_string()));
-        }
-        Metric::Euclidean.check(point, None)
+        check_dense(point, self.dimensions)
     }
 
     fn split(&mut self, points: &[f32], rows: &mut [u32], from: usize) {
