@@ -47,8 +47,8 @@ impl KdTree {
     /// spread. O(n (d + log n) log n).
     ///
     /// # Errors
-    /// [`crate::Error::Value`] when a point has another number of values, or one that is not finite or
-    /// beyond 1e15 in size.
+    /// [`crate::Error::Value`] when a point has another number of values, or one that is not finite
+    /// or beyond 1e15 in size.
     pub fn new<'a>(dimensions: usize, points: impl IntoIterator<Item = (ItemId, &'a [f32])>) -> Result<Self> {
         let mut tree = Self { dimensions, points: Vec::new(), ids: Vec::new(), nodes: Vec::new() };
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
