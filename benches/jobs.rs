@@ -76,7 +76,7 @@ fn stop_judging(place: &Path, images: &Path, rng: &mut Rng) {
     }
     let mut waits = Vec::new();
     while waits.len() < TIMES {
-        desk.run(Command::Train);
+        desk.run(Command::Evaluate);
         waits.extend(stop(&mut desk, "Judging", rng));
     }
     tell("judging of the recogniser", waits);

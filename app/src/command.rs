@@ -65,7 +65,7 @@ pub enum Command {
     Search(String),
     /// Search by visual similarity to an image, or to a part of it, besides by words; `None` ends
     /// that.
-    Like(Option<(ImageQuery, Option<Crop>)>),
+    SearchByImage(Option<(ImageQuery, Option<Crop>)>),
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Explain why the search found an image.
@@ -77,11 +77,11 @@ pub enum Command {
     /// Fill the labelling queue with these images, or with all that have no class, in an order.
     LabelFrom(Option<Arc<Vec<ItemId>>>, LabelOrder),
     /// Label images of the queue; it took so many key presses.
-    Give(Vec<ItemId>, String, usize),
+    LabelNext(Vec<ItemId>, String, usize),
     /// Reject a class for an image of the queue.
-    Refuse(ItemId, String),
+    Reject(ItemId, String),
     /// Take such a rejection back.
-    Allow(ItemId, String),
+    AllowAgain(ItemId, String),
     /// Move an image to the end of the queue.
     Skip(ItemId),
     /// Move an image to the head of the queue.
@@ -93,7 +93,7 @@ pub enum Command {
     /// Confirm the label of an image, and reject these classes for it.
     Confirm(ItemId, Vec<String>),
     /// Evaluate the recogniser on its own training images, each with its object left out.
-    Train,
+    Evaluate,
     /// Recognise an image.
     Recognise(ImageQuery),
     /// Recognise with the library's own recogniser again, not with a model that was loaded.
@@ -108,7 +108,7 @@ pub enum Command {
     /// Export something to a file or a folder.
     Export(Export, PathBuf),
     /// Preview an export into class folders that is to be written there; `None` drops the preview.
-    Plan(Option<PathBuf>),
+    PreviewExport(Option<PathBuf>),
     /// Write the explanation on show as a PNG file.
     ExportPicture(PathBuf),
     /// Check the library.

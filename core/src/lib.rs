@@ -4,7 +4,7 @@
 //! one floor do not use each other:
 //!
 //! 1. [`error`], [`random`], [`ids`], [`descriptor`], [`hash`], [`raw_path`], [`storage`],
-//!    [`bytes`]
+//!    [`bytes`], [`plural`]
 //! 2. [`progress`], [`envelope`], [`sparse`], [`learn`]
 //! 3. [`linalg`]
 //! 4. [`nearest`]
@@ -48,6 +48,7 @@ pub mod nearest;
 pub mod online_linear;
 #[cfg(feature = "images")]
 pub mod picture;
+pub mod plural;
 pub mod progress;
 pub mod random;
 pub mod raw_path;

@@ -317,7 +317,7 @@ fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
     let to = world.at("model");
     let jobs = [
         ("Importing", new.clone()),
-        ("Judging each image without its object", Command::Train),
+        ("Judging each image without its object", Command::Evaluate),
         ("Saving the model", Command::SaveModel(to)),
     ];
     for (n, (stage, command)) in jobs.into_iter().enumerate() {
@@ -343,7 +343,7 @@ fn a_mistake_in_the_middle_of_any_job_ends_that_job_alone() {
 fn what_is_not_there_is_said() {
     let world = World::new();
     let mut desk = desk(session(&world));
-    for command in [Command::Train, Command::Undo, Command::Rescan, Command::Search("x".into())] {
+    for command in [Command::Evaluate, Command::Undo, Command::Rescan, Command::Search("x".into())] {
         desk.run(command);
     }
     desk.run(Command::Recognise(ImageQuery::File(world.at("x.png"))));
@@ -399,13 +399,13 @@ fn what_was_asked_for_before_leaving_is_done() {
 
 /// Whether the advisers have finished every request.
 fn is_quiet(desk: &Desk) -> bool {
-    desk.labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving)
+    desk.labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_computing && !labelling.is_saving)
 }
 
 /// Gives the first image of the queue a class.
 fn give(desk: &mut Desk, class: &str) -> ItemId {
     let id = desk.labelling().shown().unwrap().current().unwrap();
-    desk.run(Command::Give(vec![id], class.into(), 1));
+    desk.run(Command::LabelNext(vec![id], class.into(), 1));
     until(desk, "it is labelled", |desk| label_of(desk, id) == Some(class) && !desk.labelling().shown().unwrap().is_saving);
     id
 }
@@ -444,7 +444,7 @@ fn what_is_undone_and_done_again_counts_again() {
     let id = give(&mut desk, "kite");
     let stands = |desk: &Desk| {
         let labelling = desk.labelling().shown().unwrap();
-        (labelling.meter().labelled, labelling.queue.contains(&id), labelling.given.len())
+        (labelling.statistics().labelled, labelling.queue.contains(&id), labelling.acts.len())
     };
     assert_eq!(stands(&desk), (1, false, 1));
     desk.run(Command::Undo);
@@ -541,7 +541,7 @@ fn what_is_taken_back_comes_first() {
     until(&mut desk, "five are on the desk", is_quiet);
     let id = desk.labelling().shown().unwrap().current().unwrap();
     let class = state(&desk).classes()[0].0.to_owned();
-    desk.run(Command::Refuse(id, class.clone()));
+    desk.run(Command::Reject(id, class.clone()));
     until(&mut desk, "it is rejected", |desk| state(desk).image(id).unwrap().rejected.contains(&class) && is_quiet(desk));
     let other = *desk.labelling().shown().unwrap().queue.last().unwrap();
     desk.run(Command::TakeUp(other));
@@ -591,25 +591,25 @@ fn counting_for_another_folder_or_for_none_leaves_nothing_open() {
     let (a, b) = (world.at("a"), world.at("b"));
     {
         let _held = held.lock().unwrap();
-        desk.run(Command::Plan(Some(a.clone())));
+        desk.run(Command::PreviewExport(Some(a.clone())));
         assert_eq!(planned(&desk), Some((a.clone(), false)));
-        desk.run(Command::Plan(None));
+        desk.run(Command::PreviewExport(None));
         assert!(planned(&desk).is_none() && desk.jobs().list().is_empty());
-        desk.run(Command::Plan(Some(a.clone())));
-        desk.run(Command::Plan(Some(b.clone())));
+        desk.run(Command::PreviewExport(Some(a.clone())));
+        desk.run(Command::PreviewExport(Some(b.clone())));
     }
     until(&mut desk, "the other is counted", |desk| planned(desk) == Some((b.clone(), true)));
     // A preview that is cancelled, and one that fails.
     {
         let _held = held.lock().unwrap();
-        desk.run(Command::Plan(Some(a.clone())));
+        desk.run(Command::PreviewExport(Some(a.clone())));
         let job = desk.jobs().list()[0].id;
         desk.run(Command::Cancel(job));
     }
     until(&mut desk, "nothing is counted", |desk| desk.exporting().plan().is_none() && !desk.jobs().is_busy());
     until_told(&mut desk, "nothing was written");
     wrong.store(1, Ordering::SeqCst);
-    desk.run(Command::Plan(Some(a.clone())));
+    desk.run(Command::PreviewExport(Some(a.clone())));
     until_told(&mut desk, "wrong on purpose");
     until(&mut desk, "nothing is counted", |desk| desk.exporting().plan().is_none() && !desk.jobs().is_busy());
 }
@@ -619,7 +619,7 @@ fn what_could_not_be_saved_is_told_when_the_library_is_closed() {
     let world = World::with_images();
     let mut desk = ready(&world);
     desk.watch_labelling(true);
-    desk.run(Command::Give(vec![ItemId(4711)], "kite".into(), 1));
+    desk.run(Command::LabelNext(vec![ItemId(4711)], "kite".into(), 1));
     desk.run(Command::Close);
     until_told(&mut desk, "4711");
     assert!(desk.notices().log().iter().all(|notice| notice.undo.is_none() || notice.tone != Tone::Problem));

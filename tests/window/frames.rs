@@ -74,7 +74,7 @@ fn label(world: &mut World) {
     let start = Instant::now();
     let mut frames = Vec::new();
     let is_quiet =
-        |world: &World| world.app().desk().labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_thinking);
+        |world: &World| world.app().desk().labelling().shown().is_some_and(|labelling| labelling.is_arranged && !labelling.is_computing);
     while !is_quiet(world) {
         frames.push(frame(world));
         std::thread::sleep(Duration::from_millis(2));
@@ -85,7 +85,7 @@ fn label(world: &mut World) {
         let id = world.app().desk().labelling().shown().unwrap().current().unwrap();
         let class = world.state().image(id).unwrap().name().chars().take(8).collect::<String>();
         let start = Instant::now();
-        world.harness.state_mut().ask(Command::Give(vec![id], class, 1));
+        world.harness.state_mut().ask(Command::LabelNext(vec![id], class, 1));
         let mut wait = |world: &mut World, is_so: &dyn Fn(&World) -> bool| {
             while !is_so(world) {
                 frames.push(frame(world));

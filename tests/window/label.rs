@@ -6,7 +6,7 @@ use tessera::command::Command;
 use tessera::gui::App;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
-use tessera::session::desk::labelling::{Labelling, What};
+use tessera::session::desk::labelling::{LabelActKind, Labelling};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::suggest::LabelOrder;
@@ -41,7 +41,7 @@ fn label_of(world: &World, id: ItemId) -> Option<String> {
 fn settle(world: &mut World) {
     world.until("the advisers have thought", |app| {
         let labelling = labelling(app);
-        labelling.is_arranged && !labelling.is_thinking && !labelling.is_saving
+        labelling.is_arranged && !labelling.is_computing && !labelling.is_saving
     });
 }
 
@@ -119,9 +119,9 @@ fn everything_is_labelled_without_a_mouse() {
     world.until("the label is taken back", |app| app.desk().state().unwrap().image(id).unwrap().label().is_none());
     settle(&mut world);
     assert_eq!(current(&world), id, "the desk goes back to its image");
-    let meter = labelling(world.app()).meter();
-    assert_eq!(meter.labelled, 4, "what was taken back does not count");
-    assert!(meter.keys.typing == 16 && meter.keys.pressed == 4 + 4 + 3 + 1 + 1, "{meter:?}");
+    let statistics = labelling(world.app()).statistics();
+    assert_eq!(statistics.labelled, 4, "what was taken back does not count");
+    assert!(statistics.keys.typing == 16 && statistics.keys.pressed == 4 + 4 + 3 + 1 + 1, "{statistics:?}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn suggestions_learn_and_one_undo_reverts_them() {
     let mut world = desk();
     for id in [1, 2, 5, 6, 9] {
         let class = ["ant", "bee", "cat"][(id - 1) / 4];
-        world.run(Command::Give(vec![ItemId(id as u32)], class.into(), 1));
+        world.run(Command::LabelNext(vec![ItemId(id as u32)], class.into(), 1));
         world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(id as u32)).unwrap().label().is_some());
         settle(&mut world);
     }
@@ -137,7 +137,7 @@ fn suggestions_learn_and_one_undo_reverts_them() {
     assert!(world.shows("Learned from") && world.shows("Who says what") && world.shows("Nearest image"));
     let suggestion = labelling(world.app()).suggestions[&current(&world)].clone();
     // What another label changes is taken back with it.
-    world.run(Command::Give(vec![ItemId(10)], "dog".into(), 4));
+    world.run(Command::LabelNext(vec![ItemId(10)], "dog".into(), 4));
     world.until("it is labelled", |app| app.desk().state().unwrap().class("dog").is_some());
     settle(&mut world);
     assert_eq!(labelling(world.app()).learned, 6);
@@ -145,7 +145,7 @@ fn suggestions_learn_and_one_undo_reverts_them() {
     world.until("it is undone", |app| app.desk().state().unwrap().class("dog").is_none());
     settle(&mut world);
     let labelling = labelling(world.app());
-    assert_eq!((labelling.learned, labelling.current(), labelling.given.len()), (5, Some(ItemId(10)), 5));
+    assert_eq!((labelling.learned, labelling.current(), labelling.acts.len()), (5, Some(ItemId(10)), 5));
     assert_eq!(labelling.suggestions[&suggestion.image].ranking, suggestion.ranking, "as if it had never been said");
     // A class that goes while it is in use, and one that joins another.
     world.run(Command::RenameClass("bee".into(), "ant".into()));
@@ -192,10 +192,10 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
     settle(&mut world);
     // The same class again changes nothing in the library, and still takes the image out of the
     // queue.
-    world.run(Command::Give(vec![ItemId(2)], "ant".into(), 1));
+    world.run(Command::LabelNext(vec![ItemId(2)], "ant".into(), 1));
     world.until("all are done", |app| labelling(app).queue.is_empty());
     assert!(world.shows("All chosen images are labelled"));
-    assert!(matches!(labelling(world.app()).given.last().unwrap().what, What::Class(_)));
+    assert!(matches!(labelling(world.app()).acts.last().unwrap().kind, LabelActKind::Label(_)));
     world.click("Label all images without a class");
     world.step();
     assert!(world.shows("Every image has a class"));
@@ -259,7 +259,7 @@ fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
 fn a_class_that_is_gone_or_rejected_is_not_given() {
     let mut world = desk();
     let give = |world: &mut World| {
-        world.run(Command::Give(vec![ItemId(1)], "gnu".into(), 1));
+        world.run(Command::LabelNext(vec![ItemId(1)], "gnu".into(), 1));
         world.until("it is labelled", |app| app.desk().state().unwrap().class("gnu").is_some());
         settle(world);
     };
@@ -309,7 +309,7 @@ fn a_class_that_is_gone_or_rejected_is_not_given() {
     world.rest();
     assert_eq!(label_of(&world, id), None);
     world.key(Key::Escape);
-    assert!(world.shows("You said: not"));
+    assert!(world.shows("You rejected"));
     world.click("gnu  ×");
     world.until("it is taken back", move |app| !is_rejected(app));
 }
@@ -418,7 +418,7 @@ fn a_class_is_written_as_it_is_typed() {
 fn a_key_that_is_held_says_one_thing() {
     let mut world = desk();
     for id in [1, 5] {
-        world.run(Command::Give(vec![ItemId(id)], ["ant", "bee"][usize::from(id > 4)].into(), 1));
+        world.run(Command::LabelNext(vec![ItemId(id)], ["ant", "bee"][usize::from(id > 4)].into(), 1));
         world.until("it is labelled", |app| app.desk().state().unwrap().image(ItemId(id)).unwrap().label().is_some());
         settle(&mut world);
     }
@@ -461,7 +461,7 @@ fn what_cannot_be_labelled_is_said() {
     world.key(Key::X);
     world.key(Key::Backspace);
     world.key(Key::Space);
-    world.run(Command::Give(vec![ItemId(7)], "ant".into(), 1));
+    world.run(Command::LabelNext(vec![ItemId(7)], "ant".into(), 1));
     world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains('7')));
     assert!(!labelling(world.app()).is_saving, "and something else can be said");
 }
@@ -490,7 +490,7 @@ fn class_folders_are_told_before_they_are_written() {
     assert!(link.symlink_metadata().unwrap().is_symlink() == cfg!(unix));
     assert_eq!(std::fs::read(&link).unwrap(), std::fs::read(folder.path().join("ant/000.png")).unwrap());
     world.harness.state_mut().view_mut().open(Modal::ClassFolders);
-    world.run(Command::Plan(Some(out)));
+    world.run(Command::PreviewExport(Some(out)));
     world.until("it is counted", |app| app.desk().exporting().plan().is_some_and(|(_, plan)| plan.is_some()));
     assert!(world.shows("a folder with things in it"));
     world.key(Key::Escape);

@@ -45,7 +45,7 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     world.harness.state_mut().show(Scope::Class("bee".into()));
     world.until("a class that is shown ends it", |app| app.desk().searching().hits().is_none() && app.desk().searching().like().is_none());
     world.harness.state_mut().view_mut().shown.scopes.clear();
-    world.run(Command::Like(Some((ImageQuery::Item(ItemId(5)), None))));
+    world.run(Command::SearchByImage(Some((ImageQuery::Item(ItemId(5)), None))));
     search(&mut world, "bee");
     world.until("it is all of a class again", |app| found(app).len() == 3);
     // A filter leaves the search as it is.
@@ -59,7 +59,7 @@ fn what_looks_alike_is_found_and_combines_with_words_and_filters() {
     world.until("all are found again", |app| found(app).len() == 11);
     world.harness.state_mut().show(Scope::Class("ant".into()));
     world.until("a class that is shown ends it", |app| app.desk().searching().hits().is_none() && app.desk().searching().like().is_none());
-    world.run(Command::Like(Some((ImageQuery::Item(ItemId(1)), None))));
+    world.run(Command::SearchByImage(Some((ImageQuery::Item(ItemId(1)), None))));
     world.until("the others of the class are found", |app| found(app).len() == 3);
     world.click("×");
     world.until("everything is shown", |app| app.desk().searching().hits().is_none());
@@ -100,7 +100,7 @@ fn a_part_is_marked_with_the_mouse_or_by_looking_closely() {
     assert_eq!(world.harness.state_mut().view_mut().page, Page::Browse);
     // A part outside the picture is reported.
     let crop = Some(Crop([40, 40, 20, 20]));
-    world.run(Command::Like(Some((ImageQuery::Item(ItemId(3)), crop))));
+    world.run(Command::SearchByImage(Some((ImageQuery::Item(ItemId(3)), crop))));
     world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("within the picture")));
 }
 

@@ -12,7 +12,7 @@ use tessera_core::library::event::EventId;
 use super::librarian::{Librarian, count, find_all};
 use super::library_args::{Forget, Images, OfLibrary, Relocate};
 use super::output::Failures;
-use super::{Done, Told, Usage};
+use super::{AlreadyPrinted, Done, Usage};
 
 /// Prints the event of the last act, or that nothing changed.
 pub(super) fn tell(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>) {
@@ -39,23 +39,23 @@ fn answer(librarian: &Librarian<'_>, event: Option<EventId>, words: &str, more: 
 
 /// The direction in the history.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Back,
-    Forth,
+pub(super) enum HistoryStep {
+    Undo,
+    Redo,
 }
 
-pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, way: Way) -> Result<Done> {
+pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: HistoryStep) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
-        let (step, done, nothing) = match way {
-            Way::Back => (library.undo()?, "Undone", "nothing to undo"),
-            Way::Forth => (library.redo()?, "Done again", "nothing to do again"),
+        let (step, done, nothing) = match which {
+            HistoryStep::Undo => (library.undo()?, "Undone", "nothing to undo"),
+            HistoryStep::Redo => (library.redo()?, "Done again", "nothing to do again"),
         };
         let Some((act, event)) = step else {
             let advice = "`tessera export LIBRARY events --to FILE` lists what was done";
             let error = Error::data(&arguments.library, "an act", nothing, advice);
             librarian.out.complain(&error.to_string());
             librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
-            return Err(Told(error).into());
+            return Err(AlreadyPrinted(error).into());
         };
         answer(librarian, Some(event), &format!("{done}: {}", act.words), Map::new());
         Ok(Done::Whole)

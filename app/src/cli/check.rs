@@ -11,11 +11,11 @@ use tessera_core::library::{CACHE, Library};
 
 use super::librarian::Librarian;
 use super::library_args::Check;
-use super::{Done, Told};
+use super::{AlreadyPrinted, Done};
 use crate::session::library::{Target, what_is};
 
 /// The findings of a check.
-struct Looked {
+struct Findings {
     problems: Vec<String>,
     /// Whether all problems are in the cache, which can be recomputed.
     is_cache: bool,
@@ -34,7 +34,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     } else if arguments.repair && !looked.problems.is_empty() {
         (looked, repaired) = make_database_again(librarian, folder)?;
     }
-    let Looked { problems, .. } = &looked;
+    let Findings { problems, .. } = &looked;
     librarian.out.answer(
         || json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired}),
         || {
@@ -56,10 +56,10 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     };
     let error = Error::data(folder, "a library without problems", format!("{} of them", problems.len()), advice);
     librarian.out.complain(&error.to_string());
-    Err(Told(error).into())
+    Err(AlreadyPrinted(error).into())
 }
 
-fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
+fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
     let mut library = match librarian.open(folder) {
         Ok(library) => library,
         Err(error) => {
@@ -71,7 +71,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            return Ok(Looked { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX });
+            return Ok(Findings { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.
@@ -79,11 +79,11 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Looked> {
     for remark in library.take_remarks() {
         librarian.out.complain(&remark);
     }
-    Ok(Looked { mended, ..look_at(&library)? })
+    Ok(Findings { mended, ..look_at(&library)? })
 }
 
 /// Rebuilds the database from the newest snapshot and the journal.
-fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Looked, Vec<String>)> {
+fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Findings, Vec<String>)> {
     let repaired = repair(folder)?;
     let mut looked = look(librarian, folder)?;
     looked.problems.extend(repaired.lost);
@@ -94,15 +94,15 @@ fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Look
     Ok((looked, done))
 }
 
-fn look_at(library: &Library) -> Result<Looked, Error> {
+fn look_at(library: &Library) -> Result<Findings, Error> {
     let problems = library.check()?;
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
-    Ok(Looked { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
+    Ok(Findings { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
 }
 
 /// Opens the library with a cache rebuilt from the log and the images. The old one is restored if
 /// that repairs nothing, or would lose images whose files are missing.
-fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Looked) -> Result<(Looked, Vec<String>)> {
+fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Findings) -> Result<(Findings, Vec<String>)> {
     let helped = |library: &mut Library| {
         let after = look_at(library)?;
         Ok(Some(after).filter(|after| after.problems.is_empty() && after.missing <= before.missing))

@@ -41,7 +41,7 @@ struct Shelf {
 }
 
 /// An image to be recognised.
-struct Asked {
+struct ImageToRecognise {
     path: PathBuf,
     /// The image of the library, if it was given by its number.
     id: Option<ItemId>,
@@ -135,16 +135,16 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
 
 /// The images to classify: `#ID`s of a library, and paths, with each folder replaced by the images
 /// in it.
-fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures: &mut Failures<'_>) -> Result<Vec<Asked>> {
+fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures: &mut Failures<'_>) -> Result<Vec<ImageToRecognise>> {
     let mut all = Vec::new();
     for path in paths {
         let Some((shelf, id)) = answerer.library.as_ref().and_then(|shelf| Some((shelf, number(path)?))) else {
             let files = images(session, std::slice::from_ref(path), failures)?;
-            all.extend(files.into_iter().map(|path| Asked { path, id: None }));
+            all.extend(files.into_iter().map(|path| ImageToRecognise { path, id: None }));
             continue;
         };
         match shelf.state.image(id).and_then(|image| shelf.state.path_of(image)) {
-            Some(path) => all.push(Asked { path, id: Some(id) }),
+            Some(path) => all.push(ImageToRecognise { path, id: Some(id) }),
             None => failures.file(path, Error::data(path, "an image of this library", "no file of that number", "check the number"))?,
         }
     }

@@ -8,9 +8,9 @@ use tessera_core::library::import::hold;
 
 use super::Done;
 use super::librarian::{Librarian, count};
-use super::library_args::{Export, Format, What};
+use super::library_args::{Export, ExportContent, Format};
 use crate::command;
-use crate::session::export::Written;
+use crate::session::export::ExportSize;
 use crate::session::models;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done> {
@@ -32,16 +32,16 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         Some(Format::NorbNames) => command::ExportFormat::NorbNames,
     };
     let what = match arguments.what {
-        What::Labels => Some(command::Export::Labels(format)),
-        What::Captions => Some(command::Export::Captions(format)),
-        What::Predictions => Some(command::Export::Predictions(format)),
-        What::Events => Some(command::Export::Events),
-        What::Model => None,
+        ExportContent::Labels => Some(command::Export::Labels(format)),
+        ExportContent::Captions => Some(command::Export::Captions(format)),
+        ExportContent::Predictions => Some(command::Export::Predictions(format)),
+        ExportContent::Events => Some(command::Export::Events),
+        ExportContent::Model => None,
     };
     let name = what.map_or("model", command::Export::noun);
     let expected = match (arguments.what, arguments.format) {
-        (What::Events, Some(given)) if given != Format::Jsonl => Some("jsonl for events"),
-        (What::Model, Some(_)) => Some("left out for a model"),
+        (ExportContent::Events, Some(given)) if given != Format::Jsonl => Some("jsonl for events"),
+        (ExportContent::Model, Some(_)) => Some("left out for a model"),
         _ => None,
     };
     if let Some(expected) = expected {
@@ -61,7 +61,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             } else {
                 models::save_model(&model, to, session.progress())?;
             }
-            return Ok(Written { n: 1, ..Written::default() });
+            return Ok(ExportSize { n: 1, ..ExportSize::default() });
         };
         Ok(out.watched(session.progress(), || session.export(library, what, to, arguments.dry_run))?)
     })?;

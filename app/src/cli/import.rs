@@ -15,7 +15,7 @@ use tessera_core::library::import::{ImportOptions, Imported, TableRead};
 
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
-use super::{Done, Told, library_args as args};
+use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
 use crate::session::library::{Target, what_is};
 
@@ -68,7 +68,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         true => "stopped; what was done stays, and the same command goes on from there".into(),
         false => error.to_string(),
     });
-    Err(Told(error).into())
+    Err(AlreadyPrinted(error).into())
 }
 
 fn check(folder: &Path, unpack: bool) -> Result<(), Error> {

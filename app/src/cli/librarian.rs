@@ -13,6 +13,7 @@ use tessera_core::library::Library;
 
 use super::output::Output;
 use crate::session::Session;
+pub(super) use tessera_core::plural::count;
 
 /// Time between attempts to open a busy library.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -141,9 +142,4 @@ pub(super) fn find_all(library: &Library, images: &[PathBuf]) -> Result<Vec<Item
     let mut seen = HashSet::new();
     found.retain(|id| seen.insert(*id));
     Ok(found)
-}
-
-/// A number with its noun: `1 image`, `2 images`.
-pub(super) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -127,7 +127,7 @@ pub(super) struct Feedback {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// What was searched for
+    /// ExportContent was searched for
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true, required_unless_present = "stdin")]
     pub(super) query: Option<String>,
     /// The image that answered: a path or #ID
@@ -265,9 +265,9 @@ pub(super) struct Export {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// What is written
+    /// ExportContent is written
     #[arg(value_enum, value_name = "WHAT")]
-    pub(super) what: What,
+    pub(super) what: ExportContent,
     /// The file, or the folder, that is written; a model becomes one file where the name ends in
     /// `.tessera-model`
     #[arg(long, value_name = "PATH")]
@@ -283,9 +283,9 @@ pub(super) struct Export {
     pub(super) dry_run: bool,
 }
 
-/// What can be exported of a library.
+/// ExportContent can be exported of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum What {
+pub(super) enum ExportContent {
     /// A row for each labelled image
     Labels,
     /// A row for each captioned image

@@ -33,7 +33,7 @@ use tessera_core::Error;
 use tessera_core::error::display;
 
 use crate::session::Session;
-use acts::Way;
+use acts::HistoryStep;
 use args::{Arguments, Command, Generate};
 use librarian::Librarian;
 use output::Output;
@@ -49,15 +49,15 @@ enum Done {
 
 /// An error that has been printed already.
 #[derive(Debug)]
-struct Told(Error);
+struct AlreadyPrinted(Error);
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for AlreadyPrinted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Told {}
+impl std::error::Error for AlreadyPrinted {}
 
 /// A usage error, in a sentence: no data could make this command line valid.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub fn main(window: Option<Window>) -> ExitCode {
         Ok(Done::Whole) => ExitCode::SUCCESS,
         Ok(Done::Partly) => ExitCode::from(1),
         Err(error) => {
-            if !error.is::<Told>() {
+            if !error.is::<AlreadyPrinted>() {
                 out.complain(&format!("{error:#}"));
                 if arguments.command.as_ref().is_some_and(Command::is_act) {
                     out.json(|| serde_json::json!({"event": null, "ok": false, "error": format!("{error:#}")}));
@@ -133,8 +133,8 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Lessons(arguments) => search::lessons(librarian, arguments),
         Command::Label(arguments) => label::label(librarian, arguments),
         Command::Caption(arguments) => label::caption(librarian, arguments),
-        Command::Undo(arguments) => acts::step(librarian, arguments, Way::Back),
-        Command::Redo(arguments) => acts::step(librarian, arguments, Way::Forth),
+        Command::Undo(arguments) => acts::step(librarian, arguments, HistoryStep::Undo),
+        Command::Redo(arguments) => acts::step(librarian, arguments, HistoryStep::Redo),
         Command::Remove(arguments) => acts::set_removed(librarian, arguments, true),
         Command::Restore(arguments) => acts::set_removed(librarian, arguments, false),
         Command::Forget(arguments) => acts::forget(librarian, arguments),
@@ -183,7 +183,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() {
         return 2;
     }
-    let error = error.downcast_ref::<Told>().map(|told| &told.0).or_else(|| error.downcast_ref::<Error>());
+    let error = error.downcast_ref::<AlreadyPrinted>().map(|printed| &printed.0).or_else(|| error.downcast_ref::<Error>());
     match error {
         Some(Error::Option { .. }) => 2,
         Some(Error::NotFound { .. } | Error::Removed { .. } | Error::Unfit { .. }) => 65,

@@ -16,7 +16,7 @@ use tessera_core::error::display;
 use tessera_core::progress::{Progress, ProgressSnapshot};
 
 use super::args::Global;
-use super::{Done, Told};
+use super::{AlreadyPrinted, Done};
 
 /// The two output streams, and what is written to which.
 pub(super) struct Output {
@@ -219,7 +219,7 @@ impl<'a> Failures<'a> {
         match self.first {
             None => Ok(Done::Whole),
             Some(_) if answered > 0 => Ok(Done::Partly),
-            Some(error) => Err(Told(error).into()),
+            Some(error) => Err(AlreadyPrinted(error).into()),
         }
     }
 }

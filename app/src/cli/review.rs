@@ -10,7 +10,7 @@ use tessera_core::library::suggest::Doubt;
 use super::librarian::{Librarian, count};
 use super::library_args::Review;
 use super::suggest::{agreeing, votes};
-use super::{Done, Told};
+use super::{AlreadyPrinted, Done};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
     let library = librarian.open(&arguments.library)?;
@@ -56,6 +56,6 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done>
                 lines.join("\n")
             },
         );
-        if reviewed.left > 0 { Err(Told(Error::Cancelled).into()) } else { Ok(Done::Whole) }
+        if reviewed.left > 0 { Err(AlreadyPrinted(Error::Cancelled).into()) } else { Ok(Done::Whole) }
     })
 }

@@ -23,7 +23,7 @@ use super::library_args::{By, Feedback, OfLibrary, Search};
 use super::stream::answer_each;
 use super::{Done, Usage};
 use crate::command;
-use crate::session::like::Like;
+use crate::session::reference::ReferenceImage;
 use crate::session::search::{Engine, SearchHit, SearchRequest};
 use crate::session::why::{Term, Why, memories};
 
@@ -106,7 +106,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
 }
 
 /// The image of the library with this path or `#ID`, or else the file at this path.
-fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, crop: Option<command::Crop>) -> Result<Like> {
+fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, crop: Option<command::Crop>) -> Result<ReferenceImage> {
     let path = Path::new(image);
     let found = Finder::default().find(&hold(library), path);
     let query = match found {

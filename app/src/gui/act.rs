@@ -15,6 +15,7 @@ use super::theme;
 use super::view::Viewer;
 use super::widgets::grid::SIDES;
 use crate::command::{Command, ImageQuery};
+use crate::session::desk::NOTHING_OPEN;
 use crate::session::desk::view::{Notice, Tone};
 
 /// The factor by which thumbnails get larger or smaller.
@@ -30,7 +31,7 @@ impl App {
             Action::AddFolder => self.view.open(Modal::Path(if has_library { Purpose::AddFolder } else { Purpose::Open })),
             Action::ReadTable => self.view.open(Modal::Path(Purpose::ReadTable)),
             Action::Export(what) if has_library => self.view.open(Modal::Path(Purpose::Export(what))),
-            Action::Export(_) => self.view.toasts.note("Open a folder or a library first"),
+            Action::Export(_) => self.view.toasts.note(NOTHING_OPEN),
             Action::RecogniseFile => self.view.open(Modal::Path(Purpose::Recognise)),
             Action::LoadModel => self.view.open(Modal::Path(Purpose::LoadModel)),
             Action::SaveModel => self.view.open(Modal::Path(Purpose::SaveModel)),
@@ -77,7 +78,7 @@ impl App {
             Action::Like => {
                 if let Some(id) = self.view.selection.one() {
                     let part = self.view.viewer.as_ref().and_then(|viewer| viewer.visible);
-                    self.run(Command::Like(Some((ImageQuery::Item(id), part))));
+                    self.run(Command::SearchByImage(Some((ImageQuery::Item(id), part))));
                 }
             }
             Action::Recognise => {
@@ -87,7 +88,7 @@ impl App {
             }
             Action::Train => {
                 self.turn_to(Page::Train);
-                self.run(Command::Train);
+                self.run(Command::Evaluate);
             }
             Action::Show(page) => {
                 self.turn_to(page);

@@ -9,7 +9,6 @@ use egui::{Context, ViewportCommand};
 use tessera_core::library::event::ContentHash;
 
 use super::actions::Action;
-use super::asks::Ask;
 use super::dialogs::{Dialogs, SystemDialogs};
 use super::kept::KeptSettings;
 use super::listing::Scope;
@@ -18,6 +17,7 @@ use super::page::Page;
 use super::pages::Pages;
 use super::panel::Panel;
 use super::pictures::PictureTextures;
+use super::requests::Request;
 use super::textures::Textures;
 use super::toasts::Toasts;
 use super::view::View;
@@ -36,7 +36,7 @@ pub struct App {
     pub(super) pages: Pages,
     textures: Textures,
     pictures: PictureTextures,
-    pub(super) asks: Vec<Ask>,
+    pub(super) requests: Vec<Request>,
     /// Whether the window may close although jobs are running.
     may_leave: bool,
 }
@@ -71,7 +71,7 @@ impl App {
             view: View { toasts, ..View::default() },
             pages: Pages::default(),
             pictures: PictureTextures::default(),
-            asks: Vec::new(),
+            requests: Vec::new(),
             may_leave: false,
         })
     }
@@ -83,7 +83,7 @@ impl App {
 
     /// Requests a command, as a panel does.
     pub fn ask(&mut self, command: Command) {
-        self.asks.push(Ask::Command(command));
+        self.requests.push(Request::Command(command));
     }
 
     /// The desk: the open library and the running jobs.
@@ -119,16 +119,16 @@ impl App {
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
             // The labelling page uses plain letters itself.
             let has_own_keys = self.view.page == Page::Label && self.view.viewer.is_none() && self.desk.state().is_some();
-            self.asks.extend(Action::pressed(ctx, has_own_keys).into_iter().map(Ask::Action));
+            self.requests.extend(Action::pressed(ctx, has_own_keys).into_iter().map(Request::Action));
         }
         self.take_dropped(ctx);
         if let Some((purpose, Some(path))) = self.dialogs.poll() {
-            self.asks.push(Ask::Chose(purpose, path));
+            self.requests.push(Request::Chose(purpose, path));
         }
         self.poll();
         // Performing a request can add others.
-        while !self.asks.is_empty() {
-            for ask in std::mem::take(&mut self.asks) {
+        while !self.requests.is_empty() {
+            for ask in std::mem::take(&mut self.requests) {
                 self.answer(ctx, ask);
             }
         }
@@ -190,23 +190,23 @@ impl App {
         }
     }
 
-    fn answer(&mut self, ctx: &Context, ask: Ask) {
+    fn answer(&mut self, ctx: &Context, ask: Request) {
         match ask {
-            Ask::Command(command) => self.run(command),
-            Ask::Action(action) => self.act(ctx, action),
-            Ask::TurnTo(page) => self.turn_to(page),
-            Ask::Show(scope) => self.show(scope),
-            Ask::OpenDialog(purpose, wants) => {
+            Request::Command(command) => self.run(command),
+            Request::Action(action) => self.act(ctx, action),
+            Request::TurnTo(page) => self.turn_to(page),
+            Request::Show(scope) => self.show(scope),
+            Request::OpenDialog(purpose, wants) => {
                 let ctx = ctx.clone();
                 self.dialogs.ask(purpose, wants, Box::new(move || ctx.request_repaint()));
             }
-            Ask::GiveUpDialog => self.dialogs.give_up(),
-            Ask::Chose(purpose, path) => {
+            Request::GiveUpDialog => self.dialogs.give_up(),
+            Request::Chose(purpose, path) => {
                 self.dialogs.give_up();
                 self.view.modal = None;
                 self.chose(purpose, path);
             }
-            Ask::Leave => {
+            Request::Leave => {
                 (self.may_leave, self.view.modal) = (true, None);
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }
@@ -233,7 +233,7 @@ impl App {
     /// Lets the page on the screen request what it needs of the library.
     fn refresh_page(&mut self) {
         if self.desk.state().is_some() {
-            self.pages.of(self.view.page).refresh(&mut self.asks);
+            self.pages.of(self.view.page).refresh(&mut self.requests);
         }
     }
 
@@ -271,7 +271,7 @@ impl App {
             textures: &mut self.textures,
             pictures: &mut self.pictures,
             settings: &mut self.kept.settings,
-            asks: &mut self.asks,
+            requests: &mut self.requests,
             dialogs: SystemDialogs { are_there: self.has_dialogs, is_open: self.dialogs.is_open() },
         };
         (&mut self.pages, panel)
@@ -286,7 +286,7 @@ impl App {
             Some(pictured) => self.desk.want_picture(pictured.image, pictured.next),
             None => self.desk.drop_pictures(),
         }
-        if !self.asks.is_empty() {
+        if !self.requests.is_empty() {
             ui.ctx().request_repaint();
         }
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use egui::Context;
 
 use super::app::App;
-use super::asks::Ask;
 use super::dialogs::Purpose;
 use super::modal::Modal;
+use super::requests::Request;
 use crate::command::{Command, Export, ExportFormat, ImageQuery};
 
 impl App {
@@ -32,7 +32,7 @@ impl App {
                 self.ask(Command::Recognise(ImageQuery::Pixels(Arc::new(picture))));
             }
         }
-        self.asks.extend(dropped.iter().map(|file| Ask::Command(Command::Add(file.path().to_owned()))));
+        self.requests.extend(dropped.iter().map(|file| Request::Command(Command::Add(file.path().to_owned()))));
     }
 
     /// Runs the command that a chosen path is for.
@@ -46,7 +46,7 @@ impl App {
             Purpose::SaveModel => Command::SaveModel(path),
             Purpose::Export(Export::Labels(ExportFormat::ClassFolders)) => {
                 self.view.open(Modal::ClassFolders);
-                Command::Plan(Some(path))
+                Command::PreviewExport(Some(path))
             }
             Purpose::Export(what) => Command::Export(what, path),
             Purpose::ExportPicture => Command::ExportPicture(path),

@@ -1,8 +1,8 @@
 //! The window: the only module that knows egui.
 //!
-//! Data flows one way: a panel or a key makes a request (`asks`); `app` performs it before the next
-//! frame, mostly as a command of the desk; the desk's results come back when it is polled. Painting
-//! changes only the state of the window, and touches no file, lock or decoder.
+//! Data flows one way: a panel or a key makes a request (`requests`); `app` performs it before the
+//! next frame, mostly as a command of the desk; the desk's results come back when it is polled.
+//! Painting changes only the state of the window, and touches no file, lock or decoder.
 //!
 //! How to add a page:
 //! 1. a variant and a line in `page::Page`: its name, what it shows, its key. Bar, menu, palette
@@ -18,7 +18,6 @@
 mod act;
 pub mod actions;
 mod app;
-pub mod asks;
 mod bars;
 pub mod catalogue;
 mod cell;
@@ -34,6 +33,7 @@ pub mod page;
 pub mod pages;
 pub mod panel;
 pub mod pictures;
+pub mod requests;
 pub mod selection;
 pub mod textures;
 pub mod theme;

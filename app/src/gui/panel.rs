@@ -5,10 +5,10 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::state::State;
 
 use super::actions::Action;
-use super::asks::Ask;
 use super::dialogs::SystemDialogs;
 use super::listing::Scope;
 use super::pictures::PictureTextures;
+use super::requests::Request;
 use super::textures::Textures;
 use super::view::View;
 use crate::command::Command;
@@ -29,7 +29,7 @@ pub struct Panel<'a> {
     /// The settings.
     pub settings: &'a mut Settings,
     /// The requests, in order.
-    pub asks: &'a mut Vec<Ask>,
+    pub requests: &'a mut Vec<Request>,
     /// The system's dialogs.
     pub dialogs: SystemDialogs,
 }
@@ -58,17 +58,17 @@ impl Panel<'_> {
 
     /// Requests a command of the desk.
     pub fn ask(&mut self, command: Command) {
-        self.asks.push(Ask::Command(command));
+        self.requests.push(Request::Command(command));
     }
 
     /// Requests an action.
     pub fn act(&mut self, action: Action) {
-        self.asks.push(Ask::Action(action));
+        self.requests.push(Request::Action(action));
     }
 
     /// Requests to filter the images by this alone, on the first page, and to end the search.
     pub fn show(&mut self, scope: Scope) {
-        self.asks.push(Ask::Show(scope));
+        self.requests.push(Request::Show(scope));
     }
 
     /// Requests to end the search, by words and by similarity.
@@ -77,7 +77,7 @@ impl Panel<'_> {
             self.ask(Command::Search(String::new()));
         }
         if self.desk.searching().like().is_some() || self.desk.jobs().is_running(&JobKind::FindLike) {
-            self.ask(Command::Like(None));
+            self.ask(Command::SearchByImage(None));
         }
     }
 }
@@ -86,7 +86,7 @@ impl Panel<'_> {
 pub trait PageUi {
     /// Requests data that the page needs. Called when the page is turned to, and when the library
     /// changes while it is on the screen.
-    fn refresh(&self, _asks: &mut Vec<Ask>) {}
+    fn refresh(&self, _asks: &mut Vec<Request>) {}
 
     /// Paints the panels at the sides of the window.
     fn sides_ui(&mut self, _ui: &mut Ui, _panel: &mut Panel<'_>) {}

@@ -12,7 +12,7 @@ use super::textures::colour_image;
 use super::viewed::Viewed;
 use crate::session::desk::Desk;
 use crate::session::desk::view::Recognition;
-use crate::session::like::Like;
+use crate::session::reference::ReferenceImage;
 
 /// Textures of large pictures, each made anew when the desk has another picture.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub struct PictureTextures {
     query: Option<TextureHandle>,
     tiles: Vec<Option<TextureHandle>>,
     viewed: Option<Viewed>,
-    like: Option<(Arc<Like>, TextureHandle)>,
+    like: Option<(Arc<ReferenceImage>, TextureHandle)>,
     tray: Vec<TextureHandle>,
     tray_of: Option<PathBuf>,
 }

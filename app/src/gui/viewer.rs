@@ -10,7 +10,7 @@ use super::theme;
 use super::view::Pictured;
 use super::widgets::{WHOLE, chip_ui, fitted};
 use crate::command::{Command, Crop, ImageQuery};
-use crate::session::like::LEAST;
+use crate::session::reference::LEAST;
 
 pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     label_keys(ui, panel);
@@ -147,7 +147,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         painter.rect_stroke(part, egui::CornerRadius::ZERO, theme::focus(ui), egui::StrokeKind::Inside);
     }
     if let Some(crop) = marked.and_then(|[from, to]| part(from, to)) {
-        panel.ask(Command::Like(Some((ImageQuery::Item(id), Some(crop)))));
+        panel.ask(Command::SearchByImage(Some((ImageQuery::Item(id), Some(crop)))));
     }
     let words = format!("{:.0} %   {} × {}", 100.0 * zoom, size.0, size.1);
     let at = pos2(rect.right() - 10.0, rect.bottom() - 8.0);

@@ -3,10 +3,10 @@
 
 use egui::{CentralPanel, Frame, Margin, Panel as Side, Ui};
 
-use super::asks::Ask;
 use super::page::Page;
 use super::pages::Pages;
 use super::panel::{PageUi, Panel};
+use super::requests::Request;
 use super::widgets::page_frame;
 use super::{bars, modals, theme, viewer};
 use crate::command::Command;
@@ -40,7 +40,7 @@ fn toasts_ui(ui: &Ui, pages: &Pages, panel: &mut Panel<'_>) {
     let ctx = ui.ctx();
     let last = panel.state().and_then(|state| state.history().last()).map(|act| act.id);
     if panel.view.toasts.ui(ctx, last) {
-        panel.asks.push(Ask::Command(Command::Undo));
+        panel.requests.push(Request::Command(Command::Undo));
     }
     let is_bare = ctx.memory(|memory| memory.focused().is_none()) && panel.view.modal.is_none() && panel.view.viewer.is_none();
     let is_free = is_bare && pages.label.batch.is_none() && panel.view.toasts.iter().next().is_some();

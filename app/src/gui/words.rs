@@ -1,11 +1,7 @@
 //! Numbers, times and long texts in words.
 
 use crate::session::desk::view::JobView;
-
-/// `1 image`, `2 images`.
-pub fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
+pub use tessera_core::plural::count;
 
 /// Bytes with a unit.
 pub fn bytes(n: u64) -> String {

@@ -25,7 +25,7 @@ const PLAIN: usize = 200;
 
 /// What an export wrote, or would write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct ExportSize {
     /// Rows or files.
     pub n: usize,
     /// Labelled images that were left out because their files are missing.
@@ -41,9 +41,9 @@ pub struct Written {
 
 /// The preview of an export into class folders: what it would write, and whether it can.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct ExportPreview {
     /// What it would write.
-    pub written: Written,
+    pub written: ExportSize,
     /// Why it cannot be written there, in words; `None` if it can.
     pub in_the_way: Option<String>,
 }
@@ -55,19 +55,19 @@ type Copies = Vec<(PathBuf, PathBuf)>;
 ///
 /// # Errors
 /// [`Error::Cancelled`].
-pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progress) -> Result<Plan> {
+pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progress) -> Result<ExportPreview> {
     let (_, written) = copies(library, ExportFormat::ClassFolders, to, progress)?;
-    Ok(Plan { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
+    Ok(ExportPreview { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
 }
 
 /// The copies that an export of a library's labelled images makes.
-pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, to: &Path, progress: &Progress) -> Result<(Copies, Written)> {
+pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, to: &Path, progress: &Progress) -> Result<(Copies, ExportSize)> {
     let state = hold(library).state().clone();
     let labelled = labelled(&state, progress)?;
     let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
     let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
     let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
-    let mut written = Written { n: copies.len(), missing, bytes, ..Written::default() };
+    let mut written = ExportSize { n: copies.len(), missing, bytes, ..ExportSize::default() };
     if format != ExportFormat::NorbNames {
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         for (from, path) in &copies {

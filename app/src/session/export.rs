@@ -16,7 +16,7 @@ use tessera_core::library::import::hold;
 use tessera_core::{Error, Result, random};
 
 use super::Session;
-pub use super::copies::Written;
+pub use super::copies::ExportSize;
 use super::copies::{check_empty, copies, copy};
 use super::models::live_recogniser;
 use crate::command::{Export, ExportFormat};
@@ -29,7 +29,7 @@ impl Session {
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in
     /// the way, [`Error::Io`], [`Error::Cancelled`].
-    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<Written> {
+    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<ExportSize> {
         let n = match what {
             Export::Labels(format) if format.is_images() => {
                 let (copies, written) = copies(library, format, to, &self.progress)?;
@@ -52,7 +52,7 @@ impl Session {
             Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
             Export::Events => export_events(library, to, dry_run),
         };
-        Ok(Written { n: n?, ..Written::default() })
+        Ok(ExportSize { n: n?, ..ExportSize::default() })
     }
 
     /// Exports the prediction for every labelled image with its object left out, and for every

@@ -9,7 +9,7 @@ use tessera_core::library::search::{self, AppearanceQuery, LibraryQuery};
 use tessera_core::text::{TextQuery, words};
 
 use super::Session;
-use super::like::Like;
+use super::reference::ReferenceImage;
 pub use tessera_core::library::search::{Engine, SearchHit};
 
 /// A search: the query and its limits.
@@ -19,7 +19,7 @@ pub struct SearchRequest {
     /// found in other ways.
     pub query: TextQuery,
     /// The image that hits are to resemble.
-    pub like: Option<Arc<Like>>,
+    pub like: Option<Arc<ReferenceImage>>,
     /// The images to search among; without words and an image to resemble, all of these are found.
     pub only: Option<Arc<HashSet<ItemId>>>,
     /// The number of hits, at most.
@@ -36,8 +36,10 @@ impl SearchRequest {
     /// The search as the library takes it. An image that hits are to resemble as a whole is not
     /// found itself; one of which only a part was given may be.
     fn to_query(&self) -> LibraryQuery {
-        let look =
-            |like: &Arc<Like>| AppearanceQuery { appearance: like.appearance.clone(), of: like.item.filter(|_| like.crop.is_none()) };
+        let look = |like: &Arc<ReferenceImage>| AppearanceQuery {
+            appearance: like.appearance.clone(),
+            of: like.item.filter(|_| like.crop.is_none()),
+        };
         LibraryQuery {
             text: self.query.clone(),
             look: self.like.as_ref().map(look),

@@ -10,6 +10,7 @@ use super::shot::{Camera, Meta};
 use crate::error::{self, Result};
 use crate::ids::ClassId;
 use crate::picture::{Decoder, Picture};
+pub(super) use crate::plural::count;
 use crate::progress::Progress;
 
 /// The one class of a set that was opened with [`Labels::None`].
@@ -238,9 +239,4 @@ pub(super) fn preview(items: &[Item], classes: &[String]) -> Vec<Preview> {
     };
     let spread = (0..items.len().min(5)).map(|i| &items[i * items.len() / items.len().min(5)]);
     spread.map(|item| Preview { name: item.name(), parts: parts(item) }).collect()
-}
-
-/// `1 picture`, `2 pictures`.
-pub(super) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -4,9 +4,9 @@ use egui::{Align, Id, Key, Layout, RichText, TextEdit, Ui};
 
 use crate::command::Command;
 use crate::gui::actions::Action;
-use crate::gui::asks::Ask;
 use crate::gui::page::Page;
 use crate::gui::panel::Panel;
+use crate::gui::requests::Request;
 use crate::gui::theme;
 use crate::gui::widgets::{WHOLE, chip_ui, fitted};
 
@@ -35,7 +35,7 @@ fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let text = if is_here { RichText::new(entry.name).strong() } else { RichText::new(entry.name) };
         let hover = format!("{} ({})", entry.hint, Action::Show(entry.page).key_words(ui.ctx()));
         if ui.selectable_label(is_here, text).on_hover_text(hover).clicked() {
-            panel.asks.push(Ask::TurnTo(entry.page));
+            panel.requests.push(Request::TurnTo(entry.page));
         }
     }
 }
@@ -46,7 +46,7 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     }
     if let Some(like) = panel.desk.searching().like().cloned() {
         if chip_ui(ui, "×", ui.visuals().selection.bg_fill, &format!("Looking like {}; press to end that", like.short_name())).clicked() {
-            panel.ask(Command::Like(None));
+            panel.ask(Command::SearchByImage(None));
         }
         if let Some(texture) = panel.pictures.like() {
             let (rect, _) = ui.allocate_exact_size(egui::vec2(26.0, 26.0), egui::Sense::hover());
@@ -72,7 +72,7 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let response = ui.add(edit);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
     if response.changed() {
-        panel.asks.push(Ask::TurnTo(Page::Browse));
+        panel.requests.push(Request::TurnTo(Page::Browse));
         panel.ask(Command::Search(panel.view.search.text.clone()));
     }
     if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape))

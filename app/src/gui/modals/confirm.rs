@@ -6,8 +6,8 @@ use egui::{Key, Ui};
 use tessera_core::ids::ItemId;
 
 use crate::command::Command;
-use crate::gui::asks::Ask;
 use crate::gui::panel::Panel;
+use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
 use crate::gui::words::{self, count};
 
@@ -76,7 +76,7 @@ pub(super) fn quit_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
     ui.label("What was done so far is saved. Leave now and the rest is not done.");
     ui.horizontal(|ui| {
         if main_button(ui, "Leave").clicked() || ui.input(|input| input.key_pressed(Key::Enter)) {
-            panel.asks.push(Ask::Leave);
+            panel.requests.push(Request::Leave);
         }
         ui.button("Stay").clicked()
     })

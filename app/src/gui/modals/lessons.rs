@@ -3,10 +3,10 @@
 use egui::{RichText, ScrollArea, Ui, vec2};
 
 use crate::command::Command;
-use crate::gui::asks::Ask;
 use crate::gui::cell::cell;
 use crate::gui::page::Page;
 use crate::gui::panel::Panel;
+use crate::gui::requests::Request;
 use crate::gui::theme;
 use crate::gui::widgets::{WHOLE, fitted, line};
 use crate::gui::words::count;
@@ -66,7 +66,7 @@ pub(super) fn lessons_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                             if panel.view.search.text != *query {
                                 panel.ask(Command::Search(query.clone()));
                             }
-                            panel.asks.push(Ask::TurnTo(Page::Browse));
+                            panel.requests.push(Request::TurnTo(Page::Browse));
                             panel.view.modal = None;
                         }
                         line(ui, RichText::new(name).weak());

@@ -14,9 +14,9 @@ mod settings;
 
 use egui::{Context, CornerRadius, Frame, Id, Margin, Modal as Front, Ui};
 
-use super::asks::Ask;
 use super::modal::Modal;
 use super::panel::Panel;
+use super::requests::Request;
 use crate::command::Command;
 
 /// Paints the modal window, if one is open.
@@ -59,11 +59,11 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
     });
     if response.inner || response.should_close() {
         if modal == Modal::ClassFolders {
-            panel.ask(Command::Plan(None));
+            panel.ask(Command::PreviewExport(None));
         }
         panel.view.modal = None;
         if panel.dialogs.is_open {
-            panel.asks.push(Ask::GiveUpDialog);
+            panel.requests.push(Request::GiveUpDialog);
         }
     }
 }

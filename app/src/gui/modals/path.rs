@@ -6,9 +6,9 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::field::field_ui;
 use crate::command::Command;
-use crate::gui::asks::Ask;
 use crate::gui::dialogs::{Purpose, Wants, typed_path};
 use crate::gui::panel::Panel;
+use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
 
 /// The typed path in its parts.
@@ -54,13 +54,13 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
         let verb = if purpose.is_new() { "Save" } else { "Open" };
         let pressed = ui.add_enabled_ui(ready, |ui| main_button(ui, verb)).inner.clicked();
         if ready && (pressed || entered) {
-            panel.asks.push(Ask::Chose(purpose, path));
+            panel.requests.push(Request::Chose(purpose, path));
             close = true;
         }
         if panel.dialogs.is_open {
             ui.spinner();
             if ui.button("Give up on the system's dialog").clicked() {
-                panel.asks.push(Ask::GiveUpDialog);
+                panel.requests.push(Request::GiveUpDialog);
             }
         } else if panel.dialogs.are_there {
             let both = purpose.wants().len() > 1;
@@ -71,7 +71,7 @@ pub(super) fn path_ui(ui: &mut Ui, panel: &mut Panel<'_>, purpose: Purpose) -> b
                     _ => "Browse…",
                 };
                 if ui.button(words).on_hover_text("The system's own dialog").clicked() {
-                    panel.asks.push(Ask::OpenDialog(purpose, *wants));
+                    panel.requests.push(Request::OpenDialog(purpose, *wants));
                 }
             }
         }

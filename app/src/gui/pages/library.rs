@@ -7,10 +7,10 @@ use tessera_core::library::health::Health;
 
 use crate::command::Command;
 use crate::gui::actions::Action;
-use crate::gui::asks::Ask;
 use crate::gui::listing::Scope;
 use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
+use crate::gui::requests::Request;
 use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line};
 use crate::gui::words::{ago, bytes, count};
@@ -20,8 +20,8 @@ use crate::gui::words::{ago, bytes, count};
 pub struct LibraryView;
 
 impl PageUi for LibraryView {
-    fn refresh(&self, asks: &mut Vec<Ask>) {
-        asks.push(Ask::Command(Command::LookAtHealth));
+    fn refresh(&self, requests: &mut Vec<Request>) {
+        requests.push(Request::Command(Command::LookAtHealth));
     }
 
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {

@@ -127,7 +127,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 (None, Some(path)) => ImageQuery::File(path.clone()),
                 (None, None) => ImageQuery::Pixels(std::sync::Arc::clone(&recognition.picture)),
             };
-            panel.ask(Command::Like(Some((query, None))));
+            panel.ask(Command::SearchByImage(Some((query, None))));
         }
         if panel.desk.recognising().recognition().is_some() && ui.button("Save explanation as PNG…").clicked() {
             panel.view.open(Modal::Path(Purpose::ExportPicture));
@@ -206,7 +206,7 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         } else {
             ui.label(RichText::new("How sure this is cannot be said before the recogniser was judged.").small().weak());
             if panel.state().is_some() && ui.button("Judge it now").clicked() {
-                panel.ask(Command::Train);
+                panel.ask(Command::Evaluate);
             }
         }
     });

@@ -5,9 +5,9 @@ use tessera_core::error::display;
 
 use crate::command::Command;
 use crate::gui::actions::Action;
-use crate::gui::asks::Ask;
 use crate::gui::dialogs::typed_path;
 use crate::gui::panel::{PageUi, Panel};
+use crate::gui::requests::Request;
 use crate::gui::widgets::{card_ui, line, main_button};
 
 /// The state of the page.
@@ -124,7 +124,7 @@ fn recents_ui(ui: &mut Ui, panel: &mut Panel<'_>, width: f32) {
                         let hover = if is_there { display(path) } else { format!("{}: not there now", display(path)) };
                         let button = egui::Button::new(name).frame(false).truncate();
                         if ui.add_enabled(is_there, button).on_hover_text(&hover).on_disabled_hover_text(&hover).clicked() {
-                            panel.asks.push(Ask::Command(Command::Open(path.clone())));
+                            panel.requests.push(Request::Command(Command::Open(path.clone())));
                         }
                         let folder = path.parent().map(display).unwrap_or_default();
                         let words = if is_there { folder } else { format!("not there now: {folder}") };

@@ -40,7 +40,7 @@ impl PageUi for TrainView {
                 None if classes >= 2 => {
                     let words = if panel.desk.recognising().report().is_some() { "Judge again" } else { "Judge the recogniser" };
                     if main_button(ui, words).on_hover_text("Measures how often it is right on objects that it has not seen").clicked() {
-                        panel.ask(Command::Train);
+                        panel.ask(Command::Evaluate);
                     }
                 }
                 None => {}
@@ -52,7 +52,7 @@ impl PageUi for TrainView {
             match classes {
                 0 => nothing_ui(ui, "Nothing learned yet", "Label some images of two classes, or import folders that are classes"),
                 1 => nothing_ui(ui, "One class so far", "It needs images of another class to tell apart"),
-                _ => nothing_ui(ui, "Not judged yet", "Judging asks the recogniser about each image without its object"),
+                _ => nothing_ui(ui, "Not judged yet", "Judging requests the recogniser about each image without its object"),
             }
             return;
         };

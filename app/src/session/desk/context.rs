@@ -13,8 +13,8 @@ use tessera_core::{Error, Result};
 
 use super::super::Session;
 use super::jobs::Jobs;
+use super::library_act;
 use super::notices::{Notices, note, problem};
-use super::told;
 use super::view::Notice;
 use super::worker::Worker;
 use super::{Message, Wake};
@@ -22,7 +22,7 @@ use crate::command::Command;
 use crate::job::JobKind;
 
 /// The notice when a library is needed and none is open.
-const NOTHING_OPEN: &str = "Open a folder or a library first";
+pub const NOTHING_OPEN: &str = "Open a folder or a library first";
 
 /// A library that is open.
 pub(super) struct OpenLibrary {
@@ -183,7 +183,9 @@ impl Context {
 
     /// Queues an undoable act on the library. A notice tells of it, unless it changes nothing.
     pub(super) fn act(&mut self, act: impl FnOnce(&mut Library) -> Result<Option<EventId>> + Send + 'static) {
-        self.with_library(|_, library| told::act(library, act, |event, library| event.map(|_| told::last_act(library).into())).told);
+        self.with_library(|_, library| {
+            library_act::act(library, act, |event, library| event.map(|_| library_act::last_act(library).into())).told
+        });
     }
 
     /// Starts a job. When one of its kind is running and that kind is not replaced, a notice says
@@ -213,7 +215,7 @@ impl Context {
     ) {
         let Some(library) = self.shared() else { return };
         self.job(kind, move |session| match work(session, &library) {
-            Err(Error::Cancelled) => Ok(told::state_and(&library, note("Stopped; what was done stays")).into()),
+            Err(Error::Cancelled) => Ok(library_act::state_and(&library, note("Stopped; what was done stays")).into()),
             outcome => outcome.map(Into::into),
         });
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tessera_core::Error;
 use tessera_core::error::display;
 
-use super::super::copies::{Plan, plan_class_folders};
+use super::super::copies::{ExportPreview, plan_class_folders};
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::notices::{count, done, note};
@@ -23,11 +23,11 @@ pub struct Exporting {
 /// Where class folders are to be written, and what would be written once that is known.
 struct Planned {
     to: PathBuf,
-    plan: Option<Plan>,
+    plan: Option<ExportPreview>,
 }
 
 /// Where class folders are to be written, and what would be written.
-pub(super) struct Message(PathBuf, Plan);
+pub(super) struct Message(PathBuf, ExportPreview);
 
 impl Part for Exporting {
     type Message = Message;
@@ -51,7 +51,7 @@ impl Part for Exporting {
 
 impl Exporting {
     /// Where class folders are to be written, and what would be written once that is known.
-    pub fn plan(&self) -> Option<(&Path, Option<&Plan>)> {
+    pub fn plan(&self) -> Option<(&Path, Option<&ExportPreview>)> {
         self.planned.as_ref().map(|planned| (planned.to.as_path(), planned.plan.as_ref()))
     }
 

@@ -16,9 +16,9 @@ use super::super::Session;
 use super::super::import::take_table;
 use super::Message;
 use super::context::Context;
-use super::notices::{Told, count, done, problem};
+use super::library_act::state_and;
+use super::notices::{NewNotice, count, done, problem};
 use super::recognising;
-use super::told::state_and;
 use super::view::{Notice, Tone};
 use crate::job::JobKind;
 
@@ -129,7 +129,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     }
     let undo = last_act(library).filter(|_| report.imported > 0);
     let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
-    let failed = |failed: &FailedFile| Message::Told(Told::Logged(problem(&failed.detail)));
+    let failed = |failed: &FailedFile| Message::NewNotice(NewNotice::Logged(problem(&failed.detail)));
     messages.extend(report.failed.iter().take(TOLD).map(failed));
     messages
 }

@@ -15,6 +15,7 @@ mod frame;
 mod importing;
 mod jobs;
 pub mod labelling;
+mod library_act;
 mod notices;
 mod opening;
 mod part;
@@ -22,7 +23,6 @@ mod pictures;
 mod recognising;
 mod searching;
 mod thumbnails;
-mod told;
 mod upkeep;
 pub mod view;
 mod worker;
@@ -36,6 +36,7 @@ use tessera_core::library::state::State;
 
 use super::Session;
 use crate::command::Command;
+pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
 pub use exporting::Exporting;
 pub use files::Files;
@@ -43,7 +44,7 @@ use importing::Refresher;
 pub use jobs::Jobs;
 use labelling::LabellingDesk;
 pub use notices::Notices;
-use notices::{Told, done, note};
+use notices::{NewNotice, done, note};
 pub use opening::Opening;
 use part::Part;
 pub use pictures::Pictures;
@@ -119,18 +120,18 @@ impl Desk {
             Command::RecolourClass(class, colour) => ctx.act(move |library| library.recolour_class(&class, colour)),
             Command::DeleteClass(class) => ctx.act(move |library| library.delete_class(&class)),
             Command::Reward(query, image, reward) => ctx.act(move |library| library.reward(&query, image, reward)),
-            Command::Allow(image, class) => ctx.act(move |library| library.reject(&[image], &class, false)),
+            Command::AllowAgain(image, class) => ctx.act(move |library| library.reject(&[image], &class, false)),
             Command::Confirm(image, not) => ctx.act(move |library| library.confirm(image, &not)),
             Command::Undo => undo(ctx),
             Command::Redo => redo(ctx),
             Command::Search(text) => parts.searching.search(ctx, text),
             Command::SearchBy(engine) => parts.searching.search_by(ctx, engine),
-            Command::Like(like) => parts.searching.look_for(ctx, like),
+            Command::SearchByImage(like) => parts.searching.look_for(ctx, like),
             Command::Narrow(only) => parts.searching.narrow(ctx, only),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),
-            Command::Give(images, class, keys) => parts.labelling.give(ctx, images, class, keys),
-            Command::Refuse(image, class) => parts.labelling.refuse(ctx, image, class),
+            Command::LabelNext(images, class, keys) => parts.labelling.label(ctx, images, class, keys),
+            Command::Reject(image, class) => parts.labelling.reject(ctx, image, class),
             Command::Skip(image) => parts.labelling.skip(ctx, image),
             Command::TakeUp(image) => parts.labelling.take_up(ctx, image),
             Command::GoBack => parts.labelling.go_back(ctx),
@@ -138,12 +139,12 @@ impl Desk {
             Command::Recognise(query) => parts.recognising.recognise(ctx, query),
             Command::UseLibrary => parts.recognising.use_library(ctx),
             Command::ExportPicture(to) => parts.recognising.export_picture(ctx, to),
-            Command::Train => recognising::judge(ctx),
+            Command::Evaluate => recognising::judge(ctx),
             Command::SaveModel(to) => recognising::save_model(ctx, to),
             Command::LoadModel(path) => recognising::load_model(ctx, path),
             Command::DeleteModel(path) => recognising::delete_model(ctx, path),
             Command::Export(what, to) => exporting::export(ctx, what, to),
-            Command::Plan(to) => parts.exporting.plan_class_folders(ctx, to),
+            Command::PreviewExport(to) => parts.exporting.plan_class_folders(ctx, to),
             Command::Check => upkeep::check(ctx),
             Command::LookAtHealth => upkeep::look_at_health(ctx),
             Command::ListFolder(folder) => files::list_folder(ctx, folder),
@@ -226,7 +227,7 @@ impl Drop for Desk {
 
 impl From<Notice> for Message {
     fn from(notice: Notice) -> Self {
-        Self::Told(notice.into())
+        Self::NewNotice(notice.into())
     }
 }
 
@@ -245,7 +246,7 @@ impl From<()> for Message {
 /// Undoes the last act.
 fn undo(ctx: &mut Context) {
     ctx.with_library(|_, library| {
-        let acted = told::act(
+        let acted = library_act::act(
             library,
             |library| library.undo(),
             |undone, _| {
@@ -262,7 +263,7 @@ fn undo(ctx: &mut Context) {
 /// Redoes the act that was undone last.
 fn redo(ctx: &mut Context) {
     ctx.with_library(|_, library| {
-        let acted = told::act(
+        let acted = library_act::act(
             library,
             |library| library.redo(),
             |redone, _| {

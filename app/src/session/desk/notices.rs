@@ -1,19 +1,20 @@
 //! Notices to the user: those to be shown now, and the log of all.
 
 use super::view::{Notice, Tone};
+pub(super) use tessera_core::plural::count;
 
 /// Notices that the log keeps at most.
 const LOG: usize = 500;
 
 /// A message to the user.
-pub(super) enum Told {
+pub(super) enum NewNotice {
     /// To be shown, and kept in the log.
     Shown(Notice),
     /// To be kept in the log only.
     Logged(Notice),
 }
 
-impl Told {
+impl NewNotice {
     /// The same notice without its offer to undo: its library is closed.
     pub(super) fn without_undo(self) -> Self {
         match self {
@@ -23,7 +24,7 @@ impl Told {
     }
 }
 
-impl From<Notice> for Told {
+impl From<Notice> for NewNotice {
     fn from(notice: Notice) -> Self {
         Self::Shown(notice)
     }
@@ -49,10 +50,10 @@ impl Notices {
     }
 
     /// Takes in a notice from another thread.
-    pub(super) fn take_in(&mut self, told: Told) {
+    pub(super) fn take_in(&mut self, told: NewNotice) {
         match told {
-            Told::Shown(notice) => self.tell(notice),
-            Told::Logged(notice) => self.write(notice),
+            NewNotice::Shown(notice) => self.tell(notice),
+            NewNotice::Logged(notice) => self.write(notice),
         }
     }
 
@@ -83,9 +84,4 @@ pub(super) fn note(words: impl Into<String>) -> Notice {
 /// A notice that something failed.
 pub(super) fn problem(words: impl ToString) -> Notice {
     Notice { words: words.to_string(), tone: Tone::Problem, undo: None }
-}
-
-/// A number with its noun: `1 image`, `2 images`.
-pub(super) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

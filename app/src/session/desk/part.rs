@@ -38,7 +38,7 @@ macro_rules! parts {
         enum Message {
             $($Part(<$Part as Part>::Message),)*
             /// For the user.
-            Told(Told),
+            NewNotice(NewNotice),
             /// The state of the library now.
             State(State),
             /// All of these, in their order.
@@ -56,7 +56,7 @@ macro_rules! parts {
             fn outliving(self) -> Option<Self> {
                 match self {
                     $(Self::$Part(_) => <$Part as Part>::OUTLIVES_LIBRARY.then_some(self),)*
-                    Self::Told(told) => Some(Self::Told(told.without_undo())),
+                    Self::NewNotice(told) => Some(Self::NewNotice(told.without_undo())),
                     Self::State(_) => None,
                     Self::Several(messages) => Some(Self::Several(messages.into_iter().filter_map(Self::outliving).collect())),
                 }
@@ -74,7 +74,7 @@ macro_rules! parts {
             fn take_in(&mut self, message: Message) {
                 match message {
                     $(Message::$Part(message) => self.parts.$name.take_in(&mut self.ctx, message),)*
-                    Message::Told(told) => self.ctx.notices.take_in(told),
+                    Message::NewNotice(told) => self.ctx.notices.take_in(told),
                     Message::State(state) => self.ctx.take_state(state),
                     Message::Several(messages) => messages.into_iter().for_each(|message| self.take_in(message)),
                 }

@@ -7,7 +7,7 @@ use tessera_core::Error;
 use tessera_core::ids::ItemId;
 use tessera_core::text::TextQuery;
 
-use super::super::like::Like;
+use super::super::reference::ReferenceImage;
 use super::super::search::{Engine, SearchRequest};
 use super::super::why::Why;
 use super::Message as DeskMessage;
@@ -30,7 +30,7 @@ pub struct Searching {
     words: String,
     engine: Engine,
     /// The image that hits are to resemble, and the images to search among.
-    like: Option<Arc<Like>>,
+    like: Option<Arc<ReferenceImage>>,
     only: Option<Arc<Vec<ItemId>>>,
     effort: Effort,
     hits: Option<Arc<Hits>>,
@@ -52,7 +52,7 @@ pub(super) enum Message {
     /// The answer to a search.
     Hits(Hits),
     /// The image that hits are to resemble.
-    Like(Arc<Like>),
+    Like(Arc<ReferenceImage>),
     /// The number of a search, and why it found an image.
     Why(u64, Why),
 }
@@ -121,7 +121,7 @@ impl Searching {
     }
 
     /// The image that hits are to resemble.
-    pub fn like(&self) -> Option<&Arc<Like>> {
+    pub fn like(&self) -> Option<&Arc<ReferenceImage>> {
         self.like.as_ref()
     }
 

@@ -11,7 +11,7 @@ use tessera_core::progress::ProgressSnapshot;
 
 use crate::command::JobId;
 use crate::job::JobKind;
-use crate::session::like::Like;
+use crate::session::reference::ReferenceImage;
 use crate::session::search::{Engine, SearchHit};
 
 /// A notice to the user: one sentence.
@@ -61,7 +61,7 @@ pub struct Hits {
     /// What was searched for.
     pub query: String,
     /// The image that hits are to resemble, if one is set.
-    pub like: Option<Arc<Like>>,
+    pub like: Option<Arc<ReferenceImage>>,
     /// Images whose appearance is not indexed yet.
     pub unseen: usize,
     /// The best images.

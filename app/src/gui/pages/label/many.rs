@@ -226,7 +226,7 @@ fn give(panel: &mut Panel<'_>, shown: &mut Option<Batch>, field: &mut ClassField
     let Some(batch) = shown.as_ref().filter(|batch| !is_saving && !batch.class.is_empty()) else { return };
     let images: Vec<ItemId> = batch.taken_in().collect();
     if !images.is_empty() {
-        panel.ask(Command::Give(images, batch.class.clone(), batch.presses + 1));
+        panel.ask(Command::LabelNext(images, batch.class.clone(), batch.presses + 1));
         field.text.clear();
         *shown = None;
     }

@@ -17,7 +17,7 @@ use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
 use crate::gui::widgets::{card_ui, chip_ui, line, main_button, nothing_ui};
 use crate::gui::words::count;
-use crate::session::desk::labelling::{Labelling, Meter};
+use crate::session::desk::labelling::{Labelling, LabellingStatistics};
 
 pub(super) fn suggest_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) {
     let Some(labelling) = panel.desk.labelling().shown() else {
@@ -88,7 +88,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: 
                 view.field.text.clear();
             }
         }
-        if let Some(snapshot) = panel.desk.labelling().thinking().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
+        if let Some(snapshot) = panel.desk.labelling().progress().filter(|snapshot| snapshot.total > 0 && snapshot.done < snapshot.total) {
             ui.label(RichText::new(format!("{} {} of {}", snapshot.stage, snapshot.done, snapshot.total)).small().weak());
             ui.ctx().request_repaint_after(Duration::from_millis(150));
         }
@@ -117,7 +117,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
             if main_button(ui, "Review labels").on_hover_text(Action::Review.words().1).clicked() {
                 panel.act(Action::Review);
             }
-            if !labelling.given.is_empty() && ui.button("Back").on_hover_text("Backspace").clicked() {
+            if !labelling.acts.is_empty() && ui.button("Back").on_hover_text("Backspace").clicked() {
                 panel.ask(Command::GoBack);
             }
         });
@@ -130,7 +130,7 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>, labelling: &Labelling) {
 fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labelling, id: ItemId, ranking: &[(String, f64)], is_read: bool) {
     // Without a suggestion there is nothing to accept or reject, so A and X begin a class.
     let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
-    let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_thinking) { &[] } else { &["a", "x"] };
+    let taken: &[&str] = if ranking.is_empty() && !(has_classes && labelling.is_computing) { &[] } else { &["a", "x"] };
     if !is_free(ui, panel) || view.field.begin(ui, taken) {
         return;
     }
@@ -140,16 +140,16 @@ fn keys(ui: &Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: &Labell
     let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
     if let Some(place) = digit(ui) {
         if let Some((class, _)) = ranking.get(place).filter(|_| counts) {
-            panel.ask(Command::Give(vec![id], class.clone(), 1));
+            panel.ask(Command::LabelNext(vec![id], class.clone(), 1));
         }
     } else if let Some(says_so) = [Key::A, Key::X].into_iter().find(|key| pressed(ui, *key)) {
         if let Some(class) = top {
             view.burst.begin(ui);
-            panel.ask(if says_so == Key::A { Command::Give(vec![id], class, 1) } else { Command::Refuse(id, class) });
+            panel.ask(if says_so == Key::A { Command::LabelNext(vec![id], class, 1) } else { Command::Reject(id, class) });
         }
     } else if !has_focus && pressed(ui, Key::Enter) {
         if let Some(class) = top {
-            panel.ask(Command::Give(vec![id], class, 1));
+            panel.ask(Command::LabelNext(vec![id], class, 1));
         }
     } else if !has_focus && pressed(ui, Key::Space) {
         if !labelling.is_saving {
@@ -176,7 +176,7 @@ pub(super) fn side_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView) 
             card_ui(ui, "Who says what", |ui| advisers_ui(ui, panel, &suggestion.advisers));
         }
         ui.add_space(6.0);
-        card_ui(ui, "How it goes", |ui| meter_ui(ui, panel, &labelling.meter(), labelling.learned));
+        card_ui(ui, "How it goes", |ui| statistics_ui(ui, panel, &labelling.statistics(), labelling.learned));
         ui.add_space(6.0);
         card_ui(ui, "What the last label changed", |ui| moved_ui(ui, panel, labelling));
     });
@@ -191,8 +191,8 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
     match ranking.first().cloned() {
         None => {
             let has_classes = panel.state().is_some_and(|state| !state.classes().is_empty());
-            let (heading, words) = match (has_classes, labelling.is_thinking) {
-                (_, true) => ("…", "The advisers are thinking; the class can be typed"),
+            let (heading, words) = match (has_classes, labelling.is_computing) {
+                (_, true) => ("…", "Suggestions are being computed; the class can be typed"),
                 (true, _) => ("No suggestion", "Type its class below"),
                 (false, _) => ("What is this?", "Type the first class and press Enter; suggestions begin with it"),
             };
@@ -210,18 +210,18 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
             ui.add_enabled_ui(!labelling.is_saving && is_read, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     if main_button(ui, "Accept").on_hover_text("Enter or A").clicked() {
-                        panel.ask(Command::Give(vec![id], best.clone(), 1));
+                        panel.ask(Command::LabelNext(vec![id], best.clone(), 1));
                     }
                     let hover = format!("It is not {best}, and is not called that again (X)");
                     if ui.button("Reject").on_hover_text(hover).clicked() {
-                        panel.ask(Command::Refuse(id, best.clone()));
+                        panel.ask(Command::Reject(id, best.clone()));
                     }
                 });
             });
             ui.add_space(4.0);
             for (place, (class, chance)) in ranking.iter().take(CHOICES).enumerate() {
                 if choice_ui(ui, panel, place, class, *chance).clicked() && is_read && !labelling.is_saving {
-                    panel.ask(Command::Give(vec![id], class.clone(), 1));
+                    panel.ask(Command::LabelNext(vec![id], class.clone(), 1));
                 }
             }
         }
@@ -229,25 +229,25 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
     let rejected = panel.state().and_then(|state| state.image(id)).map(|image| image.rejected.iter().cloned().collect::<Vec<_>>());
     if let Some(rejected) = rejected.filter(|rejected| !rejected.is_empty()) {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new("You said: not").small().weak());
+            ui.label(RichText::new("You rejected").small().weak());
             for class in rejected {
                 let hover = format!("Press to take that back: it may be {class} after all");
                 if ui.small_button(format!("{class}  ×")).on_hover_text(hover).clicked() {
-                    panel.ask(Command::Allow(id, class));
+                    panel.ask(Command::AllowAgain(id, class));
                 }
             }
         });
     }
     ui.add_space(4.0);
     if let Some((class, keys)) = class_ui(ui, panel, &mut view.field, false) {
-        panel.ask(Command::Give(vec![id], class, keys));
+        panel.ask(Command::LabelNext(vec![id], class, keys));
     }
     ui.horizontal_wrapped(|ui| {
         let skip = ui.add_enabled(!labelling.is_saving, egui::Button::new("Skip"));
         if skip.on_hover_text("Something else first; it comes back after all others (Space)").clicked() {
             panel.ask(Command::Skip(id));
         }
-        let is_first = labelling.given.is_empty();
+        let is_first = labelling.acts.is_empty();
         if ui.add_enabled(!is_first, egui::Button::new("Back")).on_hover_text("Take back what was said last (Backspace)").clicked() {
             panel.ask(Command::GoBack);
         }
@@ -257,24 +257,24 @@ fn suggestion_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, label
     ui.label(RichText::new(words).small().weak());
 }
 
-fn meter_ui(ui: &mut Ui, panel: &Panel<'_>, meter: &Meter, learned: usize) {
+fn statistics_ui(ui: &mut Ui, panel: &Panel<'_>, statistics: &LabellingStatistics, learned: usize) {
     let census = panel.view.shown.census();
     let (labelled, images) = (census.images.saturating_sub(census.untagged), census.images);
     let share = labelled as f32 / images.max(1) as f32;
     ui.label(RichText::new(format!("{labelled} of {images} have a class")).small());
     ui.add(egui::ProgressBar::new(share).desired_height(6.0).corner_radius(3));
-    egui::Grid::new("meter").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
+    egui::Grid::new("statistics").num_columns(2).spacing(vec2(12.0, 1.0)).min_row_height(18.0).show(ui, |ui| {
         let mut row = |words: &str, value: String, hover: &str| {
             ui.label(words);
             ui.label(RichText::new(value).strong()).on_hover_text(hover);
             ui.end_row();
         };
-        row("Labelled here", meter.labelled.to_string(), "Images labelled on this page since the library was opened");
-        row("Corrected", meter.corrected.to_string(), "Those of another class than was suggested");
-        let (right, of) = (meter.lately.right, meter.lately.of);
+        row("Labelled here", statistics.labelled.to_string(), "Images labelled on this page since the library was opened");
+        row("Corrected", statistics.corrected.to_string(), "Those of another class than was suggested");
+        let (right, of) = (statistics.recent.right, statistics.recent.of);
         let lately = if of == 0 { "–".to_owned() } else { format!("{:.0} % right", 100.0 * right as f64 / of as f64) };
         row(&format!("Last {}", if of == 0 { 50 } else { of }), lately, "How often the suggestion was right of late, where there was one");
-        let (typing, pressed) = (meter.keys.typing, meter.keys.pressed);
+        let (typing, pressed) = (statistics.keys.typing, statistics.keys.pressed);
         row(
             "Keys saved",
             (typing as i64 - pressed as i64).to_string(),

@@ -18,11 +18,11 @@ use super::super::context::Outbox;
 use super::super::notices::problem;
 use super::super::worker::Worker;
 use super::Message;
-use super::queue::{KEPT, Moved, STRIP};
+use super::queue::{ChangedSuggestion, KEPT, STRIP};
 use crate::session::Session;
 
 /// A result of the thread.
-pub(in super::super) enum Thought {
+pub(in super::super) enum AdviserResult {
     Learned(usize),
     Suggested(ItemId, Option<Suggestion>),
     Arranged(Arranged),
@@ -35,20 +35,20 @@ pub(in super::super) struct Arranged {
     pub(super) glances: HashMap<ItemId, (String, f64)>,
     /// The suggestions that were changed by the labels learned since the last request; `None` if
     /// none was learned.
-    pub(super) moved: Option<Vec<Moved>>,
+    pub(super) moved: Option<Vec<ChangedSuggestion>>,
 }
 
 /// The thread, and the state of the advisers.
-pub(super) struct Labeller {
+pub(super) struct AdviserThread {
     worker: Worker,
-    mind: Arc<Mutex<Option<Mind>>>,
+    advisers: Arc<Mutex<Option<AdviserState>>>,
     /// The number of the last request.
     asked: Arc<AtomicU64>,
     progress: Progress,
 }
 
 /// The state of the advisers, and the number of the library that it is of.
-struct Mind {
+struct AdviserState {
     library: u64,
     suggester: Suggester,
     /// The quick predictions of the last request, and the value of [`Suggester::changes`] at that
@@ -58,7 +58,7 @@ struct Mind {
 }
 
 /// A request for suggestions.
-pub(super) struct Question {
+pub(super) struct SuggestionRequest {
     /// The images at the head of the queue, which the user sees.
     pub(super) queue: Vec<ItemId>,
     /// The images of the queue among which the next are chosen.
@@ -67,25 +67,25 @@ pub(super) struct Question {
 }
 
 /// A request in work. When it is dropped, it reports that it has ended, however that was.
-struct Asked {
-    question: Question,
+struct PendingRequest {
+    request: SuggestionRequest,
     outbox: Outbox,
     number: u64,
     asked: Arc<AtomicU64>,
 }
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
-        self.tell(Thought::Done);
+        self.tell(AdviserResult::Done);
     }
 }
 
-impl Labeller {
+impl AdviserThread {
     /// # Errors
     /// When the system refuses to start a thread.
     pub(super) fn new(outbox: Outbox) -> std::io::Result<Self> {
         let worker = Worker::new("advisers", move |words| outbox.send(problem(words)))?;
-        Ok(Self { worker, mind: Arc::default(), asked: Arc::default(), progress: Progress::default() })
+        Ok(Self { worker, advisers: Arc::default(), asked: Arc::default(), progress: Progress::default() })
     }
 
     /// The progress of the advisers.
@@ -97,8 +97,8 @@ impl Labeller {
     pub(super) fn stop(&mut self) {
         self.progress.cancel();
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let mind = Arc::clone(&self.mind);
-        self.worker.run(move || *mind.lock().unwrap_or_else(PoisonError::into_inner) = None);
+        let advisers = Arc::clone(&self.advisers);
+        self.worker.run(move || *advisers.lock().unwrap_or_else(PoisonError::into_inner) = None);
     }
 
     pub(super) fn finish(&mut self) {
@@ -112,90 +112,97 @@ impl Labeller {
     }
 
     /// Queues a request; earlier ones are abandoned at their next step.
-    pub(super) fn ask(&mut self, session: &Session, outbox: Outbox, library: Arc<Mutex<Library>>, question: Question) {
+    pub(super) fn request(&mut self, session: &Session, outbox: Outbox, library: Arc<Mutex<Library>>, request: SuggestionRequest) {
         if self.progress.is_cancelled() {
             self.progress = session.progress().another();
         }
         let session = session.with_progress(&self.progress);
         let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
-        let (asked, mind) = (Arc::clone(&self.asked), Arc::clone(&self.mind));
+        let (asked, advisers) = (Arc::clone(&self.asked), Arc::clone(&self.advisers));
         self.worker.run(move || {
-            let asked = Asked { question, outbox, number, asked };
+            let asked = PendingRequest { request, outbox, number, asked };
             if asked.is_stale() {
                 return;
             }
             // After an error the state of the advisers may be incomplete, so it is dropped.
-            let mut own = mind.lock().unwrap_or_else(PoisonError::into_inner).take();
-            match asked.think(&session, &library, &mut own) {
-                Ok(()) | Err(tessera_core::Error::Cancelled) => *mind.lock().unwrap_or_else(PoisonError::into_inner) = own,
+            let mut own = advisers.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match asked.compute(&session, &library, &mut own) {
+                Ok(()) | Err(tessera_core::Error::Cancelled) => *advisers.lock().unwrap_or_else(PoisonError::into_inner) = own,
                 Err(error) => asked.outbox.send(problem(error)),
             }
         });
     }
 }
 
-impl Asked {
+impl PendingRequest {
     fn is_stale(&self) -> bool {
         self.asked.load(Ordering::Relaxed) != self.number
     }
 
-    fn tell(&self, thought: Thought) {
-        self.outbox.send(Message::Thought(self.number, thought));
+    fn tell(&self, result: AdviserResult) {
+        self.outbox.send(Message::Advisers(self.number, result));
     }
 
-    fn think(&self, session: &Session, library: &Mutex<Library>, mind: &mut Option<Mind>) -> Result<()> {
-        let Question { queue, pool, order, .. } = &self.question;
+    fn compute(&self, session: &Session, library: &Mutex<Library>, advisers: &mut Option<AdviserState>) -> Result<()> {
+        let SuggestionRequest { queue, pool, order, .. } = &self.request;
         session.load_appearances(library)?;
-        if mind.as_ref().is_none_or(|mind| mind.library != self.outbox.library) {
+        if advisers.as_ref().is_none_or(|advisers| advisers.library != self.outbox.library) {
             let suggester = Suggester::new(session.seed(), LEARNED)?;
-            *mind = Some(Mind { library: self.outbox.library, suggester, glances: HashMap::new(), changes: 0 });
+            *advisers = Some(AdviserState { library: self.outbox.library, suggester, glances: HashMap::new(), changes: 0 });
         }
-        let Some(mind) = mind else { return Ok(()) };
-        let moment = mind.suggester.news(&hold(library));
-        session.on_threads(|| mind.suggester.learn(&moment, session.progress()))?;
-        self.tell(Thought::Learned(mind.suggester.n_learned()));
+        let Some(advisers) = advisers else { return Ok(()) };
+        let snapshot = advisers.suggester.news(&hold(library));
+        session.on_threads(|| advisers.suggester.learn(&snapshot, session.progress()))?;
+        self.tell(AdviserResult::Learned(advisers.suggester.n_learned()));
         for id in queue.iter().take(KEPT) {
             if self.is_stale() {
                 return Ok(());
             }
-            self.suggest(session, mind, library, &moment, *id)?;
+            self.suggest(session, advisers, library, &snapshot, *id)?;
         }
-        let seen = mind.suggester.glance(&hold(library), pool);
+        let seen = advisers.suggester.glance(&hold(library), pool);
         if self.is_stale() {
             return Ok(());
         }
-        let arranged = mind.suggester.order(&moment, &seen, *order, session.progress())?;
+        let arranged = advisers.suggester.order(&snapshot, &seen, *order, session.progress())?;
         let top = |(id, suggestion): &(ItemId, Option<Suggestion>)| Some((*id, suggestion.as_ref()?.ranking.first()?.clone()));
         let glances: HashMap<ItemId, (String, f64)> = arranged.iter().filter_map(top).collect();
         let moved = |(image, _): &(ItemId, Option<Suggestion>)| {
-            let (from, (to, _)) = (mind.glances.get(image)?, glances.get(image)?);
-            (from != to).then(|| Moved { image: *image, from: from.clone(), to: to.clone() })
+            let (from, (to, _)) = (advisers.glances.get(image)?, glances.get(image)?);
+            (from != to).then(|| ChangedSuggestion { image: *image, from: from.clone(), to: to.clone() })
         };
         // The predictions of the first request have none to be compared with.
-        let has_learned = mind.changes != mind.suggester.changes() && !mind.glances.is_empty();
+        let has_learned = advisers.changes != advisers.suggester.changes() && !advisers.glances.is_empty();
         let moved = has_learned.then(|| arranged.iter().filter_map(moved).collect());
-        mind.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
-        mind.changes = mind.suggester.changes();
+        advisers.glances = glances.iter().map(|(id, (class, _))| (*id, class.clone())).collect();
+        advisers.changes = advisers.suggester.changes();
         let order: Vec<ItemId> = arranged.into_iter().map(|(id, _)| id).collect();
         let head: Vec<ItemId> = queue.iter().take(KEPT).copied().collect();
         let next: Vec<ItemId> = order.iter().copied().filter(|id| !head.contains(id)).take(STRIP - KEPT).collect();
-        self.tell(Thought::Arranged(Arranged { order, glances, moved }));
+        self.tell(AdviserResult::Arranged(Arranged { order, glances, moved }));
         for id in next {
             if self.is_stale() {
                 return Ok(());
             }
-            self.suggest(session, mind, library, &moment, id)?;
+            self.suggest(session, advisers, library, &snapshot, id)?;
         }
         Ok(())
     }
 
-    fn suggest(&self, session: &Session, mind: &mut Mind, library: &Mutex<Library>, moment: &LabelSnapshot, id: ItemId) -> Result<()> {
-        let seen = mind.suggester.see(&hold(library), &[id], session.progress())?;
+    fn suggest(
+        &self,
+        session: &Session,
+        advisers: &mut AdviserState,
+        library: &Mutex<Library>,
+        snapshot: &LabelSnapshot,
+        id: ItemId,
+    ) -> Result<()> {
+        let seen = advisers.suggester.see(&hold(library), &[id], session.progress())?;
         let suggestion = match seen.first() {
-            Some(seen) => session.on_threads(|| mind.suggester.suggest(moment, seen))?,
+            Some(seen) => session.on_threads(|| advisers.suggester.suggest(snapshot, seen))?,
             None => None,
         };
-        self.tell(Thought::Suggested(id, suggestion));
+        self.tell(AdviserResult::Suggested(id, suggestion));
         Ok(())
     }
 }

@@ -17,18 +17,20 @@ use tessera_core::{Error, Result};
 
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
-use super::notices::{Told, done, note};
+use super::library_act::{self, last_act};
+use super::notices::{NewNotice, done, note};
 use super::part::Part;
-use super::told::{self, last_act};
 use crate::job::JobKind;
-use advisers::{Labeller, Question, Thought, pool};
+use advisers::{AdviserResult, AdviserThread, SuggestionRequest, pool};
 use queue::KEPT;
-pub use queue::{Changed, Given, Keys, LabelReview, Labelling, Lately, Meter, Moved, STRIP, What};
+pub use queue::{
+    ChangedSuggestion, Keys, LabelAct, LabelActKind, LabelReview, Labelling, LabellingStatistics, RecentAccuracy, STRIP, SuggestionChanges,
+};
 
 /// The labelling desk and its advisers.
 pub struct LabellingDesk {
     shown: Option<Labelling>,
-    labeller: Labeller,
+    thread: AdviserThread,
     /// The default order.
     order: LabelOrder,
     /// Whether the labelling page is visible.
@@ -40,11 +42,11 @@ pub struct LabellingDesk {
 /// Results of the threads.
 pub(super) enum Message {
     /// A result of the advisers, and the number of the request.
-    Thought(u64, Thought),
+    Advisers(u64, AdviserResult),
     /// A label or a rejection is durable.
-    Given(Given),
+    Saved(LabelAct),
     /// A label or a rejection could not be saved; or one was undone.
-    NotGiven,
+    NotSaved,
     /// The outcome of a review.
     Reviewed(Reviewed),
 }
@@ -53,15 +55,15 @@ impl Part for LabellingDesk {
     type Message = Message;
 
     fn new(ctx: &Context) -> io::Result<Self> {
-        let labeller = Labeller::new(ctx.outbox.clone())?;
-        Ok(Self { shown: None, labeller, order: LabelOrder::default(), is_watched: false, is_stale: false })
+        let thread = AdviserThread::new(ctx.outbox.clone())?;
+        Ok(Self { shown: None, thread, order: LabelOrder::default(), is_watched: false, is_stale: false })
     }
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
-            Message::Thought(number, thought) => self.take_in_thought(number, thought),
-            Message::Given(given) => self.take_in_given(ctx, Some(given)),
-            Message::NotGiven => self.take_in_given(ctx, None),
+            Message::Advisers(number, result) => self.take_in_result(number, result),
+            Message::Saved(act) => self.take_in_saved(ctx, Some(act)),
+            Message::NotSaved => self.take_in_saved(ctx, None),
             Message::Reviewed(reviewed) => self.take_in_review(ctx, reviewed),
         }
     }
@@ -71,13 +73,13 @@ impl Part for LabellingDesk {
             Event::Closed => {
                 self.shown = None;
                 (self.is_watched, self.is_stale) = (false, false);
-                self.labeller.stop();
+                self.thread.stop();
             }
             Event::Opened => {}
             Event::Changed => {
                 if let (Some(state), Some(labelling)) = (ctx.state(), &mut self.shown) {
                     labelling.refresh(state);
-                    self.think(ctx);
+                    self.request_suggestions(ctx);
                 }
             }
         }
@@ -91,8 +93,8 @@ impl LabellingDesk {
     }
 
     /// The progress of the advisers, while they run.
-    pub fn thinking(&self) -> Option<ProgressSnapshot> {
-        self.shown.as_ref().filter(|labelling| labelling.is_thinking).map(|_| self.labeller.progress())
+    pub fn progress(&self) -> Option<ProgressSnapshot> {
+        self.shown.as_ref().filter(|labelling| labelling.is_computing).map(|_| self.thread.progress())
     }
 
     /// Sets the default order.
@@ -107,7 +109,7 @@ impl LabellingDesk {
         if is_watched && self.shown.is_none() && ctx.library.is_some() && (has_images || !ctx.jobs.is_importing()) {
             self.start(ctx, None, self.order);
         } else if is_watched && self.is_stale {
-            self.think(ctx);
+            self.request_suggestions(ctx);
         }
     }
 
@@ -134,13 +136,13 @@ impl LabellingDesk {
         let Labelling { queue, skipped, .. } = &mut labelling;
         queue.sort_by_key(|id| skipped.contains(id));
         labelling.is_arranged = !order.is_asked();
-        labelling.changed = Changed::default();
+        labelling.changed = SuggestionChanges::default();
         self.shown = Some(labelling);
-        self.think(ctx);
+        self.request_suggestions(ctx);
     }
 
     /// Requests suggestions for the next images, if the page is visible.
-    fn think(&mut self, ctx: &Context) {
+    fn request_suggestions(&mut self, ctx: &Context) {
         let is_importing = ctx.jobs.is_importing();
         let is_possible = self.is_watched && !is_importing;
         self.is_stale = !is_possible;
@@ -150,36 +152,36 @@ impl LabellingDesk {
         if !is_possible {
             return;
         }
-        labelling.is_thinking = true;
+        labelling.is_computing = true;
         let head: HashSet<ItemId> = labelling.queue.iter().take(POOL).copied().collect();
         labelling.suggestions.retain(|id, _| head.contains(id));
-        let question = Question {
+        let request = SuggestionRequest {
             queue: labelling.queue.iter().take(KEPT).copied().collect(),
             pool: pool(&labelling.queue, |id| labelling.skipped.contains(id)),
             order: labelling.order,
         };
-        self.labeller.ask(&ctx.quick, ctx.outbox.clone(), Arc::clone(&open.shared), question);
+        self.thread.request(&ctx.quick, ctx.outbox.clone(), Arc::clone(&open.shared), request);
     }
 
-    fn take_in_thought(&mut self, number: u64, thought: Thought) {
-        let is_of_now = self.labeller.is_now(number);
+    fn take_in_result(&mut self, number: u64, result: AdviserResult) {
+        let is_of_now = self.thread.is_now(number);
         let Some(labelling) = &mut self.shown else { return };
-        match thought {
-            Thought::Learned(n) => labelling.learned = n,
-            Thought::Suggested(image, Some(suggestion)) => drop(labelling.suggestions.insert(image, suggestion)),
-            Thought::Suggested(image, None) => drop(labelling.suggestions.remove(&image)),
-            Thought::Arranged(arranged) if is_of_now => {
+        match result {
+            AdviserResult::Learned(n) => labelling.learned = n,
+            AdviserResult::Suggested(image, Some(suggestion)) => drop(labelling.suggestions.insert(image, suggestion)),
+            AdviserResult::Suggested(image, None) => drop(labelling.suggestions.remove(&image)),
+            AdviserResult::Arranged(arranged) if is_of_now => {
                 if labelling.order.is_asked() {
                     labelling.arrange(&arranged.order);
                 }
                 labelling.glances = arranged.glances;
                 if let Some(moved) = arranged.moved {
-                    labelling.changed = Changed { moved, asked: arranged.order.len() };
+                    labelling.changed = SuggestionChanges { moved, asked: arranged.order.len() };
                 }
             }
-            Thought::Arranged(_) => {}
-            Thought::Done if is_of_now => (labelling.is_thinking, labelling.is_arranged) = (false, true),
-            Thought::Done => {}
+            AdviserResult::Arranged(_) => {}
+            AdviserResult::Done if is_of_now => (labelling.is_computing, labelling.is_arranged) = (false, true),
+            AdviserResult::Done => {}
         }
     }
 
@@ -189,40 +191,40 @@ impl LabellingDesk {
     }
 
     /// Labels images. The next image comes when the label is durable.
-    pub(super) fn give(&mut self, ctx: &mut Context, images: Vec<ItemId>, class: String, keys: usize) {
+    pub(super) fn label(&mut self, ctx: &mut Context, images: Vec<ItemId>, class: String, keys: usize) {
         let Some(labelling) = self.free() else { return };
         let top = |id: &ItemId| Some(labelling.likeliest(ctx.state()?, *id)?.0);
         let suggested = images.iter().map(top).collect();
         labelling.is_saving = true;
-        let given = Given { images, what: What::Class(class.trim().to_owned()), suggested, keys, event: None };
-        say(ctx, given, move |library, given| {
-            let What::Class(class) = &given.what else { return Ok(None) };
-            library.label(&given.images, &UserLabel::Class(class.clone()))
+        let act = LabelAct { images, kind: LabelActKind::Label(class.trim().to_owned()), suggested, keys, event: None };
+        save(ctx, act, |library, act| {
+            let LabelActKind::Label(class) = &act.kind else { return Ok(None) };
+            library.label(&act.images, &UserLabel::Class(class.clone()))
         });
     }
 
     /// Rejects a class for an image.
-    pub(super) fn refuse(&mut self, ctx: &mut Context, image: ItemId, class: String) {
+    pub(super) fn reject(&mut self, ctx: &mut Context, image: ItemId, class: String) {
         let Some(labelling) = self.free() else { return };
         labelling.is_saving = true;
-        let given = Given { images: vec![image], what: What::Not(class), suggested: Vec::new(), keys: 1, event: None };
-        say(ctx, given, move |library, given| {
-            let What::Not(class) = &given.what else { return Ok(None) };
-            library.reject(&given.images, class, true)
+        let act = LabelAct { images: vec![image], kind: LabelActKind::Reject(class), suggested: Vec::new(), keys: 1, event: None };
+        save(ctx, act, |library, act| {
+            let LabelActKind::Reject(class) = &act.kind else { return Ok(None) };
+            library.reject(&act.images, class, true)
         });
     }
 
-    fn take_in_given(&mut self, ctx: &Context, given: Option<Given>) {
+    fn take_in_saved(&mut self, ctx: &Context, act: Option<LabelAct>) {
         let Some(labelling) = &mut self.shown else { return };
         labelling.is_saving = false;
-        let Some(given) = given else { return };
-        if let What::Class(_) = given.what {
-            labelling.queue.retain(|id| !given.images.contains(id));
+        let Some(act) = act else { return };
+        if let LabelActKind::Label(_) = act.kind {
+            labelling.queue.retain(|id| !act.images.contains(id));
         }
-        let changes_nothing = given.event.is_none();
-        labelling.given.push(given);
+        let changes_nothing = act.event.is_none();
+        labelling.acts.push(act);
         if changes_nothing {
-            self.think(ctx);
+            self.request_suggestions(ctx);
         }
     }
 
@@ -236,27 +238,27 @@ impl LabellingDesk {
             // All images were skipped: a new round begins.
             labelling.skipped.clear();
         }
-        labelling.given.push(Given { images: vec![image], what: What::Skip, suggested: Vec::new(), keys: 1, event: None });
-        self.think(ctx);
+        labelling.acts.push(LabelAct { images: vec![image], kind: LabelActKind::Skip, suggested: Vec::new(), keys: 1, event: None });
+        self.request_suggestions(ctx);
     }
 
     /// Moves an image to the head of the queue.
     pub(super) fn take_up(&mut self, ctx: &Context, image: ItemId) {
         let Some((state, labelling)) = ctx.state().zip(self.free()) else { return };
         labelling.first(&[image], state);
-        self.think(ctx);
+        self.request_suggestions(ctx);
     }
 
     /// Undoes the last act on the queue, and goes back to its image.
     pub(super) fn go_back(&mut self, ctx: &mut Context) {
         let Some((state, labelling)) = ctx.state().zip(self.free()) else { return };
-        let Some(given) = labelling.given.last().cloned() else {
+        let Some(act) = labelling.acts.last().cloned() else {
             return ctx.tell(note("Nothing to go back to"));
         };
-        let Some(event) = given.event else {
-            labelling.given.pop();
-            labelling.first(&given.images, state);
-            return self.think(ctx);
+        let Some(event) = act.event else {
+            labelling.acts.pop();
+            labelling.first(&act.images, state);
+            return self.request_suggestions(ctx);
         };
         // When the state arrives, the queue puts the image at its head by itself.
         labelling.is_saving = true;
@@ -265,13 +267,13 @@ impl LabellingDesk {
                 let is_last = library.state().history().last().is_some_and(|act| act.id == event);
                 if is_last { library.undo() } else { Ok(None) }
             };
-            let acted = told::act(library, undo, |undone, _| {
+            let acted = library_act::act(library, undo, |undone, _| {
                 Some(match undone {
-                    Some((act, _)) => Told::Logged(done(format!("Undone: {}", act.words))),
+                    Some((act, _)) => NewNotice::Logged(done(format!("Undone: {}", act.words))),
                     None => note("Something else was done since: Ctrl+Z takes that back first").into(),
                 })
             });
-            vec![Message::NotGiven.into(), DeskMessage::Several(acted.told)]
+            vec![Message::NotSaved.into(), DeskMessage::Several(acted.told)]
         });
     }
 
@@ -287,18 +289,18 @@ impl LabellingDesk {
 
     /// Waits until the thread of the advisers has ended.
     pub(super) fn finish(&mut self) {
-        self.labeller.finish();
+        self.thread.finish();
     }
 }
 
 /// Queues a label or a rejection.
-fn say(ctx: &mut Context, given: Given, act: impl FnOnce(&mut Library, &Given) -> Result<Option<EventId>> + Send + 'static) {
+fn save(ctx: &mut Context, act: LabelAct, write: impl FnOnce(&mut Library, &LabelAct) -> Result<Option<EventId>> + Send + 'static) {
     ctx.with_library(move |_, library| {
-        let logged = |event: &Option<EventId>, library: &Library| event.map(|_| Told::Logged(last_act(library)));
-        let acted = told::act(library, |library| act(library, &given), logged);
+        let logged = |event: &Option<EventId>, library: &Library| event.map(|_| NewNotice::Logged(last_act(library)));
+        let acted = library_act::act(library, |library| write(library, &act), logged);
         // This message comes before the new state, so that the queue knows the act that the state
         // contains.
-        let said = acted.outcome.map_or(Message::NotGiven, |event| Message::Given(Given { event, ..given }));
+        let said = acted.outcome.map_or(Message::NotSaved, |event| Message::Saved(LabelAct { event, ..act }));
         vec![said.into(), DeskMessage::Several(acted.told)]
     });
 }

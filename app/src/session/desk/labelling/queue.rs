@@ -24,7 +24,7 @@ pub struct Labelling {
     pub queue: Vec<ItemId>,
     /// The skipped ones of them, which come after all others.
     pub skipped: HashSet<ItemId>,
-    /// Whether the queue is in its order; an order that needs the advisers takes a moment.
+    /// Whether the queue is in its order; an order that needs the advisers takes a snapshot.
     pub is_arranged: bool,
     /// Suggestions for the first images.
     pub suggestions: HashMap<ItemId, Suggestion>,
@@ -32,33 +32,33 @@ pub struct Labelling {
     /// the recogniser.
     pub glances: HashMap<ItemId, (String, f64)>,
     /// How the last label changed the suggestions.
-    pub changed: Changed,
+    pub changed: SuggestionChanges,
     /// Labels that the advisers have learned.
     pub learned: usize,
     /// Whether the advisers are running.
-    pub is_thinking: bool,
+    pub is_computing: bool,
     /// Whether a label is being saved: until then no other act is accepted.
     pub is_saving: bool,
     /// The acts on the queue, the last at the end, without those that were undone.
-    pub given: Vec<Given>,
+    pub acts: Vec<LabelAct>,
     /// The acts that were undone and may be redone.
-    undone: Vec<Given>,
+    undone: Vec<LabelAct>,
     /// The last review of labels.
     pub review: LabelReview,
 }
 
 /// How the last label changed the suggestions.
 #[derive(Clone, Debug, Default)]
-pub struct Changed {
+pub struct SuggestionChanges {
     /// Images whose suggested class has changed.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<ChangedSuggestion>,
     /// How many images were compared.
     pub asked: usize,
 }
 
 /// A change of the class that is suggested for an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct ChangedSuggestion {
     /// The image.
     pub image: ItemId,
     /// The class suggested before.
@@ -78,11 +78,11 @@ pub struct LabelReview {
 
 /// An act on the queue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct LabelAct {
     /// The images.
     pub images: Vec<ItemId>,
     /// The kind of act.
-    pub what: What,
+    pub kind: LabelActKind,
     /// The class that was suggested for each of them, if any.
     pub suggested: Vec<Option<String>>,
     /// Key presses or clicks that it took.
@@ -93,32 +93,32 @@ pub struct Given {
 
 /// The kind of an act on the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum LabelActKind {
     /// The images were labelled with this class.
-    Class(String),
+    Label(String),
     /// This class was rejected.
-    Not(String),
+    Reject(String),
     /// The image was skipped.
     Skip,
 }
 
 /// Statistics of how much work the suggestions saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Meter {
+pub struct LabellingStatistics {
     /// Images labelled here.
     pub labelled: usize,
     /// Those of them whose class was not the suggested one.
     pub corrected: usize,
     /// The accuracy of the suggestions for the last 50 images that had one, or for as many as there
     /// are yet.
-    pub lately: Lately,
+    pub recent: RecentAccuracy,
     /// Key presses that labelling took.
     pub keys: Keys,
 }
 
 /// The accuracy of recent suggestions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lately {
+pub struct RecentAccuracy {
     /// Images whose suggestion was right.
     pub right: usize,
     /// Images in all.
@@ -146,21 +146,22 @@ impl Labelling {
     }
 
     /// The statistics. O(labels given).
-    pub fn meter(&self) -> Meter {
-        let mut meter = Meter::default();
+    pub fn statistics(&self) -> LabellingStatistics {
+        let mut statistics = LabellingStatistics::default();
         let mut right = Vec::new();
-        for given in &self.given {
-            meter.keys.pressed += given.keys;
-            if let What::Class(class) = &given.what {
-                meter.labelled += given.images.len();
-                meter.keys.typing += given.images.len() * (class.chars().count() + 1);
-                meter.corrected += given.suggested.iter().filter(|suggested| suggested.as_ref().is_some_and(|name| name != class)).count();
-                right.extend(given.suggested.iter().flatten().map(|suggested| suggested == class));
+        for act in &self.acts {
+            statistics.keys.pressed += act.keys;
+            if let LabelActKind::Label(class) = &act.kind {
+                statistics.labelled += act.images.len();
+                statistics.keys.typing += act.images.len() * (class.chars().count() + 1);
+                statistics.corrected +=
+                    act.suggested.iter().filter(|suggested| suggested.as_ref().is_some_and(|name| name != class)).count();
+                right.extend(act.suggested.iter().flatten().map(|suggested| suggested == class));
             }
         }
         let lately = &right[right.len().saturating_sub(50)..];
-        meter.lately = Lately { right: lately.iter().filter(|right| **right).count(), of: lately.len() };
-        meter
+        statistics.recent = RecentAccuracy { right: lately.iter().filter(|right| **right).count(), of: lately.len() };
+        statistics
     }
 
     /// The classes suggested for an image with their probabilities, without those that were
@@ -190,19 +191,19 @@ impl Labelling {
     /// Brings the queue in line with the library: labelled images leave it, others that lost their
     /// label come back.
     pub(super) fn refresh(&mut self, state: &State) {
-        let said: HashSet<EventId> = self.given.iter().chain(&self.undone).filter_map(|given| given.event).collect();
+        let said: HashSet<EventId> = self.acts.iter().chain(&self.undone).filter_map(|act| act.event).collect();
         let acts: HashSet<EventId> = state.history().iter().map(|act| act.id).filter(|act| said.contains(act)).collect();
-        let holds = |given: &Given| given.event.is_none_or(|event| acts.contains(&event));
-        let (given, taken_back): (Vec<Given>, Vec<Given>) = std::mem::take(&mut self.given).into_iter().partition(holds);
-        let (again, undone): (Vec<Given>, Vec<Given>) = std::mem::take(&mut self.undone).into_iter().partition(holds);
-        let mut back: Vec<ItemId> = taken_back.iter().flat_map(|given| given.images.clone()).collect();
-        for given in again.iter().filter(|given| matches!(given.what, What::Class(_))) {
-            self.queue.retain(|id| !given.images.contains(id));
+        let holds = |act: &LabelAct| act.event.is_none_or(|event| acts.contains(&event));
+        let (kept, taken_back): (Vec<LabelAct>, Vec<LabelAct>) = std::mem::take(&mut self.acts).into_iter().partition(holds);
+        let (again, undone): (Vec<LabelAct>, Vec<LabelAct>) = std::mem::take(&mut self.undone).into_iter().partition(holds);
+        let mut back: Vec<ItemId> = taken_back.iter().flat_map(|act| act.images.clone()).collect();
+        for act in again.iter().filter(|act| matches!(act.kind, LabelActKind::Label(_))) {
+            self.queue.retain(|id| !act.images.contains(id));
         }
-        self.given = [given, again].concat();
+        self.acts = [kept, again].concat();
         self.undone = [undone, taken_back].concat();
         let may_come: HashSet<EventId> = state.future().iter().map(|act| act.id).collect();
-        self.undone.retain(|given| given.event.is_some_and(|event| may_come.contains(&event)));
+        self.undone.retain(|act| act.event.is_some_and(|event| may_come.contains(&event)));
         let known = |id: &ItemId| state.image(*id).map(|image| &**image);
         let mut queue = std::mem::take(&mut self.queue);
         queue.retain(|id| known(id).is_some_and(|image| self.may_stay(image)));

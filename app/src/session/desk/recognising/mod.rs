@@ -218,7 +218,7 @@ impl Recognising {
         let of_class = |class: &str| state.images().any(|image| image.label() == Some(class));
         if state.classes().into_iter().filter(|(name, _)| of_class(name)).take(2).count() == 2 {
             self.tried_to_judge = true;
-            ctx.ask(Command::Train);
+            ctx.ask(Command::Evaluate);
         }
     }
 }

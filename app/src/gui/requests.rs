@@ -10,7 +10,7 @@ use crate::command::Command;
 
 /// A request, performed before the next frame.
 #[derive(Clone, Debug)]
-pub enum Ask {
+pub enum Request {
     /// Run a command on the desk.
     Command(Command),
     /// Perform an action of a menu, a key or the palette.

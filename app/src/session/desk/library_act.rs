@@ -9,7 +9,7 @@ use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 
 use super::Message;
-use super::notices::{Told, problem};
+use super::notices::{NewNotice, problem};
 use super::view::{Notice, Tone};
 use crate::job::mistake;
 
@@ -26,13 +26,13 @@ pub(super) struct Acted<T> {
 pub(super) fn act<T>(
     library: &mut Library,
     act: impl FnOnce(&mut Library) -> Result<T>,
-    tell: impl FnOnce(&T, &Library) -> Option<Told>,
+    tell: impl FnOnce(&T, &Library) -> Option<NewNotice>,
 ) -> Acted<T> {
     let outcome = contained(|| act(library)).map_err(|words| mistake(&words));
     let mut told = vec![Message::State(library.state().clone())];
     match outcome.and_then(|outcome| outcome.map_err(|error| error.to_string())) {
         Ok(outcome) => {
-            told.extend(tell(&outcome, library).map(Message::Told));
+            told.extend(tell(&outcome, library).map(Message::NewNotice));
             told.extend(library.take_remarks().into_iter().map(|words| problem(words).into()));
             Acted { outcome: Some(outcome), told }
         }

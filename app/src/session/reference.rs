@@ -18,7 +18,7 @@ use crate::command::{Crop, ImageQuery};
 
 /// The image that hits are to resemble.
 #[derive(Clone, Debug)]
-pub struct Like {
+pub struct ReferenceImage {
     /// Its name.
     pub name: String,
     /// The image of the library, if it is one.
@@ -36,7 +36,7 @@ const TURN: usize = 1000;
 /// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
 const CLOSE: u32 = 8192;
 
-impl Like {
+impl ReferenceImage {
     /// A short name: its file's name, or a part of that.
     pub fn short_name(&self) -> String {
         let name = std::path::Path::new(&self.name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -55,13 +55,13 @@ impl Session {
     /// # Errors
     /// As [`tessera_core::picture::Decoder::decode`]; [`tessera_core::Error::Option`] for a part
     /// that is not in the picture or very small.
-    pub fn like(&self, library: &Mutex<Library>, query: &ImageQuery, crop: Option<Crop>) -> Result<Like> {
+    pub fn like(&self, library: &Mutex<Library>, query: &ImageQuery, crop: Option<Crop>) -> Result<ReferenceImage> {
         let state = hold(library).state().clone();
         if let (ImageQuery::Item(id), None) = (query, crop)
             && let Some(image) = state.image(*id)
             && let Some(small) = hold(library).thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg))
         {
-            return Ok(Like::new(image.name(), Some(*id), None, small));
+            return Ok(ReferenceImage::new(image.name(), Some(*id), None, small));
         }
         // A part of a large picture is cropped before shrinking: too few pixels would be left of it
         // otherwise.
@@ -71,7 +71,7 @@ impl Session {
             None => thumbnail::shrink(&from.picture.pixels),
             Some(crop) => thumbnail::shrink(&from.picture.part(crop.0)?),
         };
-        Ok(Like::new(from.name, from.item, crop, part))
+        Ok(ReferenceImage::new(from.name, from.item, crop, part))
     }
 
     /// Indexes the appearances of a library's images, in batches between which the library is
