@@ -73,7 +73,7 @@ fn the_way_through_without_a_window() {
     let mut desk = ready(&world);
     assert_eq!((state(&desk).images().count(), state(&desk).classes().len()), (24, 2));
     let (report, is_stale) = desk.recognising().report().unwrap();
-    assert_eq!((report.accuracy(), is_stale), (Some(1.0), false));
+    assert_eq!((report.accuracy.as_ref().map(|accuracy| accuracy.overall.value), is_stale), (Some(1.0), false));
 
     let id = state(&desk).images().next().unwrap().id;
     let before = label_of(&desk, id).unwrap().to_owned();

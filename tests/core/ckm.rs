@@ -1,5 +1,6 @@
 //! The compositional kernel machine against brute force, rebuilding and its own parts.
 
+mod class_terms;
 mod confidence;
 mod own;
 mod refusals;
@@ -7,7 +8,7 @@ mod refusals;
 use image::RgbImage;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use tessera_core::ckm::confidence::held_out;
+use tessera_core::ckm::confidence::judge;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::presets::Preset;
@@ -488,7 +489,7 @@ fn threads_do_not_change_an_answer() {
         pool.install(|| {
             let ckm = machine(Preset::Mixed.options(), 60);
             let query = ckm.elements(&scene(99, 128, 128).into()).unwrap();
-            let judged = held_out(&ckm, 20, &mut random::seeded(3), &Progress::default()).unwrap();
+            let judged = judge(&ckm, 20, &mut random::seeded(3), Vec::new(), &Progress::default()).unwrap();
             (ckm.scores(&query, Without::Nothing), judged)
         })
     };

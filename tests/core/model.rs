@@ -21,7 +21,7 @@ fn recogniser(n: u32) -> RecogniserModel {
     RecogniserModel {
         ckm: Arc::new(machine(Preset::Mixed.options(), n)),
         calibration: Calibration { offset: 0.1, slope: 12.5, n: 9 },
-        metrics: Metrics { held_out_accuracy: Some(0.75), held_out: 9, objects_unknown: 2 },
+        metrics: Metrics { held_out_accuracy: Some(0.75), held_out: 9, objects_unknown: 2, ..Metrics::default() },
         root: "/somewhere/ümlaut".into(),
     }
 }

@@ -164,6 +164,15 @@ pub(super) enum Elements {
     Mixed,
 }
 
+/// What is added to the scores of classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Terms {
+    /// Terms fitted to training images whose object is left out
+    Fitted,
+    /// Nothing
+    None,
+}
+
 /// The weights of elements.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Weights {
@@ -313,6 +322,9 @@ pub(super) struct EvalCkm {
     /// How the best training elements are found
     #[arg(long, value_enum, default_value_t = Search::Exact)]
     pub(super) search: Search,
+    /// What is added to the scores of classes to make up for their size and clutter
+    #[arg(long, value_enum, default_value_t = Terms::Fitted)]
+    pub(super) class_terms: Terms,
     /// Print the options the machine would be built with, as RON, and stop
     #[arg(long)]
     pub(super) print_options: bool,

@@ -222,10 +222,11 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
         |explanation: &Explanation| -> Value { explanation.contributions.iter().map(|c| contribution_json(told.answerer, c)).collect() };
     if let Some(explanation) = told.explanations.first() {
         line["contributions"] = contributions(explanation);
+        line["class_term"] = json!(explanation.term);
     }
     if let Some(explanation) = told.explanations.get(1) {
         line["runner_up"] = json!({"class": model.ckm.classes()[explanation.class.index()].name, "score": explanation.score,
-            "contributions": contributions(explanation)});
+            "contributions": contributions(explanation), "class_term": explanation.term});
     }
     line
 }
@@ -262,6 +263,9 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
         for (i, (kind, (count, sum))) in by_kind(model, explanation).into_iter().enumerate() {
             let _ = write!(text, "{} {sum:.3} from {count} {kind}", if i == 0 { "" } else { "," });
         }
+        if explanation.term != 0.0 {
+            let _ = write!(text, ", and {:+.3} as the term of the class", explanation.term);
+        }
     }
     let pieces = match explanations {
         [] => return text,
@@ -274,10 +278,15 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
     for (c, lead) in pieces.iter().take(TOLD) {
         let _ = write!(text, "\n  {lead:+9.3}  {}", piece(model, c));
     }
+    if let [best, second, ..] = explanations
+        && best.term != second.term
+    {
+        let _ = write!(text, "\n  {:+9.3}  the difference of the two classes' terms", best.term - second.term);
+    }
     let (rest, sum) = pieces.iter().skip(TOLD).fold((0, 0.0), |(n, sum), (_, lead)| (n + 1, sum + lead));
     let _ = write!(text, "\n  {sum:+9.3}  the other {rest} pieces together");
     text.push_str(
-        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; pair bonus: a neighbour comes from the same image)",
+        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; pair bonus: a neighbour comes from the same image; term of the class: makes up for how many images it has and how much is on them)",
     );
     text
 }

@@ -4,17 +4,18 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use serde_json::json;
+use tessera_core::ckm::accuracy::{Accuracy, Estimate};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::features::OrbOptions;
 
-use super::args::{Eval, EvalCkm, Features, Search};
+use super::args::{self, Eval, EvalCkm, Features, Search};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{open_options, options};
 use super::{Done, evaluate_memories, evaluate_online};
 use crate::session::Session;
-use crate::session::experiment::{Outcome, TestSplit};
+use crate::session::experiment::{Outcome, Terms, TestSplit};
 
 pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Done> {
     match command {
@@ -74,6 +75,10 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         return Ok(Done::Whole);
     }
     let Search::Exact = arguments.search;
+    let terms = match arguments.class_terms {
+        args::Terms::Fitted => Terms::Fitted,
+        args::Terms::None => Terms::None,
+    };
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let split = match (&arguments.train, &arguments.test, &arguments.data) {
         (Some(train), Some(test), _) => TestSplit::Folders { train, test },
@@ -81,7 +86,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
-    let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options))?;
+    let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options, terms))?;
     let Outcome { mut learned, mut tested, model_bytes, skipped } = outcome;
     failures.skipped(&skipped)?;
     for failed in learned.failed.drain(..).chain(tested.failed.drain(..)) {
@@ -89,17 +94,24 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
     }
     let n_train = learned.ckm.examples().count();
     let done = failures.finish(n_train + tested.n())?;
+    let accuracy = tested.estimate();
+    let told = |estimate: fn(&Accuracy) -> Estimate| {
+        accuracy.as_ref().map_or_else(|| "-".into(), |a| format!("{:.4} +- {:.4}", estimate(a).value, estimate(a).spread))
+    };
     out.answer(
         || {
-            json!({"accuracy": tested.accuracy(), "n_train": n_train, "n_test": tested.n(),
+            json!({"accuracy": tested.accuracy(), "accuracy_spread": accuracy.as_ref().map(|a| a.overall.spread),
+                "mean_recall": accuracy.as_ref().map(|a| a.mean_recall.value),
+                "mean_recall_spread": accuracy.as_ref().map(|a| a.mean_recall.spread), "n_train": n_train, "n_test": tested.n(),
                 "classes": learned.ckm.classes().len(), "elements": learned.ckm.n_elements(),
                 "train_ms_per_image": learned.ms_per_image(), "learn_ms_per_image": 0.0, "test_ms_per_image": tested.ms_per_image(),
                 "model_bytes": model_bytes, "confusion": {"classes": tested.classes, "counts": tested.confusion}})
         },
         || {
             format!(
-                "accuracy {:.4} on {} images, after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB)\n{}",
-                tested.accuracy(),
+                "accuracy {}, mean over classes {}, on {} images, after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB)\n{}",
+                told(|a| a.overall),
+                told(|a| a.mean_recall),
                 tested.n(),
                 learned.ckm.classes().len(),
                 learned.ms_per_image(),

@@ -102,12 +102,23 @@ fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<
     out.answer(
         || {
             json!({"images": images, "classes": classes, "elements": elements, "held_out_accuracy": metrics.held_out_accuracy,
+                "held_out_spread": metrics.held_out_spread,
+                "held_out_mean_recall": metrics.held_out_mean_recall.map(|recall| recall.value),
+                "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
                 "held_out": metrics.held_out, "objects_unknown": metrics.objects_unknown, "failed": failed,
                 "train_ms_per_image": ms, "model": to.to_string_lossy()})
         },
         || {
             let accuracy = match metrics.held_out_accuracy {
-                Some(accuracy) => format!("{:.1} % right on {} images judged {}", 100.0 * accuracy, metrics.held_out, without(recogniser)),
+                Some(accuracy) => {
+                    let spread = metrics.held_out_spread.map_or_else(String::new, |spread| format!(" +- {:.1}", 100.0 * spread));
+                    let mean = metrics.held_out_mean_recall.map_or_else(String::new, |recall| {
+                        format!(" (mean over classes {:.1} +- {:.1} %)", 100.0 * recall.value, 100.0 * recall.spread)
+                    });
+                    let of = if metrics.held_out < images { format!(" of {images}") } else { String::new() };
+                    let judged = metrics.held_out;
+                    format!("{:.1}{spread} % right{mean}, on {judged}{of} images judged {}", 100.0 * accuracy, without(recogniser))
+                }
                 None => "no class has two objects to judge it by".into(),
             };
             let ms = ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms an image"));

@@ -11,6 +11,7 @@ use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
+use super::train::JUDGED;
 
 /// How images are split into training and test images.
 pub enum TestSplit<'a> {
@@ -40,6 +41,15 @@ pub enum TestSplit<'a> {
     },
 }
 
+/// Whether classes get terms that make up for their size and clutter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terms {
+    /// Terms fitted to left-out training images.
+    Fitted,
+    /// No terms.
+    None,
+}
+
 /// The outcome of an experiment.
 pub struct Outcome {
     /// The machine and statistics of its training.
@@ -57,12 +67,12 @@ impl Session {
     ///
     /// # Errors
     /// As [`Dataset::open`], [`recognition::learn`] and [`recognition::test`].
-    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &CkmOptions) -> Result<Outcome> {
+    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &CkmOptions, terms: Terms) -> Result<Outcome> {
         self.pool.install(|| {
             let (learned, tested, skipped) = match *split {
                 TestSplit::Folders { train, test } => {
                     let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
-                    let learned = self.learn(&train, |_| true, options)?;
+                    let learned = self.learn(&train, |_| true, options, terms)?;
                     let tested = self.test(&learned.ckm, &test, |_| true)?;
                     (learned, tested, [train.skipped, test.skipped].concat())
                 }
@@ -72,15 +82,15 @@ impl Session {
                     if !(0..data.items.len()).any(is_tested) {
                         return Err(nothing_to_test("--test-instances", format!("{test:?}, which no name has")));
                     }
-                    let learned = self.learn(&data, |i| !is_tested(i), options)?;
+                    let learned = self.learn(&data, |i| !is_tested(i), options, terms)?;
                     let tested = self.test(&learned.ckm, &data, is_tested)?;
                     (learned, tested, data.skipped)
                 }
                 TestSplit::LeaveObjectOut { data, without, limit } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
-                    let learned = self.learn(&data, is_looked_at, options)?;
-                    let tested = self.leave_object_out(&learned.ckm, limit)?;
+                    let learned = self.learn(&data, is_looked_at, options, Terms::None)?;
+                    let tested = self.leave_object_out(&learned.ckm, limit, terms)?;
                     (learned, tested, data.skipped)
                 }
             };
@@ -96,15 +106,20 @@ impl Session {
         })
     }
 
-    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions) -> Result<Learned> {
-        recognition::learn(data, keep, options, &*self.decoder, &self.progress)
+    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions, terms: Terms) -> Result<Learned> {
+        let mut learned = recognition::learn(data, keep, options, &*self.decoder, &self.progress)?;
+        if terms == Terms::Fitted {
+            let judgement = confidence::judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+            learned.ckm.set_terms(judgement.terms);
+        }
+        Ok(learned)
     }
 
     fn test(&self, ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool) -> Result<RecognitionScores> {
         recognition::test(ckm, data, keep, &*self.decoder, &self.progress)
     }
 
-    fn leave_object_out(&self, ckm: &Ckm, limit: usize) -> Result<RecognitionScores> {
+    fn leave_object_out(&self, ckm: &Ckm, limit: usize, terms: Terms) -> Result<RecognitionScores> {
         if ckm.examples().all(|(_, example)| example.group.is_none()) {
             return Err(Error::Option {
                 name: "data",
@@ -114,7 +129,8 @@ impl Session {
         }
         let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
         let start = std::time::Instant::now();
-        for judged in confidence::held_out(ckm, limit, &mut random::seeded(self.seed), &self.progress)? {
+        let judgement = confidence::judge(ckm, limit, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+        for judged in if terms == Terms::Fitted { judgement.held_out } else { judgement.raw } {
             tested.count(&ckm.classes()[judged.class.index()].name, &ckm.classes()[judged.predicted.index()].name);
         }
         tested.time = start.elapsed();

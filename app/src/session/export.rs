@@ -71,7 +71,8 @@ impl Session {
             (library.state().clone(), model, library.elements_of(&unlabelled)?)
         };
         check_new(to, |line| line.starts_with(begins))?;
-        let judged = self.pool.install(|| confidence::held_out(&model.ckm, usize::MAX, &mut random::seeded(self.seed), &self.progress))?;
+        let judge = || confidence::judge(&model.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
+        let judged = self.pool.install(judge)?.held_out;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
         let mut rows = Vec::new();

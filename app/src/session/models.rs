@@ -38,15 +38,16 @@ struct Kept {
 
 impl Session {
     /// Evaluates the recogniser of a library on its own images, each with its object left out, and
-    /// stores the report.
+    /// stores the report. When the library has not changed since the last report, that one is
+    /// extended to twice as many images.
     ///
     /// # Errors
     /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
     pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
-        let (ckm, looks, folder, at) = {
+        let (ckm, looks, folder, at, last) = {
             let library = hold(library);
             let ckm = Arc::clone(library.recogniser().ckm());
-            (ckm, library.perceptual_hashes()?, library.folder().to_owned(), library.state().last_event())
+            (ckm, library.perceptual_hashes()?, library.folder().to_owned(), library.state().last_event(), last_report(&library))
         };
         if ckm.classes().len() < 2 {
             let found = match ckm.classes() {
@@ -56,10 +57,12 @@ impl Session {
             return Err(Error::data(&folder, "images of two classes or more", found, "label some images of another class"));
         }
         let images = ckm.examples().count();
-        let limit = (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0);
+        // Judging again without a change goes on: twice as many images are judged.
+        let known = last.filter(|(event, _)| *event == at).map(|(_, report)| report.raw).unwrap_or_default();
+        let limit = (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0).max(2 * known.len());
         let report = self.pool.install(|| -> Result<Report> {
-            let held_out = confidence::held_out(&ckm, limit, &mut random::seeded(self.seed), &self.progress)?;
-            Ok(Report::new(&ckm, &held_out, &looks))
+            let judgement = confidence::judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
+            Ok(Report::new(&ckm, judgement, &looks))
         })?;
         let kept = Kept { event: at, report };
         // A report that cannot be stored is still returned.
@@ -75,13 +78,15 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
     Some((kept.event, kept.report))
 }
 
-/// The recogniser of a library in its current state, with the calibration of the last report. The
-/// machine is shared, not copied.
+/// The recogniser of a library in its current state, with the calibration and the class terms of
+/// the last report. Its training images are shared, not copied.
 pub fn live_recogniser(library: &Library) -> RecogniserModel {
-    let report = last_report(library);
-    let (calibration, metrics) =
-        report.map_or((Calibration::default(), Metrics::default()), |(_, report)| (report.calibration, report.metrics()));
-    RecogniserModel { ckm: Arc::clone(library.recogniser().ckm()), calibration, metrics, root: String::new() }
+    let mut ckm = Arc::clone(library.recogniser().ckm());
+    let Some((_, report)) = last_report(library) else {
+        return RecogniserModel { ckm, calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() };
+    };
+    Arc::make_mut(&mut ckm).set_terms(report.terms.clone());
+    RecogniserModel { ckm, calibration: report.calibration, metrics: report.metrics(), root: String::new() }
 }
 
 /// The recogniser of a library as a model to be saved, with names of its images that can be
@@ -91,7 +96,9 @@ pub fn live_recogniser(library: &Library) -> RecogniserModel {
 /// As [`Library::model`].
 pub fn model(library: &Library) -> Result<RecogniserModel> {
     let live = live_recogniser(library);
-    library.model(live.calibration, live.metrics)
+    let mut model = library.model(live.calibration, live.metrics)?;
+    Arc::make_mut(&mut model.ckm).set_terms(live.ckm.terms().clone());
+    Ok(model)
 }
 
 /// Saves a model as a folder, or as one file where the name ends in `.tessera-model`. Returns the

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tessera_core::Result;
 use tessera_core::ckm::CkmOptions;
+use tessera_core::ckm::accuracy::Accuracy;
 use tessera_core::ckm::confidence::{self, Calibration};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::data::{Dataset, OpenOptions};
@@ -43,15 +44,14 @@ impl Session {
             let data = Dataset::open(folder, open, &self.progress)?;
             let learned = recognition::learn(&data, |_| true, options, &*self.decoder, &self.progress)?;
             let train_ms_per_image = learned.ms_per_image();
-            let Learned { ckm, failed, featureless, .. } = learned;
-            let judged = confidence::held_out(&ckm, JUDGED, &mut random::seeded(self.seed), &self.progress)?;
-            let metrics = Metrics {
-                held_out_accuracy: (!judged.is_empty()).then(|| confidence::accuracy(&judged)),
-                held_out: judged.len(),
-                objects_unknown: ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
-            };
+            let Learned { mut ckm, failed, featureless, .. } = learned;
+            let judgement = confidence::judge(&ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+            let judged = &judgement.held_out;
+            let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
+            let metrics = Metrics::new(Accuracy::of(&ckm, judged).as_ref(), judged.len(), objects_unknown);
+            let calibration = Calibration::fit(judged);
+            ckm.set_terms(judgement.terms);
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
-            let calibration = Calibration::fit(&judged);
             let recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root: root.to_string_lossy().into_owned() };
             Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image })
         })

@@ -1,10 +1,13 @@
 //! Confidence: how often a lead of this size was right on holdout images, whose object the machine
 //! had not seen.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::class_terms::ClassTerms;
 use super::{Ckm, Scores};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
@@ -12,7 +15,7 @@ use crate::progress::Progress;
 use crate::random::Rng;
 
 /// A training image's scores by a machine that has not seen its object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     /// The image.
     pub id: ItemId,
@@ -24,18 +27,56 @@ pub struct HeldOut {
     pub scores: Scores,
 }
 
-/// Scores at most `limit` training images (a random choice of `rng` when there are more), each with
-/// its whole group left out, or where no group is known itself. Images whose class has no other
-/// group cannot be judged and are left out. Equal on any number of threads. O(limit * query
-/// elements * training elements).
+/// The machine's answers about training images whose objects it had not seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// The images, each scored with class terms that were fitted without its object.
+    pub held_out: Vec<HeldOut>,
+    /// The class terms, fitted to all of them.
+    pub terms: ClassTerms,
+    /// The images with their scores without class terms, from which judging can go on.
+    pub raw: Vec<HeldOut>,
+}
+
+/// The folds in which class terms are fitted for judging.
+const FOLDS: usize = 5;
+
+/// Judges a machine on at most `limit` of its training images, each with its whole group left out,
+/// or where no group is known itself, and fits the terms of its classes, which are not set. When
+/// there are more images, as many of each class are chosen at random, as far as it has them. Images
+/// whose class has no other group cannot be judged and are left out. `known` are images that were
+/// judged by the same machine before: with the same generator and a larger limit they are among
+/// those chosen, and are not scored again. What the machine's own terms are does not matter. Equal
+/// on any number of threads. O(limit * query elements * training elements).
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
-pub fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, progress: &Progress) -> Result<Vec<HeldOut>> {
+pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Judgement> {
+    let raw = held_out(ckm, limit, rng, known, progress)?;
+    let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
+    let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
+    let object = |held: &HeldOut| match groups.get(&held.id).copied().flatten() {
+        Some(group) => (Some(group), ItemId(0)),
+        None => (None, held.id),
+    };
+    let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
+    Ok(Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw })
+}
+
+/// The images of [`judge`] with their scores without class terms.
+fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
+    let bare: Ckm;
+    let ckm = if ckm.terms().is_empty() {
+        ckm
+    } else {
+        let mut without = ckm.clone();
+        without.set_terms(ClassTerms::default());
+        bare = without;
+        &bare
+    };
     let examples: Vec<_> = ckm.examples().collect();
-    let mut chosen: Vec<usize> =
-        if limit < examples.len() { sample(rng, examples.len(), limit).into_vec() } else { (0..examples.len()).collect() };
-    chosen.sort_unstable();
+    let there: BTreeSet<ItemId> = known.iter().map(|held| held.id).collect();
+    let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(|&i| !there.contains(&examples[i].1.id)).collect();
     progress.begin("Judging each image without its object", chosen.len() as u64);
     let judge = |&i: &usize| -> Result<Option<HeldOut>> {
         progress.step()?;
@@ -48,13 +89,26 @@ pub fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, progress: &Progress) -> 
         Ok(predicted.map(|predicted| HeldOut { id: example.id, class, predicted, scores }))
     };
     let judged: Vec<Option<HeldOut>> = chosen.par_iter().map(judge).collect::<Result<_>>()?;
-    Ok(judged.into_iter().flatten().collect())
+    let mut all: Vec<HeldOut> = known.into_iter().chain(judged.into_iter().flatten()).collect();
+    all.sort_by_key(|held| (held.class, held.id));
+    Ok(all)
 }
 
-/// The share of right answers; 0 when there are none at all.
-pub fn accuracy(held_out: &[HeldOut]) -> f64 {
-    let right = held_out.iter().filter(|h| h.class == h.predicted).count();
-    if held_out.is_empty() { 0.0 } else { right as f64 / held_out.len() as f64 }
+/// At most `limit` training images, as many of each class as far as it has them, in order.
+fn choose(ckm: &Ckm, limit: usize, rng: &mut Rng) -> Vec<usize> {
+    let mut first = 0;
+    let mut turns = Vec::new();
+    for (c, class) in ckm.classes().iter().enumerate() {
+        let n = class.examples.len();
+        // All of them are drawn, so that a larger limit adds to the choice.
+        let of_class = sample(rng, n, n);
+        turns.extend(of_class.into_iter().enumerate().map(|(turn, i)| (turn, c, first + i)));
+        first += n;
+    }
+    turns.sort_unstable();
+    let mut chosen: Vec<usize> = turns.into_iter().take(limit).map(|(.., i)| i).collect();
+    chosen.sort_unstable();
+    chosen
 }
 
 /// A logistic curve from margin to the probability of being right.

@@ -52,14 +52,17 @@ pub struct Explanation {
     pub class: ClassId,
     /// Its score.
     pub score: f64,
-    /// One for each element of the query, the largest first; their values sum to the score.
+    /// The class's term (see [`super::class_terms`]), which is part of the score.
+    pub term: f64,
+    /// One for each element of the query, the largest first; their values and the term sum to the
+    /// score.
     pub contributions: Vec<Contribution>,
 }
 
 impl Explanation {
     /// What favours this class over another: each contribution with its lead over the same query
     /// element's value for `other`, the largest lead first. The leads sum to the difference of the
-    /// scores.
+    /// scores less that of the terms.
     pub fn against<'a>(&'a self, other: &Self) -> Vec<(&'a Contribution, f64)> {
         let theirs: BTreeMap<(usize, usize), f64> = other.contributions.iter().map(|c| ((c.kind, c.element), c.value)).collect();
         let lead = |c: &'a Contribution| (c, c.value - theirs.get(&(c.kind, c.element)).copied().unwrap_or(0.0));
@@ -81,7 +84,8 @@ impl Ckm {
         let mut explanations = Vec::new();
         for &class in classes.iter().filter(|class| counts.get(class.index()).is_some_and(|&n| n > 0)) {
             let mut contributions = Vec::new();
-            let mut score = 0.0;
+            let term = self.mass(query) * self.terms.of(&self.classes[class.index()].name);
+            let mut score = term;
             for (k, (value, decomposition)) in self.roots(&evidence, class.index()).enumerate() {
                 score += value;
                 let kernel = self.options.kinds[k].kernel;
@@ -106,7 +110,7 @@ impl Ckm {
                 }
             }
             contributions.sort_by(|a, b| b.value.total_cmp(&a.value).then((a.kind, a.element).cmp(&(b.kind, b.element))));
-            explanations.push(Explanation { class, score, contributions });
+            explanations.push(Explanation { class, score, term, contributions });
         }
         explanations
     }

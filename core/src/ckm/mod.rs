@@ -40,6 +40,8 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+pub mod accuracy;
+pub mod class_terms;
 mod compare;
 pub mod confidence;
 pub mod element;
@@ -60,9 +62,11 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
+use class_terms::ClassTerms;
 use compare::Queries;
 use element::{Cut, Elements};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use spf::{Architecture, Evidence};
 
 pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
@@ -125,16 +129,17 @@ pub struct Ckm {
     /// The working size and the kinds of its elements.
     cut: Arc<Cut>,
     classes: Vec<Class>,
+    terms: ClassTerms,
 }
 
 /// The scores of a query.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// One for each class, in the machine's order; `None` for a class that has no training image
     /// but those left out.
     pub of: Vec<Option<f64>>,
     /// For each class, the number of training images that were not left out.
-    examples: Vec<usize>,
+    pub examples: Vec<usize>,
     /// The total weight of the query's elements: a score divided by it is the mean over elements.
     pub mass: f64,
 }
@@ -186,7 +191,7 @@ impl Ckm {
     pub fn new(options: CkmOptions) -> Result<Self> {
         options.check()?;
         let cut = Cut::of(options.side, &options.kinds);
-        Ok(Self { options, cut, classes: Vec::new() })
+        Ok(Self { options, cut, classes: Vec::new(), terms: ClassTerms::default() })
     }
 
     /// The options that the machine was built with.
@@ -250,9 +255,21 @@ impl Ckm {
         let Some((class, at)) = place else { return false };
         self.classes[class].examples.remove(at);
         if self.classes[class].examples.is_empty() {
-            self.classes.remove(class);
+            let class = self.classes.remove(class);
+            self.terms.remove(&class.name);
         }
         true
+    }
+
+    /// What is added to the scores of the classes. None until they are set, and none for a class
+    /// that is new since.
+    pub fn terms(&self) -> &ClassTerms {
+        &self.terms
+    }
+
+    /// Sets what is added to the scores of the classes: see [`confidence::judge`].
+    pub fn set_terms(&mut self, terms: ClassTerms) {
+        self.terms = terms;
     }
 
     /// The score of each class; no class has one for elements that were cut for a machine of
@@ -266,11 +283,13 @@ impl Ckm {
         let evidence = self.evidence(query, without);
         let examples = self.counts(without);
         let score = |c: usize| (examples[c] > 0).then(|| self.roots(&evidence, c).map(|(value, _)| value).sum());
-        Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) }
+        let mut scores = Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) };
+        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), &mut scores);
+        scores
     }
 
     /// The scores of a query by parts of the machine, each as by a machine that was trained on the
-    /// images of that part alone; `holds(part, image)` tells whether a part has an image. Each
+    /// images of that part alone, and without class terms; `holds(part, image)` tells whether a part has an image. Each
     /// comparison of two images is made once for all parts. O(query elements * training elements),
     /// and O(query elements) for each image of each part.
     pub fn scores_by_parts(&self, query: &Elements, parts: usize, holds: impl Fn(usize, ItemId) -> bool) -> Vec<Scores> {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
+use super::accuracy::{Accuracy, Estimate};
+use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, Values};
 use super::{Ckm, CkmOptions, Example};
@@ -38,11 +40,30 @@ pub struct Metrics {
     /// Accuracy on training images with their whole object left out; `None` when none could be
     /// judged.
     pub held_out_accuracy: Option<f64>,
+    /// The standard error of that.
+    #[serde(default)]
+    pub held_out_spread: Option<f64>,
+    /// The mean of the classes' recalls on the same images, and its standard error.
+    #[serde(default)]
+    pub held_out_mean_recall: Option<Estimate>,
     /// Images it was measured on.
     pub held_out: usize,
     /// Training images whose object was not known: their near copies were not left out, so the
     /// accuracy is too high.
     pub objects_unknown: usize,
+}
+
+impl Metrics {
+    /// What a model file says of an accuracy that was measured on `held_out` images.
+    pub fn new(accuracy: Option<&Accuracy>, held_out: usize, objects_unknown: usize) -> Self {
+        Self {
+            held_out_accuracy: accuracy.map(|accuracy| accuracy.overall.value),
+            held_out_spread: accuracy.map(|accuracy| accuracy.overall.spread),
+            held_out_mean_recall: accuracy.map(|accuracy| accuracy.mean_recall),
+            held_out,
+            objects_unknown,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,6 +77,8 @@ struct Head {
     elements: usize,
     calibration: Calibration,
     metrics: Metrics,
+    #[serde(default, skip_serializing_if = "ClassTerms::is_empty")]
+    class_terms: ClassTerms,
 }
 
 impl RecogniserModel {
@@ -86,6 +109,7 @@ impl RecogniserModel {
             elements: self.ckm.n_elements(),
             calibration: self.calibration,
             metrics: self.metrics,
+            class_terms: self.ckm.terms().clone(),
         };
         let weights = safetensors::serialize(tensors(&self.ckm), None)
             .map_err(|error| Error::data(folder, "weights that can be written down", error.to_string(), "train with fewer images"))?;
@@ -106,6 +130,9 @@ impl RecogniserModel {
         if !(offset.is_finite() && slope.is_finite() && slope >= 0.0) {
             return Err(refuse(format!("a curve of confidence with offset {offset} and slope {slope}")));
         }
+        if !head.class_terms.are_finite() {
+            return Err(refuse("class terms that are no numbers".into()));
+        }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
         read_examples(&mut ckm, &head.classes, head.images, &Reader(&tensors)).map_err(refuse)?;
@@ -114,6 +141,7 @@ impl RecogniserModel {
         if (images, elements) != (head.images, head.elements) {
             return Err(refuse(format!("{images} images of {elements} elements, not {} of {}", head.images, head.elements)));
         }
+        ckm.set_terms(head.class_terms);
         Ok(Self { ckm: Arc::new(ckm), calibration: head.calibration, metrics: head.metrics, root: head.root })
     }
 }

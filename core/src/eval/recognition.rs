@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::Failed;
+use crate::ckm::accuracy::Accuracy;
 use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, CkmOptions, Example, Without};
 use crate::data::{Dataset, ImageSource, Item};
@@ -129,6 +130,12 @@ impl RecognitionScores {
     pub fn accuracy(&self) -> f64 {
         let right: u32 = (0..self.classes.len()).map(|c| self.confusion[c][c]).sum();
         if self.n() == 0 { 0.0 } else { f64::from(right) / self.n() as f64 }
+    }
+
+    /// The accuracy with its spread; `None` when there are no answers. Images count as independent.
+    pub fn estimate(&self) -> Option<Accuracy> {
+        let of = |c: usize| (self.confusion[c][c] as usize, self.confusion[c].iter().sum::<u32>() as usize);
+        Accuracy::of_counts(&(0..self.classes.len()).map(of).collect::<Vec<_>>())
     }
 
     /// Milliseconds for each image that was answered.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ckm::Ckm;
-use crate::ckm::confidence::{Calibration, HeldOut};
+use crate::ckm::accuracy::Accuracy;
+use crate::ckm::class_terms::ClassTerms;
+use crate::ckm::confidence::{Calibration, HeldOut, Judgement};
 use crate::ckm::model::Metrics;
 use crate::descriptor::Descriptor;
 use crate::hamming::HammingScan;
@@ -28,6 +30,15 @@ pub struct Report {
     pub images: usize,
     /// Training images whose object is not known: near copies of them may have been left in.
     pub objects_unknown: usize,
+    /// How often the recogniser is right on new objects; `None` when no image was judged.
+    #[serde(default)]
+    pub accuracy: Option<Accuracy>,
+    /// The terms of the classes, fitted to the judged images.
+    #[serde(default)]
+    pub terms: ClassTerms,
+    /// The judged images with their scores, from which judging can go on.
+    #[serde(default)]
+    pub raw: Vec<HeldOut>,
     /// Judged images with a near copy among the images they were judged by, each with that copy.
     pub leaks: Vec<(ItemId, ItemId)>,
 }
@@ -62,12 +73,13 @@ impl Report {
     /// A report on judged images. `perceptual_hashes` are the perceptual hashes of training images
     /// (see [`crate::picture::perceptual_hash`]); images without one are taken to have no near
     /// copies. O(judged * images) for those.
-    pub fn new(ckm: &Ckm, held_out: &[HeldOut], perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Self {
+    pub fn new(ckm: &Ckm, judgement: Judgement, perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Self {
+        let Judgement { held_out, terms, raw } = judgement;
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
-        let calibration = Calibration::fit(held_out);
+        let calibration = Calibration::fit(&held_out);
         let mut confusion = vec![vec![0; classes.len()]; classes.len()];
         let mut judged = Vec::with_capacity(held_out.len());
-        for held in held_out {
+        for held in &held_out {
             confusion[held.class.index()][held.predicted.index()] += 1;
             let confidence = calibration.confidence(&held.scores);
             judged.push(Judged { image: held.id, class: held.class.0, predicted: held.predicted.0, confidence });
@@ -79,14 +91,11 @@ impl Report {
             images: ckm.examples().count(),
             objects_unknown: ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
             leaks: leaks(ckm, &judged, perceptual_hashes),
+            accuracy: Accuracy::of(ckm, &held_out),
+            terms,
+            raw,
             judged,
         }
-    }
-
-    /// The share of judged images that were right; `None` when none was judged.
-    pub fn accuracy(&self) -> Option<f64> {
-        let right = self.judged.iter().filter(|judged| judged.class == judged.predicted).count();
-        (!self.judged.is_empty()).then(|| right as f64 / self.judged.len() as f64)
     }
 
     /// Precision and recall of each class.
@@ -104,7 +113,7 @@ impl Report {
 
     /// The metrics of this report that a model file holds.
     pub fn metrics(&self) -> Metrics {
-        Metrics { held_out_accuracy: self.accuracy(), held_out: self.judged.len(), objects_unknown: self.objects_unknown }
+        Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown)
     }
 }
 

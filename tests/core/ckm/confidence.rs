@@ -2,7 +2,8 @@
 
 use rand::RngExt;
 use tessera_core::ckm::Example;
-use tessera_core::ckm::confidence::{Calibration, accuracy, held_out};
+use tessera_core::ckm::accuracy::Accuracy;
+use tessera_core::ckm::confidence::{Calibration, judge};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ids::ItemId;
 use tessera_core::progress::Progress;
@@ -16,22 +17,23 @@ fn a_class_with_one_object_cannot_be_judged() {
     let mut ckm = machine(Preset::Hog.options(), 18);
     let elements = ckm.elements(&scene(500, 96, 96).into()).unwrap();
     ckm.add("lonely", Example { id: ItemId(500), name: "x.png".into(), group: Some("lonely/1".into()), elements }).unwrap();
-    let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
+    let judged = judge(&ckm, usize::MAX, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap().held_out;
     assert_eq!(judged.len(), 18);
-    assert!((0.0..=1.0).contains(&accuracy(&judged)));
+    assert!((0.0..=1.0).contains(&Accuracy::of(&ckm, &judged).unwrap().overall.value));
 }
 
 #[test]
 fn a_larger_lead_is_never_less_certain() {
     let ckm = machine(Preset::Mixed.options(), 36);
-    let judged = held_out(&ckm, usize::MAX, &mut random::seeded(0), &Progress::default()).unwrap();
+    let judged = judge(&ckm, usize::MAX, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap().held_out;
     let calibration = Calibration::fit(&judged);
     assert!(calibration.slope >= 0.0 && calibration.offset.is_finite());
     let mut by_margin: Vec<_> = judged.iter().map(|h| (h.scores.margin(), calibration.confidence(&h.scores))).collect();
     by_margin.sort_by(|a, b| a.0.total_cmp(&b.0));
     assert!(by_margin.windows(2).all(|pair| pair[0].1 <= pair[1].1));
     let mean = by_margin.iter().map(|p| p.1).sum::<f64>() / by_margin.len() as f64;
-    assert!((mean - accuracy(&judged)).abs() < 0.1, "confidence {mean} on average, accuracy {}", accuracy(&judged));
+    let accuracy = Accuracy::of(&ckm, &judged).unwrap().overall.value;
+    assert!((mean - accuracy).abs() < 0.1, "confidence {mean} on average, accuracy {accuracy}");
 }
 
 fn logistic(t: f64) -> f64 {
@@ -79,6 +81,6 @@ fn without_contrast_the_curve_is_the_share_drawn_in() {
 fn judging_can_be_cancelled() {
     let progress = Progress::default();
     progress.cancel();
-    let outcome = held_out(&machine(Preset::Colour.options(), 9), 5, &mut random::seeded(0), &progress);
+    let outcome = judge(&machine(Preset::Colour.options(), 9), 5, &mut random::seeded(0), Vec::new(), &progress);
     assert!(matches!(outcome, Err(tessera_core::Error::Cancelled)));
 }

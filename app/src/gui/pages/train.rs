@@ -3,6 +3,8 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use tessera_core::ckm::accuracy::Estimate;
+
 use crate::command::Command;
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
@@ -38,7 +40,12 @@ impl PageUi for TrainView {
                     }
                 }
                 None if classes >= 2 => {
-                    let words = if panel.desk.recognising().report().is_some() { "Judge again" } else { "Judge the recogniser" };
+                    let words = match panel.desk.recognising().report() {
+                        Some((_, true)) => "Judge again",
+                        Some((report, false)) if report.judged.len() < report.images => "Judge more images",
+                        Some(_) => "Judge again",
+                        None => "Judge the recogniser",
+                    };
                     if main_button(ui, words).on_hover_text("Measures how often it is right on objects that it has not seen").clicked() {
                         panel.ask(Command::Evaluate);
                     }
@@ -52,7 +59,9 @@ impl PageUi for TrainView {
             match classes {
                 0 => nothing_ui(ui, "Nothing learned yet", "Label some images of two classes, or import folders that are classes"),
                 1 => nothing_ui(ui, "One class so far", "It needs images of another class to tell apart"),
-                _ => nothing_ui(ui, "Not judged yet", "Judging requests the recogniser about each image without its object"),
+                _ => {
+                    nothing_ui(ui, "Not judged yet", "Judging recognises each image without its object, and counts how often that is right")
+                }
             }
             return;
         };
@@ -63,11 +72,15 @@ impl PageUi for TrainView {
             }
             card_ui(ui, "", |ui| {
                 ui.horizontal_wrapped(|ui| {
-                    let accuracy = report.accuracy().map_or_else(|| "–".to_owned(), |a| format!("{:.1} %", 100.0 * a));
+                    let share = |of: &Estimate| format!("{:.1} ± {:.1} %", 100.0 * of.value, 100.0 * of.spread);
+                    let accuracy = report.accuracy.as_ref().map_or_else(|| "–".to_owned(), |a| share(&a.overall));
                     ui.label(RichText::new(accuracy).size(30.0).strong().color(theme::accent(ui)));
                     ui.vertical(|ui| {
                         let by = if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
-                        ui.label(format!("right on {}, each judged {by}", count(report.judged.len(), "image")));
+                        let mean = report.accuracy.as_ref().map_or_else(String::new, |a| format!("; mean over the classes {}", share(&a.mean_recall)));
+                        let of_all = if report.judged.len() < report.images { format!(" of {}", report.images) } else { String::new() };
+                        ui.label(format!("right on {}{of_all}, each judged {by}{mean}", count(report.judged.len(), "image")))
+                            .on_hover_text("After ±: the standard error, by objects where they are known");
                         if report.objects_unknown > 0 {
                             let words = format!(
                                 "Of {} images it is not known which object they show: near copies of them were left in, so this reads too high.",

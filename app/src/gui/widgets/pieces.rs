@@ -211,7 +211,11 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option
     );
     let sum: f64 = reasons.contributions.iter().map(|c| c.value).sum();
     ui.add_space(4.0);
-    let words = format!("Sum of {} pieces: {sum:.4}     Score of {}: {:.4}", reasons.contributions.len(), reasons.class, reasons.score);
-    ui.label(egui::RichText::new(words).strong()).on_hover_text("The pieces are the computation itself: their sum is the score");
+    let term = if reasons.term == 0.0 { String::new() } else { format!("     Term of the class: {:+.4}", reasons.term) };
+    let words =
+        format!("Sum of {} pieces: {sum:.4}{term}     Score of {}: {:.4}", reasons.contributions.len(), reasons.class, reasons.score);
+    ui.label(egui::RichText::new(words).strong()).on_hover_text(
+        "The pieces are the computation itself: their sum and the term of the class are the score. The term makes up for how many images the class has and how much is on them",
+    );
     pressed
 }

@@ -129,7 +129,9 @@ pub struct ClassReasons {
     pub class: String,
     /// Its score.
     pub score: f64,
-    /// The contributions whose sum it is, the largest first.
+    /// The class's term, which is part of the score.
+    pub term: f64,
+    /// The contributions whose sum with the term it is, the largest first.
     pub contributions: Vec<ContributionRow>,
 }
 

@@ -107,6 +107,7 @@ fn view(
     let mut reasons = drawn.explanations.iter().map(|explanation| ClassReasons {
         class: class(explanation.class),
         score: explanation.score,
+        term: explanation.term,
         contributions: explanation.contributions.iter().map(|c| row(model, c)).collect(),
     });
     let (best, second) = (reasons.next(), reasons.next());

@@ -1,0 +1,236 @@
+//! A term for each class that keeps it from winning by its number of images or by their clutter.
+//!
+//! A score is a maximum over all training elements of a class, so it is larger for every query the
+//! more images the class has, and the more there is on them. The terms are fitted to scores of
+//! training images that were left out, so they see exactly this advantage: multinomial logistic
+//! regression with one scale and one offset a class, in which every class counts the same however
+//! many images it has. This is no part of the paper, whose sets have classes of equal size.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Scores;
+use super::confidence::HeldOut;
+use crate::ids::ClassId;
+
+/// The strength of the prior that draws terms to 0, for a class with as many left-out images as the
+/// mean; chosen on folds of training images.
+const RIDGE: f64 = 0.3;
+/// Bounds of the scale, in units of the scores' spread.
+const SCALES: (f64, f64) = (0.1, 100.0);
+/// Sweeps over all parameters at most, and the change in log odds at which they end.
+const SWEEPS: usize = 200;
+const SMALL: f64 = 1e-7;
+/// The longest step in log odds.
+const LONGEST: f64 = 1.0;
+
+/// What is added to each class's score, times the weight of the query's elements
+/// ([`Scores::mass`]).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassTerms {
+    terms: BTreeMap<String, f64>,
+}
+
+impl ClassTerms {
+    /// The term of the class of that name; 0 for a class that had no left-out image. The terms of
+    /// all others have a mean of 0.
+    pub fn of(&self, class: &str) -> f64 {
+        self.terms.get(class).copied().unwrap_or(0.0)
+    }
+
+    /// Whether no class has a term.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Forgets a class.
+    pub(super) fn remove(&mut self, class: &str) {
+        self.terms.remove(class);
+    }
+
+    /// Whether all terms are numbers.
+    pub(super) fn are_finite(&self) -> bool {
+        self.terms.values().all(|term| term.is_finite())
+    }
+
+    /// Fits the terms of `classes`, in the order of their identifiers, to scores without terms of
+    /// images that were left out. Classes without such an image get none. O(images * classes) for
+    /// each of at most 200 sweeps.
+    pub fn fit(classes: &[String], held_out: &[HeldOut]) -> Self {
+        let mut counts = vec![0usize; classes.len()];
+        for held in held_out {
+            counts[held.class.index()] += 1;
+        }
+        let fitted: Vec<usize> = (0..classes.len()).filter(|&c| counts[c] > 0).collect();
+        if fitted.len() < 2 {
+            return Self::default();
+        }
+        let place: BTreeMap<usize, usize> = fitted.iter().enumerate().map(|(at, &c)| (c, at)).collect();
+        let mean = held_out.len() as f64 / fitted.len() as f64;
+        let rows: Vec<Row> = held_out
+            .iter()
+            .filter(|held| held.scores.mass > 0.0)
+            .map(|held| Row {
+                values: fitted.iter().map(|&c| held.scores.of[c].map(|score| score / held.scores.mass)).collect(),
+                class: place[&held.class.index()],
+                weight: mean / counts[held.class.index()] as f64,
+            })
+            .collect();
+        let ridges: Vec<f64> = fitted.iter().map(|&c| RIDGE * (mean / counts[c] as f64).max(1.0)).collect();
+        let terms = Regression::new(&rows, ridges).fit();
+        let centre = terms.iter().sum::<f64>() / terms.len() as f64;
+        Self { terms: fitted.iter().zip(terms).map(|(&c, term)| (classes[c].clone(), term - centre)).collect() }
+    }
+
+    /// Adds the terms to scores.
+    pub(super) fn add<'a>(&self, classes: impl Iterator<Item = &'a str>, scores: &mut Scores) {
+        if self.is_empty() {
+            return;
+        }
+        for (score, class) in scores.of.iter_mut().zip(classes) {
+            *score = score.map(|score| score + scores.mass * self.of(class));
+        }
+    }
+
+    /// Each left-out image scored with terms that were fitted without its object: what is measured
+    /// on these scores holds for new images. The objects of each class are dealt to `folds` folds.
+    pub(super) fn cross_fitted<G: Ord>(
+        classes: &[String],
+        held_out: &[HeldOut],
+        object: impl Fn(&HeldOut) -> G,
+        folds: usize,
+    ) -> Vec<HeldOut> {
+        let mut objects: Vec<BTreeMap<G, usize>> = (0..classes.len()).map(|_| BTreeMap::new()).collect();
+        let mut fold_of = Vec::with_capacity(held_out.len());
+        for held in held_out {
+            let objects = &mut objects[held.class.index()];
+            let next = objects.len();
+            fold_of.push(*objects.entry(object(held)).or_insert(next) % folds);
+        }
+        let mut corrected = held_out.to_vec();
+        for fold in 0..folds {
+            let others: Vec<HeldOut> = held_out.iter().zip(&fold_of).filter(|(_, of)| **of != fold).map(|(held, _)| held.clone()).collect();
+            let terms = Self::fit(classes, &others);
+            for (held, _) in corrected.iter_mut().zip(&fold_of).filter(|(_, of)| **of == fold) {
+                terms.add(classes.iter().map(String::as_str), &mut held.scores);
+                held.predicted = held.scores.ranking().first().map_or(ClassId(0), |best| best.0);
+            }
+        }
+        corrected
+    }
+}
+
+/// A left-out image: the mean score of its elements for each class, `None` where the class had no
+/// image left.
+struct Row {
+    values: Vec<Option<f64>>,
+    class: usize,
+    weight: f64,
+}
+
+/// Multinomial logistic regression of the class on `scale * value / unit + offset`, by cyclic
+/// Newton steps on one parameter at a time.
+struct Regression<'a> {
+    rows: &'a [Row],
+    ridges: Vec<f64>,
+    /// The spread of the values around the mean of their row.
+    unit: f64,
+    scale: f64,
+    offsets: Vec<f64>,
+}
+
+impl<'a> Regression<'a> {
+    fn new(rows: &'a [Row], ridges: Vec<f64>) -> Self {
+        let (mut squares, mut n) = (0.0, 0);
+        for row in rows {
+            let there: Vec<f64> = row.values.iter().flatten().copied().collect();
+            let mean = there.iter().sum::<f64>() / there.len().max(1) as f64;
+            squares += there.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            n += there.len();
+        }
+        let unit = (squares / n.max(1) as f64).sqrt().max(f64::MIN_POSITIVE);
+        Self { rows, offsets: vec![0.0; ridges.len()], ridges, unit, scale: 1.0 }
+    }
+
+    /// The odds of each class for each row; 0 for a class without a value.
+    fn odds(&self) -> Vec<Odds> {
+        let of_row = |row: &Row| {
+            let logs: Vec<f64> = row
+                .values
+                .iter()
+                .zip(&self.offsets)
+                .map(|(value, offset)| value.map_or(f64::NEG_INFINITY, |value| self.scale * value / self.unit + offset))
+                .collect();
+            let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let classes: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
+            Odds { sum: classes.iter().sum(), classes }
+        };
+        self.rows.iter().map(of_row).collect()
+    }
+
+    /// The terms, in units of the values.
+    fn fit(mut self) -> Vec<f64> {
+        for _ in 0..SWEEPS {
+            let mut most = self.step_scale(&self.odds());
+            let mut odds = self.odds();
+            for class in 0..self.offsets.len() {
+                most = most.max(self.step_offset(class, &mut odds));
+            }
+            if most < SMALL {
+                break;
+            }
+        }
+        self.offsets.iter().map(|offset| offset * self.unit / self.scale).collect()
+    }
+
+    /// A Newton step on the scale; returns its length.
+    fn step_scale(&mut self, odds: &[Odds]) -> f64 {
+        let (mut slope, mut curvature) = (0.0, 1e-9);
+        for (row, odds) in self.rows.iter().zip(odds) {
+            let value = |c: usize| row.values[c].unwrap_or(0.0) / self.unit;
+            let moment = |power: i32| (0..row.values.len()).map(|c| odds.of(c) * value(c).powi(power)).sum::<f64>();
+            let mean = moment(1);
+            slope += row.weight * (mean - value(row.class));
+            curvature += row.weight * (moment(2) - mean * mean).max(0.0);
+        }
+        // A step of more than half the scale would overshoot where the curve is flat.
+        let step = (-slope / curvature).clamp(-0.5 * self.scale, self.scale);
+        let before = self.scale;
+        self.scale = (before + step).clamp(SCALES.0, SCALES.1);
+        (self.scale - before).abs()
+    }
+
+    /// A Newton step on the offset of a class, which `odds` follow; returns its length.
+    fn step_offset(&mut self, class: usize, odds: &mut [Odds]) -> f64 {
+        let mut slope = self.ridges[class] * self.offsets[class];
+        let mut curvature = self.ridges[class];
+        for (row, odds) in self.rows.iter().zip(&*odds) {
+            let p = odds.of(class);
+            slope += row.weight * (p - if row.class == class { 1.0 } else { 0.0 });
+            curvature += row.weight * p * (1.0 - p);
+        }
+        let step = (-slope / curvature).clamp(-LONGEST, LONGEST);
+        self.offsets[class] += step;
+        for odds in odds {
+            let before = odds.classes[class];
+            odds.classes[class] *= step.exp();
+            odds.sum += odds.classes[class] - before;
+        }
+        step.abs()
+    }
+}
+
+/// The odds of each class, up to a factor that all have in common, and their sum.
+struct Odds {
+    classes: Vec<f64>,
+    sum: f64,
+}
+
+impl Odds {
+    /// The probability of a class.
+    fn of(&self, class: usize) -> f64 {
+        self.classes[class] / self.sum
+    }
+}
