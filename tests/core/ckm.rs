@@ -4,6 +4,7 @@ mod compare;
 mod confidence;
 mod own;
 mod refusals;
+mod shortlist;
 
 use image::RgbImage;
 use proptest::prelude::*;

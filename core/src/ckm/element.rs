@@ -77,6 +77,17 @@ impl ElementSet {
         quads.iter().flat_map(move |values| values[i % LANES]).take(dimension)
     }
 
+    /// Adds the values of element `i` to `sums`: dense ones, or 1 for each bit that is set.
+    pub(super) fn add_features(&self, i: usize, sums: &mut [f32]) {
+        match &self.values {
+            Values::Dense { .. } => sums.iter_mut().zip(self.row(i)).for_each(|(sum, value)| *sum += f32::from(value)),
+            Values::Binary(blocks) => {
+                let bits = blocks.get(i).0.into_iter().flat_map(|word| (0..64).map(move |bit| (word >> bit) & 1));
+                sums.iter_mut().zip(bits).for_each(|(sum, bit)| *sum += bit as f32);
+            }
+        }
+    }
+
     /// Binary elements at `positions`.
     pub(super) fn binary(positions: &[[f32; 2]], descriptors: impl IntoIterator<Item = Descriptor>) -> Self {
         Self { len: positions.len(), values: Values::Binary(descriptors.into_iter().collect()), places: places(positions) }

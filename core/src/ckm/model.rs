@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::confidence::Calibration;
 use super::element::{Cut, ElementSet, Elements, VERSION, Values};
-use super::{Ckm, CkmOptions, ElementSource, Example};
+use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
 use crate::error::{Error, Result};
@@ -52,6 +52,8 @@ struct Head {
     pattern_version: u32,
     #[serde(default = "first_version")]
     element_version: u32,
+    #[serde(default)]
+    search: Search,
     classes: Vec<String>,
     root: String,
     images: usize,
@@ -88,6 +90,7 @@ impl RecogniserModel {
             options: self.ckm.options().clone(),
             pattern_version: PATTERN_VERSION,
             element_version: VERSION,
+            search: self.ckm.search(),
             classes: self.ckm.classes().iter().map(|class| class.name.clone()).collect(),
             root: self.root.clone(),
             images: self.ckm.examples().count(),
@@ -119,6 +122,7 @@ impl RecogniserModel {
         }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
+        ckm.set_search(head.search)?;
         read_examples(&mut ckm, &head.classes, head.images, head.element_version, &Reader(&tensors)).map_err(refuse)?;
         // Images of one identifier replace each other.
         let (images, elements) = (ckm.examples().count(), ckm.n_elements());
@@ -247,14 +251,10 @@ impl<'a> Reader<'a> {
 
 /// The features as this version has them: gradient blocks of the first had 255 steps.
 fn current<'a>(features: &'a [u8], source: &ElementSource, version: u32) -> Cow<'a, [u8]> {
-    match source {
-        #[cfg(feature = "images")]
-        ElementSource::Hog(_) if version == 1 => {
-            let step = |value: &u8| ((u32::from(*value) * 127 + 127) / 255) as u8;
-            features.iter().map(step).collect()
-        }
-        _ => Cow::Borrowed(features),
+    if version > 1 || source.own().is_some() || source.name() != "hog" {
+        return Cow::Borrowed(features);
     }
+    features.iter().map(|value| ((u32::from(*value) * 127 + 127) / 255) as u8).collect()
 }
 
 fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, version: u32, reader: &Reader<'_>) -> Result<(), String> {
