@@ -20,8 +20,9 @@
 //! Training stores elements, so it is one pass; an image is added or removed at the cost of that
 //! image, and the machine is then equal to one trained without it. Leaving an image or its whole
 //! group out of a score is a mask. A query costs O(its elements * training elements of the same
-//! kind), 16 comparisons at a time, on all threads. Memory is 44 bytes an element with a binary
-//! descriptor; with a dense vector 16, and one byte a value.
+//! kind), 16 comparisons at a time, on all threads; with a shortlist ([`Search`]), O(images) and
+//! then as if each class had no more images than the list. Memory is 44 bytes an element with a
+//! binary descriptor; with a dense vector 16, and one byte a value; and 512 an image.
 //!
 //! ```
 //! use image::{Rgb, RgbImage};
@@ -44,6 +45,7 @@ pub mod accuracy;
 pub mod class_terms;
 mod compare;
 pub mod confidence;
+mod dots;
 pub mod element;
 pub mod explain;
 pub mod kernel;
@@ -55,6 +57,7 @@ pub mod own;
 mod picture;
 #[cfg(feature = "images")]
 pub mod presets;
+mod shortlist;
 pub mod spf;
 
 use std::sync::Arc;
@@ -67,9 +70,11 @@ use compare::Queries;
 use element::{Cut, Elements};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use shortlist::Sketches;
 use spf::{Architecture, Evidence};
 
 pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
+pub use shortlist::Search;
 
 /// A training image.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,6 +135,8 @@ pub struct Ckm {
     cut: Arc<Cut>,
     classes: Vec<Class>,
     terms: ClassTerms,
+    search: Search,
+    sketches: Sketches,
 }
 
 /// The scores of a query.
@@ -191,7 +198,7 @@ impl Ckm {
     pub fn new(options: CkmOptions) -> Result<Self> {
         options.check()?;
         let cut = Cut::of(options.side, &options.kinds);
-        Ok(Self { options, cut, classes: Vec::new(), terms: ClassTerms::default() })
+        Ok(Self { options, cut, classes: Vec::new(), terms: ClassTerms::default(), search: Search::Exact, sketches: Sketches::default() })
     }
 
     /// The options that the machine was built with.
@@ -237,10 +244,12 @@ impl Ckm {
         self.remove(example.id);
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
             self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });
+            self.sketches.insert_class(at);
             at
         });
         let examples = &mut self.classes[at].examples;
         let place = examples.partition_point(|other| other.id < example.id);
+        self.sketches.insert(at, place, &example.elements, &self.options.kinds);
         examples.insert(place, example);
         Ok(())
     }
@@ -254,9 +263,11 @@ impl Ckm {
             });
         let Some((class, at)) = place else { return false };
         self.classes[class].examples.remove(at);
+        self.sketches.remove(class, at);
         if self.classes[class].examples.is_empty() {
-            let class = self.classes.remove(class);
-            self.terms.remove(&class.name);
+            let gone = self.classes.remove(class);
+            self.terms.remove(&gone.name);
+            self.sketches.remove_class(class);
         }
         true
     }
@@ -273,8 +284,8 @@ impl Ckm {
     }
 
     /// The score of each class; no class has one for elements that were cut for a machine of
-    /// another side or other kinds. Equal on any number of threads. O(query elements * training
-    /// elements).
+    /// another side or other kinds. Equal on any number of threads. O(query elements * elements of
+    /// the training images that are compared).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
         if query.cut != self.cut {
             let n = self.classes.len();
@@ -289,9 +300,9 @@ impl Ckm {
     }
 
     /// The scores of a query by parts of the machine, each as by a machine that was trained on the
-    /// images of that part alone, and without class terms; `holds(part, image)` tells whether a part has an image. Each
-    /// comparison of two images is made once for all parts. O(query elements * training elements),
-    /// and O(query elements) for each image of each part.
+    /// images of that part alone, without class terms, comparing all of them; `holds(part, image)`
+    /// tells whether a part has an image. Each comparison of two images is made once for all parts.
+    /// O(query elements * training elements), and O(query elements) for each image of each part.
     pub fn scores_by_parts(&self, query: &Elements, parts: usize, holds: impl Fn(usize, ItemId) -> bool) -> Vec<Scores> {
         let n = self.classes.len();
         let none = Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
@@ -306,12 +317,13 @@ impl Ckm {
             let set = &query.sets[k];
             let architecture = self.architecture(k, query);
             let queries = Queries::new(set, kind);
+            let mut comparison = queries.comparison();
             let mut bests = vec![0.0; queries.len()];
             for (c, class) in self.classes.iter().enumerate() {
                 let mut evidence = vec![Evidence::new(set.len(), architecture.edges.len()); parts];
                 let mut examples = vec![0; parts];
                 for (i, example) in class.examples.iter().enumerate() {
-                    queries.bests(&example.elements.sets[k], &mut bests);
+                    comparison.bests(&example.elements.sets[k], &mut bests);
                     for part in (0..parts).filter(|&part| holds(part, example.id)) {
                         evidence[part].add(i as u32, &bests, &architecture.edges);
                         examples[part] += 1;
@@ -331,6 +343,9 @@ impl Ckm {
 
     /// For each class, the number of training images that are not left out.
     fn counts(&self, without: Without<'_>) -> Vec<usize> {
+        if without == Without::Nothing {
+            return self.classes.iter().map(|class| class.examples.len()).collect();
+        }
         self.classes.iter().map(|class| class.examples.iter().filter(|e| !without.leaves_out(e)).count()).collect()
     }
 
@@ -347,8 +362,8 @@ impl Ckm {
     }
 
     fn evidence(&self, query: &Elements, without: Without<'_>) -> Vec<KindEvidence> {
-        let kinds = self.options.kinds.iter().zip(&query.sets).enumerate();
-        kinds.map(|(k, _)| self.kind_evidence(k, query, without)).collect()
+        let compared = self.compared(query, without);
+        (0..self.options.kinds.len()).map(|k| self.kind_evidence(k, query, &compared)).collect()
     }
 
     /// The decompositions of a query's elements of a kind.
@@ -359,25 +374,22 @@ impl Ckm {
         Architecture::draw(&positions, self.options.neighbours, self.options.decompositions, seed)
     }
 
-    fn kind_evidence(&self, k: usize, query: &Elements, without: Without<'_>) -> KindEvidence {
+    fn kind_evidence(&self, k: usize, query: &Elements, compared: &[Vec<usize>]) -> KindEvidence {
         let kind = &self.options.kinds[k];
         let set = &query.sets[k];
         let architecture = self.architecture(k, query);
         let queries = Queries::new(set, kind);
-        let tasks: Vec<(usize, usize)> = self
-            .classes
-            .iter()
-            .enumerate()
-            .flat_map(|(c, class)| (0..class.examples.len()).step_by(CHUNK).map(move |start| (c, start)))
-            .collect();
+        let tasks: Vec<(usize, &[usize])> =
+            compared.iter().enumerate().flat_map(|(c, places)| places.chunks(CHUNK).map(move |chunk| (c, chunk))).collect();
         let parts: Vec<Evidence> = tasks
             .par_iter()
-            .map(|&(c, start)| {
+            .map(|&(c, places)| {
                 let mut part = Evidence::new(set.len(), architecture.edges.len());
+                let mut comparison = queries.comparison();
                 let mut bests = vec![0.0; queries.len()];
                 let examples = &self.classes[c].examples;
-                for (i, example) in examples.iter().enumerate().skip(start).take(CHUNK).filter(|(_, e)| !without.leaves_out(e)) {
-                    queries.bests(&example.elements.sets[k], &mut bests);
+                for &i in places {
+                    comparison.bests(&examples[i].elements.sets[k], &mut bests);
                     part.add(i as u32, &bests, &architecture.edges);
                 }
                 part
