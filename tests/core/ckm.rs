@@ -3,6 +3,7 @@
 mod confidence;
 mod own;
 mod refusals;
+mod weights;
 
 use image::RgbImage;
 use proptest::prelude::*;

@@ -169,6 +169,8 @@ pub(super) enum Elements {
 pub(super) enum Weights {
     /// All the same
     Uniform,
+    /// Learned from training images scored without their objects
+    Learned,
 }
 
 /// How the best training elements are found.
