@@ -1,5 +1,6 @@
 //! The compositional kernel machine against brute force, rebuilding and its own parts.
 
+mod compare;
 mod confidence;
 mod own;
 mod refusals;
@@ -160,7 +161,7 @@ fn loose(picture: &image::RgbImage, side: u32, source: &ElementSource) -> Vec<Lo
             let place = |(k, d): (&Keypoint, &Descriptor)| Loose { x: k.x - mx, y: k.y - my, descriptor: *d, values: Vec::new() };
             found.keypoints.iter().zip(&found.descriptors).map(place).collect()
         }
-        ElementSource::Hog(options) => dense_hog(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 255.0)).collect(),
+        ElementSource::Hog(options) => dense_hog(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 127.0)).collect(),
         ElementSource::Colour(options) => colour_layout(&work, options).iter().map(|b| dense(b.x, b.y, &b.values, 100.0)).collect(),
         source => panic!("{} is not cut from pictures", source.name()),
     }

@@ -1,7 +1,9 @@
 //! The best kernels of a query's elements over the elements of a training image.
 
 use multiversion::multiversion;
+use multiversion::target::match_target;
 
+use super::dots::{self, Factors, NARROW, Quads, TILE};
 use super::element::{ElementSet, Places, Values};
 use super::kernel::LeafKernel;
 use super::options::ElementKind;
@@ -10,34 +12,42 @@ use crate::hamming::{self, LANES};
 /// The elements of a query, ready to be compared.
 pub(super) struct Queries<'a> {
     set: &'a ElementSet,
-    /// Dense values, `dimension` an element.
-    rows: Vec<f32>,
-    norms: Vec<f32>,
-    dimension: usize,
+    /// Dense values, for each tile of query elements four by four.
+    factors: Vec<Factors>,
+    /// Squared lengths of dense elements.
+    norms: Vec<i32>,
+    /// Four dense values are a quad.
+    quads: usize,
+    /// Whether no value is above [`NARROW`].
+    is_narrow: bool,
     unit: f32,
     kernel: LeafKernel,
 }
 
 impl<'a> Queries<'a> {
     pub(super) fn new(set: &'a ElementSet, kind: &ElementKind) -> Self {
-        let (dimension, unit, kernel) = (kind.source.dimension(), kind.source.unit(), kind.kernel);
-        let rows: Vec<f32> = (0..set.len()).flat_map(|i| set.row(i)).map(f32::from).collect();
-        let norms =
-            if dimension == 0 { Vec::new() } else { rows.chunks_exact(dimension).map(|row| row.iter().map(|v| v * v).sum()).collect() };
-        Self { set, rows, norms, dimension, unit, kernel }
+        let quads = kind.source.dimension().div_ceil(4);
+        let mut factors = vec![[0; TILE]; set.len().div_ceil(TILE) * quads];
+        let mut norms = Vec::new();
+        if quads > 0 {
+            for j in 0..set.len() {
+                for (d, value) in set.row(j).enumerate() {
+                    factors[j / TILE * quads + d / 4][j % TILE] |= i32::from_le_bytes([value, 0, 0, 0]) << (8 * (d % 4));
+                }
+                norms.push(set.row(j).map(|value| i32::from(value).pow(2)).sum());
+            }
+        }
+        let is_narrow = kind.source.largest() <= NARROW;
+        Self { set, factors, norms, quads, is_narrow, unit: kind.source.unit(), kernel: kind.kernel }
     }
 
     pub(super) fn len(&self) -> usize {
         self.set.len()
     }
 
-    /// For each query element the largest kernel (plus element weight) over the elements of one
-    /// training image; minus infinity when it has none. O(query elements * training elements).
-    pub(super) fn bests(&self, image: &ElementSet, out: &mut [f32]) {
-        match &image.values {
-            Values::Binary(blocks) => binary_bests(self, blocks.blocks(), &image.places, out),
-            Values::Dense { lanes, norms } => dense_bests(self, lanes, norms, &image.places, out),
-        }
+    /// Compares the query with images one after another.
+    pub(super) fn comparison(&self) -> Comparison<'_> {
+        Comparison { queries: self, nearness: Nearness::default() }
     }
 
     /// The element of `image` (the first of equals) that makes query element `j`'s best, and its
@@ -45,7 +55,7 @@ impl<'a> Queries<'a> {
     pub(super) fn piece(&self, image: &ElementSet, j: usize) -> Option<(usize, f32)> {
         let best = match &image.values {
             Values::Binary(blocks) => binary_piece(self, blocks.blocks(), &image.places, j),
-            Values::Dense { lanes, norms } => dense_piece(self, lanes, norms, &image.places, j),
+            Values::Dense { quads, norms, .. } => dense_piece(self, quads, norms, &image.places, j),
         };
         best.first()
     }
@@ -57,9 +67,9 @@ impl<'a> Queries<'a> {
         for z in 0..image.len() {
             let distance = match &image.values {
                 Values::Binary(_) => self.set.descriptor(j).hamming(&image.descriptor(z)) as f32,
-                Values::Dense { norms, .. } => {
-                    let dot: f32 = image.row(z).zip(&self.rows[j * self.dimension..]).map(|(a, b)| f32::from(a) * b).sum();
-                    (self.norms[j] + norms[z / LANES][z % LANES] - 2.0 * dot).sqrt() * (1.0 / self.unit)
+                Values::Dense { .. } => {
+                    let square: i32 = self.set.row(j).zip(image.row(z)).map(|(a, b)| (i32::from(a) - i32::from(b)).pow(2)).sum();
+                    (square as f32).sqrt() * (1.0 / self.unit)
                 }
             };
             let places = &image.places[z / LANES];
@@ -86,6 +96,64 @@ pub(super) struct Traced {
     pub(super) weight: f32,
 }
 
+/// Compares one query with images one after another. Dense elements mostly lie on the same grid in
+/// all images, so their nearness is computed anew only where the grid changes.
+pub(super) struct Comparison<'a> {
+    queries: &'a Queries<'a>,
+    nearness: Nearness,
+}
+
+impl Comparison<'_> {
+    /// For each query element the largest kernel (plus element weight) over the elements of one
+    /// training image; minus infinity when it has none. O(query elements * training elements).
+    pub(super) fn bests(&mut self, image: &ElementSet, out: &mut [f32]) {
+        match &image.values {
+            Values::Binary(blocks) => binary_bests(self.queries, blocks.blocks(), &image.places, out),
+            Values::Dense { quads, norms, .. } => {
+                self.nearness.update(self.queries, &image.places);
+                dense_bests(self.queries, quads, norms, &image.places, &self.nearness.table, out);
+            }
+        }
+    }
+}
+
+/// The kernel's part for position of every query element with every element of an image.
+#[derive(Default)]
+struct Nearness {
+    x: Vec<[f32; LANES]>,
+    y: Vec<[f32; LANES]>,
+    /// For each tile of query elements, the blocks of the image's elements.
+    table: Vec<[[f32; LANES]; TILE]>,
+}
+
+impl Nearness {
+    fn update(&mut self, queries: &Queries<'_>, places: &[Places]) {
+        let is_same = self.x.len() == places.len() && self.x.iter().zip(&self.y).zip(places).all(|((x, y), p)| *x == p.x && *y == p.y);
+        if is_same {
+            return;
+        }
+        self.x = places.iter().map(|places| places.x).collect();
+        self.y = places.iter().map(|places| places.y).collect();
+        self.table.clear();
+        self.table.resize(queries.len().div_ceil(TILE) * places.len(), [[0.0; LANES]; TILE]);
+        for j in 0..queries.len() {
+            let [x, y] = queries.set.position(j);
+            for (rows, places) in self.table[j / TILE * places.len()..].iter_mut().zip(places) {
+                rows[j % TILE] = nearness(&queries.kernel, places, x, y);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn nearness(kernel: &LeafKernel, places: &Places, x: f32, y: f32) -> [f32; LANES] {
+    let mut nearness = [0.0; LANES];
+    for i in 0..LANES {
+        nearness[i] = kernel.parts(0.0, x - places.x[i], y - places.y[i]).1;
+    }
+    nearness
+}
+
 #[inline(always)]
 fn largest(kernel: &LeafKernel, distances: &[f32; LANES], places: &Places, x: f32, y: f32, best: &mut [f32; LANES]) {
     for i in 0..LANES {
@@ -96,11 +164,11 @@ fn largest(kernel: &LeafKernel, distances: &[f32; LANES], places: &Places, x: f3
 
 #[inline(always)]
 fn reduce(lanes: &[f32; LANES]) -> f32 {
-    let mut halves = [f32::NEG_INFINITY; LANES / 2];
-    for i in 0..LANES / 2 {
-        halves[i] = lanes[i].max(lanes[i + LANES / 2]);
-    }
-    halves.into_iter().fold(f32::NEG_INFINITY, f32::max)
+    // Of numbers, this is the instruction for the larger; `f32::max` must look for others too.
+    let larger = |a: f32, b: f32| if a > b { a } else { b };
+    let eight: [f32; LANES / 2] = std::array::from_fn(|i| larger(lanes[i], lanes[i + LANES / 2]));
+    let four: [f32; LANES / 4] = std::array::from_fn(|i| larger(eight[i], eight[i + LANES / 4]));
+    larger(larger(four[0], four[2]), larger(four[1], four[3]))
 }
 
 #[multiversion(targets("x86_64+avx2+popcnt+bmi1+bmi2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2"))]
@@ -118,42 +186,60 @@ fn binary_bests(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Plac
     }
 }
 
-/// Query elements that share each load of a training element.
-const TILE: usize = 4;
-
-#[multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2"))]
-fn dense_bests(queries: &Queries<'_>, lanes: &[[u8; LANES]], norms: &[[f32; LANES]], places: &[Places], out: &mut [f32]) {
-    let kernel = queries.kernel;
-    let dimension = queries.dimension;
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vnni+avx2", "x86_64+avx2"))]
+fn dense_bests(
+    queries: &Queries<'_>,
+    values: &[Quads],
+    norms: &[[i32; LANES]],
+    places: &[Places],
+    nearness: &[[[f32; LANES]; TILE]],
+    out: &mut [f32],
+) {
+    let n_blocks = norms.len();
     for (tile, out) in out.chunks_mut(TILE).enumerate() {
-        // A tile at the end repeats its last row; what that gives is not kept.
-        let row_of = |t: usize| (tile * TILE + t).min(queries.norms.len() - 1);
-        let rows: [&[f32]; TILE] = std::array::from_fn(|t| &queries.rows[row_of(t) * dimension..][..dimension]);
+        // The last tile may have rows to spare; what they give is not kept.
+        let own: [i32; TILE] = std::array::from_fn(|t| queries.norms.get(tile * TILE + t).copied().unwrap_or(0));
+        let rows = &queries.factors[tile * queries.quads..][..queries.quads];
+        let nearness = &nearness[tile * n_blocks..][..n_blocks];
         let mut bests = [[f32::NEG_INFINITY; LANES]; TILE];
-        for ((block, norms), places) in lanes.chunks_exact(dimension).zip(norms).zip(places) {
-            let mut dots = [[0.0f32; LANES]; TILE];
-            for (d, values) in block.iter().enumerate() {
-                let values = values.map(f32::from);
-                for t in 0..TILE {
-                    let factor = rows[t][d];
-                    for i in 0..LANES {
-                        dots[t][i] += factor * values[i];
-                    }
+        for (((block, norms), places), nearness) in values.chunks_exact(queries.quads).zip(norms).zip(places).zip(nearness) {
+            let dots = if queries.is_narrow {
+                match_target! {
+                    "x86_64+avx512f+avx512vnni" => dots::vnni(block, rows),
+                    "x86_64+avx2" => dots::avx2(block, rows),
+                    _ => dots::portable(block, rows),
                 }
-            }
-            for t in 0..out.len() {
-                let j = row_of(t);
-                let [x, y] = queries.set.position(j);
-                let mut distances = [0.0; LANES];
-                for i in 0..LANES {
-                    distances[i] = (queries.norms[j] + norms[i] - 2.0 * dots[t][i]).sqrt() * (1.0 / queries.unit);
-                }
-                largest(&kernel, &distances, places, x, y, &mut bests[t]);
+            } else {
+                dots::portable(block, rows)
+            };
+            for t in 0..TILE {
+                let squares = squares(own[t], norms, &dots[t]);
+                raise(queries, &squares, &nearness[t], &places.weight, &mut bests[t]);
             }
         }
         for (out, best) in out.iter_mut().zip(&bests) {
             *out = reduce(best);
         }
+    }
+}
+
+/// Squared distances from squared lengths and dot products.
+#[inline(always)]
+fn squares(own: i32, norms: &[i32; LANES], dots: &[i32; LANES]) -> [f32; LANES] {
+    let mut squares = [0.0; LANES];
+    for i in 0..LANES {
+        squares[i] = (own + norms[i] - 2 * dots[i]) as f32;
+    }
+    squares
+}
+
+/// Raises each lane's best to its kernel's value.
+#[inline(always)]
+fn raise(queries: &Queries<'_>, squares: &[f32; LANES], nearness: &[f32; LANES], weights: &[f32; LANES], best: &mut [f32; LANES]) {
+    for i in 0..LANES {
+        let likeness = queries.kernel.likeness(squares[i].sqrt() * (1.0 / queries.unit));
+        let value = likeness + nearness[i] + weights[i];
+        best[i] = if value > best[i] { value } else { best[i] };
     }
 }
 
@@ -202,21 +288,20 @@ fn binary_piece(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Plac
 }
 
 #[multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2"))]
-fn dense_piece(queries: &Queries<'_>, lanes: &[[u8; LANES]], norms: &[[f32; LANES]], places: &[Places], j: usize) -> BestLanes {
-    let (dimension, [x, y]) = (queries.dimension, queries.set.position(j));
-    let row = &queries.rows[j * dimension..][..dimension];
+fn dense_piece(queries: &Queries<'_>, values: &[Quads], norms: &[[i32; LANES]], places: &[Places], j: usize) -> BestLanes {
+    let [x, y] = queries.set.position(j);
     let mut best = BestLanes::new();
-    for (b, ((block, norms), places)) in lanes.chunks_exact(dimension).zip(norms).zip(places).enumerate() {
-        let mut dots = [0.0f32; LANES];
-        for (values, factor) in block.iter().zip(row) {
+    for (b, ((block, norms), places)) in values.chunks_exact(queries.quads).zip(norms).zip(places).enumerate() {
+        let mut dots = [0; LANES];
+        for (quads, row) in block.iter().zip(&queries.factors[j / TILE * queries.quads..]) {
+            let factors = row[j % TILE].to_le_bytes().map(i32::from);
             for i in 0..LANES {
-                dots[i] += factor * f32::from(values[i]);
+                for d in 0..4 {
+                    dots[i] += factors[d] * i32::from(quads[i][d]);
+                }
             }
         }
-        let mut distances = [0.0; LANES];
-        for i in 0..LANES {
-            distances[i] = (queries.norms[j] + norms[i] - 2.0 * dots[i]).sqrt() * (1.0 / queries.unit);
-        }
+        let distances = squares(queries.norms[j], norms, &dots).map(|square| square.sqrt() * (1.0 / queries.unit));
         best.see(&queries.kernel, b, &distances, places, x, y);
     }
     best

@@ -2,20 +2,27 @@
 
 use std::sync::Arc;
 
+use super::dots::Quads;
 use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::descriptor::Descriptor;
 use crate::hamming::{Blocks, LANES};
 
+/// How pictures become elements. With another version, elements that were kept must be computed
+/// anew: until version 1, gradient blocks had 255 steps.
+pub const VERSION: u32 = 2;
+
 /// The features of one kind of elements of one image. Dense values are whole numbers in 0..=255:
-/// sums of their products are exact in f32, whatever the order and the instructions.
+/// sums of their products are exact, whatever the order and the instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Values {
     Binary(Blocks),
-    /// Value `d` of element `i` is `lanes[(i / LANES) * dimension + d][i % LANES]`.
+    /// Value `d` of element `i` is `quads[(i / LANES) * n + d / 4][i % LANES][d % 4]` with n quads
+    /// an element; those beyond `dimension` are 0.
     Dense {
-        lanes: Vec<[u8; LANES]>,
+        dimension: usize,
+        quads: Vec<Quads>,
         /// Squared lengths.
-        norms: Vec<[f32; LANES]>,
+        norms: Vec<[i32; LANES]>,
     },
 }
 
@@ -75,14 +82,11 @@ impl ElementSet {
 
     /// The dense values of element `i`; none for binary kinds.
     pub(super) fn row(&self, i: usize) -> impl Iterator<Item = u8> {
-        let lanes = match &self.values {
-            Values::Binary(_) => [].as_slice(),
-            Values::Dense { lanes, norms } => {
-                let dimension = lanes.len() / norms.len();
-                &lanes[i / LANES * dimension..][..dimension]
-            }
+        let (quads, dimension) = match &self.values {
+            Values::Binary(_) => ([].as_slice(), 0),
+            Values::Dense { dimension, quads, .. } => (&quads[i / LANES * dimension.div_ceil(4)..], *dimension),
         };
-        lanes.iter().map(move |values| values[i % LANES])
+        quads.iter().flat_map(move |values| values[i % LANES]).take(dimension)
     }
 
     /// Binary elements at `positions`.
@@ -92,16 +96,16 @@ impl ElementSet {
 
     /// Dense elements at `positions`; `rows` holds `dimension` values an element.
     pub(super) fn dense(positions: &[[f32; 2]], rows: &[u8], dimension: usize) -> Self {
-        let n_blocks = positions.len().div_ceil(LANES);
-        let mut lanes = vec![[0; LANES]; n_blocks * dimension];
-        let mut norms = vec![[0.0; LANES]; n_blocks];
+        let (n_blocks, n_quads) = (positions.len().div_ceil(LANES), dimension.div_ceil(4));
+        let mut quads = vec![[[0; 4]; LANES]; n_blocks * n_quads];
+        let mut norms = vec![[0; LANES]; n_blocks];
         for (i, row) in rows.chunks_exact(dimension).enumerate() {
             for (d, &value) in row.iter().enumerate() {
-                lanes[i / LANES * dimension + d][i % LANES] = value;
-                norms[i / LANES][i % LANES] += f32::from(value) * f32::from(value);
+                quads[i / LANES * n_quads + d / 4][i % LANES][d % 4] = value;
+                norms[i / LANES][i % LANES] += i32::from(value).pow(2);
             }
         }
-        Self { len: positions.len(), values: Values::Dense { lanes, norms }, places: places(positions) }
+        Self { len: positions.len(), values: Values::Dense { dimension, quads, norms }, places: places(positions) }
     }
 }
 
@@ -199,7 +203,13 @@ impl Elements {
                     let features = take(n.checked_mul(32)?)?;
                     ElementSet::binary(&positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes))
                 }
-                dimension => ElementSet::dense(&positions, take(n.checked_mul(dimension)?)?, dimension),
+                dimension => {
+                    let rows = take(n.checked_mul(dimension)?)?;
+                    if rows.iter().any(|value| *value > kind.source.largest()) {
+                        return None;
+                    }
+                    ElementSet::dense(&positions, rows, dimension)
+                }
             });
         }
         rest.is_empty().then(|| Self::new(sets, size, &Cut::of(options.side, &options.kinds)))

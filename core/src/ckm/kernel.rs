@@ -31,9 +31,15 @@ impl LeafKernel {
     /// pixels apart: likeness in 0..=1 and the position's part, `-cost..=0`.
     #[inline(always)]
     pub fn parts(&self, distance: f32, dx: f32, dy: f32) -> (f32, f32) {
-        let likeness = (1.0 - distance * (1.0 / self.rho)).max(0.0);
         let far = (dx * dx + dy * dy).sqrt() * (self.cost / self.reach);
-        (likeness, 0.0 - far.min(self.cost))
+        (self.likeness(distance), 0.0 - far.min(self.cost))
+    }
+
+    /// The kernel's likeness alone, in 0..=1.
+    #[inline(always)]
+    pub fn likeness(&self, distance: f32) -> f32 {
+        let likeness = 1.0 - distance * (1.0 / self.rho);
+        if likeness > 0.0 { likeness } else { 0.0 }
     }
 
     /// The value of a query element in a class without any element of its kind: the smallest value

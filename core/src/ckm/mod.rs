@@ -42,6 +42,7 @@
 
 mod compare;
 pub mod confidence;
+mod dots;
 pub mod element;
 pub mod explain;
 pub mod kernel;
@@ -288,12 +289,13 @@ impl Ckm {
             let set = &query.sets[k];
             let architecture = self.architecture(k, query);
             let queries = Queries::new(set, kind);
+            let mut comparison = queries.comparison();
             let mut bests = vec![0.0; queries.len()];
             for (c, class) in self.classes.iter().enumerate() {
                 let mut evidence = vec![Evidence::new(set.len(), architecture.edges.len()); parts];
                 let mut examples = vec![0; parts];
                 for (i, example) in class.examples.iter().enumerate() {
-                    queries.bests(&example.elements.sets[k], &mut bests);
+                    comparison.bests(&example.elements.sets[k], &mut bests);
                     for part in (0..parts).filter(|&part| holds(part, example.id)) {
                         evidence[part].add(i as u32, &bests, &architecture.edges);
                         examples[part] += 1;
@@ -356,10 +358,11 @@ impl Ckm {
             .par_iter()
             .map(|&(c, start)| {
                 let mut part = Evidence::new(set.len(), architecture.edges.len());
+                let mut comparison = queries.comparison();
                 let mut bests = vec![0.0; queries.len()];
                 let examples = &self.classes[c].examples;
                 for (i, example) in examples.iter().enumerate().skip(start).take(CHUNK).filter(|(_, e)| !without.leaves_out(e)) {
-                    queries.bests(&example.elements.sets[k], &mut bests);
+                    comparison.bests(&example.elements.sets[k], &mut bests);
                     part.add(i as u32, &bests, &architecture.edges);
                 }
                 part

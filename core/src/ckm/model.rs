@@ -8,8 +8,8 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
 use super::confidence::Calibration;
-use super::element::{Cut, ElementSet, Elements, Values};
-use super::{Ckm, CkmOptions, Example};
+use super::element::{Cut, ElementSet, Elements, VERSION, Values};
+use super::{Ckm, CkmOptions, ElementSource, Example};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
 use crate::error::{Error, Result};
@@ -50,12 +50,19 @@ pub struct Metrics {
 struct Head {
     options: CkmOptions,
     pattern_version: u32,
+    #[serde(default = "first_version")]
+    element_version: u32,
     classes: Vec<String>,
     root: String,
     images: usize,
     elements: usize,
     calibration: Calibration,
     metrics: Metrics,
+}
+
+/// The version of elements in models that do not tell it.
+fn first_version() -> u32 {
+    1
 }
 
 impl RecogniserModel {
@@ -80,6 +87,7 @@ impl RecogniserModel {
         let head = Head {
             options: self.ckm.options().clone(),
             pattern_version: PATTERN_VERSION,
+            element_version: VERSION,
             classes: self.ckm.classes().iter().map(|class| class.name.clone()).collect(),
             root: self.root.clone(),
             images: self.ckm.examples().count(),
@@ -102,13 +110,16 @@ impl RecogniserModel {
         if head.pattern_version != PATTERN_VERSION {
             return Err(refuse(format!("descriptors of pattern version {}, not {PATTERN_VERSION}", head.pattern_version)));
         }
+        if !(1..=VERSION).contains(&head.element_version) {
+            return Err(refuse(format!("elements of version {}, not {VERSION}", head.element_version)));
+        }
         let Calibration { offset, slope, .. } = head.calibration;
         if !(offset.is_finite() && slope.is_finite() && slope >= 0.0) {
             return Err(refuse(format!("a curve of confidence with offset {offset} and slope {slope}")));
         }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
-        read_examples(&mut ckm, &head.classes, head.images, &Reader(&tensors)).map_err(refuse)?;
+        read_examples(&mut ckm, &head.classes, head.images, head.element_version, &Reader(&tensors)).map_err(refuse)?;
         // Images of one identifier replace each other.
         let (images, elements) = (ckm.examples().count(), ckm.n_elements());
         if (images, elements) != (head.images, head.elements) {
@@ -249,7 +260,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_>) -> Result<(), String> {
+/// The features as this version has them: gradient blocks of the first had 255 steps.
+fn current<'a>(features: &'a [u8], source: &ElementSource, version: u32) -> Cow<'a, [u8]> {
+    match source {
+        #[cfg(feature = "images")]
+        ElementSource::Hog(_) if version == 1 => {
+            let step = |value: &u8| ((u32::from(*value) * 127 + 127) / 255) as u8;
+            features.iter().map(step).collect()
+        }
+        _ => Cow::Borrowed(features),
+    }
+}
+
+fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, version: u32, reader: &Reader<'_>) -> Result<(), String> {
     let ids = reader.u32s("images.id", n)?;
     let class = reader.u32s("images.class", n)?;
     let (widths, heights) = (reader.u32s("images.width", n)?, reader.u32s("images.height", n)?);
@@ -268,13 +291,16 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, reader: &Reader<'_
         };
         let positions: Vec<f32> =
             reader.bytes(&name("position"), Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
-        let features = reader.bytes(&name("feature"), Dtype::U8)?;
+        let features = current(reader.bytes(&name("feature"), Dtype::U8)?, &kind.source, version);
         let weights = reader.weights(&name("weight"), total)?;
         if positions.len() != 2 * total || features.len() != width * total {
             return Err(format!("{} positions and {} feature bytes for {total} elements of `{k}`", positions.len() / 2, features.len()));
         }
         if positions.iter().any(|p| !p.is_finite()) {
             return Err(format!("a position of `{k}` that is not a number"));
+        }
+        if width == kind.source.dimension() && features.iter().any(|value| *value > kind.source.largest()) {
+            return Err(format!("a value of `{k}` above {}", kind.source.largest()));
         }
         let mut start = 0;
         for (sets, count) in sets.iter_mut().zip(counts) {

@@ -121,15 +121,20 @@ impl ElementForm {
         }
     }
 
+    /// Quantised steps from the least value to the largest; 0 for binary descriptors.
+    fn steps(&self) -> u8 {
+        match *self {
+            Self::Binary => 0,
+            // Two squared lengths are added up.
+            Self::Dense { dimension, .. } => (EXACT / 2.0 / dimension as f64).sqrt().min(255.0) as u8,
+        }
+    }
+
     /// Quantised steps in one unit of feature distance.
     pub(super) fn unit(&self) -> f32 {
         match *self {
             Self::Binary => 1.0,
-            // Two squared lengths are added up.
-            Self::Dense { dimension, low, high } => {
-                let steps = (EXACT / 2.0 / dimension as f64).sqrt().floor().min(255.0);
-                steps as f32 / (high - low)
-            }
+            Self::Dense { low, high, .. } => f32::from(self.steps()) / (high - low),
         }
     }
 
@@ -198,10 +203,24 @@ impl ElementSource {
             #[cfg(feature = "images")]
             Self::Orb(_) => 1.0,
             #[cfg(feature = "images")]
-            Self::Hog(_) => 255.0,
+            Self::Hog(_) => 127.0,
             #[cfg(feature = "images")]
             Self::Colour(_) => 100.0,
             Self::Own(own) => own.form.unit(),
+        }
+    }
+
+    /// The largest quantised value of a dense vector; 0 for binary descriptors.
+    pub(super) fn largest(&self) -> u8 {
+        match self {
+            #[cfg(feature = "images")]
+            Self::Orb(_) => 0,
+            // No value of a block is above 1.
+            #[cfg(feature = "images")]
+            Self::Hog(_) => 127,
+            #[cfg(feature = "images")]
+            Self::Colour(_) => 255,
+            Self::Own(own) => own.form.steps(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::event::ContentHash;
 use super::state::{Image, State};
 use crate::bytes::options_text;
 use crate::ckm::CkmOptions;
-use crate::ckm::element::Elements;
+use crate::ckm::element::{Elements, VERSION};
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
@@ -33,7 +33,7 @@ pub struct FeatureStore<'a> {
 pub(super) fn version(options: &CkmOptions) -> String {
     // Kernels are left out: they do not change the elements.
     let sources: Vec<_> = options.kinds.iter().map(|kind| &kind.source).collect();
-    format!("{:016x}-{PATTERN_VERSION}", hash64(options_text(&(options.side, sources)).as_bytes()))
+    format!("{:016x}-{PATTERN_VERSION}-{VERSION}", hash64(options_text(&(options.side, sources)).as_bytes()))
 }
 
 /// Images whose elements are computed at one time.

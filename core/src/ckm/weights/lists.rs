@@ -367,9 +367,9 @@ fn best_images(k: usize, images: &[(u32, &Example)], queries: &Queries<'_>, arch
         elements: vec![none; n * size.images],
         edges: vec![none; edges.len() * size.pair_images],
     };
-    let mut bests = vec![0.0; n];
+    let (mut comparison, mut bests) = (queries.comparison(), vec![0.0; n]);
     for &(image, example) in images {
-        queries.bests(&example.elements.sets[k], &mut bests);
+        comparison.bests(&example.elements.sets[k], &mut bests);
         best.evidence.add(image, &bests, edges);
         for (list, &value) in best.elements.chunks_exact_mut(size.images).zip(&bests) {
             insert(list, (value, image));

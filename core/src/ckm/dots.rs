@@ -1,0 +1,95 @@
+//! Dot products of short vectors of whole numbers, for many vectors at a time.
+//!
+//! All sums are exact, so every instruction set gives the same. For values of 7 bits the processor
+//! has instructions that make 64 products (AVX-512 VNNI) or 32 (AVX2) at a time; the compiler does
+//! not find them by itself, so they are called by name, through safe functions.
+
+use crate::hamming::LANES;
+
+/// Four values of each of [`LANES`] elements.
+pub(super) type Quads = [[u8; 4]; LANES];
+
+/// Query elements that share each load of an image's elements.
+pub(super) const TILE: usize = 8;
+
+/// Four values of each of [`TILE`] query elements, the first in the lowest byte.
+pub(super) type Factors = [i32; TILE];
+
+/// The largest value of the vectors that [`vnni`] and [`avx2`] take.
+pub(super) const NARROW: u8 = 127;
+
+/// The dot products of [`TILE`] query elements with [`LANES`] elements of an image.
+pub(super) type Dots = [[i32; LANES]; TILE];
+
+/// The dot products on any processor, of any values.
+#[inline(always)]
+pub(super) fn portable(block: &[Quads], rows: &[Factors]) -> Dots {
+    let mut dots = [[0; LANES]; TILE];
+    for (values, factors) in block.iter().zip(rows) {
+        let values = values.map(u32::from_le_bytes);
+        for (dots, factor) in dots.iter_mut().zip(factors) {
+            add_products(dots, &values, *factor as u32);
+        }
+    }
+    dots
+}
+
+#[inline(always)]
+fn add_products(dots: &mut [i32; LANES], values: &[u32; LANES], factor: u32) {
+    for i in 0..LANES {
+        let product = |k: u32| ((values[i] >> (8 * k)) & 255) * ((factor >> (8 * k)) & 255);
+        dots[i] += (product(0) + product(1) + product(2) + product(3)) as i32;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{avx2, vnni};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use bytemuck::cast;
+
+    use super::{Dots, Factors, LANES, Quads, TILE};
+
+    /// The dot products of values up to [`super::NARROW`].
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(in super::super) fn vnni(block: &[Quads], rows: &[Factors]) -> Dots {
+        let mut sums = [_mm512_setzero_si512(); TILE];
+        for (values, factors) in block.iter().zip(rows) {
+            let values: __m512i = cast(*values);
+            for t in 0..TILE {
+                sums[t] = _mm512_dpbusd_epi32(sums[t], values, _mm512_set1_epi32(factors[t]));
+            }
+        }
+        sums.map(cast)
+    }
+
+    /// Query elements whose sums fit the registers of AVX2 together.
+    const FEW: usize = 4;
+
+    /// The dot products of values up to [`super::NARROW`]: two products of them fit 16 bits.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(in super::super) fn avx2(block: &[Quads], rows: &[Factors]) -> Dots {
+        let mut dots = [[0; LANES]; TILE];
+        let ones = _mm256_set1_epi16(1);
+        for (part, dots) in dots.as_chunks_mut::<FEW>().0.iter_mut().enumerate() {
+            let mut sums = [[_mm256_setzero_si256(); 2]; FEW];
+            for (values, factors) in block.iter().zip(rows) {
+                let values: [__m256i; 2] = cast(*values);
+                for t in 0..FEW {
+                    let factor = _mm256_set1_epi32(factors[part * FEW + t]);
+                    for half in 0..2 {
+                        let pairs = _mm256_maddubs_epi16(values[half], factor);
+                        sums[t][half] = _mm256_add_epi32(sums[t][half], _mm256_madd_epi16(pairs, ones));
+                    }
+                }
+            }
+            *dots = sums.map(cast);
+        }
+        dots
+    }
+}
