@@ -155,3 +155,19 @@ fn odd_names_and_loops_do_not_stop_it() {
     let ran = world.run(["train", "images", "--to", "model", "--json"]).ended(0);
     assert_eq!(ran.object()["images"], 25);
 }
+
+#[test]
+fn learned_weights_are_saved_judged_and_explained() {
+    let world = World::with_images();
+    let answer = world.run(["train", "images", "--weights", "learned", "--to", "learned", "--json"]).ended(0).object();
+    assert!(answer["learn_ms_per_image"].as_f64().unwrap() > 0.0 && answer["held_out"] == 24, "{answer}");
+    // Rings and squares are told apart without them, so no pass is better than none.
+    assert_eq!((answer["epochs"].as_u64(), answer["held_out_accuracy"].as_f64()), (Some(0), Some(1.0)));
+    let ran = world.run(["train", "images", "--weights", "learned", "--to", "again"]).ended(0);
+    assert!(ran.stdout.contains("uniform"), "{}", ran.stdout);
+    let ran = world.run(["classify", "learned", "images/disc/disc_01_0_0_0_lt.png", "--explain", "--json"]).ended(0);
+    let weight = ran.lines()[0]["contributions"][0]["weight"].as_f64();
+    assert_eq!(weight, Some(0.0));
+    let answer = world.run(["eval", "ckm", "--data", "images", "--weights", "learned", "--elements", "hog", "--json"]).ended(0).object();
+    assert_eq!((answer["n_test"].as_u64(), answer["accuracy"].as_f64()), (Some(24), Some(1.0)));
+}

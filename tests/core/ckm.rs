@@ -6,6 +6,7 @@ mod confidence;
 mod own;
 mod refusals;
 mod shortlist;
+mod weights;
 
 use image::RgbImage;
 use proptest::prelude::*;

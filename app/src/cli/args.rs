@@ -178,6 +178,8 @@ pub(super) enum Terms {
 pub(super) enum Weights {
     /// All the same
     Uniform,
+    /// Learned from training images scored without their objects
+    Learned,
 }
 
 /// How the best training elements are found.

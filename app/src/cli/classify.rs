@@ -235,7 +235,7 @@ fn contribution_json(answerer: &Answerer, c: &Contribution) -> Value {
     let image = |m: &Match| answerer.place(m.image).map_or_else(|| m.name.clone(), |path| path.to_string_lossy().into_owned());
     json!({"kind": answerer.model.ckm.options().kinds[c.kind].source.name(), "query": c.position,
         "image": c.matched.as_ref().map(image), "element": c.matched.as_ref().map(|m| m.position),
-        "likeness": c.likeness, "nearness": c.nearness, "bonus": c.bonus, "value": c.value})
+        "likeness": c.likeness, "nearness": c.nearness, "weight": c.weight, "bonus": c.bonus, "value": c.value})
 }
 
 /// The best class's lead over the second in score; none with one class.
@@ -286,7 +286,7 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
     let (rest, sum) = pieces.iter().skip(TOLD).fold((0, 0.0), |(n, sum), (_, lead)| (n + 1, sum + lead));
     let _ = write!(text, "\n  {sum:+9.3}  the other {rest} pieces together");
     text.push_str(
-        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; pair bonus: a neighbour comes from the same image; term of the class: makes up for how many images it has and how much is on them)",
+        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; weight: learned for that piece; pair bonus: a neighbour comes from the same image; term of the class: makes up for how many images it has and how much is on them)",
     );
     text
 }
@@ -319,9 +319,10 @@ fn piece(model: &RecogniserModel, c: &Contribution) -> String {
         return format!("{kind} at ({x}, {y}): the class has none of this kind");
     };
     let together = if c.bonus == 0.0 { String::new() } else { format!(", pair bonus {:.2}", c.bonus) };
+    let weight = if c.weight == 0.0 { String::new() } else { format!(", weight {:+.3}", c.weight) };
     let [ex, ey] = m.position.map(whole);
     format!(
-        "{kind} at ({x}, {y}) is like ({ex}, {ey}) of {} (likeness {:.2}, distance costs {:.2}{together})",
+        "{kind} at ({x}, {y}) is like ({ex}, {ey}) of {} (likeness {:.2}, distance costs {:.2}{weight}{together})",
         display(Path::new(&m.name)),
         c.likeness,
         c.nearness.abs()

@@ -12,7 +12,7 @@ use tessera_core::features::OrbOptions;
 use super::args::{self, Eval, EvalCkm, Features, Search};
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{open_options, options};
+use super::train::{learn_options, learned, open_options, options};
 use super::{Done, evaluate_memories, evaluate_online};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, Terms, TestSplit};
@@ -86,13 +86,15 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
-    let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options, terms))?;
-    let Outcome { mut learned, mut tested, model_bytes, skipped } = outcome;
+    let outcome = out.watched(session.progress(), || {
+        session.experiment(&split, &open_options(&arguments.build), &options, terms, learn_options(&arguments.build).as_ref())
+    })?;
+    let Outcome { learned: mut machine, weights, mut tested, model_bytes, skipped } = outcome;
     failures.skipped(&skipped)?;
-    for failed in learned.failed.drain(..).chain(tested.failed.drain(..)) {
+    for failed in machine.failed.drain(..).chain(tested.failed.drain(..)) {
         failures.file(&failed.path, failed.error)?;
     }
-    let n_train = learned.ckm.examples().count();
+    let n_train = machine.ckm.examples().count();
     let done = failures.finish(n_train + tested.n())?;
     let accuracy = tested.estimate();
     let told = |estimate: fn(&Accuracy) -> Estimate| {
@@ -103,20 +105,22 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
             json!({"accuracy": tested.accuracy(), "accuracy_spread": accuracy.as_ref().map(|a| a.overall.spread),
                 "mean_recall": accuracy.as_ref().map(|a| a.mean_recall.value),
                 "mean_recall_spread": accuracy.as_ref().map(|a| a.mean_recall.spread), "n_train": n_train, "n_test": tested.n(),
-                "classes": learned.ckm.classes().len(), "elements": learned.ckm.n_elements(),
-                "train_ms_per_image": learned.ms_per_image(), "learn_ms_per_image": 0.0, "test_ms_per_image": tested.ms_per_image(),
+                "classes": machine.ckm.classes().len(), "elements": machine.ckm.n_elements(),
+                "train_ms_per_image": machine.ms_per_image(), "learn_ms_per_image": weights.as_ref().map_or(0.0, |(_, ms)| *ms),
+                "epochs": weights.as_ref().map_or(0, |(report, _)| report.epochs), "test_ms_per_image": tested.ms_per_image(),
                 "model_bytes": model_bytes, "confusion": {"classes": tested.classes, "counts": tested.confusion}})
         },
         || {
             format!(
-                "accuracy {}, mean over classes {}, on {} images, after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB)\n{}",
+                "accuracy {}, mean over classes {}, on {} images, after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB){}\n{}",
                 told(|a| a.overall),
                 told(|a| a.mean_recall),
                 tested.n(),
-                learned.ckm.classes().len(),
-                learned.ms_per_image(),
+                machine.ckm.classes().len(),
+                machine.ms_per_image(),
                 tested.ms_per_image(),
                 model_bytes as f64 / 1e6,
+                weights.as_ref().map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 table(&tested)
             )
         },

@@ -16,7 +16,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let sample = session.sample()?;
     out.note(&format!("Training on the built-in sample in {}", display(&sample.train)));
     let options = CkmOptions { seed: session.seed(), ..Preset::Mixed.options() };
-    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options))?;
+    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options, None))?;
     tell(&trained, out);
     if !trained.failed.is_empty() {
         let n = trained.failed.len();

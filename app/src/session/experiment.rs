@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tessera_core::ckm::confidence;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::data::{Dataset, OpenOptions, Skipped};
 use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
@@ -54,6 +55,8 @@ pub enum Terms {
 pub struct Outcome {
     /// The machine and statistics of its training.
     pub learned: Learned,
+    /// How weights were learned, and the milliseconds it took an image.
+    pub weights: Option<(LearnReport, f64)>,
     /// The predictions and scores.
     pub tested: RecognitionScores,
     /// The bytes the machine takes on disk.
@@ -63,16 +66,32 @@ pub struct Outcome {
 }
 
 impl Session {
-    /// Trains and tests a recogniser.
+    /// Trains a recogniser, with `learn_options` its weights too, and tests it.
     ///
     /// # Errors
-    /// As [`Dataset::open`], [`recognition::learn`] and [`recognition::test`].
-    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &CkmOptions, terms: Terms) -> Result<Outcome> {
+    /// As [`Dataset::open`], [`recognition::learn`], [`recognition::test`] and
+    /// [`tessera_core::ckm::weights::learn`].
+    pub fn experiment(
+        &self,
+        split: &TestSplit<'_>,
+        open: &OpenOptions,
+        options: &CkmOptions,
+        terms: Terms,
+        learn_options: Option<&LearnOptions>,
+    ) -> Result<Outcome> {
         self.pool.install(|| {
+            // Scores of training images by learned weights would flatter the terms fitted to them.
+            let terms = if learn_options.is_some() { Terms::None } else { terms };
+            let mut weights = None;
+            let mut weigh = |learned: &mut Learned| -> Result<()> {
+                weights = learn_options.map(|options| self.learn_weights(&mut learned.ckm, options)).transpose()?;
+                Ok(())
+            };
             let (learned, tested, skipped) = match *split {
                 TestSplit::Folders { train, test } => {
                     let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
-                    let learned = self.learn(&train, |_| true, options, terms)?;
+                    let mut learned = self.learn(&train, |_| true, options, terms)?;
+                    weigh(&mut learned)?;
                     let tested = self.test(&learned.ckm, &test, |_| true)?;
                     (learned, tested, [train.skipped, test.skipped].concat())
                 }
@@ -82,15 +101,21 @@ impl Session {
                     if !(0..data.items.len()).any(is_tested) {
                         return Err(nothing_to_test("--test-instances", format!("{test:?}, which no name has")));
                     }
-                    let learned = self.learn(&data, |i| !is_tested(i), options, terms)?;
+                    let mut learned = self.learn(&data, |i| !is_tested(i), options, terms)?;
+                    weigh(&mut learned)?;
                     let tested = self.test(&learned.ckm, &data, is_tested)?;
                     (learned, tested, data.skipped)
                 }
                 TestSplit::LeaveObjectOut { data, without, limit } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
-                    let learned = self.learn(&data, is_looked_at, options, Terms::None)?;
-                    let tested = self.leave_object_out(&learned.ckm, limit, terms)?;
+                    let mut learned = self.learn(&data, is_looked_at, options, Terms::None)?;
+                    check_objects(&learned.ckm)?;
+                    weigh(&mut learned)?;
+                    let tested = match &weights {
+                        Some((report, _)) => judged_in_folds(&learned.ckm, report)?,
+                        None => self.leave_object_out(&learned.ckm, limit, terms)?,
+                    };
                     (learned, tested, data.skipped)
                 }
             };
@@ -102,7 +127,7 @@ impl Session {
             };
             let model_bytes = recogniser.weight_bytes()?;
             let ckm = Arc::unwrap_or_clone(recogniser.ckm);
-            Ok(Outcome { learned: Learned { ckm, ..learned }, tested, model_bytes, skipped })
+            Ok(Outcome { learned: Learned { ckm, ..learned }, weights, tested, model_bytes, skipped })
         })
     }
 
@@ -120,13 +145,6 @@ impl Session {
     }
 
     fn leave_object_out(&self, ckm: &Ckm, limit: usize, terms: Terms) -> Result<RecognitionScores> {
-        if ckm.examples().all(|(_, example)| example.group.is_none()) {
-            return Err(Error::Option {
-                name: "data",
-                found: "a folder whose images do not tell their objects".into(),
-                expected: "one with names such as truck_07_3_12_4.jpg, or give --train and --test",
-            });
-        }
         let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
         let start = std::time::Instant::now();
         let judgement = confidence::judge(ckm, limit, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
@@ -139,6 +157,28 @@ impl Session {
         }
         Ok(tested)
     }
+}
+
+/// The images that [`tessera_core::ckm::weights::learn`] judged, each by weights learned without the
+/// objects of its fold: leaving an object out of the whole machine would leave weights in that were
+/// learned from it.
+fn judged_in_folds(ckm: &Ckm, report: &LearnReport) -> Result<RecognitionScores> {
+    let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
+    for image in &report.judged {
+        tested.count(&ckm.classes()[image.class.index()].name, &ckm.classes()[image.predicted.index()].name);
+    }
+    if tested.n() == 0 { Err(nothing_to_test("--data", "a folder in which no image is left to test".into())) } else { Ok(tested) }
+}
+
+fn check_objects(ckm: &Ckm) -> Result<()> {
+    if ckm.examples().any(|(_, example)| example.group.is_some()) {
+        return Ok(());
+    }
+    Err(Error::Option {
+        name: "data",
+        found: "a folder whose images do not tell their objects".into(),
+        expected: "one with names such as truck_07_3_12_4.jpg, or give --train and --test",
+    })
 }
 
 fn nothing_to_test(name: &'static str, found: String) -> Error {

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tessera_core::Result;
-use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::accuracy::Accuracy;
 use tessera_core::ckm::confidence::{self, Calibration};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
+use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::Failed;
 use tessera_core::eval::recognition::{self, Learned};
@@ -31,29 +33,74 @@ pub struct Trained {
     pub featureless: usize,
     /// Milliseconds of training an image: one pass, without decoding.
     pub train_ms_per_image: f64,
+    /// How weights were learned, and the milliseconds it took an image.
+    pub weights: Option<(LearnReport, f64)>,
 }
 
 impl Session {
     /// Opens a folder of labelled images, trains on all of them, and evaluates some with their
-    /// object left out, for an unbiased accuracy and to calibrate the confidence.
+    /// object left out, for an unbiased accuracy and to calibrate the confidence. With
+    /// `learn_options` weights are learned too, and judged on the objects of folds that took no
+    /// part in learning.
     ///
     /// # Errors
-    /// As [`Dataset::open`] and [`recognition::learn`].
-    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &CkmOptions) -> Result<Trained> {
+    /// As [`Dataset::open`], [`recognition::learn`] and [`weights::learn`].
+    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &CkmOptions, learn_options: Option<&LearnOptions>) -> Result<Trained> {
         self.pool.install(|| {
             let data = Dataset::open(folder, open, &self.progress)?;
             let learned = recognition::learn(&data, |_| true, options, &*self.decoder, &self.progress)?;
             let train_ms_per_image = learned.ms_per_image();
-            let Learned { mut ckm, failed, featureless, .. } = learned;
-            let judgement = confidence::judge(&ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
-            let judged = &judgement.held_out;
-            let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
-            let metrics = Metrics::new(Accuracy::of(&ckm, judged).as_ref(), judged.len(), objects_unknown);
-            let calibration = Calibration::fit(judged);
-            ckm.set_terms(judgement.terms);
+            let Learned { ckm, failed, featureless, .. } = learned;
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
-            let recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root: root.to_string_lossy().into_owned() };
-            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image })
+            let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
+            let metrics = Metrics { objects_unknown, ..Metrics::default() };
+            let (calibration, root) = (Calibration::default(), root.to_string_lossy().into_owned());
+            let mut recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root };
+            let weights = match learn_options {
+                Some(options) => Some(self.learn_weights_of(&mut recogniser, options)?),
+                None => {
+                    let ckm = Arc::make_mut(&mut recogniser.ckm);
+                    let judgement = confidence::judge(ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+                    let judged = &judgement.held_out;
+                    recogniser.calibration = Calibration::fit(judged);
+                    recogniser.metrics = Metrics::new(Accuracy::of(ckm, judged).as_ref(), judged.len(), objects_unknown);
+                    ckm.set_terms(judgement.terms);
+                    None
+                }
+            };
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights })
+        })
+    }
+
+    /// Learns the weights of a recogniser, with its accuracy and the curve of its confidence from the
+    /// objects of folds. Returns what learning came to, and the milliseconds it took an image.
+    ///
+    /// # Errors
+    /// As [`weights::learn`].
+    pub fn learn_weights_of(&self, recogniser: &mut RecogniserModel, options: &LearnOptions) -> Result<(LearnReport, f64)> {
+        let (report, ms) = self.learn_weights(Arc::make_mut(&mut recogniser.ckm), options)?;
+        let judged: Vec<(f64, bool)> = report.judged.iter().map(|image| (image.margin, image.is_right())).collect();
+        recogniser.calibration = Calibration::fit_margins(&judged);
+        let mut counts = vec![(0, 0); recogniser.ckm.classes().len()];
+        for image in &report.judged {
+            let (right, n) = &mut counts[image.class.index()];
+            (*right, *n) = (*right + usize::from(image.is_right()), *n + 1);
+        }
+        let objects_unknown = recogniser.metrics.objects_unknown;
+        recogniser.metrics = Metrics::new(Accuracy::of_counts(&counts).as_ref(), judged.len(), objects_unknown);
+        Ok((report, ms))
+    }
+
+    /// Learns the weights of a machine. Returns what learning came to, and the milliseconds it took
+    /// an image.
+    ///
+    /// # Errors
+    /// As [`weights::learn`].
+    pub(super) fn learn_weights(&self, ckm: &mut Ckm, options: &LearnOptions) -> Result<(LearnReport, f64)> {
+        self.pool.install(|| {
+            let start = Instant::now();
+            let report = weights::learn(ckm, options, self.seed, &self.progress)?;
+            Ok((report, start.elapsed().as_secs_f64() * 1e3 / ckm.examples().count().max(1) as f64))
         })
     }
 }

@@ -50,11 +50,20 @@ impl<'a> Queries<'a> {
         Comparison { queries: self, nearness: Nearness::default() }
     }
 
-    /// The element of `image` (the first of equals) that makes query element `j`'s best, with its
-    /// feature distance and the kernel's two parts.
-    pub(super) fn trace(&self, image: &ElementSet, j: usize) -> Option<(usize, f32, f32, f32)> {
+    /// The element of `image` (the first of equals) that makes query element `j`'s best, and its
+    /// kernel without the weight. O(elements of the image), several at a time.
+    pub(super) fn piece(&self, image: &ElementSet, j: usize) -> Option<(usize, f32)> {
+        let best = match &image.values {
+            Values::Binary(blocks) => binary_piece(self, blocks.blocks(), &image.places, j),
+            Values::Dense { quads, norms, .. } => dense_piece(self, quads, norms, &image.places, j),
+        };
+        best.first()
+    }
+
+    /// The element of `image` (the first of equals) that makes query element `j`'s best.
+    pub(super) fn trace(&self, image: &ElementSet, j: usize) -> Option<Traced> {
         let [x, y] = self.set.position(j);
-        let mut best: Option<(f32, (usize, f32, f32, f32))> = None;
+        let mut best: Option<(f32, Traced)> = None;
         for z in 0..image.len() {
             let distance = match &image.values {
                 Values::Binary(_) => self.set.descriptor(j).hamming(&image.descriptor(z)) as f32,
@@ -65,13 +74,26 @@ impl<'a> Queries<'a> {
             };
             let places = &image.places[z / LANES];
             let (likeness, nearness) = self.kernel.parts(distance, x - places.x[z % LANES], y - places.y[z % LANES]);
-            let value = likeness + nearness + places.weight[z % LANES];
+            let weight = places.weight[z % LANES];
+            let value = likeness + nearness + weight;
             if best.is_none_or(|(most, _)| value > most) {
-                best = Some((value, (z, distance, likeness, nearness)));
+                best = Some((value, Traced { element: z, distance, likeness, nearness, weight }));
             }
         }
         best.map(|(_, found)| found)
     }
+}
+
+/// A training element that makes a query element's best kernel, and the parts of that kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Traced {
+    /// Which of its image's elements of the kind.
+    pub(super) element: usize,
+    /// The distance of the features.
+    pub(super) distance: f32,
+    pub(super) likeness: f32,
+    pub(super) nearness: f32,
+    pub(super) weight: f32,
 }
 
 /// Compares one query with images one after another. Dense elements mostly lie on the same grid in
@@ -219,4 +241,68 @@ fn raise(queries: &Queries<'_>, squares: &[f32; LANES], nearness: &[f32; LANES],
         let value = likeness + nearness[i] + weights[i];
         best[i] = if value > best[i] { value } else { best[i] };
     }
+}
+
+/// For each lane the largest kernel with its weight, the kernel without it, and the block it is in.
+struct BestLanes {
+    value: [f32; LANES],
+    kernel: [f32; LANES],
+    block: [u32; LANES],
+}
+
+impl BestLanes {
+    fn new() -> Self {
+        Self { value: [f32::NEG_INFINITY; LANES], kernel: [0.0; LANES], block: [0; LANES] }
+    }
+
+    #[inline(always)]
+    fn see(&mut self, kernel: &LeafKernel, block: usize, distances: &[f32; LANES], places: &Places, x: f32, y: f32) {
+        for i in 0..LANES {
+            let (likeness, nearness) = kernel.parts(distances[i], x - places.x[i], y - places.y[i]);
+            let value = likeness + nearness + places.weight[i];
+            let is_better = value > self.value[i];
+            self.value[i] = if is_better { value } else { self.value[i] };
+            self.kernel[i] = if is_better { likeness + nearness } else { self.kernel[i] };
+            self.block[i] = if is_better { block as u32 } else { self.block[i] };
+        }
+    }
+
+    /// The first element of the largest value, and its kernel.
+    fn first(&self) -> Option<(usize, f32)> {
+        let most = reduce(&self.value);
+        let element = |i: usize| self.block[i] as usize * LANES + i;
+        let equals = (0..LANES).filter(|&i| most > f32::NEG_INFINITY && self.value[i] == most);
+        equals.min_by_key(|&i| element(i)).map(|i| (element(i), self.kernel[i]))
+    }
+}
+
+#[multiversion(targets("x86_64+avx2+popcnt+bmi1+bmi2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2"))]
+fn binary_piece(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Places], j: usize) -> BestLanes {
+    let (descriptor, [x, y]) = (queries.set.descriptor(j), queries.set.position(j));
+    let mut best = BestLanes::new();
+    for (b, (block, places)) in blocks.iter().zip(places).enumerate() {
+        let distances = hamming::distances(block, &descriptor).map(|d| d as i32 as f32);
+        best.see(&queries.kernel, b, &distances, places, x, y);
+    }
+    best
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2"))]
+fn dense_piece(queries: &Queries<'_>, values: &[Quads], norms: &[[i32; LANES]], places: &[Places], j: usize) -> BestLanes {
+    let [x, y] = queries.set.position(j);
+    let mut best = BestLanes::new();
+    for (b, ((block, norms), places)) in values.chunks_exact(queries.quads).zip(norms).zip(places).enumerate() {
+        let mut dots = [0; LANES];
+        for (quads, row) in block.iter().zip(&queries.factors[j / TILE * queries.quads..]) {
+            let factors = row[j % TILE].to_le_bytes().map(i32::from);
+            for i in 0..LANES {
+                for d in 0..4 {
+                    dots[i] += factors[d] * i32::from(quads[i][d]);
+                }
+            }
+        }
+        let distances = squares(queries.norms[j], norms, &dots).map(|square| square.sqrt() * (1.0 / queries.unit));
+        best.see(&queries.kernel, b, &distances, places, x, y);
+    }
+    best
 }

@@ -26,8 +26,8 @@ pub(super) enum Values {
     },
 }
 
-/// Positions of [`LANES`] elements, and what is added to their kernels: 0 (or a learned weight),
-/// and minus infinity for lanes that hold no element.
+/// Positions of [`LANES`] elements, and what is added to their kernels: 0 or a learned weight, and
+/// minus infinity for lanes that hold no element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Places {
     pub(super) x: [f32; LANES],
@@ -58,6 +58,18 @@ impl ElementSet {
     pub fn position(&self, i: usize) -> [f32; 2] {
         let places = &self.places[i / LANES];
         [places.x[i % LANES], places.y[i % LANES]]
+    }
+
+    /// The learned weight of element `i`: 0 until one is set.
+    pub fn weight(&self, i: usize) -> f32 {
+        self.places[i / LANES].weight[i % LANES]
+    }
+
+    /// Sets the weight of each element; `weights` must have as many.
+    pub(super) fn set_weights(&mut self, weights: &[f32]) {
+        for (i, &weight) in weights.iter().enumerate().take(self.len) {
+            self.places[i / LANES].weight[i % LANES] = weight;
+        }
     }
 
     /// The binary descriptor of element `i`; zero for dense kinds.
@@ -155,7 +167,8 @@ impl Elements {
     }
 
     /// The elements as bytes: width, height, then of each kind the number of elements, their
-    /// positions and features, all numbers little-endian.
+    /// positions and features, all numbers little-endian. Learned weights are left out: they belong
+    /// to a trained machine, not to the image.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(self.size.0.to_le_bytes());

@@ -38,10 +38,12 @@ pub struct Contribution {
     pub likeness: f32,
     /// The leaf kernel's part for position, 0 or less.
     pub nearness: f32,
+    /// The learned weight of the training element; 0 where none was learned.
+    pub weight: f32,
     /// Half of the pair bonus, where this element and a neighbour were matched within one training
     /// image; else 0.
     pub bonus: f32,
-    /// What all this adds to the score: the kind's weight times the sum of the three.
+    /// What all this adds to the score: the kind's weight times the sum of the four.
     pub value: f64,
 }
 
@@ -134,16 +136,16 @@ impl Ckm {
         let example = self.classes[class.index()].examples.get(image as usize);
         let found = example.and_then(|example| {
             let set = &example.elements.sets[kind];
-            queries.trace(set, element).map(|(z, distance, likeness, nearness)| {
-                let position = example.elements.to_picture(set.position(z));
-                (Match { image: example.id, name: example.name.clone(), element: z, position, distance }, likeness, nearness)
-            })
+            let traced = queries.trace(set, element)?;
+            let position = example.elements.to_picture(set.position(traced.element));
+            let (image, name) = (example.id, example.name.clone());
+            Some((Match { image, name, element: traced.element, position, distance: traced.distance }, traced))
         });
-        let (matched, likeness, nearness) = match found {
-            Some((matched, likeness, nearness)) => (Some(matched), likeness, nearness),
-            None => (None, 0.0, kernel.floor()),
+        let (matched, likeness, nearness, weight) = match found {
+            Some((matched, traced)) => (Some(matched), traced.likeness, traced.nearness, traced.weight),
+            None => (None, 0.0, kernel.floor(), 0.0),
         };
-        let sum = f64::from(likeness + nearness) + f64::from(bonus);
+        let sum = f64::from(likeness + nearness + weight) + f64::from(bonus);
         Contribution {
             kind,
             element,
@@ -151,6 +153,7 @@ impl Ckm {
             matched,
             likeness,
             nearness,
+            weight,
             bonus,
             value: f64::from(kernel.weight) * sum,
         }

@@ -5,7 +5,7 @@
 //! class's training images. Elements are compared by a leaf kernel ([`kernel`]), unary and pair
 //! nodes maximise over all training elements of the class, and the root maximises over random
 //! decompositions of the query into such nodes ([`spf`]); the semiring is max-sum, the weights
-//! uniform.
+//! uniform, or learned ([`weights`]).
 //!
 //! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by
 //! the caller ([`own`]). A score is the exact sum of its elements' contributions ([`explain`]);
@@ -59,6 +59,7 @@ mod picture;
 pub mod presets;
 mod shortlist;
 pub mod spf;
+pub mod weights;
 
 use std::sync::Arc;
 

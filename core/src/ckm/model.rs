@@ -241,6 +241,9 @@ fn tensors(ckm: &Ckm) -> Vec<(String, Owned)> {
         all.push((name("count"), u32_tensor(sets.iter().map(|set| set.len() as u32))));
         all.push((name("position"), f32_tensor(elements().flat_map(|(set, i)| set.position(i)))));
         all.push((name("feature"), bytes_tensor(n, values)));
+        if ckm.is_weighted() {
+            all.push((name("weight"), f32_tensor(elements().map(|(set, i)| set.weight(i)))));
+        }
     }
     all
 }
@@ -263,6 +266,18 @@ impl<'a> Reader<'a> {
             return Err(format!("{} numbers in `{name}` where {n} belong", words.len()));
         }
         Ok(words.iter().map(|b| u32::from_le_bytes(*b)).collect())
+    }
+
+    /// The weights of `n` elements; `None` in a model without learned weights.
+    fn weights(&self, name: &str, n: usize) -> Result<Option<Vec<f32>>, String> {
+        if !self.0.names().contains(&name) {
+            return Ok(None);
+        }
+        let weights: Vec<f32> = self.bytes(name, Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        if weights.len() != n || weights.iter().any(|weight| !weight.is_finite()) {
+            return Err(format!("`{name}` that is not a finite weight for each of {n} elements"));
+        }
+        Ok(Some(weights))
     }
 
     fn texts(&self, name: &str, n: usize) -> Result<Vec<String>, String> {
@@ -305,6 +320,7 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, version: u32, read
         let positions: Vec<f32> =
             reader.bytes(&name("position"), Dtype::F32)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
         let features = current(reader.bytes(&name("feature"), Dtype::U8)?, &kind.source, version);
+        let weights = reader.weights(&name("weight"), total)?;
         if positions.len() != 2 * total || features.len() != width * total {
             return Err(format!("{} positions and {} feature bytes for {total} elements of `{k}`", positions.len() / 2, features.len()));
         }
@@ -320,10 +336,14 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, version: u32, read
             start = range.end;
             let positions = &positions.as_chunks::<2>().0[range.clone()];
             let features = &features[range.start * width..range.end * width];
-            sets.push(match kind.source.dimension() {
+            let mut set = match kind.source.dimension() {
                 0 => ElementSet::binary(positions, features.as_chunks::<32>().0.iter().map(Descriptor::from_bytes)),
                 _ => ElementSet::dense(positions, features, width),
-            });
+            };
+            if let Some(weights) = &weights {
+                set.set_weights(&weights[range]);
+            }
+            sets.push(set);
         }
     }
     for (i, sets) in sets.into_iter().enumerate() {

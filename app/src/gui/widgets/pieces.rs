@@ -141,14 +141,15 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option
     let mut pressed = None;
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let height = 18.0;
-    let columns = [64.0, 92.0, 120.0, 60.0, 60.0, 56.0];
-    let heads = ["Value", "", "Piece", "Like", "Place", "Pair"];
+    let columns = [64.0, 92.0, 120.0, 60.0, 60.0, 60.0, 56.0];
+    let heads = ["Value", "", "Piece", "Like", "Place", "Weight", "Pair"];
     let hovers = [
         "What it adds to the score",
         "",
         "What kind of piece, and where in this image",
         "How like the two pieces are: 1 is identical",
         "What lying elsewhere in the image costs",
+        "The learned weight of the piece of the training image",
         "Bonus where a neighbour comes from the same training image",
     ];
     ui.horizontal(|ui| {
@@ -194,7 +195,8 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option
                 text(column(columns[2]), format!("{} {qx},{qy}", row.kind.split(' ').next().unwrap_or_default()));
                 text(column(columns[3]), format!("{:.2}", row.likeness));
                 text(column(columns[4]), format!("{:.2}", row.nearness));
-                text(column(columns[5]), format!("{:.2}", row.bonus));
+                text(column(columns[5]), format!("{:+.2}", row.weight));
+                text(column(columns[6]), format!("{:.2}", row.bonus));
                 let words = match &row.matched {
                     Some((_, name, [x, y])) => format!("{name} {},{}", x.round() as i32, y.round() as i32),
                     None => "none of this kind".into(),

@@ -149,6 +149,8 @@ pub struct ContributionRow {
     pub likeness: f32,
     /// The penalty for its distance from the matched position, 0 or less.
     pub nearness: f32,
+    /// The learned weight of the training element.
+    pub weight: f32,
     /// Half of a pair bonus.
     pub bonus: f32,
     /// What it adds to the score.

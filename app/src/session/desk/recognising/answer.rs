@@ -152,6 +152,7 @@ fn row(model: &RecogniserModel, c: &Contribution) -> ContributionRow {
         matched: c.matched.as_ref().map(|m| (m.image, m.name.clone(), m.position)),
         likeness: c.likeness,
         nearness: c.nearness,
+        weight: c.weight,
         bonus: c.bonus,
         value: c.value,
     }

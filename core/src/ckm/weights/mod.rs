@@ -1,0 +1,293 @@
+//! Learned weights of training elements.
+//!
+//! A weight is added to an element's kernel, so an element that draws images of other classes is
+//! pushed down, and one that holds its own class together is lifted (R. Gens and P. Domingos,
+//! *Compositional Kernel Machines*, section 3.3). Weights are learned on scores of training images
+//! without their object, by [`descent`] on candidate [`lists`].
+//!
+//! After learning, even these scores are right for nearly every training image and say nothing
+//! about new ones. So [`learn`] first learns on all objects but those of a fold, for each fold,
+//! judges the images of these after every epoch, and then learns on all objects for the number of
+//! epochs that was best, which may be none.
+
+pub mod descent;
+mod folds;
+pub mod lists;
+
+use std::sync::Arc;
+
+use rand::seq::index::sample;
+
+use super::element::Elements;
+use super::{Ckm, Example, Without};
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, ItemId};
+use crate::progress::Progress;
+use crate::random;
+use descent::{Descent, Method, StepOptions};
+use lists::{ListSize, Lists};
+
+/// How weights are learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LearnOptions {
+    /// What descent minimises and how far it goes.
+    pub steps: StepOptions,
+    /// The order of steps.
+    pub method: Method,
+    /// Passes over the training images at most.
+    pub epochs: usize,
+    /// Folds of objects that choose the number of passes, 2 or more.
+    pub folds: usize,
+    /// How much candidate lists keep, memory permitting.
+    pub lists: ListSize,
+    /// Bytes that candidate lists may take: they are shortened to fit, and where the shortest do
+    /// not, weights are learned from a random part of the images.
+    pub memory: usize,
+}
+
+impl Default for LearnOptions {
+    /// Chosen on objects 1 to 4 of ETH-80 by `core/examples/learned_weights.rs`.
+    fn default() -> Self {
+        Self {
+            steps: StepOptions { margin: 0.3, step: 0.001, clip: 0.3 },
+            method: Method::Stochastic,
+            epochs: 8,
+            folds: 3,
+            lists: ListSize { images: 8, pair_images: 2, rivals: 4 },
+            memory: 1 << 30,
+        }
+    }
+}
+
+impl LearnOptions {
+    /// Checks that every option is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for the first that is not.
+    pub fn check(&self) -> Result<()> {
+        let StepOptions { margin, step, clip } = self.steps;
+        let numbers = [("margin", margin), ("step", step), ("clip", f64::from(clip))];
+        if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
+            return Err(Error::Option { name, found: value.to_string(), expected: "above 0" });
+        }
+        let counts = [("images", self.lists.images), ("pair_images", self.lists.pair_images), ("rivals", self.lists.rivals)];
+        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(Error::Option { name, found: "0".into(), expected: "1 or more" });
+        }
+        if self.folds < 2 {
+            return Err(Error::Option { name: "folds", found: self.folds.to_string(), expected: "2 or more" });
+        }
+        Ok(())
+    }
+
+    /// The longest lists, and the number of images of `n` they can be made for, within the memory.
+    fn fitted(&self, ckm: &Ckm, n: usize) -> (ListSize, usize) {
+        let kinds = ckm.options().kinds.len();
+        let elements: usize = ckm.examples().map(|(_, e)| (0..kinds).map(|k| e.elements.sets[k].len()).sum::<usize>()).sum();
+        let mean = elements.div_ceil(ckm.examples().count().max(1));
+        let mut size = ListSize { rivals: self.lists.rivals.min(ckm.classes().len() - 1), ..self.lists };
+        loop {
+            let bytes = size.bytes(mean, ckm.options().neighbours).max(1);
+            if bytes * n <= self.memory || (size.images, size.pair_images) == (1, 1) {
+                return (size, n.min((self.memory / bytes).max(1)));
+            }
+            size = ListSize { images: size.images.div_ceil(2), pair_images: size.pair_images.div_ceil(2), ..size };
+        }
+    }
+}
+
+/// A training image, judged by weights learned without the objects of its fold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgedImage {
+    /// Its class.
+    pub class: ClassId,
+    /// The class it was given.
+    pub predicted: ClassId,
+    /// The margin of that answer, as [`super::Scores::margin`].
+    pub margin: f64,
+}
+
+impl JudgedImage {
+    /// Whether the answer was right.
+    pub fn is_right(&self) -> bool {
+        self.class == self.predicted
+    }
+}
+
+/// What learning came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnReport {
+    /// Passes over the training images: the best number on held-out objects.
+    pub epochs: usize,
+    /// The share of held-out images that were right after 0, 1, 2 ... passes; empty where no class
+    /// has two objects.
+    pub held_out: Vec<f64>,
+    /// Each held-out image, judged by the weights after the chosen number of passes.
+    pub judged: Vec<JudgedImage>,
+    /// How much candidate lists kept.
+    pub lists: ListSize,
+    /// Images that weights were learned from.
+    pub images: usize,
+}
+
+/// A training image as a query: its class, its elements, and what its scores leave out.
+type Query<'a> = (ClassId, &'a Elements, Without<'a>);
+
+/// Learns the weights of a machine's elements, in place of those it has. Images of one object are
+/// left out of each other's scores, so they should have a common group; where an object is not
+/// known only the image itself is left out, and weights lean on near copies. An image whose class
+/// has no other object takes no part. Equal on any number of threads.
+///
+/// # Errors
+/// [`Error::Option`] when an option is out of range, [`Error::Cancelled`].
+///
+/// # Complexity
+/// As scoring each training image about three times with 3 folds, and O(length of its lists) for
+/// each image and pass.
+pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progress) -> Result<LearnReport> {
+    options.check()?;
+    ckm.clear_weights()?;
+    let all: Vec<ItemId> = ckm.examples().map(|(_, example)| example.id).collect();
+    let n = all.len();
+    if ckm.classes().len() < 2 {
+        return Ok(LearnReport { epochs: 0, held_out: Vec::new(), judged: Vec::new(), lists: options.lists, images: 0 });
+    }
+    let (size, images) = options.fitted(ckm, n);
+    let mut rng = random::stream(seed, 0);
+    // Sorted, so that images come in the machine's order.
+    let mut chosen: Vec<ItemId> = sample(&mut rng, n, images).into_iter().map(|i| all[i]).collect();
+    chosen.sort_unstable();
+    let is_chosen = |example: &Example| chosen.binary_search(&example.id).is_ok();
+
+    let mut outcomes: Vec<FoldOutcome> = Vec::new();
+    for (fold, stream) in folds::object_folds(ckm, options.folds, &mut rng).iter().zip(1..) {
+        let is_held = |example: &Example| fold.binary_search(&example.id).is_ok();
+        let mut part = ckm.clone();
+        for id in fold {
+            part.remove(*id);
+        }
+        // Every class has another object, so classes keep their positions.
+        let held = ckm.examples().filter(|(_, e)| is_held(e) && is_chosen(e));
+        let held: Vec<Query<'_>> = held.map(|(class, e)| (class, &e.elements, Without::Nothing)).collect();
+        outcomes.push(learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?);
+    }
+    let count = |epoch: usize| outcomes.iter().flat_map(|fold| &fold.judged[epoch]).filter(|image| image.is_right()).count();
+    let judged = |epoch: usize| outcomes.iter().flat_map(|fold| fold.judged[epoch].iter().copied()).collect::<Vec<_>>();
+    let held: usize = outcomes.iter().map(|fold| fold.judged[0].len()).sum();
+    let held_out: Vec<f64> =
+        if held == 0 { Vec::new() } else { (0..=options.epochs).map(|epoch| count(epoch) as f64 / held as f64).collect() };
+    // Of equals the fewest passes.
+    let epochs = (0..held_out.len()).reduce(|best, epoch| if held_out[epoch] > held_out[best] { epoch } else { best }).unwrap_or(0);
+    let judged = if held_out.is_empty() { Vec::new() } else { judged(epochs) };
+    if epochs > 0 {
+        let lists = own_lists(ckm, is_chosen, size, progress)?;
+        let weights = lists.numbering().weights(ckm);
+        let mut descent = Descent::new(lists, weights, options.steps);
+        progress.begin("Learning weights", (epochs * descent.lists().images.len()) as u64);
+        let mut rng = random::stream(seed, u64::MAX);
+        for _ in 0..epochs {
+            descent.epoch(options.method, &mut rng, progress)?;
+        }
+        let weights = descent.lists().numbering().split(&descent.mean());
+        for (id, weights) in all.into_iter().zip(&weights) {
+            ckm.set_weights(id, weights)?;
+        }
+    }
+    Ok(LearnReport { epochs, held_out, judged, lists: size, images })
+}
+
+/// The lists of a machine's own images, each without its object.
+fn own_lists(ckm: &Ckm, is_chosen: impl Fn(&Example) -> bool, size: ListSize, progress: &Progress) -> Result<Lists> {
+    let queries = ckm.examples().filter(|(_, e)| is_chosen(e)).map(|(class, e)| (class, &e.elements, e.without_itself()));
+    let queries: Vec<Query<'_>> = queries.collect();
+    progress.begin("Comparing training images", queries.len() as u64);
+    Lists::make(ckm, &queries, size, progress)
+}
+
+/// How images of a fold were answered by weights learned without their objects.
+struct FoldOutcome {
+    /// After 0, 1, 2 ... passes, each image as it was judged.
+    judged: Vec<Vec<JudgedImage>>,
+}
+
+fn learn_fold(
+    part: &Ckm,
+    held: &[Query<'_>],
+    is_chosen: impl Fn(&Example) -> bool,
+    size: ListSize,
+    options: &LearnOptions,
+    mut rng: random::Rng,
+    progress: &Progress,
+) -> Result<FoldOutcome> {
+    let own = own_lists(part, is_chosen, size, progress)?;
+    progress.begin("Judging held-out objects", held.len() as u64);
+    let judging = Lists::make(part, held, size, progress)?;
+    let masses: Vec<f64> = held.iter().map(|(_, elements, _)| part.mass(elements)).collect();
+    let judge = |weights: &[f32]| -> Vec<JudgedImage> {
+        let answer = |(i, mass): (usize, &f64)| {
+            let mut scores: Vec<(f64, ClassId)> =
+                judging.scores(i, weights).into_iter().zip(judging.images[i].classes.iter().copied()).collect();
+            scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let margin = if scores.len() < 2 || *mass == 0.0 { 0.0 } else { (scores[0].0 - scores[1].0) / mass };
+            JudgedImage { class: judging.images[i].classes[0], predicted: scores[0].1, margin }
+        };
+        masses.iter().enumerate().map(answer).collect()
+    };
+    let weights = own.numbering().weights(part);
+    let mut judged = vec![judge(&weights)];
+    progress.begin("Learning weights", (options.epochs * own.images.len()) as u64);
+    let mut descent = Descent::new(own, weights, options.steps);
+    for _ in 0..options.epochs {
+        descent.epoch(options.method, &mut rng, progress)?;
+        judged.push(judge(&descent.mean()));
+    }
+    Ok(FoldOutcome { judged })
+}
+
+impl Ckm {
+    /// Sets all weights to 0. O(elements).
+    fn clear_weights(&mut self) -> Result<()> {
+        let blank: Vec<(ItemId, Vec<Vec<f32>>)> =
+            self.examples().map(|(_, e)| (e.id, e.elements.sets.iter().map(|set| vec![0.0; set.len()]).collect())).collect();
+        for (id, weights) in blank {
+            self.set_weights(id, &weights)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the weights of a training image's elements: `weights[k]` has one for each element of
+    /// kind `k`. An image begins with weights of 0 and keeps what was set, also in copies of the
+    /// machine. Returns whether the image is there. O(images + elements of the image), and a copy
+    /// of its elements where machines share it.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of weights than elements, or one that is not finite.
+    pub fn set_weights(&mut self, id: ItemId, weights: &[Vec<f32>]) -> Result<bool> {
+        let mut classes = self.classes.iter_mut();
+        let found = classes.find_map(|class| {
+            let at = class.examples.binary_search_by_key(&id, |example| example.id).ok()?;
+            Some(&mut class.examples[at])
+        });
+        let Some(example) = found else { return Ok(false) };
+        let sets = &example.elements.sets;
+        if weights.len() != sets.len() || weights.iter().zip(sets).any(|(weights, set)| weights.len() != set.len()) {
+            let found = weights.iter().map(Vec::len).sum::<usize>().to_string();
+            return Err(Error::value("weights", format!("one for each of {} elements, by kind", example.elements.len()), found));
+        }
+        if let Some(weight) = weights.iter().flatten().find(|weight| !weight.is_finite()) {
+            return Err(Error::value("weights", "finite numbers", weight.to_string()));
+        }
+        if sets.iter().zip(weights).all(|(set, weights)| weights.iter().zip(0..).all(|(weight, i)| set.weight(i) == *weight)) {
+            return Ok(true);
+        }
+        for (set, weights) in Arc::make_mut(example).elements.sets.iter_mut().zip(weights) {
+            set.set_weights(weights);
+        }
+        Ok(true)
+    }
+
+    /// Whether an element has a weight other than 0. O(elements).
+    pub fn is_weighted(&self) -> bool {
+        self.examples().flat_map(|(_, example)| &example.elements.sets).any(|set| (0..set.len()).any(|i| set.weight(i) != 0.0))
+    }
+}
