@@ -3,6 +3,8 @@
 mod confidence;
 mod own;
 mod refusals;
+mod spf;
+mod spf_fast_path;
 
 use image::RgbImage;
 use proptest::prelude::*;

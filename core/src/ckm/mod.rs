@@ -54,6 +54,7 @@ mod picture;
 #[cfg(feature = "images")]
 pub mod presets;
 pub mod spf;
+mod sum_product;
 
 use std::sync::Arc;
 
