@@ -1,6 +1,7 @@
 //! Compares options of learned weights on held-out objects of a folder of images.
 //!
-//! usage: learned_weights FOLDER KIND FOLDS MARGINS STEPS EPOCHS [IMAGES PAIR_IMAGES RIVALS REFRESH blocks|stochastic]
+//! usage: learned_weights FOLDER KIND FOLDS MARGINS STEPS EPOCHS [IMAGES PAIR_IMAGES RIVALS REFRESH
+//! blocks|stochastic]
 //!
 //! KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
 //! and 2 after learning on 3 and 4, and the other way round; instances in no fold are never looked

@@ -1,4 +1,4 @@
-//! `tessera generate toys` and the built-in sample.
+//! `tessera generate` and the built-in sample.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,6 +32,22 @@ fn toys_can_be_made_and_learned() {
     let answer = world.run(["train", "toys", "--json"]).ended(0).object();
     assert_eq!((answer["images"].as_u64(), answer["classes"].as_u64()), (Some(24), Some(6)));
     world.run(["generate", "toys", "--to", "toys"]).ended(65).complains("toys");
+}
+
+#[test]
+fn scenes_can_be_made_and_learned() {
+    let world = World::new();
+    let toys = ["--instances", "2", "--views", "2", "--train", "14", "--test", "7", "--side", "48", "--json"];
+    for (scenes, classes) in [("compositions", 2), ("symmetries", 7)] {
+        let made = world.run(["generate", scenes, "--to", scenes].into_iter().chain(toys)).ended(0).object();
+        assert_eq!(made["images"], 21);
+        let (train, test) = (format!("{scenes}/train"), format!("{scenes}/test"));
+        let answer = world.run(["eval", "ckm", "--train", &train, "--test", &test, "--json"]).ended(0).object();
+        assert_eq!((answer["n_train"].as_u64(), answer["classes"].as_u64()), (Some(14), Some(classes)));
+        world.run(["generate", scenes, "--to", scenes]).ended(65).complains(scenes);
+    }
+    world.run(["generate", "compositions", "--to", "new", "--objects", "symmetries/train"]).ended(65).complains("mask");
+    world.run(["generate", "compositions", "--to", "new", "--masks", "symmetries"]).ended(2);
 }
 
 #[test]

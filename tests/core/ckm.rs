@@ -6,6 +6,8 @@ mod confidence;
 mod own;
 mod refusals;
 mod shortlist;
+mod spf;
+mod spf_fast_path;
 mod weights;
 
 use image::RgbImage;

@@ -4,6 +4,7 @@ mod examples;
 mod folders;
 mod names;
 mod norb;
+mod scenes;
 mod tables;
 
 use std::fs;

@@ -339,6 +339,69 @@ pub(super) struct EvalCkm {
 pub(super) enum Generate {
     /// A world of toys: six categories, any number of instances, seen from many sides
     Toys(Toys),
+    /// Pictures of three objects each: the class is the collection that most of them come from
+    Compositions(Compositions),
+    /// Pictures of one object each, shifted, turned, scaled and lit in other ways, on clutter
+    Symmetries(Symmetries),
+}
+
+/// The objects that scenes are made of.
+#[derive(Debug, Args)]
+pub(super) struct Objects {
+    /// Objects to cut out: a folder of images whose names tell objects and views, or a NORB
+    /// `-dat.mat` file; the built-in toys if left out
+    #[arg(long, value_name = "DIR")]
+    pub(super) objects: Option<PathBuf>,
+    /// Masks of the images: a folder of PNG files of the same names, bright on the object
+    #[arg(long, value_name = "DIR", requires = "objects")]
+    pub(super) masks: Option<PathBuf>,
+    /// Toys of each category
+    #[arg(long, default_value_t = 10, value_name = "N", conflicts_with = "objects")]
+    pub(super) instances: u32,
+    /// Views of each toy, half of them for training
+    #[arg(long, default_value_t = 20, value_name = "N", conflicts_with = "objects")]
+    pub(super) views: u32,
+}
+
+/// Arguments of `generate compositions`.
+#[derive(Debug, Args)]
+pub(super) struct Compositions {
+    /// An empty or new folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: PathBuf,
+    #[command(flatten)]
+    pub(super) objects: Objects,
+    /// The categories of the three objects [default: the first three]
+    #[arg(long, value_name = "NAME,NAME,NAME", value_delimiter = ',')]
+    pub(super) categories: Vec<String>,
+    /// Training pictures
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub(super) train: u32,
+    /// Test pictures
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub(super) test: u32,
+    /// Pixels of a picture's side
+    #[arg(long, default_value_t = 256, value_name = "N")]
+    pub(super) side: u32,
+}
+
+/// Arguments of `generate symmetries`.
+#[derive(Debug, Args)]
+pub(super) struct Symmetries {
+    /// An empty or new folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: PathBuf,
+    #[command(flatten)]
+    pub(super) objects: Objects,
+    /// Training pictures
+    #[arg(long, default_value_t = 800, value_name = "N")]
+    pub(super) train: u32,
+    /// Test pictures
+    #[arg(long, default_value_t = 2916, value_name = "N")]
+    pub(super) test: u32,
+    /// Pixels of a picture's side
+    #[arg(long, default_value_t = 108, value_name = "N")]
+    pub(super) side: u32,
 }
 
 /// Arguments of `generate toys`.

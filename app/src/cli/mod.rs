@@ -144,6 +144,8 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Sample => sample::run(session, out),
         Command::Eval(arguments) => evaluate::run(session, arguments, out),
         Command::Generate(Generate::Toys(arguments)) => generate::toys(session, arguments, out),
+        Command::Generate(Generate::Compositions(arguments)) => generate::compositions(session, arguments, out),
+        Command::Generate(Generate::Symmetries(arguments)) => generate::symmetries(session, arguments, out),
         Command::DecodeWorker => Ok(Done::Whole),
     }
 }

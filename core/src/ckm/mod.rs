@@ -59,6 +59,7 @@ mod picture;
 pub mod presets;
 mod shortlist;
 pub mod spf;
+mod sum_product;
 pub mod weights;
 
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Labelled pictures from folders and NORB files, with a report of how they were read.
 //!
 //! Besides: captions and labels in tables ([`tables`]), examples as sparse vectors ([`libsvm`],
-//! [`multilabel`]), and a generator of synthetic pictures ([`toys`]).
+//! [`multilabel`]), and generators of synthetic pictures ([`toys`]) and of scenes of objects that
+//! are cut out and pasted anew ([`scenes`]).
 //!
 //! ```
 //! use tessera_core::data::toys::{ToyOptions, generate};
@@ -23,6 +24,7 @@ pub mod multilabel;
 pub mod names;
 pub mod norb;
 mod norb_items;
+pub mod scenes;
 mod shot;
 pub mod tables;
 pub mod toys;

@@ -1,6 +1,6 @@
 //! The camera: framing, anti-aliasing, tone.
 
-use image::{Rgb, RgbImage};
+use image::{GrayImage, Luma, Rgb, RgbImage};
 
 use super::math::{Dice, PI, V3, cos, sin, v3};
 use super::scene::{Light, Scene, TABLE};
@@ -124,6 +124,15 @@ pub(super) fn paint(scene: &Scene, camera: &Camera, side: u32) -> RgbImage {
         }
     }
     develop(&pixels, n)
+}
+
+/// 255 where the middle of a pixel shows the toy, 0 where it shows the table.
+pub(super) fn silhouette(scene: &Scene, camera: &Camera, side: u32) -> GrayImage {
+    let scale = 2.0 / side as f32;
+    GrayImage::from_fn(side, side, |x, y| {
+        let along = camera.ray((x as f32 + 0.5) * scale - 1.0, (y as f32 + 0.5) * scale - 1.0);
+        Luma([if scene.meet(camera.eye, along).is_some_and(|hit| hit.part != TABLE) { 255 } else { 0 }])
+    })
 }
 
 /// The lens: a little softness, a little darkness towards the corners; then bytes.

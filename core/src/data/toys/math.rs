@@ -145,7 +145,7 @@ pub(super) fn hash(x: i32, y: i32) -> f32 {
 }
 
 /// Smooth noise in 0..1, one bump a unit.
-pub(super) fn noise(x: f32, y: f32) -> f32 {
+pub(in crate::data) fn noise(x: f32, y: f32) -> f32 {
     let (fx, fy) = (x.floor(), y.floor());
     let (ix, iy) = (fx as i32, fy as i32);
     let (u, v) = (smooth(0.0, 1.0, x - fx), smooth(0.0, 1.0, y - fy));
@@ -156,7 +156,7 @@ pub(super) fn noise(x: f32, y: f32) -> f32 {
 
 /// Random choices, made only of the generator's words, so that no release of a library can change
 /// them.
-pub(super) struct Dice(Rng);
+pub(in crate::data) struct Dice(Rng);
 
 /// What a stream of random numbers is for: each purpose has its own, so that one more number for a
 /// shape changes nothing else.
@@ -176,26 +176,31 @@ impl Dice {
         Self(random::stream(seed, index))
     }
 
+    /// Piece number `index` of a seed's random numbers.
+    pub(in crate::data) fn numbered(seed: u64, index: u64) -> Self {
+        Self(random::stream(seed, index))
+    }
+
     /// In 0..1.
-    pub(super) fn unit(&mut self) -> f32 {
+    pub(in crate::data) fn unit(&mut self) -> f32 {
         (self.0.next_u32() >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 
-    pub(super) fn range(&mut self, lo: f32, hi: f32) -> f32 {
+    pub(in crate::data) fn range(&mut self, lo: f32, hi: f32) -> f32 {
         lo + (hi - lo) * self.unit()
     }
 
     /// In `0..n`.
-    pub(super) fn below(&mut self, n: usize) -> usize {
+    pub(in crate::data) fn below(&mut self, n: usize) -> usize {
         ((u64::from(self.0.next_u32()) * n as u64) >> 32) as usize
     }
 
-    pub(super) fn chance(&mut self, share: f32) -> bool {
+    pub(in crate::data) fn chance(&mut self, share: f32) -> bool {
         self.unit() < share
     }
 
     /// The numbers `0..n` in random order.
-    pub(super) fn order(&mut self, n: usize) -> Vec<usize> {
+    pub(in crate::data) fn order(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {
             order.swap(i, self.below(i + 1));

@@ -6,19 +6,19 @@
 //! its pixels do not depend on threads or platform. Colour and pattern are drawn without regard to
 //! the category: only shape and its details depend on it.
 //!
-//! [`render`] paints one picture; [`generate`] writes a folder of them, [`ToyOptions::sample`] the
-//! built-in sample.
+//! [`render`] paints one picture and [`silhouette`] says where in it the toy is; [`generate`]
+//! writes a folder of them, [`ToyOptions::sample`] the built-in sample.
 
 mod camera;
 mod captions;
 mod category;
 mod mat;
-mod math;
+pub(super) mod math;
 mod options;
 mod paint;
 mod part;
 mod plan;
-mod save;
+pub(super) mod save;
 mod scene;
 mod shapes;
 mod solid;
@@ -32,6 +32,6 @@ pub use options::{Faults, ToyFormat, ToyOptions};
 pub use paint::PATTERNS;
 pub use save::{Planted, ToyReport};
 pub use style::COLOURS;
-pub use toy::{Toy, render};
+pub use toy::{Toy, render, silhouette};
 pub use view::{CameraView, VIEWS};
 pub use write::generate;

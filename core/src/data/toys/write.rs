@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::mat;
 use super::options::{Faults, ToyFormat, ToyOptions};
 use super::plan::{Fault, Job, plan};
-use super::save::{Planted, ToyReport, save};
+use super::save::{Planted, ToyReport, claim, save};
 use super::toy::{Toy, render};
 use crate::error::{Error, Result};
 use crate::picture::resize::resize_rgb;
@@ -98,21 +98,6 @@ pub fn generate(options: &ToyOptions, to: &Path, progress: &Progress) -> Result<
         save(&to.join("planted.tsv"), planted.as_bytes())?;
     }
     failure.map_or(Ok(report), Err)
-}
-
-/// Makes sure that `to` is an empty folder.
-fn claim(to: &Path) -> Result<()> {
-    match fs::read_dir(to) {
-        Ok(entries) => match entries.count() {
-            0 => Ok(()),
-            n => Err(Error::data(to, "a new or empty folder", format!("{n} files or folders in it"), "choose another folder")),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(to).map_err(Error::io("create", to)),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            Err(Error::data(to, "a new or empty folder", "a file", "choose another folder"))
-        }
-        Err(error) => Err(Error::io("read", to)(error)),
-    }
 }
 
 /// Removes the files of a job that failed: one eye without the other is not in the lists.
