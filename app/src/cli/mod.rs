@@ -28,7 +28,7 @@ mod train;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use tessera_core::Error;
 use tessera_core::error::display;
 
@@ -80,7 +80,10 @@ pub fn main(window: Option<Window>) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let _ = error.print();
+            match mistyped() {
+                Some(words) if error.use_stderr() => eprintln!("error: {words}"),
+                _ => drop(error.print()),
+            }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
@@ -100,6 +103,16 @@ pub fn main(window: Option<Window>) -> ExitCode {
             ExitCode::from(exit_code(&error))
         }
     }
+}
+
+/// What to say of a first word that is neither a path nor a command, but nearly a command.
+fn mistyped() -> Option<String> {
+    let word = std::env::args().nth(1).filter(|word| !word.starts_with('-') && !Path::new(word).exists())?;
+    let commands = Arguments::command();
+    let names = commands.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    let far = |name: &&str| strsim::damerau_levenshtein(name, &word);
+    let name = names.min_by_key(far).filter(|name| (1..=2).contains(&far(name)))?;
+    Some(format!("there is no command `{word}`, and no file or folder of that name; did you mean `tessera {name}`?"))
 }
 
 fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::Result<Done> {

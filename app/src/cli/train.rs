@@ -169,7 +169,9 @@ pub(super) fn tell(trained: &Trained, out: &Output) {
     let (unknown, all) = (trained.recogniser.metrics.objects_unknown, trained.recogniser.ckm.examples().count());
     if unknown > 0 {
         let which = if unknown == all { "The names do not tell".into() } else { format!("{unknown} of {all} names do not tell") };
-        out.note(&format!("{which} which object the image shows: near copies were left in, so accuracy and confidence read too high."));
+        out.note(&format!(
+            "{which} which object the image shows: near copies of it may have been left in; then accuracy and confidence read too high."
+        ));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tessera_core::ckm::confidence;
+use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions};
@@ -134,7 +134,7 @@ impl Session {
     fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions, terms: Terms) -> Result<Learned> {
         let mut learned = recognition::learn(data, keep, options, &*self.decoder, &self.progress)?;
         if terms == Terms::Fitted {
-            let judgement = confidence::judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+            let judgement = judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
             learned.ckm.set_terms(judgement.terms);
         }
         Ok(learned)
@@ -147,7 +147,7 @@ impl Session {
     fn leave_object_out(&self, ckm: &Ckm, limit: usize, terms: Terms) -> Result<RecognitionScores> {
         let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
         let start = std::time::Instant::now();
-        let judgement = confidence::judge(ckm, limit, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+        let judgement = judge(ckm, limit, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
         for judged in if terms == Terms::Fitted { judgement.held_out } else { judgement.raw } {
             tested.count(&ckm.classes()[judged.class.index()].name, &ckm.classes()[judged.predicted.index()].name);
         }

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 
 use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
-use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::ckm::confidence::Calibration;
+use tessera_core::ckm::judge::judge;
 use tessera_core::data::tables::{self, TableRow};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
@@ -71,7 +72,7 @@ impl Session {
             (library.state().clone(), model, library.elements_of(&unlabelled)?)
         };
         check_new(to, |line| line.starts_with(begins))?;
-        let judge = || confidence::judge(&model.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
+        let judge = || judge(&model.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
         let judged = self.pool.install(judge)?.held_out;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();

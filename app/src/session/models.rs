@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::ckm::confidence::Calibration;
+use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::envelope::{self, MANIFEST};
 use tessera_core::eval::report::Report;
@@ -61,7 +62,7 @@ impl Session {
         let known = last.filter(|(event, _)| *event == at).map(|(_, report)| report.raw).unwrap_or_default();
         let limit = (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0).max(2 * known.len());
         let report = self.pool.install(|| -> Result<Report> {
-            let judgement = confidence::judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
+            let judgement = judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
             Ok(Report::new(&ckm, judgement, &looks))
         })?;
         let kept = Kept { event: at, report };

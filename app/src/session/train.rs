@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use tessera_core::Result;
 use tessera_core::ckm::accuracy::Accuracy;
-use tessera_core::ckm::confidence::{self, Calibration};
+use tessera_core::ckm::confidence::Calibration;
+use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions};
@@ -60,7 +61,7 @@ impl Session {
                 Some(options) => Some(self.learn_weights_of(&mut recogniser, options)?),
                 None => {
                     let ckm = Arc::make_mut(&mut recogniser.ckm);
-                    let judgement = confidence::judge(ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+                    let judgement = judge(ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
                     let judged = &judgement.held_out;
                     recogniser.calibration = Calibration::fit(judged);
                     recogniser.metrics = Metrics::new(Accuracy::of(ckm, judged).as_ref(), judged.len(), objects_unknown);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Ckm;
-use super::confidence::HeldOut;
+use super::held_out::HeldOut;
 
 /// A share that was measured on some images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Scores;
-use super::confidence::HeldOut;
+use super::held_out::HeldOut;
 use crate::ids::ClassId;
 
 /// The strength of the prior that draws terms to 0, for a class with as many left-out images as the

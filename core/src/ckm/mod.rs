@@ -48,6 +48,8 @@ pub mod confidence;
 mod dots;
 pub mod element;
 pub mod explain;
+pub mod held_out;
+pub mod judge;
 pub mod kernel;
 #[cfg(feature = "files")]
 pub mod model;
@@ -280,7 +282,7 @@ impl Ckm {
         &self.terms
     }
 
-    /// Sets what is added to the scores of the classes: see [`confidence::judge`].
+    /// Sets what is added to the scores of the classes: see [`judge::judge`].
     pub fn set_terms(&mut self, terms: ClassTerms) {
         self.terms = terms;
     }
@@ -289,6 +291,13 @@ impl Ckm {
     /// another side or other kinds. Equal on any number of threads. O(query elements * elements of
     /// the training images that are compared).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
+        let mut scores = self.scores_without_terms(query, without);
+        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), &mut scores);
+        scores
+    }
+
+    /// As [`Ckm::scores`], without the terms of the classes.
+    fn scores_without_terms(&self, query: &Elements, without: Without<'_>) -> Scores {
         if query.cut != self.cut {
             let n = self.classes.len();
             return Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
@@ -296,9 +305,7 @@ impl Ckm {
         let evidence = self.evidence(query, without);
         let examples = self.counts(without);
         let score = |c: usize| (examples[c] > 0).then(|| self.roots(&evidence, c).map(|(value, _)| value).sum());
-        let mut scores = Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) };
-        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), &mut scores);
-        scores
+        Scores { of: (0..self.classes.len()).map(score).collect(), examples, mass: self.mass(query) }
     }
 
     /// The scores of a query by parts of the machine, each as by a machine that was trained on the

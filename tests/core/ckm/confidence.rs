@@ -3,7 +3,8 @@
 use rand::RngExt;
 use tessera_core::ckm::Example;
 use tessera_core::ckm::accuracy::Accuracy;
-use tessera_core::ckm::confidence::{Calibration, judge};
+use tessera_core::ckm::confidence::Calibration;
+use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ids::ItemId;
 use tessera_core::progress::Progress;

@@ -3,7 +3,8 @@
 
 use rayon::ThreadPoolBuilder;
 use tessera_core::Error;
-use tessera_core::ckm::confidence::{Calibration, held_out};
+use tessera_core::ckm::confidence::Calibration;
+use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions, Search, Without};
@@ -112,7 +113,7 @@ fn threads_do_not_change_an_answer_from_a_list() {
     let ckm = searching(Preset::Mixed.options(), 60, 4);
     let on = |threads: usize| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| held_out(&ckm, 20, &mut random::seeded(3), &Progress::default()).unwrap())
+        pool.install(|| judge(&ckm, 20, &mut random::seeded(3), Vec::new(), &Progress::default()).unwrap().held_out)
     };
     assert_eq!(on(1), on(2));
 }

@@ -83,7 +83,7 @@ impl PageUi for TrainView {
                             .on_hover_text("After ±: the standard error, by objects where they are known");
                         if report.objects_unknown > 0 {
                             let words = format!(
-                                "Of {} images it is not known which object they show: near copies of them were left in, so this reads too high.",
+                                "Of {} images it is not known which object they show: near copies of them may have been left in; then this reads too high.",
                                 report.objects_unknown
                             );
                             ui.colored_label(ui.visuals().warn_fg_color, words);

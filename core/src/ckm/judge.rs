@@ -1,0 +1,47 @@
+//! Judges a machine on its own training images, each without its object.
+
+use std::collections::BTreeMap;
+
+use super::Ckm;
+use super::class_terms::ClassTerms;
+use super::held_out::{HeldOut, held_out};
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::progress::Progress;
+use crate::random::Rng;
+
+/// The machine's answers about training images whose objects it had not seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// The images, each scored with class terms that were fitted without its object.
+    pub held_out: Vec<HeldOut>,
+    /// The class terms, fitted to all of them.
+    pub terms: ClassTerms,
+    /// The images with their scores without class terms, from which judging can go on.
+    pub raw: Vec<HeldOut>,
+}
+
+/// The folds in which class terms are fitted for judging.
+const FOLDS: usize = 5;
+
+/// Judges a machine on at most `limit` of its training images, each with its whole group left out,
+/// or where no group is known itself, and fits the terms of its classes, which are not set. When
+/// there are more images, as many of each class are chosen at random, as far as it has them. Images
+/// whose class has no other group cannot be judged and are left out. `known` are images that were
+/// judged by the same machine before: with the same generator and a larger limit they are among
+/// those chosen, and are not scored again. What the machine's own terms are does not matter. Equal
+/// on any number of threads. O(limit * query elements * training elements).
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Judgement> {
+    let raw = held_out(ckm, limit, rng, known, progress)?;
+    let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
+    let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
+    let object = |held: &HeldOut| match groups.get(&held.id).copied().flatten() {
+        Some(group) => (Some(group), ItemId(0)),
+        None => (None, held.id),
+    };
+    let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
+    Ok(Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw })
+}
