@@ -6,8 +6,8 @@
 //! its pixels do not depend on threads or platform. Colour and pattern are drawn without regard to
 //! the category: only shape and its details depend on it.
 //!
-//! [`render`] paints one picture and [`silhouette`] says where in it the toy is; [`generate`] writes
-//! a folder of them, [`ToyOptions::sample`] the built-in sample.
+//! [`render`] paints one picture and [`silhouette`] says where in it the toy is; [`generate`]
+//! writes a folder of them, [`ToyOptions::sample`] the built-in sample.
 
 mod camera;
 mod captions;
