@@ -74,8 +74,9 @@ impl Sums {
 
 impl Ckm {
     /// The score of each class under the sum-product semiring in the log domain. As its temperature
-    /// goes to 0 these become those of [`Ckm::scores`]. For comparison: some ten times slower.
-    /// O(query elements * training elements).
+    /// goes to 0 these become those of [`Ckm::scores`], which is faster. All elements have weight
+    /// one: with [`LogSumProduct`], a class with more of them has the larger sums. O(query elements
+    /// * training elements).
     pub fn sum_product_scores(&self, query: &Elements, without: Without<'_>, semiring: &LogSumProduct) -> Scores {
         let n = self.classes.len();
         if query.cut != self.cut {
