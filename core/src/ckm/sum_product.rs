@@ -73,16 +73,15 @@ impl Sums {
 }
 
 impl Ckm {
-    /// The score of each class under the sum-product semiring with leaf kernels `exp(K /
-    /// temperature)`, as `temperature` times its logarithm; as the temperature goes to 0 these
-    /// become those of [`Ckm::scores`]. For comparison: some ten times slower. O(query elements *
-    /// training elements).
-    pub fn sum_product_scores(&self, query: &Elements, without: Without<'_>, temperature: f64) -> Scores {
+    /// The score of each class under the sum-product semiring in the log domain. As its temperature
+    /// goes to 0 these become those of [`Ckm::scores`], which is faster. All elements have weight
+    /// one: with [`LogSumProduct`], a class with more of them has the larger sums. O(query elements
+    /// * training elements).
+    pub fn sum_product_scores(&self, query: &Elements, without: Without<'_>, semiring: &LogSumProduct) -> Scores {
         let n = self.classes.len();
         if query.cut != self.cut {
             return Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
         }
-        let semiring = LogSumProduct::at(temperature);
         let examples = self.counts(without);
         let mut of: Vec<Option<f64>> = examples.iter().map(|&count| (count > 0).then_some(0.0)).collect();
         for (k, kind) in self.options.kinds.iter().enumerate() {
@@ -94,20 +93,20 @@ impl Ckm {
                 let mut sums = Sums::new(set.len(), architecture.edges.len());
                 let examples = self.classes[c].examples.iter().skip(start).take(CHUNK);
                 for example in examples.filter(|example| !without.leaves_out(example)) {
-                    let unary = set.sums(&Plain::new(&example.elements.sets[k], kind), kind, temperature);
-                    sums.merge(&Sums::of_image(unary, &architecture.edges), &architecture.edges, &semiring);
+                    let unary = set.sums(&Plain::new(&example.elements.sets[k], kind), kind, semiring.temperature());
+                    sums.merge(&Sums::of_image(unary, &architecture.edges), &architecture.edges, semiring);
                 }
                 sums
             };
             let parts: Vec<Sums> = tasks.par_iter().map(part).collect();
             let mut classes = vec![Sums::new(set.len(), architecture.edges.len()); n];
             for ((c, _), part) in tasks.iter().zip(&parts) {
-                classes[*c].merge(part, &architecture.edges, &semiring);
+                classes[*c].merge(part, &architecture.edges, semiring);
             }
             let (bonus, floor) = (f64::from(kind.kernel.pair_bonus), f64::from(kind.kernel.floor()));
             for (score, sums) in of.iter_mut().zip(&classes) {
                 if let Some(score) = score {
-                    *score += f64::from(kind.kernel.weight) * sums.root(&architecture, bonus, floor, &semiring);
+                    *score += f64::from(kind.kernel.weight) * sums.root(&architecture, bonus, floor, semiring);
                 }
             }
         }

@@ -173,7 +173,7 @@ proptest! {
     fn it_sums_over_all_virtual_instances(seed: u64) {
         check(seed, &MaxSum, 1e-6);
         check(seed, &LogSumProduct::default(), 1e-6);
-        check(seed, &LogSumProduct::at(0.2), 1e-6);
+        check(seed, &LogSumProduct::at(0.2).unwrap(), 1e-6);
         check(seed, &Real, 1e-6);
     }
 
@@ -185,7 +185,7 @@ proptest! {
         let weights: Vec<f64> = (0..n_weights).map(|_| rng.random_range(-1.0..1.0)).collect();
         let best = value(&function, &MaxSum, &leaves, &weights);
         for temperature in [1.0, 0.1, 1e-3, 1e-6] {
-            let all = value(&function, &LogSumProduct::at(temperature), &leaves, &weights);
+            let all = value(&function, &LogSumProduct::at(temperature).unwrap(), &leaves, &weights);
             let most = best + temperature * (instances.len() as f64).ln();
             prop_assert!(best - 1e-9 <= all && all <= most + 1e-9, "{} is not within {}..={}", all, best, most);
         }
@@ -274,5 +274,7 @@ fn functions_that_could_not_be_summed_over_are_refused() {
     refused(function.evaluate(&MaxSum, &[0.0; 3], &[]), "weights", "1 values, 0");
     refused(function.evaluate(&MaxSum, &[0.0, f64::NAN, 0.0], &[0.0]), "leaves", "NaN");
     refused(function.evaluate(&LogSumProduct::default(), &[0.0; 3], &[f64::INFINITY]), "weights", "inf");
+    refused(LogSumProduct::at(0.0), "temperature", "above 0, 0");
+    refused(LogSumProduct::at(f64::NAN), "temperature", "NaN");
     refused(function.evaluate(&Real, &[f64::NEG_INFINITY, 0.0, 0.0], &[0.0]), "leaves", "-inf");
 }

@@ -194,9 +194,10 @@ fn the_fast_sum_is_that_of_the_general_function() {
         let world = world(bonus);
         let weight = f64::from(world.ckm.options().kinds[0].kernel.weight);
         for temperature in [0.01, 0.1, 1.0] {
-            let scores = world.ckm.sum_product_scores(&world.query, Without::Nothing, temperature);
+            let semiring = LogSumProduct::at(temperature).unwrap();
+            let scores = world.ckm.sum_product_scores(&world.query, Without::Nothing, &semiring);
             for class in [ClassId(0), ClassId(1), ClassId(2)] {
-                let (general, semiring) = (general(&world, class), LogSumProduct::at(temperature));
+                let general = general(&world, class);
                 let expected = weight * general.value(&semiring, &general.weights);
                 let score = scores.of[class.index()].unwrap();
                 assert!((expected - score).abs() < 1e-5, "{score} is not {expected} with bonus {bonus} at {temperature}");
@@ -205,8 +206,8 @@ fn the_fast_sum_is_that_of_the_general_function() {
                 }
             }
         }
-        let (cold, best) =
-            (world.ckm.sum_product_scores(&world.query, Without::Nothing, 1e-5), world.ckm.scores(&world.query, Without::Nothing));
+        let cold = world.ckm.sum_product_scores(&world.query, Without::Nothing, &LogSumProduct::at(1e-5).unwrap());
+        let best = world.ckm.scores(&world.query, Without::Nothing);
         for (cold, best) in cold.of.iter().zip(&best.of) {
             assert!((cold.unwrap() - best.unwrap()).abs() < 1e-3, "{cold:?} does not become {best:?}");
         }
@@ -218,6 +219,7 @@ fn sums_leave_out_what_maxima_leave_out() {
     let world = world(0.2);
     let mut smaller = world.ckm.clone();
     assert!(smaller.remove(ItemId(3)));
-    let without = world.ckm.sum_product_scores(&world.query, Without::Image(ItemId(3)), 0.1);
-    assert_eq!(without.of, smaller.sum_product_scores(&world.query, Without::Nothing, 0.1).of);
+    let semiring = LogSumProduct::default();
+    let without = world.ckm.sum_product_scores(&world.query, Without::Image(ItemId(3)), &semiring);
+    assert_eq!(without.of, smaller.sum_product_scores(&world.query, Without::Nothing, &semiring).of);
 }

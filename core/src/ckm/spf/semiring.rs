@@ -1,5 +1,7 @@
 //! Commutative semirings over numbers, and the slopes of their sums and products.
 
+use crate::error::{Error, Result};
+
 /// A commutative semiring over 64-bit numbers, with the derivatives that back-propagation needs.
 ///
 /// Both operations are associative and commutative, products distribute over sums, [`zero`] is the
@@ -93,9 +95,21 @@ impl Default for LogSumProduct {
 }
 
 impl LogSumProduct {
-    /// The semiring of a temperature above 0; of others [`LogSumProduct::default`].
-    pub fn at(temperature: f64) -> Self {
-        if temperature > 0.0 && temperature.is_finite() { Self { temperature } } else { Self::default() }
+    /// The semiring of a temperature.
+    ///
+    /// # Errors
+    /// [`Error::Value`] unless it is a number above 0.
+    pub fn at(temperature: f64) -> Result<Self> {
+        if temperature > 0.0 && temperature.is_finite() {
+            Ok(Self { temperature })
+        } else {
+            Err(Error::value("temperature", "a number above 0", temperature.to_string()))
+        }
+    }
+
+    /// The temperature.
+    pub fn temperature(&self) -> f64 {
+        self.temperature
     }
 }
 
