@@ -5,8 +5,9 @@
 //! KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
 //! and 2 after learning on 3 and 4, and the other way round; instances in no fold are never looked
 //! at. A line is printed for each margin and step: the share of right answers after 0, 1, 2 ...
-//! epochs, over all folds and, after the last epoch, for each of them. REFRESH is the number of
-//! epochs after which lists are made anew, 0 for never.
+//! epochs, over all folds and for each of them. REFRESH is the number of epochs after which lists are
+//! made anew, 0 for never. With the word `learn` for EPOCHS, their number is chosen on folds of the
+//! objects that are learned from, as `tessera train --weights learned` does.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::time::Instant;
@@ -14,6 +15,7 @@ use std::time::Instant;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::descent::{Descent, Method, StepOptions};
 use tessera_core::ckm::weights::lists::{ListSize, Lists};
+use tessera_core::ckm::weights::{self, LearnOptions};
 use tessera_core::ckm::{Ckm, Example, Without};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::recognition::learn;
@@ -42,6 +44,7 @@ fn main() -> Result<()> {
     let size = ListSize { images: number(7, 8), pair_images: number(8, 2), rivals: number(9, 4) };
     let refresh = number(10, 0);
     let method = if word(11, "stochastic") == "blocks" { Method::Blocks } else { Method::Stochastic };
+    let method_options = LearnOptions { lists: size, method, ..LearnOptions::default() };
     let progress = Progress::default();
 
     let data = Dataset::open(word(1, ".").as_ref(), &OpenOptions::default(), &progress)?;
@@ -58,6 +61,22 @@ fn main() -> Result<()> {
         let mut part = whole.clone();
         for (_, example) in whole.examples().filter(|(_, e)| is_held(e)) {
             part.remove(example.id);
+        }
+        if word(6, "") == "learn" {
+            let uniform = accuracy(&part, &whole, &is_held);
+            for &(margin, step) in &settings {
+                let options = LearnOptions { steps: StepOptions { margin, step, ..method_options.steps }, ..method_options };
+                let mut machine = part.clone();
+                let start = Instant::now();
+                let report = weights::learn(&mut machine, &options, 0, &progress)?;
+                let ms = start.elapsed().as_secs_f64() * 1e3 / part.examples().count() as f64;
+                let learned = accuracy(&machine, &whole, &is_held);
+                println!(
+                    "fold {fold:?} margin {margin} step {step}: {uniform:.4} -> {learned:.4} after {} epochs, {ms:.1} ms an image; inner folds {:.4?}",
+                    report.epochs, report.held_out
+                );
+            }
+            continue;
         }
         let start = Instant::now();
         let own = own_lists(&part, size)?;
@@ -87,18 +106,17 @@ fn main() -> Result<()> {
             let epoch_ms = time * 1e3 / (epochs * descent.lists().images.len()) as f64;
             let changed = descent.mean().iter().filter(|weight| **weight != 0.0).count();
             println!(
-                "# fold {fold:?} margin {margin} step {step}: lists {list_ms:.1} ms an image, epochs {epoch_ms:.3} ms an image, last loss {loss:.4}, {changed} weights"
+                "# fold {fold:?} margin {margin} step {step}: lists {list_ms:.1} ms an image, epochs {epoch_ms:.3} ms an image, last loss {loss:.4}, {changed} weights, right {counts:?} of {}",
+                held.len()
             );
             if settings.len() == 1 {
                 set(&mut machine, &descent.lists().numbering().split(&descent.mean()))?;
-                let is_right = |(class, e): &&(ClassId, &Example)| machine.scores(&e.elements, Without::Nothing).ranking()[0].0 == *class;
-                println!("# fold {fold:?}: full scores {:.4}", held.iter().filter(is_right).count() as f64 / held.len() as f64);
+                println!("# fold {fold:?}: full scores {:.4}", accuracy(&machine, &whole, &is_held));
                 let (unused, weights) = without_unused(descent.lists(), &descent.mean());
                 set(&mut machine, &descent.lists().numbering().split(&weights))?;
-                let is_right = |(class, e): &&(ClassId, &Example)| machine.scores(&e.elements, Without::Nothing).ranking()[0].0 == *class;
                 println!(
                     "# fold {fold:?}: full scores {:.4} without {unused} of {} elements that were never the best",
-                    held.iter().filter(is_right).count() as f64 / held.len() as f64,
+                    accuracy(&machine, &whole, &is_held),
                     weights.len()
                 );
             }
@@ -107,6 +125,9 @@ fn main() -> Result<()> {
         tested.push(held.len());
     }
     let all: usize = tested.iter().sum();
+    if all == 0 {
+        return Ok(());
+    }
     for ((margin, step), folds) in settings.iter().zip(&right) {
         let by_epoch: Vec<String> =
             (0..=epochs).map(|e| format!("{:.4}", folds.iter().map(|counts| counts[e]).sum::<usize>() as f64 / all as f64)).collect();
@@ -117,6 +138,16 @@ fn main() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The share of right answers on the images of `whole` that were held back from `machine`.
+fn accuracy(machine: &Ckm, whole: &Ckm, is_held: &dyn Fn(&Example) -> bool) -> f64 {
+    let held: Vec<_> = whole.examples().filter(|(_, e)| is_held(e)).collect();
+    let is_right = |(class, e): &&(ClassId, &Example)| {
+        let best = machine.scores(&e.elements, Without::Nothing).ranking()[0].0;
+        machine.classes()[best.index()].name == whole.classes()[class.index()].name
+    };
+    held.iter().filter(is_right).count() as f64 / held.len().max(1) as f64
 }
 
 fn own_lists(ckm: &Ckm, size: ListSize) -> Result<Lists> {
