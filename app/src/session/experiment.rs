@@ -140,9 +140,9 @@ impl Session {
     }
 }
 
-/// The images that [`tessera_core::ckm::weights::learn`] judged, each by weights learned without the
-/// objects of its fold: leaving an object out of the whole machine would leave weights in that were
-/// learned from it.
+/// The images that [`tessera_core::ckm::weights::learn`] judged, each by weights learned without
+/// the objects of its fold: leaving an object out of the whole machine would leave weights in that
+/// were learned from it.
 fn judged_in_folds(ckm: &Ckm, report: &LearnReport) -> Result<RecognitionScores> {
     let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
     for image in &report.judged {

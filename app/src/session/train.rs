@@ -69,8 +69,8 @@ impl Session {
         })
     }
 
-    /// Learns the weights of a recogniser, with its accuracy and the curve of its confidence from the
-    /// objects of folds. Returns what learning came to, and the milliseconds it took an image.
+    /// Learns the weights of a recogniser, with its accuracy and the curve of its confidence from
+    /// the objects of folds. Returns what learning came to, and the milliseconds it took an image.
     ///
     /// # Errors
     /// As [`weights::learn`].

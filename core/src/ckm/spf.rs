@@ -123,8 +123,8 @@ impl Evidence {
         }
     }
 
-    /// The value of the unary node of element `j`, and the image of its element; `floor` for a class
-    /// without elements of the kind.
+    /// The value of the unary node of element `j`, and the image of its element; `floor` for a
+    /// class without elements of the kind.
     pub fn single(&self, j: u32, floor: f32) -> (f32, u32) {
         let best = self.unary[j as usize][0];
         if best.1 == NO_IMAGE { (floor, NO_IMAGE) } else { best }

@@ -46,10 +46,10 @@ pub struct LearnOptions {
 }
 
 impl Default for LearnOptions {
-    /// Chosen on objects 1 to 4 of ETH-80 by `core/examples/learned_weights.rs`.
+    /// Margin and step were chosen on objects 1 to 4 of ETH-80 (`docs/benchmarks/recognition.md`).
     fn default() -> Self {
         Self {
-            steps: StepOptions { margin: 0.3, step: 0.001, clip: 0.3 },
+            steps: StepOptions { margin: 1.0, step: 0.0003, clip: 0.3 },
             method: Method::Stochastic,
             epochs: 8,
             folds: 3,
