@@ -1,9 +1,9 @@
 //! Compares options of learned weights on held-out objects of a folder of images.
 //!
-//! usage: learned_weights FOLDER KIND FOLDS MARGINS STEPS EPOCHS
-//!     [IMAGES PAIR_IMAGES RIVALS REFRESH blocks|stochastic]
+//! usage: learned_weights [FOLDER KIND FOLDS MARGINS STEPS EPOCHS
+//!     [IMAGES PAIR_IMAGES RIVALS REFRESH blocks|stochastic]]
 //!
-//! KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
+//! Without a folder, toys are painted into a temporary one. KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
 //! and 2 after learning on 3 and 4, and the other way round; instances in no fold are never looked
 //! at. A line is printed for each margin and step: the share of right answers after 0, 1, 2 ...
 //! epochs, over all folds and for each of them. REFRESH is the number of epochs after which lists
@@ -11,6 +11,7 @@
 //! the objects that are learned from, as `tessera train --weights learned` does.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use tessera_core::ckm::presets::Preset;
@@ -18,7 +19,9 @@ use tessera_core::ckm::weights::descent::{Descent, Method, StepOptions};
 use tessera_core::ckm::weights::lists::{ListSize, Lists};
 use tessera_core::ckm::weights::{self, LearnOptions};
 use tessera_core::ckm::{Ckm, Example, Without};
+use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::data::{Dataset, OpenOptions};
+use tessera_core::error::Error;
 use tessera_core::eval::recognition::learn;
 use tessera_core::ids::ClassId;
 use tessera_core::picture::InProcess;
@@ -39,7 +42,6 @@ fn main() -> Result<()> {
         "colour" => Preset::Colour,
         _ => Preset::Mixed,
     };
-    let folds_of: Vec<Vec<u32>> = word(3, "1,2/3,4").split('/').map(numbers).collect();
     let (margins, steps): (Vec<f64>, Vec<f64>) = (numbers(&word(4, "0.3")), numbers(&word(5, "0.001")));
     let epochs = number(6, 5);
     let size = ListSize { images: number(7, 8), pair_images: number(8, 2), rivals: number(9, 4) };
@@ -48,8 +50,19 @@ fn main() -> Result<()> {
     let method_options = LearnOptions { lists: size, method, ..LearnOptions::default() };
     let progress = Progress::default();
 
-    let data = Dataset::open(word(1, ".").as_ref(), &OpenOptions::default(), &progress)?;
+    let painted = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
+    let folder = words.get(1).map_or_else(|| painted.path().join("train"), PathBuf::from);
+    if words.len() < 2 {
+        let options = ToyOptions { instances: 4, views: 4, side: 64, format: ToyFormat::NorbNames, ..ToyOptions::default() };
+        generate(&options, painted.path(), &progress)?;
+    }
+    let data = Dataset::open(&folder, &OpenOptions::default(), &progress)?;
     let instance = |i: usize| data.items[i].meta.instance.unwrap_or(0);
+    let folds_of: Vec<Vec<u32>> = match words.get(3) {
+        Some(folds) => folds.split('/').map(numbers).collect(),
+        // Objects of even numbers, and of odd ones.
+        None => (0..2).map(|half| (0..100).filter(|number| number % 2 == half).collect()).collect(),
+    };
     let whole =
         learn(&data, |i| folds_of.iter().flatten().any(|&one| one == instance(i)), &preset.options(), &InProcess::default(), &progress)?
             .ckm;

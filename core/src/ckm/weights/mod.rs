@@ -159,7 +159,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
     chosen.sort_unstable();
     let is_chosen = |example: &Example| chosen.binary_search(&example.id).is_ok();
 
-    let mut outcomes: Vec<FoldOutcome> = Vec::new();
+    let mut outcomes: Vec<Vec<Vec<JudgedImage>>> = Vec::new();
     for (fold, stream) in folds::object_folds(ckm, options.folds, &mut rng).iter().zip(1..) {
         let is_held = |example: &Example| fold.binary_search(&example.id).is_ok();
         let mut part = ckm.clone();
@@ -171,9 +171,9 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
         let held: Vec<Query<'_>> = held.map(|(class, e)| (class, &e.elements, Without::Nothing)).collect();
         outcomes.push(learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?);
     }
-    let count = |epoch: usize| outcomes.iter().flat_map(|fold| &fold.judged[epoch]).filter(|image| image.is_right()).count();
-    let judged = |epoch: usize| outcomes.iter().flat_map(|fold| fold.judged[epoch].iter().copied()).collect::<Vec<_>>();
-    let held: usize = outcomes.iter().map(|fold| fold.judged[0].len()).sum();
+    let count = |epoch: usize| outcomes.iter().flat_map(|fold| &fold[epoch]).filter(|image| image.is_right()).count();
+    let judged = |epoch: usize| outcomes.iter().flat_map(|fold| fold[epoch].iter().copied()).collect::<Vec<_>>();
+    let held: usize = outcomes.iter().map(|fold| fold[0].len()).sum();
     let held_out: Vec<f64> =
         if held == 0 { Vec::new() } else { (0..=options.epochs).map(|epoch| count(epoch) as f64 / held as f64).collect() };
     // Of equals the fewest passes.
@@ -204,12 +204,7 @@ fn own_lists(ckm: &Ckm, is_chosen: impl Fn(&Example) -> bool, size: ListSize, pr
     Lists::make(ckm, &queries, size, progress)
 }
 
-/// How images of a fold were answered by weights learned without their objects.
-struct FoldOutcome {
-    /// After 0, 1, 2 ... passes, each image as it was judged.
-    judged: Vec<Vec<JudgedImage>>,
-}
-
+/// Learns weights without the images of a fold, and judges these after 0, 1, 2 ... passes.
 fn learn_fold(
     part: &Ckm,
     held: &[Query<'_>],
@@ -218,7 +213,7 @@ fn learn_fold(
     options: &LearnOptions,
     mut rng: random::Rng,
     progress: &Progress,
-) -> Result<FoldOutcome> {
+) -> Result<Vec<Vec<JudgedImage>>> {
     let own = own_lists(part, is_chosen, size, progress)?;
     progress.begin("Judging held-out objects", held.len() as u64);
     let judging = Lists::make(part, held, size, progress)?;
@@ -241,7 +236,7 @@ fn learn_fold(
         descent.epoch(options.method, &mut rng, progress)?;
         judged.push(judge(&descent.mean()));
     }
-    Ok(FoldOutcome { judged })
+    Ok(judged)
 }
 
 impl Ckm {
