@@ -17,6 +17,7 @@ pub mod lists;
 use std::sync::Arc;
 
 use rand::seq::index::sample;
+use rayon::prelude::*;
 
 use super::element::Elements;
 use super::{Ckm, Example, Without};
@@ -142,8 +143,8 @@ type Query<'a> = (ClassId, &'a Elements, Without<'a>);
 /// [`Error::Option`] when an option is out of range, [`Error::Cancelled`].
 ///
 /// # Complexity
-/// As scoring each training image about three times with 3 folds, and O(length of its lists) for
-/// each image and pass.
+/// As scoring each training image two to three times, and once more for each pass; and O(length of
+/// its lists) for each image and pass.
 pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progress) -> Result<LearnReport> {
     options.check()?;
     ckm.clear_weights()?;
@@ -215,26 +216,29 @@ fn learn_fold(
     progress: &Progress,
 ) -> Result<Vec<Vec<JudgedImage>>> {
     let own = own_lists(part, is_chosen, size, progress)?;
-    progress.begin("Judging held-out objects", held.len() as u64);
-    let judging = Lists::make(part, held, size, progress)?;
-    let masses: Vec<f64> = held.iter().map(|(_, elements, _)| part.mass(elements)).collect();
-    let judge = |weights: &[f32]| -> Vec<JudgedImage> {
-        let answer = |(i, mass): (usize, &f64)| {
-            let mut scores: Vec<(f64, ClassId)> =
-                judging.scores(i, weights).into_iter().zip(judging.images[i].classes.iter().copied()).collect();
-            scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let margin = if scores.len() < 2 || *mass == 0.0 { 0.0 } else { (scores[0].0 - scores[1].0) / mass };
-            JudgedImage { class: judging.images[i].classes[0], predicted: scores[0].1, margin }
+    let ids: Vec<ItemId> = part.examples().map(|(_, example)| example.id).collect();
+    // By full scores: lists made before learning do not know the elements that take over.
+    let mut machine = part.clone();
+    let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<JudgedImage>> {
+        for (id, weights) in ids.iter().zip(weights) {
+            machine.set_weights(*id, weights)?;
+        }
+        progress.begin("Judging held-out objects", held.len() as u64);
+        let answer = |&(class, elements, without): &Query<'_>| {
+            progress.step()?;
+            let scores = machine.scores(elements, without);
+            let predicted = scores.ranking().first().map_or(class, |best| best.0);
+            Ok(JudgedImage { class, predicted, margin: scores.margin() })
         };
-        masses.iter().enumerate().map(answer).collect()
+        held.par_iter().map(answer).collect()
     };
     let weights = own.numbering().weights(part);
-    let mut judged = vec![judge(&weights)];
-    progress.begin("Learning weights", (options.epochs * own.images.len()) as u64);
+    let mut judged = vec![judge(&own.numbering().split(&weights))?];
     let mut descent = Descent::new(own, weights, options.steps);
     for _ in 0..options.epochs {
+        progress.begin("Learning weights", descent.lists().images.len() as u64);
         descent.epoch(options.method, &mut rng, progress)?;
-        judged.push(judge(&descent.mean()));
+        judged.push(judge(&descent.lists().numbering().split(&descent.mean()))?);
     }
     Ok(judged)
 }
