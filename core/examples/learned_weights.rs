@@ -1,22 +1,28 @@
 //! Compares options of learned weights on held-out objects of a folder of images.
 //!
-//! usage: learned_weights FOLDER KIND FOLDS MARGINS STEPS EPOCHS [IMAGES PAIR_IMAGES RIVALS REFRESH
-//! blocks|stochastic]
+//! usage: learned_weights [FOLDER KIND FOLDS MARGINS STEPS EPOCHS
+//!     [IMAGES PAIR_IMAGES RIVALS REFRESH blocks|stochastic]]
 //!
-//! KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
+//! Without a folder, toys are painted into a temporary one. KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
 //! and 2 after learning on 3 and 4, and the other way round; instances in no fold are never looked
 //! at. A line is printed for each margin and step: the share of right answers after 0, 1, 2 ...
-//! epochs, over all folds and, after the last epoch, for each of them. REFRESH is the number of
-//! epochs after which lists are made anew, 0 for never.
+//! epochs, over all folds and for each of them. REFRESH is the number of epochs after which lists
+//! are made anew, 0 for never. With the word `learn` for EPOCHS, their number is chosen on folds of
+//! the objects that are learned from, as `tessera train --weights learned` does.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::descent::{Descent, Method, StepOptions};
 use tessera_core::ckm::weights::lists::{ListSize, Lists};
+use tessera_core::ckm::weights::{self, LearnOptions};
 use tessera_core::ckm::{Ckm, Example, Without};
+use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::data::{Dataset, OpenOptions};
+use tessera_core::error::Error;
 use tessera_core::eval::recognition::learn;
 use tessera_core::ids::ClassId;
 use tessera_core::picture::InProcess;
@@ -37,16 +43,30 @@ fn main() -> Result<()> {
         "colour" => Preset::Colour,
         _ => Preset::Mixed,
     };
-    let folds_of: Vec<Vec<u32>> = word(3, "1,2/3,4").split('/').map(numbers).collect();
     let (margins, steps): (Vec<f64>, Vec<f64>) = (numbers(&word(4, "0.3")), numbers(&word(5, "0.001")));
     let epochs = number(6, 5);
     let size = ListSize { images: number(7, 8), pair_images: number(8, 2), rivals: number(9, 4) };
     let refresh = number(10, 0);
     let method = if word(11, "stochastic") == "blocks" { Method::Blocks } else { Method::Stochastic };
+    let method_options = LearnOptions { lists: size, method, ..LearnOptions::default() };
     let progress = Progress::default();
 
-    let data = Dataset::open(word(1, ".").as_ref(), &OpenOptions::default(), &progress)?;
+    let painted = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
+    let folder = words.get(1).map_or_else(|| painted.path().join("train"), PathBuf::from);
+    if words.len() < 2 {
+        let options = ToyOptions { instances: 8, views: 3, side: 64, format: ToyFormat::NorbNames, ..ToyOptions::default() };
+        generate(&options, painted.path(), &progress)?;
+    }
+    let data = Dataset::open(&folder, &OpenOptions::default(), &progress)?;
     let instance = |i: usize| data.items[i].meta.instance.unwrap_or(0);
+    let folds_of: Vec<Vec<u32>> = match words.get(3) {
+        Some(folds) => folds.split('/').map(numbers).collect(),
+        // Every other object.
+        None => {
+            let numbers: BTreeSet<u32> = (0..data.items.len()).map(instance).collect();
+            (0..2).map(|half| numbers.iter().copied().skip(half).step_by(2).collect()).collect()
+        }
+    };
     let whole =
         learn(&data, |i| folds_of.iter().flatten().any(|&one| one == instance(i)), &preset.options(), &InProcess::default(), &progress)?
             .ckm;
@@ -60,6 +80,22 @@ fn main() -> Result<()> {
         for (_, example) in whole.examples().filter(|(_, e)| is_held(e)) {
             part.remove(example.id);
         }
+        if word(6, "") == "learn" {
+            let uniform = accuracy(&part, &whole, &is_held);
+            for &(margin, step) in &settings {
+                let options = LearnOptions { steps: StepOptions { margin, step, ..method_options.steps }, ..method_options };
+                let mut machine = part.clone();
+                let start = Instant::now();
+                let report = weights::learn(&mut machine, &options, 0, &progress)?;
+                let ms = start.elapsed().as_secs_f64() * 1e3 / part.examples().count() as f64;
+                let learned = accuracy(&machine, &whole, &is_held);
+                println!(
+                    "fold {fold:?} margin {margin} step {step}: {uniform:.4} -> {learned:.4} after {} epochs, {ms:.1} ms an image; inner folds {:.4?}",
+                    report.epochs, report.held_out
+                );
+            }
+            continue;
+        }
         let start = Instant::now();
         let own = own_lists(&part, size)?;
         let held: Vec<(ClassId, &Example)> = whole.examples().filter(|(_, e)| is_held(e)).collect();
@@ -72,12 +108,12 @@ fn main() -> Result<()> {
             let mut counts = vec![correct(&judging, &weights)];
             let mut descent = Descent::new(own.clone(), weights, StepOptions { margin, step, clip: 0.3 });
             let mut rng = random::seeded(1);
-            let mut time = 0.0;
+            let mut fastest = f64::INFINITY;
             let mut loss = 0.0;
             for epoch in 1..=epochs {
                 let start = Instant::now();
                 loss = descent.epoch(method, &mut rng, &progress)?;
-                time += start.elapsed().as_secs_f64();
+                fastest = fastest.min(start.elapsed().as_secs_f64());
                 counts.push(correct(&judging, &descent.mean()));
                 if refresh > 0 && epoch % refresh == 0 && epoch < epochs {
                     set(&mut machine, &descent.lists().numbering().split(descent.weights()))?;
@@ -85,21 +121,20 @@ fn main() -> Result<()> {
                     judging = held_lists(&machine, &held, size)?;
                 }
             }
-            let epoch_ms = time * 1e3 / (epochs * descent.lists().images.len()) as f64;
+            let epoch_ms = fastest * 1e3 / descent.lists().images.len() as f64;
             let changed = descent.mean().iter().filter(|weight| **weight != 0.0).count();
             println!(
-                "# fold {fold:?} margin {margin} step {step}: lists {list_ms:.1} ms an image, epochs {epoch_ms:.3} ms an image, last loss {loss:.4}, {changed} weights"
+                "# fold {fold:?} margin {margin} step {step}: lists {list_ms:.1} ms an image, epochs {epoch_ms:.3} ms an image, last loss {loss:.4}, {changed} weights, right {counts:?} of {}",
+                held.len()
             );
             if settings.len() == 1 {
                 set(&mut machine, &descent.lists().numbering().split(&descent.mean()))?;
-                let is_right = |(class, e): &&(ClassId, &Example)| machine.scores(&e.elements, Without::Nothing).ranking()[0].0 == *class;
-                println!("# fold {fold:?}: full scores {:.4}", held.iter().filter(is_right).count() as f64 / held.len() as f64);
+                println!("# fold {fold:?}: full scores {:.4}", accuracy(&machine, &whole, &is_held));
                 let (unused, weights) = without_unused(descent.lists(), &descent.mean());
                 set(&mut machine, &descent.lists().numbering().split(&weights))?;
-                let is_right = |(class, e): &&(ClassId, &Example)| machine.scores(&e.elements, Without::Nothing).ranking()[0].0 == *class;
                 println!(
                     "# fold {fold:?}: full scores {:.4} without {unused} of {} elements that were never the best",
-                    held.iter().filter(is_right).count() as f64 / held.len() as f64,
+                    accuracy(&machine, &whole, &is_held),
                     weights.len()
                 );
             }
@@ -108,6 +143,9 @@ fn main() -> Result<()> {
         tested.push(held.len());
     }
     let all: usize = tested.iter().sum();
+    if all == 0 {
+        return Ok(());
+    }
     for ((margin, step), folds) in settings.iter().zip(&right) {
         let by_epoch: Vec<String> =
             (0..=epochs).map(|e| format!("{:.4}", folds.iter().map(|counts| counts[e]).sum::<usize>() as f64 / all as f64)).collect();
@@ -118,6 +156,16 @@ fn main() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The share of right answers on the images of `whole` that were held back from `machine`.
+fn accuracy(machine: &Ckm, whole: &Ckm, is_held: &dyn Fn(&Example) -> bool) -> f64 {
+    let held: Vec<_> = whole.examples().filter(|(_, e)| is_held(e)).collect();
+    let is_right = |(class, e): &&(ClassId, &Example)| {
+        let best = machine.scores(&e.elements, Without::Nothing).ranking()[0].0;
+        machine.classes()[best.index()].name == whole.classes()[class.index()].name
+    };
+    held.iter().filter(is_right).count() as f64 / held.len().max(1) as f64
 }
 
 fn own_lists(ckm: &Ckm, size: ListSize) -> Result<Lists> {

@@ -257,8 +257,8 @@ impl BestLanes {
 
     #[inline(always)]
     fn see(&mut self, kernel: &LeafKernel, block: usize, distances: &[f32; LANES], places: &Places, x: f32, y: f32) {
-        for i in 0..LANES {
-            let (likeness, nearness) = kernel.parts(distances[i], x - places.x[i], y - places.y[i]);
+        for (i, &distance) in distances.iter().enumerate() {
+            let (likeness, nearness) = kernel.parts(distance, x - places.x[i], y - places.y[i]);
             let value = likeness + nearness + places.weight[i];
             let is_better = value > self.value[i];
             self.value[i] = if is_better { value } else { self.value[i] };

@@ -240,7 +240,7 @@ fn memory_shortens_lists_and_then_takes_fewer_images() {
     };
     let whole = learned(1 << 30);
     assert_eq!((whole.lists, whole.images), (SIZE, 27));
-    let short = learned(400_000);
+    let short = learned(800_000);
     assert!(short.lists.images < SIZE.images && short.images == 27, "{short:?}");
     let few = learned(100_000);
     assert!((few.lists.images, few.lists.pair_images) == (1, 1) && (1..27).contains(&few.images), "{few:?}");

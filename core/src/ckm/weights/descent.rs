@@ -31,6 +31,9 @@ pub struct StepOptions {
     pub clip: f32,
 }
 
+/// Elements, and how much a loss grows with their weights; an element may come more than once.
+type Gradient = Vec<(u32, f64)>;
+
 /// The loss of image `i` at `weights`; `gradient` is told of each element that the loss grows with,
 /// and by how much.
 pub fn loss(lists: &Lists, i: usize, weights: &[f32], margin: f64, gradient: &mut dyn FnMut(u32, f64)) -> f64 {
@@ -105,7 +108,7 @@ impl Descent {
         let mut order: Vec<usize> = (0..self.lists.images.len()).collect();
         order.shuffle(rng);
         let mut total = 0.0;
-        let mut gradient: Vec<(u32, f64)> = Vec::new();
+        let mut gradient = Gradient::new();
         for i in order {
             progress.step()?;
             gradient.clear();
@@ -121,8 +124,8 @@ impl Descent {
 
     fn blocks_in_turn(&mut self, progress: &Progress) -> Result<f64> {
         let mentions = self.mentions.take().unwrap_or_else(|| self.lists.mentions());
-        let mut known: Vec<Option<(f64, Vec<(u32, f64)>)>> = vec![None; self.lists.images.len()];
-        let mut block: Vec<(u32, f64)> = Vec::new();
+        let mut known: Vec<Option<(f64, Gradient)>> = vec![None; self.lists.images.len()];
+        let mut block = Gradient::new();
         for (image, mentions) in mentions.iter().enumerate() {
             progress.step()?;
             block.clear();
@@ -143,8 +146,8 @@ impl Descent {
         Ok(losses.sum::<f64>() / self.lists.images.len().max(1) as f64)
     }
 
-    fn loss_and_gradient(&self, i: usize) -> (f64, Vec<(u32, f64)>) {
-        let mut gradient = Vec::new();
+    fn loss_and_gradient(&self, i: usize) -> (f64, Gradient) {
+        let mut gradient = Gradient::new();
         let loss = loss(&self.lists, i, &self.weights, self.options.margin, &mut |element, slope| gradient.push((element, slope)));
         (loss, gradient)
     }

@@ -17,6 +17,7 @@ pub mod lists;
 use std::sync::Arc;
 
 use rand::seq::index::sample;
+use rayon::prelude::*;
 
 use super::element::Elements;
 use super::{Ckm, Example, Without};
@@ -46,10 +47,10 @@ pub struct LearnOptions {
 }
 
 impl Default for LearnOptions {
-    /// Chosen on objects 1 to 4 of ETH-80 by `core/examples/learned_weights.rs`.
+    /// Margin and step were chosen on objects 1 to 4 of ETH-80 (`docs/benchmarks/recognition.md`).
     fn default() -> Self {
         Self {
-            steps: StepOptions { margin: 0.3, step: 0.001, clip: 0.3 },
+            steps: StepOptions { margin: 1.0, step: 0.0003, clip: 0.3 },
             method: Method::Stochastic,
             epochs: 8,
             folds: 3,
@@ -142,8 +143,8 @@ type Query<'a> = (ClassId, &'a Elements, Without<'a>);
 /// [`Error::Option`] when an option is out of range, [`Error::Cancelled`].
 ///
 /// # Complexity
-/// As scoring each training image about three times with 3 folds, and O(length of its lists) for
-/// each image and pass.
+/// As scoring each training image two to three times, and once more for each pass; and O(length of
+/// its lists) for each image and pass.
 pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progress) -> Result<LearnReport> {
     options.check()?;
     ckm.clear_weights()?;
@@ -159,7 +160,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
     chosen.sort_unstable();
     let is_chosen = |example: &Example| chosen.binary_search(&example.id).is_ok();
 
-    let mut outcomes: Vec<FoldOutcome> = Vec::new();
+    let mut outcomes: Vec<Vec<Vec<JudgedImage>>> = Vec::new();
     for (fold, stream) in folds::object_folds(ckm, options.folds, &mut rng).iter().zip(1..) {
         let is_held = |example: &Example| fold.binary_search(&example.id).is_ok();
         let mut part = ckm.clone();
@@ -171,9 +172,9 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
         let held: Vec<Query<'_>> = held.map(|(class, e)| (class, &e.elements, Without::Nothing)).collect();
         outcomes.push(learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?);
     }
-    let count = |epoch: usize| outcomes.iter().flat_map(|fold| &fold.judged[epoch]).filter(|image| image.is_right()).count();
-    let judged = |epoch: usize| outcomes.iter().flat_map(|fold| fold.judged[epoch].iter().copied()).collect::<Vec<_>>();
-    let held: usize = outcomes.iter().map(|fold| fold.judged[0].len()).sum();
+    let count = |epoch: usize| outcomes.iter().flat_map(|fold| &fold[epoch]).filter(|image| image.is_right()).count();
+    let judged = |epoch: usize| outcomes.iter().flat_map(|fold| fold[epoch].iter().copied()).collect::<Vec<_>>();
+    let held: usize = outcomes.iter().map(|fold| fold[0].len()).sum();
     let held_out: Vec<f64> =
         if held == 0 { Vec::new() } else { (0..=options.epochs).map(|epoch| count(epoch) as f64 / held as f64).collect() };
     // Of equals the fewest passes.
@@ -204,12 +205,7 @@ fn own_lists(ckm: &Ckm, is_chosen: impl Fn(&Example) -> bool, size: ListSize, pr
     Lists::make(ckm, &queries, size, progress)
 }
 
-/// How images of a fold were answered by weights learned without their objects.
-struct FoldOutcome {
-    /// After 0, 1, 2 ... passes, each image as it was judged.
-    judged: Vec<Vec<JudgedImage>>,
-}
-
+/// Learns weights without the images of a fold, and judges these after 0, 1, 2 ... passes.
 fn learn_fold(
     part: &Ckm,
     held: &[Query<'_>],
@@ -218,30 +214,33 @@ fn learn_fold(
     options: &LearnOptions,
     mut rng: random::Rng,
     progress: &Progress,
-) -> Result<FoldOutcome> {
+) -> Result<Vec<Vec<JudgedImage>>> {
     let own = own_lists(part, is_chosen, size, progress)?;
-    progress.begin("Judging held-out objects", held.len() as u64);
-    let judging = Lists::make(part, held, size, progress)?;
-    let masses: Vec<f64> = held.iter().map(|(_, elements, _)| part.mass(elements)).collect();
-    let judge = |weights: &[f32]| -> Vec<JudgedImage> {
-        let answer = |(i, mass): (usize, &f64)| {
-            let mut scores: Vec<(f64, ClassId)> =
-                judging.scores(i, weights).into_iter().zip(judging.images[i].classes.iter().copied()).collect();
-            scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let margin = if scores.len() < 2 || *mass == 0.0 { 0.0 } else { (scores[0].0 - scores[1].0) / mass };
-            JudgedImage { class: judging.images[i].classes[0], predicted: scores[0].1, margin }
+    let ids: Vec<ItemId> = part.examples().map(|(_, example)| example.id).collect();
+    // By full scores: lists made before learning do not know the elements that take over.
+    let mut machine = part.clone();
+    let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<JudgedImage>> {
+        for (id, weights) in ids.iter().zip(weights) {
+            machine.set_weights(*id, weights)?;
+        }
+        progress.begin("Judging held-out objects", held.len() as u64);
+        let answer = |&(class, elements, without): &Query<'_>| {
+            progress.step()?;
+            let scores = machine.scores(elements, without);
+            let predicted = scores.ranking().first().map_or(class, |best| best.0);
+            Ok(JudgedImage { class, predicted, margin: scores.margin() })
         };
-        masses.iter().enumerate().map(answer).collect()
+        held.par_iter().map(answer).collect()
     };
     let weights = own.numbering().weights(part);
-    let mut judged = vec![judge(&weights)];
-    progress.begin("Learning weights", (options.epochs * own.images.len()) as u64);
+    let mut judged = vec![judge(&own.numbering().split(&weights))?];
     let mut descent = Descent::new(own, weights, options.steps);
     for _ in 0..options.epochs {
+        progress.begin("Learning weights", descent.lists().images.len() as u64);
         descent.epoch(options.method, &mut rng, progress)?;
-        judged.push(judge(&descent.mean()));
+        judged.push(judge(&descent.lists().numbering().split(&descent.mean()))?);
     }
-    Ok(FoldOutcome { judged })
+    Ok(judged)
 }
 
 impl Ckm {
