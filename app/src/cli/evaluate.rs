@@ -8,10 +8,10 @@ use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::features::OrbOptions;
 
-use super::args::{Eval, EvalCkm, Features, Search};
+use super::args::{Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{open_options, options};
+use super::train::{open_options, options, search};
 use super::{Done, evaluate_memories, evaluate_online};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -73,7 +73,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         out.answer(|| json!({"options": text}), || text.clone());
         return Ok(Done::Whole);
     }
-    let Search::Exact = arguments.search;
+    let search = search(arguments.build.searching)?.unwrap_or_default();
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let split = match (&arguments.train, &arguments.test, &arguments.data) {
         (Some(train), Some(test), _) => TestSplit::Folders { train, test },
@@ -81,7 +81,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
-    let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options))?;
+    let outcome = out.watched(session.progress(), || session.experiment(&split, &open_options(&arguments.build), &options, search))?;
     let Outcome { mut learned, mut tested, model_bytes, skipped } = outcome;
     failures.skipped(&skipped)?;
     for failed in learned.failed.drain(..).chain(tested.failed.drain(..)) {

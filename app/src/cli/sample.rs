@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{CkmOptions, Without};
+use tessera_core::ckm::{CkmOptions, Search, Without};
 use tessera_core::data::{Dataset, Labels, OpenOptions};
 use tessera_core::error::display;
 
@@ -16,7 +16,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let sample = session.sample()?;
     out.note(&format!("Training on the built-in sample in {}", display(&sample.train)));
     let options = CkmOptions { seed: session.seed(), ..Preset::Mixed.options() };
-    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options))?;
+    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options, Search::Exact))?;
     tell(&trained, out);
     if !trained.failed.is_empty() {
         let n = trained.failed.len();

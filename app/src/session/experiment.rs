@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tessera_core::ckm::confidence;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
-use tessera_core::ckm::{Ckm, CkmOptions};
+use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions, Skipped};
 use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
 use tessera_core::{Error, Result, random};
@@ -57,12 +57,12 @@ impl Session {
     ///
     /// # Errors
     /// As [`Dataset::open`], [`recognition::learn`] and [`recognition::test`].
-    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &CkmOptions) -> Result<Outcome> {
+    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &CkmOptions, search: Search) -> Result<Outcome> {
         self.pool.install(|| {
             let (learned, tested, skipped) = match *split {
                 TestSplit::Folders { train, test } => {
                     let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
-                    let learned = self.learn(&train, |_| true, options)?;
+                    let learned = self.learn(&train, |_| true, options, search)?;
                     let tested = self.test(&learned.ckm, &test, |_| true)?;
                     (learned, tested, [train.skipped, test.skipped].concat())
                 }
@@ -72,14 +72,14 @@ impl Session {
                     if !(0..data.items.len()).any(is_tested) {
                         return Err(nothing_to_test("--test-instances", format!("{test:?}, which no name has")));
                     }
-                    let learned = self.learn(&data, |i| !is_tested(i), options)?;
+                    let learned = self.learn(&data, |i| !is_tested(i), options, search)?;
                     let tested = self.test(&learned.ckm, &data, is_tested)?;
                     (learned, tested, data.skipped)
                 }
                 TestSplit::LeaveObjectOut { data, without, limit } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
-                    let learned = self.learn(&data, is_looked_at, options)?;
+                    let learned = self.learn(&data, is_looked_at, options, search)?;
                     let tested = self.leave_object_out(&learned.ckm, limit)?;
                     (learned, tested, data.skipped)
                 }
@@ -96,8 +96,10 @@ impl Session {
         })
     }
 
-    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions) -> Result<Learned> {
-        recognition::learn(data, keep, options, &*self.decoder, &self.progress)
+    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions, search: Search) -> Result<Learned> {
+        let mut learned = recognition::learn(data, keep, options, &*self.decoder, &self.progress)?;
+        learned.ckm.set_search(search)?;
+        Ok(learned)
     }
 
     fn test(&self, ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool) -> Result<RecognitionScores> {

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tessera_core::Result;
-use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::confidence::{self, Calibration};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::{CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::Failed;
 use tessera_core::eval::recognition::{self, Learned};
@@ -34,16 +34,18 @@ pub struct Trained {
 
 impl Session {
     /// Opens a folder of labelled images, trains on all of them, and evaluates some with their
-    /// object left out, for an unbiased accuracy and to calibrate the confidence.
+    /// object left out, for an unbiased accuracy and to calibrate the confidence. The recogniser
+    /// keeps `search`.
     ///
     /// # Errors
     /// As [`Dataset::open`] and [`recognition::learn`].
-    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &CkmOptions) -> Result<Trained> {
+    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &CkmOptions, search: Search) -> Result<Trained> {
         self.pool.install(|| {
             let data = Dataset::open(folder, open, &self.progress)?;
             let learned = recognition::learn(&data, |_| true, options, &*self.decoder, &self.progress)?;
             let train_ms_per_image = learned.ms_per_image();
-            let Learned { ckm, failed, featureless, .. } = learned;
+            let Learned { mut ckm, failed, featureless, .. } = learned;
+            ckm.set_search(search)?;
             let judged = confidence::held_out(&ckm, JUDGED, &mut random::seeded(self.seed), &self.progress)?;
             let metrics = Metrics {
                 held_out_accuracy: (!judged.is_empty()).then(|| confidence::accuracy(&judged)),
