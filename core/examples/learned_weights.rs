@@ -3,12 +3,13 @@
 //! usage: learned_weights [FOLDER KIND FOLDS MARGINS STEPS EPOCHS
 //!     [IMAGES PAIR_IMAGES RIVALS REFRESH blocks|stochastic]]
 //!
-//! Without a folder, toys are painted into a temporary one. KIND is `hog`, `orb`, `colour` or `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1
-//! and 2 after learning on 3 and 4, and the other way round; instances in no fold are never looked
-//! at. A line is printed for each margin and step: the share of right answers after 0, 1, 2 ...
-//! epochs, over all folds and for each of them. REFRESH is the number of epochs after which lists
-//! are made anew, 0 for never. With the word `learn` for EPOCHS, their number is chosen on folds of
-//! the objects that are learned from, as `tessera train --weights learned` does.
+//! Without a folder, toys are painted into a temporary one. KIND is `hog`, `orb`, `colour` or
+//! `mixed`. FOLDS are instance numbers: `1,2/3,4` tests objects 1 and 2 after learning on 3 and 4,
+//! and the other way round; instances in no fold are never looked at. A line is printed for each
+//! margin and step: the share of right answers after 0, 1, 2 ... epochs, over all folds and for
+//! each of them. REFRESH is the number of epochs after which lists are made anew, 0 for never. With
+//! the word `learn` for EPOCHS, their number is chosen on folds of the objects that are learned
+//! from, as `tessera train --weights learned` does.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::collections::BTreeSet;

@@ -136,14 +136,19 @@ fn every_byte_that_differs_is_refused() {
 struct Head {
     options: CkmOptions,
     pattern_version: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    element_version: Option<u32>,
+    /// 0: not told.
+    #[serde(skip_serializing_if = "is_zero")]
+    element_version: u32,
     classes: Vec<String>,
     root: String,
     images: usize,
     elements: usize,
     calibration: Calibration,
     metrics: Metrics,
+}
+
+fn is_zero(version: &u32) -> bool {
+    *version == 0
 }
 
 type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
@@ -230,7 +235,7 @@ fn weights_that_do_not_fit_together_are_refused() {
     refused_as(resealed(&Head { elements: head.elements + 1, ..head.clone() }, &whole), "9 images of");
     refused_as(resealed(&Head { classes: head.classes[1..].to_vec(), ..head.clone() }, &whole), "class 2 of 2");
     refused_as(resealed(&Head { pattern_version: 0, ..head.clone() }, &whole), "pattern version 0");
-    refused_as(resealed(&Head { element_version: Some(3), ..head.clone() }, &whole), "elements of version 3");
+    refused_as(resealed(&Head { element_version: 3, ..head.clone() }, &whole), "elements of version 3");
     let mut tensors = whole.clone();
     tensors.get_mut("1.hog.feature").unwrap().2[7] = 128;
     refused_as(resealed(&head, &tensors), "a value of `1` above 127");
@@ -249,7 +254,7 @@ fn a_model_of_the_first_version_gives_the_same_scores() {
     for value in &mut tensors.get_mut("1.hog.feature").unwrap().2 {
         *value = ((u32::from(*value) * 255 + 63) / 127) as u8;
     }
-    assert_eq!(resealed(&Head { element_version: None, ..head }, &tensors).unwrap(), model);
+    assert_eq!(resealed(&Head { element_version: 0, ..head }, &tensors).unwrap(), model);
 }
 
 #[test]

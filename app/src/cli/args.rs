@@ -182,11 +182,24 @@ pub(super) enum Weights {
     Learned,
 }
 
-/// How the best training elements are found.
+/// Which training images are compared.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Search {
-    /// By comparing with all of them
+    /// All
     Exact,
+    /// Of each class those most like the image as a whole
+    Shortlist,
+}
+
+/// Which training images are compared, and how many.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Searching {
+    /// Which training images are compared [default: all, or what the model was trained with]
+    #[arg(long, value_enum)]
+    pub(super) search: Option<Search>,
+    /// Images of each class on the shortlist [default: 32]
+    #[arg(long, value_name = "N", requires = "search")]
+    pub(super) shortlist: Option<usize>,
 }
 
 /// How images are read and a machine is built.
@@ -205,6 +218,8 @@ pub(super) struct Build {
     /// --print-options` writes one)
     #[arg(long, value_name = "FILE", conflicts_with = "elements")]
     pub(super) options: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) searching: Searching,
     /// List each file that failed here, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
@@ -247,6 +262,8 @@ pub(super) struct Classify {
     /// Call an image unknown when the confidence is below this, 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability)]
     pub(super) unknown_below: f64,
+    #[command(flatten)]
+    pub(super) searching: Searching,
     /// List each file that failed here, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
@@ -321,9 +338,6 @@ pub(super) struct EvalCkm {
     /// With --data: test at most this many images, chosen at random
     #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true, requires = "data")]
     pub(super) limit: usize,
-    /// How the best training elements are found
-    #[arg(long, value_enum, default_value_t = Search::Exact)]
-    pub(super) search: Search,
     /// What is added to the scores of classes to make up for their size and clutter
     #[arg(long, value_enum, default_value_t = Terms::Fitted)]
     pub(super) class_terms: Terms,

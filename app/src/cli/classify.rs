@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -20,6 +21,7 @@ use super::args::Classify;
 use super::librarian::{Librarian, number};
 use super::output::{Failures, Output};
 use super::paths::images;
+use super::train::search;
 use crate::session::Session;
 use crate::session::library::{Target, what_is};
 use crate::session::models;
@@ -56,7 +58,11 @@ struct Beside<'a> {
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
-    let answerer = answerer(librarian, &arguments.model)?;
+    let search = search(arguments.searching)?;
+    let mut answerer = answerer(librarian, &arguments.model)?;
+    if let Some(search) = search {
+        Arc::make_mut(&mut answerer.model.ckm).set_search(search)?;
+    }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if let Some(folder) = &arguments.draw {
         std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;

@@ -9,13 +9,14 @@ use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::features::OrbOptions;
 
-use super::args::{self, Eval, EvalCkm, Features, Search};
+use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{learn_options, learned, open_options, options};
+use super::train::{learn_options, learned, open_options, options, search};
 use super::{Done, evaluate_memories, evaluate_online};
 use crate::session::Session;
-use crate::session::experiment::{Outcome, Terms, TestSplit};
+use crate::session::experiment::{Outcome, TestSplit};
+use crate::session::train::{Terms, TrainOptions};
 
 pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Done> {
     match command {
@@ -74,7 +75,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         out.answer(|| json!({"options": text}), || text.clone());
         return Ok(Done::Whole);
     }
-    let Search::Exact = arguments.search;
+    let search = search(arguments.build.searching)?.unwrap_or_default();
     let terms = match arguments.class_terms {
         args::Terms::Fitted => Terms::Fitted,
         args::Terms::None => Terms::None,
@@ -87,7 +88,11 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
     let outcome = out.watched(session.progress(), || {
-        session.experiment(&split, &open_options(&arguments.build), &options, terms, learn_options(&arguments.build).as_ref())
+        session.experiment(
+            &split,
+            &open_options(&arguments.build),
+            &TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build) },
+        )
     })?;
     let Outcome { learned: mut machine, weights, mut tested, model_bytes, skipped } = outcome;
     failures.skipped(&skipped)?;

@@ -11,12 +11,13 @@ use super::classify::in_words;
 use super::output::Output;
 use super::train::tell;
 use crate::session::Session;
+use crate::session::train::TrainOptions;
 
 pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let sample = session.sample()?;
     out.note(&format!("Training on the built-in sample in {}", display(&sample.train)));
     let options = CkmOptions { seed: session.seed(), ..Preset::Mixed.options() };
-    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &options, None))?;
+    let trained = out.watched(session.progress(), || session.train(&sample.train, &OpenOptions::default(), &TrainOptions::of(options)))?;
     tell(&trained, out);
     if !trained.failed.is_empty() {
         let n = trained.failed.len();

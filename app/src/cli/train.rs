@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::ckm::CkmOptions;
+use tessera_core::ckm::Search;
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
@@ -20,7 +21,7 @@ use super::output::{Failures, Output};
 use crate::session::Session;
 use crate::session::library::{MODEL_ENDING, Target, what_is};
 use crate::session::models;
-use crate::session::train::Trained;
+use crate::session::train::{TrainOptions, Trained};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
@@ -30,10 +31,10 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
     let options = options(session, &arguments.build)?;
+    let search = search(arguments.build.searching)?.unwrap_or_default();
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
-    let trained = out.watched(session.progress(), || {
-        session.train(&arguments.folder, &open_options(&arguments.build), &options, learn_options(&arguments.build).as_ref())
-    })?;
+    let options = TrainOptions { search, weights: learn_options(&arguments.build), ..TrainOptions::of(options) };
+    let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
     let Trained { recogniser, data, failed, train_ms_per_image, weights, .. } = trained;
     failures.skipped(&data.skipped)?;
@@ -65,6 +66,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out, folder) = (librarian.session, librarian.out, &arguments.folder);
     let build = &arguments.build;
     let refused = match (&build.options, build.elements, build.labels) {
+        _ if build.searching.search.is_some() => Some(("--search", "given")),
         (Some(_), ..) => Some(("--options", "given")),
         (None, args::Elements::Orb, _) => Some(("--elements", "orb")),
         (None, args::Elements::Hog, _) => Some(("--elements", "hog")),
@@ -218,4 +220,19 @@ pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
     let wrong =
         |error: ron::de::SpannedError| Error::data(path, "options as --print-options writes them", error.to_string(), "mend that line");
     Ok(CkmOptions { seed: session.seed(), ..ron::from_str(&text).map_err(wrong)? })
+}
+
+/// The search that the arguments ask for, if they do.
+pub(super) fn search(arguments: args::Searching) -> Result<Option<Search>> {
+    let search = match (arguments.search, arguments.shortlist) {
+        (None, _) => None,
+        (Some(args::Search::Exact), None) => Some(Search::Exact),
+        (Some(args::Search::Exact), Some(n)) => {
+            return Err(Error::Option { name: "--shortlist", found: n.to_string(), expected: "left out with --search exact" }.into());
+        }
+        (Some(args::Search::Shortlist), None) => Some(Search::SHORTLIST),
+        (Some(args::Search::Shortlist), Some(images)) => Some(Search::Shortlist { images }),
+    };
+    search.map_or(Ok(()), |search| search.check())?;
+    Ok(search)
 }

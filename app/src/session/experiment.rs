@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use tessera_core::ckm::Ckm;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
-use tessera_core::ckm::weights::{LearnOptions, LearnReport};
-use tessera_core::ckm::{Ckm, CkmOptions};
+use tessera_core::ckm::weights::LearnReport;
 use tessera_core::data::{Dataset, OpenOptions, Skipped};
 use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
-use super::train::JUDGED;
+use super::train::{JUDGED, Terms, TrainOptions};
 
 /// How images are split into training and test images.
 pub enum TestSplit<'a> {
@@ -42,15 +42,6 @@ pub enum TestSplit<'a> {
     },
 }
 
-/// Whether classes get terms that make up for their size and clutter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Terms {
-    /// Terms fitted to left-out training images.
-    Fitted,
-    /// No terms.
-    None,
-}
-
 /// The outcome of an experiment.
 pub struct Outcome {
     /// The machine and statistics of its training.
@@ -66,25 +57,18 @@ pub struct Outcome {
 }
 
 impl Session {
-    /// Trains a recogniser, with `learn_options` its weights too, and tests it.
+    /// Trains a recogniser, and its weights if the options say so, and tests it.
     ///
     /// # Errors
     /// As [`Dataset::open`], [`recognition::learn`], [`recognition::test`] and
     /// [`tessera_core::ckm::weights::learn`].
-    pub fn experiment(
-        &self,
-        split: &TestSplit<'_>,
-        open: &OpenOptions,
-        options: &CkmOptions,
-        terms: Terms,
-        learn_options: Option<&LearnOptions>,
-    ) -> Result<Outcome> {
+    pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &TrainOptions) -> Result<Outcome> {
         self.pool.install(|| {
             // Scores of training images by learned weights would flatter the terms fitted to them.
-            let terms = if learn_options.is_some() { Terms::None } else { terms };
+            let terms = if options.weights.is_some() { Terms::None } else { options.terms };
             let mut weights = None;
             let mut weigh = |learned: &mut Learned| -> Result<()> {
-                weights = learn_options.map(|options| self.learn_weights(&mut learned.ckm, options)).transpose()?;
+                weights = options.weights.as_ref().map(|options| self.learn_weights(&mut learned.ckm, options)).transpose()?;
                 Ok(())
             };
             let (learned, tested, skipped) = match *split {
@@ -131,8 +115,9 @@ impl Session {
         })
     }
 
-    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &CkmOptions, terms: Terms) -> Result<Learned> {
-        let mut learned = recognition::learn(data, keep, options, &*self.decoder, &self.progress)?;
+    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &TrainOptions, terms: Terms) -> Result<Learned> {
+        let mut learned = recognition::learn(data, keep, &options.ckm, &*self.decoder, &self.progress)?;
+        learned.ckm.set_search(options.search)?;
         if terms == Terms::Fitted {
             let judgement = judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
             learned.ckm.set_terms(judgement.terms);

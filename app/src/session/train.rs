@@ -10,7 +10,7 @@ use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
-use tessera_core::ckm::{Ckm, CkmOptions};
+use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::Failed;
 use tessera_core::eval::recognition::{self, Learned};
@@ -21,6 +21,35 @@ use super::Session;
 /// Training images that are evaluated with their object left out, at most; more would take long and
 /// add little.
 pub const JUDGED: usize = 400;
+
+/// Whether classes get terms that make up for their size and clutter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terms {
+    /// Terms fitted to left-out training images.
+    Fitted,
+    /// No terms.
+    None,
+}
+
+/// How a recogniser is trained.
+#[derive(Clone, Debug)]
+pub struct TrainOptions {
+    /// The options of the machine.
+    pub ckm: CkmOptions,
+    /// Which training images it compares.
+    pub search: Search,
+    /// Whether classes get terms.
+    pub terms: Terms,
+    /// How weights are learned; `None` leaves them uniform.
+    pub weights: Option<LearnOptions>,
+}
+
+impl TrainOptions {
+    /// All training images are compared, classes get terms, weights are uniform.
+    pub fn of(ckm: CkmOptions) -> Self {
+        Self { ckm, search: Search::Exact, terms: Terms::Fitted, weights: None }
+    }
+}
 
 /// A recogniser and statistics of its training.
 pub struct Trained {
@@ -40,24 +69,24 @@ pub struct Trained {
 
 impl Session {
     /// Opens a folder of labelled images, trains on all of them, and evaluates some with their
-    /// object left out, for an unbiased accuracy and to calibrate the confidence. With
-    /// `learn_options` weights are learned too, and judged on the objects of folds that took no
-    /// part in learning.
+    /// object left out, for an unbiased accuracy and to calibrate the confidence. Learned weights
+    /// are judged on the objects of folds that took no part in learning.
     ///
     /// # Errors
     /// As [`Dataset::open`], [`recognition::learn`] and [`weights::learn`].
-    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &CkmOptions, learn_options: Option<&LearnOptions>) -> Result<Trained> {
+    pub fn train(&self, folder: &Path, open: &OpenOptions, options: &TrainOptions) -> Result<Trained> {
         self.pool.install(|| {
             let data = Dataset::open(folder, open, &self.progress)?;
-            let learned = recognition::learn(&data, |_| true, options, &*self.decoder, &self.progress)?;
+            let learned = recognition::learn(&data, |_| true, &options.ckm, &*self.decoder, &self.progress)?;
             let train_ms_per_image = learned.ms_per_image();
-            let Learned { ckm, failed, featureless, .. } = learned;
+            let Learned { mut ckm, failed, featureless, .. } = learned;
+            ckm.set_search(options.search)?;
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
             let metrics = Metrics { objects_unknown, ..Metrics::default() };
             let (calibration, root) = (Calibration::default(), root.to_string_lossy().into_owned());
             let mut recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root };
-            let weights = match learn_options {
+            let weights = match &options.weights {
                 Some(options) => Some(self.learn_weights_of(&mut recogniser, options)?),
                 None => {
                     let ckm = Arc::make_mut(&mut recogniser.ckm);
@@ -65,7 +94,9 @@ impl Session {
                     let judged = &judgement.held_out;
                     recogniser.calibration = Calibration::fit(judged);
                     recogniser.metrics = Metrics::new(Accuracy::of(ckm, judged).as_ref(), judged.len(), objects_unknown);
-                    ckm.set_terms(judgement.terms);
+                    if options.terms == Terms::Fitted {
+                        ckm.set_terms(judgement.terms);
+                    }
                     None
                 }
             };

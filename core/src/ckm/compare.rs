@@ -165,13 +165,13 @@ fn largest(kernel: &LeafKernel, distances: &[f32; LANES], places: &Places, x: f3
 #[inline(always)]
 fn reduce(lanes: &[f32; LANES]) -> f32 {
     // Of numbers, this is the instruction for the larger; `f32::max` must look for others too.
-    let larger = |a: f32, b: f32| if a > b { a } else { b };
-    let eight: [f32; LANES / 2] = std::array::from_fn(|i| larger(lanes[i], lanes[i + LANES / 2]));
-    let four: [f32; LANES / 4] = std::array::from_fn(|i| larger(eight[i], eight[i + LANES / 4]));
-    larger(larger(four[0], four[2]), larger(four[1], four[3]))
+    let most = |a: f32, b: f32| if a > b { a } else { b };
+    let eight: [f32; LANES / 2] = std::array::from_fn(|i| most(lanes[i], lanes[i + LANES / 2]));
+    let four: [f32; LANES / 4] = std::array::from_fn(|i| most(eight[i], eight[i + LANES / 4]));
+    most(most(four[0], four[2]), most(four[1], four[3]))
 }
 
-#[multiversion(targets("x86_64+avx2+popcnt+bmi1+bmi2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2"))]
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2", "x86_64+avx2+popcnt+bmi1+bmi2"))]
 fn binary_bests(queries: &Queries<'_>, blocks: &[hamming::Block], places: &[Places], out: &mut [f32]) {
     let kernel = queries.kernel;
     for (j, out) in out.iter_mut().enumerate() {
@@ -213,8 +213,7 @@ fn dense_bests(
                 dots::portable(block, rows)
             };
             for t in 0..TILE {
-                let squares = squares(own[t], norms, &dots[t]);
-                raise(queries, &squares, &nearness[t], &places.weight, &mut bests[t]);
+                bests[t] = larger(queries, own[t], norms, dots[t], nearness[t], places.weight, bests[t]);
             }
         }
         for (out, best) in out.iter_mut().zip(&bests) {
@@ -223,24 +222,24 @@ fn dense_bests(
     }
 }
 
-/// Squared distances from squared lengths and dot products.
+/// The larger of each lane's best so far and its kernel's value. Arrays go in and out by value, so
+/// that the compiler sees sixteen lanes and not eight rows.
 #[inline(always)]
-fn squares(own: i32, norms: &[i32; LANES], dots: &[i32; LANES]) -> [f32; LANES] {
-    let mut squares = [0.0; LANES];
+fn larger(
+    queries: &Queries<'_>,
+    own: i32,
+    norms: &[i32; LANES],
+    dots: [i32; LANES],
+    nearness: [f32; LANES],
+    weights: [f32; LANES],
+    mut bests: [f32; LANES],
+) -> [f32; LANES] {
     for i in 0..LANES {
-        squares[i] = (own + norms[i] - 2 * dots[i]) as f32;
+        let square = (own + norms[i] - 2 * dots[i]) as f32;
+        let value = queries.kernel.likeness(square.sqrt() * (1.0 / queries.unit)) + nearness[i] + weights[i];
+        bests[i] = if value > bests[i] { value } else { bests[i] };
     }
-    squares
-}
-
-/// Raises each lane's best to its kernel's value.
-#[inline(always)]
-fn raise(queries: &Queries<'_>, squares: &[f32; LANES], nearness: &[f32; LANES], weights: &[f32; LANES], best: &mut [f32; LANES]) {
-    for i in 0..LANES {
-        let likeness = queries.kernel.likeness(squares[i].sqrt() * (1.0 / queries.unit));
-        let value = likeness + nearness[i] + weights[i];
-        best[i] = if value > best[i] { value } else { best[i] };
-    }
+    bests
 }
 
 /// For each lane the largest kernel with its weight, the kernel without it, and the block it is in.
@@ -301,7 +300,8 @@ fn dense_piece(queries: &Queries<'_>, values: &[Quads], norms: &[[i32; LANES]], 
                 }
             }
         }
-        let distances = squares(queries.norms[j], norms, &dots).map(|square| square.sqrt() * (1.0 / queries.unit));
+        let distance = |i: usize| ((queries.norms[j] + norms[i] - 2 * dots[i]) as f32).sqrt() * (1.0 / queries.unit);
+        let distances = std::array::from_fn(distance);
         best.see(&queries.kernel, b, &distances, places, x, y);
     }
     best

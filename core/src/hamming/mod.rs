@@ -94,7 +94,7 @@ pub fn distances(block: &Block, query: &Descriptor) -> [u32; LANES] {
     sums.map(|sum| sum as u32)
 }
 
-#[multiversion(targets("x86_64+avx2+popcnt+bmi1+bmi2", "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2"))]
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2", "x86_64+avx2+popcnt+bmi1+bmi2"))]
 fn fill(blocks: &[Block], query: &Descriptor, out: &mut [u32]) {
     for (block, out) in blocks.iter().zip(out.as_chunks_mut::<LANES>().0) {
         *out = distances(block, query);

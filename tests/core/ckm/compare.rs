@@ -41,8 +41,7 @@ fn forms() -> [Form; 6] {
 /// Positions and features of an image's elements.
 type Pieces = Vec<([f32; 2], Vec<u8>)>;
 
-/// Many lie on a grid and some in between; some features are extreme, and a few are those of
-/// others.
+/// Many lie on a grid and some in between; some features are extreme, and some occur twice.
 fn draw(form: &Form, n: usize, rng: &mut Rng) -> Pieces {
     let mut all: Pieces = Vec::new();
     for i in 0..n {

@@ -1,0 +1,125 @@
+//! How long an answer takes as a recogniser grows: `TESSERA_DATA=… cargo bench -p tessera-core
+//! --bench scale -- 1000 5000 24300`.
+//!
+//! The images are those of ETH-80 (all objects but 5 and 6), jittered: moved, shrunk, brightened,
+//! by a seed. Queries are of objects 5 and 6. Times are of the processor, of all threads together.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use image::{Rgb, RgbImage, imageops};
+use rand::RngExt as _;
+use rayon::prelude::*;
+use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::presets::Preset;
+use tessera_core::ckm::{Ckm, Example, Search, Without};
+use tessera_core::ids::ItemId;
+use tessera_core::picture::{Decoder as _, InProcess, Picture};
+use tessera_core::progress::Progress;
+use tessera_core::random;
+
+/// Queries that are timed.
+const QUERIES: usize = 40;
+
+fn main() {
+    let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let Some(data) = std::env::var_os("TESSERA_DATA") else {
+        println!("skipped: TESSERA_DATA names no folder");
+        return;
+    };
+    let files = files(&Path::new(&data).join("eth80"));
+    let is_tested = |path: &PathBuf| object(path) == 5 || object(path) == 6;
+    let (tested, learned): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(is_tested);
+    let pictures: Vec<(String, Picture)> = learned.iter().map(|path| (class(path), decoded(path))).collect();
+    let mut machine = Ckm::new(Preset::Mixed.options()).unwrap();
+    let step = tested.len().div_ceil(QUERIES);
+    let queries: Vec<Picture> = tested.iter().step_by(step).map(|path| decoded(path)).collect();
+    println!(
+        "{:>7} {:>22} {:>22} {:>22} {:>12} {:>9}",
+        "images", "exact ms (wall)", "shortlist ms (wall)", "with cutting (wall)", "add ms", "differ"
+    );
+    let mut next = 0;
+    for size in sizes {
+        let cut = |i: usize| machine.elements(&jittered(&pictures[i % pictures.len()].1.pixels, i).into()).unwrap();
+        let elements: Vec<Elements> = (next..size).into_par_iter().map(cut).collect();
+        let added = elements.len().max(1) as f64;
+        let start = cpu();
+        for (i, elements) in (next..size).zip(elements) {
+            let class = &pictures[i % pictures.len()].0;
+            machine.add(class, Example { id: ItemId(i as u32), name: String::new(), group: None, elements }).unwrap();
+        }
+        let add = 1e3 * (cpu() - start) / added;
+        next = next.max(size);
+        let cut: Vec<Elements> = queries.iter().map(|picture| machine.elements(picture).unwrap()).collect();
+        let ask = |machine: &Ckm, query: &Elements| machine.scores(query, Without::Nothing).ranking()[0].0;
+        let few = if size > 10_000 { 12 } else { QUERIES };
+        let (exact, exact_times) = timed(cut.iter().take(few), |query| ask(&machine, query));
+        machine.set_search(Search::SHORTLIST).unwrap();
+        let (listed, times) = timed(cut.iter(), |query| ask(&machine, query));
+        let (_, whole) = timed(queries.iter(), |picture| ask(&machine, &machine.elements(picture).unwrap()));
+        machine.set_search(Search::Exact).unwrap();
+        let differ = exact.iter().zip(&listed).filter(|(a, b)| a != b).count();
+        let told = |(cpu, wall): (f64, f64)| format!("{cpu:.2} ({wall:.2})");
+        println!(
+            "{size:>7} {:>22} {:>22} {:>22} {add:>12.3} {:>9}",
+            told(exact_times),
+            told(times),
+            told(whole),
+            format!("{differ}/{few}")
+        );
+    }
+}
+
+/// The answers, and processor and wall milliseconds for each.
+fn timed<'a, T: 'a, A>(queries: impl Iterator<Item = &'a T>, ask: impl Fn(&T) -> A) -> (Vec<A>, (f64, f64)) {
+    let (start, start_cpu) = (Instant::now(), cpu());
+    let answers: Vec<A> = queries.map(ask).collect();
+    let each = 1e3 / answers.len() as f64;
+    let times = (each * (cpu() - start_cpu), each * start.elapsed().as_secs_f64());
+    (answers, times)
+}
+
+/// Seconds of processor time of this program, to a hundredth.
+fn cpu() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0
+}
+
+/// Moved by up to 6 pixels, shrunk to 0.78 or more, brightened by up to 20.
+fn jittered(picture: &RgbImage, seed: usize) -> RgbImage {
+    let mut rng = random::seeded(seed as u64);
+    let (width, height) = picture.dimensions();
+    let scale: f32 = rng.random_range(0.78..1.0);
+    let small = imageops::resize(picture, (width as f32 * scale) as u32, (height as f32 * scale) as u32, imageops::FilterType::Triangle);
+    let mut moved = RgbImage::from_pixel(width, height, *picture.get_pixel(0, 0));
+    let mut place = |all: u32, own: u32| i64::from(all - own) / 2 + rng.random_range(-6..=6);
+    let (x, y) = (place(width, small.width()), place(height, small.height()));
+    imageops::replace(&mut moved, &small, x, y);
+    let brighter: i16 = rng.random_range(-20..=20);
+    moved.pixels_mut().for_each(|Rgb(values)| values.iter_mut().for_each(|v| *v = (i16::from(*v) + brighter).clamp(0, 255) as u8));
+    moved
+}
+
+fn decoded(path: &Path) -> Picture {
+    InProcess::default().decode(path, 128, &Progress::default()).unwrap()
+}
+
+/// All images, in the order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let inside = |folder: &Path| -> Vec<PathBuf> { fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect() };
+    let mut files: Vec<PathBuf> = inside(folder).iter().flat_map(|class| inside(class)).collect();
+    files.sort();
+    files
+}
+
+fn class(path: &Path) -> String {
+    path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The object's number: `apple_05_000_000.jpg` shows the fifth.
+fn object(path: &Path) -> u32 {
+    path.file_stem().unwrap().to_string_lossy().split('_').nth(1).unwrap().parse().unwrap()
+}
