@@ -281,9 +281,9 @@ impl Ckm {
     }
 
     /// The scores of a query by parts of the machine, each as by a machine that was trained on the
-    /// images of that part alone and compares all of them; `holds(part, image)` tells whether a part
-    /// has an image. Each comparison of two images is made once for all parts. O(query elements *
-    /// training elements), and O(query elements) for each image of each part.
+    /// images of that part alone and compares all of them; `holds(part, image)` tells whether a
+    /// part has an image. Each comparison of two images is made once for all parts. O(query
+    /// elements * training elements), and O(query elements) for each image of each part.
     pub fn scores_by_parts(&self, query: &Elements, parts: usize, holds: impl Fn(usize, ItemId) -> bool) -> Vec<Scores> {
         let n = self.classes.len();
         let none = Scores { of: vec![None; n], examples: vec![0; n], mass: 0.0 };
