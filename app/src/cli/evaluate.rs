@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use tessera_core::ckm::accuracy::{Accuracy, Estimate};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::features::OrbOptions;
@@ -101,15 +100,12 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
     }
     let n_train = machine.ckm.examples().count();
     let done = failures.finish(n_train + tested.n())?;
-    let accuracy = tested.estimate();
-    let told = |estimate: fn(&Accuracy) -> Estimate| {
-        accuracy.as_ref().map_or_else(|| "-".into(), |a| format!("{:.4} +- {:.4}", estimate(a).value, estimate(a).spread))
-    };
+    let accuracy = tested.estimate().unwrap_or_default();
     out.answer(
         || {
-            json!({"accuracy": tested.accuracy(), "accuracy_spread": accuracy.as_ref().map(|a| a.overall.spread),
-                "mean_recall": accuracy.as_ref().map(|a| a.mean_recall.value),
-                "mean_recall_spread": accuracy.as_ref().map(|a| a.mean_recall.spread), "n_train": n_train, "n_test": tested.n(),
+            json!({"accuracy": tested.accuracy(), "accuracy_spread": accuracy.overall.spread,
+                "mean_recall": accuracy.mean_recall.value,
+                "mean_recall_spread": accuracy.mean_recall.spread, "n_train": n_train, "n_test": tested.n(),
                 "classes": machine.ckm.classes().len(), "elements": machine.ckm.n_elements(),
                 "train_ms_per_image": machine.ms_per_image(), "learn_ms_per_image": weights.as_ref().map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.as_ref().map_or(0, |(report, _)| report.epochs), "test_ms_per_image": tested.ms_per_image(),
@@ -117,10 +113,12 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         },
         || {
             format!(
-                "accuracy {}, mean over classes {}, on {} images, after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB){}\n{}",
-                told(|a| a.overall),
-                told(|a| a.mean_recall),
+                "accuracy {:.4} on {} images (standard error {:.4}; mean over classes {:.4} +- {:.4}), after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB){}\n{}",
+                tested.accuracy(),
                 tested.n(),
+                accuracy.overall.spread,
+                accuracy.mean_recall.value,
+                accuracy.mean_recall.spread,
                 machine.ckm.classes().len(),
                 machine.ms_per_image(),
                 tested.ms_per_image(),

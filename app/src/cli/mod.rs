@@ -25,6 +25,7 @@ mod stream;
 mod suggest;
 mod train;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -81,7 +82,7 @@ pub fn main(window: Option<Window>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             match mistyped() {
-                Some(words) if error.use_stderr() => eprintln!("error: {words}"),
+                Some(words) if error.use_stderr() => drop(writeln!(std::io::stderr(), "error: {words}")),
                 _ => drop(error.print()),
             }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });

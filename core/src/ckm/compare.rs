@@ -147,11 +147,7 @@ impl Nearness {
 
 #[inline(always)]
 fn nearness(kernel: &LeafKernel, places: &Places, x: f32, y: f32) -> [f32; LANES] {
-    let mut nearness = [0.0; LANES];
-    for i in 0..LANES {
-        nearness[i] = kernel.parts(0.0, x - places.x[i], y - places.y[i]).1;
-    }
-    nearness
+    std::array::from_fn(|i| kernel.parts(0.0, x - places.x[i], y - places.y[i]).1)
 }
 
 #[inline(always)]
