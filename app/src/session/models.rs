@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use tessera_core::ckm::Search;
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
@@ -60,7 +61,11 @@ impl Session {
         let images = ckm.examples().count();
         // Judging again without a change goes on: twice as many images are judged.
         let known = last.filter(|(event, _)| *event == at).map(|(_, report)| report.raw).unwrap_or_default();
-        let limit = (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0).max(2 * known.len());
+        let limit = match ckm.search() {
+            Search::Exact => (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0),
+            Search::Shortlist { .. } => JUDGED.0,
+        };
+        let limit = limit.max(2 * known.len());
         let report = self.pool.install(|| -> Result<Report> {
             let judgement = judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
             Ok(Report::new(&ckm, judgement, &looks))

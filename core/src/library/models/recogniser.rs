@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bytes::{restored, stored};
-use crate::ckm::{Ckm, CkmOptions, Example};
+use crate::ckm::{Ckm, CkmOptions, Example, Search};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::event::ContentHash;
@@ -71,7 +71,8 @@ impl Recogniser {
                 }
             }
         }
-        Ok(())
+        let n = ckm.examples().count();
+        ckm.set_search(Search::for_images(n))
     }
 }
 
