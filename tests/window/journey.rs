@@ -119,6 +119,8 @@ fn a_planted_wrong_label_is_found_corrected_and_changes_the_scores() {
 #[test]
 fn a_model_is_saved_as_one_file_loaded_and_answers_alike() {
     let mut world = sample(&["toys.tessera-model"]);
+    // Judging gives the classes their terms, which are part of the scores and of the model.
+    world.until("it is judged", |app| app.desk().recognising().report().is_some());
     let tried = world.app().desk().opening().tray()[3].path.clone();
     world.run(Command::Recognise(ImageQuery::File(tried.clone())));
     world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());

@@ -222,6 +222,7 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
             Without::Nothing => Value::Null,
             Without::Image(_) => json!("image"),
             Without::Group(group) => json!(format!("object {group}")),
+            Without::Images(_) => json!("images"),
         };
     }
     let contributions =

@@ -1,13 +1,15 @@
 //! Scores of training images by a machine that has not seen their objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Ckm, Scores};
+use super::{Ckm, Example, Scores, Without};
 use crate::error::Result;
+use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
 use crate::random::Rng;
@@ -25,16 +27,70 @@ pub struct HeldOut {
     pub scores: Scores,
 }
 
+/// The objects of a class: the images of each group, and each image without one.
+struct Objects<'a> {
+    of: BTreeMap<(Option<&'a str>, ItemId), Vec<ItemId>>,
+    images: usize,
+}
+
+impl<'a> Objects<'a> {
+    fn new(examples: &'a [Arc<Example>]) -> Self {
+        let mut of: BTreeMap<_, Vec<ItemId>> = BTreeMap::new();
+        for example in examples {
+            of.entry(Self::key(example)).or_default().push(example.id);
+        }
+        Self { of, images: examples.len() }
+    }
+
+    /// The group, or the identifier where there is none.
+    fn key(example: &Example) -> (Option<&str>, ItemId) {
+        example.group.as_deref().map_or((None, example.id), |group| (Some(group), ItemId(0)))
+    }
+
+    /// About this share of the images, by objects that differ from query to query; never all.
+    fn some(&self, share: f64, query: ItemId) -> Vec<ItemId> {
+        let wanted = share * self.images as f64;
+        if wanted < 0.5 {
+            return Vec::new();
+        }
+        let number = |(group, id): &(Option<&str>, ItemId)| {
+            hash64(&[&query.0.to_le_bytes()[..], &id.0.to_le_bytes(), group.unwrap_or_default().as_bytes()].concat())
+        };
+        let mut order: Vec<(u64, &Vec<ItemId>)> = self.of.iter().map(|(key, images)| (number(key), images)).collect();
+        order.sort_unstable();
+        order.pop();
+        let mut chosen = Vec::new();
+        for (_, images) in order {
+            if chosen.len() as f64 + images.len() as f64 / 2.0 > wanted {
+                break;
+            }
+            chosen.extend(images);
+        }
+        chosen
+    }
+}
+
 /// The images of [`super::judge::judge`] with their scores without class terms.
+///
+/// With its object an image's class loses a share of its images, which lowers its score more the
+/// fewer it has. So that no class is at a disadvantage for that, all others lose about the same
+/// share.
 pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
     let examples: Vec<_> = ckm.examples().collect();
     let there: BTreeSet<ItemId> = known.iter().map(|held| held.id).collect();
     let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(|&i| !there.contains(&examples[i].1.id)).collect();
+    let classes: Vec<Objects<'_>> = ckm.classes().iter().map(|class| Objects::new(&class.examples)).collect();
     progress.begin("Judging each image without its object", chosen.len() as u64);
     let judge = |&i: &usize| -> Result<Option<HeldOut>> {
         progress.step()?;
         let (class, example) = examples[i];
-        let scores = ckm.scores_without_terms(&example.elements, example.without_itself());
+        let own = &classes[class.index()];
+        let mut without: BTreeSet<ItemId> = own.of[&Objects::key(example)].iter().copied().collect();
+        let share = without.len() as f64 / own.images as f64;
+        for (other, _) in classes.iter().zip(0..).filter(|(_, c)| *c != class.0) {
+            without.extend(other.some(share, example.id));
+        }
+        let scores = ckm.scores_without_terms(&example.elements, Without::Images(&without));
         if scores.of[class.index()].is_none() {
             return Ok(None);
         }

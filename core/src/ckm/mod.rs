@@ -64,6 +64,7 @@ pub mod spf;
 mod sum_product;
 pub mod weights;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -111,6 +112,8 @@ pub enum Without<'a> {
     Image(ItemId),
     /// All training images of a group.
     Group(&'a str),
+    /// These training images.
+    Images(&'a BTreeSet<ItemId>),
 }
 
 impl Without<'_> {
@@ -119,6 +122,7 @@ impl Without<'_> {
             Self::Nothing => false,
             Self::Image(id) => example.id == *id,
             Self::Group(group) => example.group.as_deref() == Some(group),
+            Self::Images(images) => images.contains(&example.id),
         }
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
     let drawn = Drawn { model, answer: Arc::new(answer), explanations: Arc::new(explanations), state };
     let left_out = match without {
         Without::Nothing => LeftOut::Nothing,
-        Without::Image(_) => LeftOut::Image,
+        Without::Image(_) | Without::Images(_) => LeftOut::Image,
         Without::Group(group) => LeftOut::Object(group.to_owned()),
     };
     Ok((view(session, &drawn, name, item, path, by, left_out), drawn))
