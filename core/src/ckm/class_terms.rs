@@ -51,7 +51,7 @@ impl ClassTerms {
     }
 
     /// Whether all terms are numbers.
-    pub(super) fn are_finite(&self) -> bool {
+    pub fn are_finite(&self) -> bool {
         self.terms.values().all(|term| term.is_finite())
     }
 
