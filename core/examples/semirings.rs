@@ -2,18 +2,20 @@
 //! instances 1 to 4, tests on 5 and 6. The temperature of sum-product is chosen on 1 to 4, each
 //! image judged without its object.
 //!
-//! usage: semirings FOLDER [hog|orb|colour|mixed] [N] [M]
+//! usage: semirings [FOLDER [hog|orb|colour|mixed] [N] [M]]
 //!
-//! Tests on every Nth image (1) and chooses on every Mth (12).
+//! Tests on every Nth image (1) and chooses on every Mth (12). Without a folder, toys are painted
+//! into a temporary one.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::semiring::LogSumProduct;
 use tessera_core::ckm::{Ckm, Scores, Without};
+use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::error::{Error, Result};
 use tessera_core::eval::recognition::learn;
@@ -46,8 +48,15 @@ fn sum_product(ckm: &Ckm, query: &Elements, without: Without<'_>, semiring: &Log
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, rest @ ..] = arguments.as_slice() else {
-        return Err(Error::value("arguments", "FOLDER [hog|orb|colour|mixed] [N] [N]", "none"));
+    let (decoder, progress) = (InProcess::default(), Progress::default());
+    let toys = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
+    let (folder, rest) = match arguments.as_slice() {
+        [folder, rest @ ..] => (PathBuf::from(folder), rest),
+        [] => {
+            let options = ToyOptions { instances: 16, views: 3, side: 64, format: ToyFormat::NorbNames, ..ToyOptions::default() };
+            generate(&options, toys.path(), &progress)?;
+            (toys.path().join("train"), arguments.as_slice())
+        }
     };
     let preset = match rest.first().map(String::as_str) {
         None | Some("hog") => Preset::Hog,
@@ -57,8 +66,7 @@ fn main() -> Result<()> {
         Some(other) => return Err(Error::value("elements", "hog, orb, colour or mixed", other)),
     };
     let every = |place: usize, otherwise: usize| rest.get(place).and_then(|n| n.parse().ok()).unwrap_or(otherwise).max(1);
-    let (decoder, progress) = (InProcess::default(), Progress::default());
-    let data = Dataset::open(Path::new(folder), &OpenOptions::default(), &progress)?;
+    let data = Dataset::open(&folder, &OpenOptions::default(), &progress)?;
     let is_tested = |i: usize| data.items[i].meta.instance.is_some_and(|instance| instance > 4);
     let options = preset.options();
     let ckm = learn(&data, |i| !is_tested(i), &options, &decoder, &progress)?.ckm;
