@@ -3,10 +3,10 @@
 //! usage: class_sizes [TRAIN TEST IMAGES DRAWS]
 //!
 //! IMAGES of each class are learned, drawn at random from a third of its objects where these are
-//! known; then each class in turn gets 3 and 10 times as many, by images of other objects. A line is
-//! printed for each factor: the change of the mean recall of the other classes, of the large class's
-//! recall and of the mean over all classes, in points, with and without class terms; means over all
-//! classes and draws. Without folders, toys are painted into temporary ones.
+//! known; then each class in turn gets 3 and 10 times as many, by images of other objects. A line
+//! is printed for each factor: the change of the mean recall of the other classes, of the large
+//! class's recall and of the mean over all classes, in points, with and without class terms; means
+//! over all classes and draws. Without folders, toys are painted into temporary ones.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::collections::BTreeSet;
