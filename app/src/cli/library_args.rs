@@ -127,7 +127,7 @@ pub(super) struct Feedback {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// ExportContent was searched for
+    /// What was searched for
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true, required_unless_present = "stdin")]
     pub(super) query: Option<String>,
     /// The image that answered: a path or #ID
@@ -265,7 +265,7 @@ pub(super) struct Export {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// ExportContent is written
+    /// What is written
     #[arg(value_enum, value_name = "WHAT")]
     pub(super) what: ExportContent,
     /// The file, or the folder, that is written; a model becomes one file where the name ends in
@@ -283,7 +283,7 @@ pub(super) struct Export {
     pub(super) dry_run: bool,
 }
 
-/// ExportContent can be exported of a library.
+/// What can be exported of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExportContent {
     /// A row for each labelled image

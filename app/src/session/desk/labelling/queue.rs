@@ -24,7 +24,7 @@ pub struct Labelling {
     pub queue: Vec<ItemId>,
     /// The skipped ones of them, which come after all others.
     pub skipped: HashSet<ItemId>,
-    /// Whether the queue is in its order; an order that needs the advisers takes a snapshot.
+    /// Whether the queue is in its order; an order that needs the advisers takes a moment.
     pub is_arranged: bool,
     /// Suggestions for the first images.
     pub suggestions: HashMap<ItemId, Suggestion>,
