@@ -16,7 +16,7 @@ use crate::ids::ClassId;
 
 /// The strength of the prior that draws terms to 0, for a class with as many left-out images as the
 /// mean; chosen on folds of training images.
-const RIDGE: f64 = 0.3;
+const RIDGE: f64 = 1.0;
 /// Bounds of the scale, in units of the scores' spread.
 const SCALES: (f64, f64) = (0.1, 100.0);
 /// Sweeps over all parameters at most, and the change in log odds at which they end.
