@@ -273,9 +273,9 @@ fn kill_while_saving(lives: (usize, usize), seed: u64) {
         world.run(["check", "lib.tessera"]).ended(0);
         world.run(["classify", "m", "images/disc/disc_01_0_0_0_lt.png", "--quiet"]).ended(0);
     };
-    let export = Victim { arguments: &["export", "lib.tessera", "model", "--to", "m"], folder: "m", writes: 4 };
+    let export = Victim { arguments: &["export", "lib.tessera", "model", "--to", "m", "--force"], folder: "m", writes: 4 };
     kill_while(&export, lives.0, seed, old, sound);
-    let train = Victim { arguments: &["train", "lib.tessera", "--to", "m"], folder: "m", writes: 4 };
+    let train = Victim { arguments: &["train", "lib.tessera", "--to", "m", "--force"], folder: "m", writes: 4 };
     kill_while(&train, lives.1, seed + 1, old, sound);
 }
 

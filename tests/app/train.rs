@@ -109,7 +109,9 @@ fn other_folders_are_not_written_over() {
     world.file("taken", b"x");
     world.run(["train", "images", "--to", "taken"]).ended(65).complains("a file");
     world.trained();
-    world.trained();
+    let again = ["train", "images", "--to", "model"];
+    world.run(again).ended(65).complains("found a model; choose another name, or replace it with --force");
+    world.run(again.iter().chain(&["--force"])).ended(0);
 }
 
 #[test]

@@ -236,6 +236,9 @@ pub(super) struct Train {
     /// `models/recogniser` in the library, or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
+    /// Replace a model that is at the named place
+    #[arg(long)]
+    pub(super) force: bool,
     #[command(flatten)]
     pub(super) build: Build,
 }

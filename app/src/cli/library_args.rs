@@ -211,7 +211,7 @@ pub(super) struct Caption {
     /// An image of the library: a path or `#ID`
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "IMAGE")]
     pub(super) image: Option<PathBuf>,
-    /// Its captions; an empty one takes them off
+    /// Its captions, each in quotation marks if it has several words; an empty one takes them off
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "TEXT")]
     pub(super) captions: Vec<String>,
     /// Read a JSON object a line, {"image": a path, "#ID" or ID, "caption": a text, a list of
@@ -278,6 +278,9 @@ pub(super) struct Export {
     /// Class folders of links to the images, not of copies
     #[arg(long)]
     pub(super) links: bool,
+    /// Replace an older export of the same kind, or a model, that is there
+    #[arg(long)]
+    pub(super) force: bool,
     /// Only say how much would be written
     #[arg(long)]
     pub(super) dry_run: bool,
