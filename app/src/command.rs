@@ -111,6 +111,8 @@ pub enum Command {
     PreviewExport(Option<PathBuf>),
     /// Write the explanation on show as a PNG file.
     ExportPicture(PathBuf),
+    /// Write something in place of what is there.
+    Replace(Written, PathBuf),
     /// Check the library.
     Check,
     /// Take a snapshot of the library's database.
@@ -150,6 +152,17 @@ pub enum ImageQuery {
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop(pub [u32; 4]);
+
+/// Something that is written to a file or a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// An export.
+    Export(Export),
+    /// The recogniser as a model.
+    Model,
+    /// The explanation on show.
+    Explanation,
+}
 
 /// What is exported, and in which format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

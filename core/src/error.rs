@@ -114,6 +114,14 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+    /// Something is there that writing would replace.
+    #[error("{}: expected a new name, found {found}; choose another name, or agree to replacing it", display(path))]
+    Exists {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is there.
+        found: &'static str,
+    },
     /// Another process has a library open.
     #[error("{}: expected a library that no other program has open, found it in use by {holder}; close that program first", display(path))]
     Busy {
@@ -155,7 +163,7 @@ impl Error {
         match self {
             Self::Option { .. } | Self::NotFound { .. } | Self::Removed { .. } | Self::Unfit { .. } => "option",
             Self::Value { .. } => "value",
-            Self::Data { .. } => "data",
+            Self::Data { .. } | Self::Exists { .. } => "data",
             Self::TooLarge { .. } => "too_large",
             Self::Crashed { .. } => "crashed",
             Self::Fatal { .. } => "fatal",

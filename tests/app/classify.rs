@@ -143,3 +143,14 @@ fn training_images_that_moved_are_told() {
     let ran = world.run(["classify", "model", "new.png", "--draw", "why", "--training-images", "moved"]).ended(0);
     assert!(!ran.stderr.contains("--training-images"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_library_that_was_not_judged_says_so_in_place_of_a_number() {
+    let world = World::with_library();
+    let words = world.run(["classify", "lib.tessera", "#1"]).ended(0).stdout;
+    assert!(words.contains("(not judged yet; score") && !words.contains("confidence"), "{words}");
+    assert_eq!(world.run(["classify", "lib.tessera", "#1", "--json"]).ended(0).object()["confidence"], 0.5);
+    world.run(["train", "lib.tessera"]).ended(0);
+    let words = world.run(["classify", "lib.tessera", "#1"]).ended(0).stdout;
+    assert!(words.contains("(confidence ") && !words.contains("not judged"), "{words}");
+}

@@ -107,7 +107,7 @@ fn a_line_without_end_is_refused_and_the_next_one_read() {
 fn people_label_and_caption_by_name() {
     let world = World::with_library();
     let words = world.run(["label", "lib.tessera", "#1", "images/disc/disc_01_1_0_0_lt.png", "--as", "ring"]).ended(0).stdout;
-    assert!(words.contains("Label 2 images as ring (new class)"), "{words}");
+    assert!(words.contains("Labelled 2 images as ring (new class)"), "{words}");
     let near = world.run(["label", "lib.tessera", "#3", "--as", "Ring", "--json"]).ended(0).object();
     assert_eq!((&near["new_class"], &near["near_class"]), (&json!(true), &json!("ring")));
     assert!(world.run(["label", "lib.tessera", "#4", "--as", "RING"]).ended(0).stdout.contains("new class; there is also `"));
@@ -183,4 +183,25 @@ fn a_rejection_is_taken_back_line_by_line() {
         answers.iter().map(|answer| (answer["ok"] == true, answer["event"].is_u64(), answer["rejected"] == false)).collect();
     assert_eq!(said[..4], [(true, true, false), (true, false, false), (true, true, true), (true, false, true)], "{answers:?}");
     assert!(said[4..].iter().all(|(ok, ..)| !ok), "{answers:?}");
+}
+
+#[test]
+fn captions_that_were_stored_are_told() {
+    let world = World::with_library();
+    let words = world.run(["caption", "lib.tessera", "#1", "two", "dogs"]).ended(0).stdout;
+    assert!(words.contains("2 captions: \u{201c}two\u{201d}, \u{201c}dogs\u{201d}; quote words that belong together"), "{words}");
+    let words = world.run(["caption", "lib.tessera", "#1", "two dogs"]).ended(0).stdout;
+    assert!(words.starts_with("Captioned ") && words.trim_end().ends_with(": \u{201c}two dogs\u{201d}"), "{words}");
+}
+
+#[test]
+fn a_class_that_is_not_there_is_told_alike_everywhere() {
+    let world = World::with_library();
+    let sentence = "expected one of its classes as class, found `dics`, which does not exist (there is `disc`)";
+    world.run(["search", "lib.tessera", "--class", "dics"]).ended(65).complains(sentence);
+    world.run(["label", "lib.tessera", "#1", "--not", "dics"]).ended(65).complains(sentence);
+    let line = world.feed(["label", "lib.tessera", "--stdin"], b"{\"image\": 1, \"not\": \"dics\"}\n").ended(1).lines().remove(0);
+    assert!(line["error"].as_str().unwrap().contains(sentence), "{line}");
+    let made = world.run(["label", "lib.tessera", "#1", "--as", "dics"]).ended(0).stdout;
+    assert!(made.contains("(new class; there is also `disc`)"), "{made}");
 }

@@ -139,7 +139,7 @@ fn acts_are_taken_back_and_done_again() {
     assert_eq!((&removed["ok"], &removed["event"]), (&json!(true), &json!(2)), "{removed}");
     assert_eq!((&n_labels()["written"], world.at("l.csv").exists()), (&json!(22), false));
     world.run(["label", "lib.tessera", "#1", "--as", "x"]).ended(65).complains("restore it first");
-    assert!(world.run(["undo", "lib.tessera"]).ended(0).stdout.contains("Undone: Remove 2 images"));
+    assert!(world.run(["undo", "lib.tessera"]).ended(0).stdout.contains("Undone: Removed 2 images"));
     assert_eq!(n_labels()["written"], 24);
     assert!(world.run(["redo", "lib.tessera"]).ended(0).stdout.contains("Done again"));
     world.run(["restore", "lib.tessera", "#1"]).ended(0);

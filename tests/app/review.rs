@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tessera::command::{Export, ExportFormat};
 use tessera::session::Session;
+use tessera::session::export::ExportOptions;
 use tessera_core::Error;
 use tessera_core::library::event::UserLabel;
 use tessera_core::progress::Progress;
@@ -99,7 +100,7 @@ fn class_folders_have_names_that_every_system_takes() {
         }
     }
     let session = Session::new(1, 0).unwrap();
-    let written = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), false).unwrap();
+    let written = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), ExportOptions::default()).unwrap();
     let mut wanted = names.map(|name| (name.to_owned(), 1)).to_vec();
     wanted.sort();
     assert_eq!((written.folders, written.renamed), (wanted, 0));
@@ -156,7 +157,7 @@ fn an_export_that_is_stopped_leaves_nothing() {
     let library = Mutex::new(session.open_library(&world.at("lib.tessera")).unwrap());
     std::fs::create_dir(world.at("empty")).unwrap();
     for to in ["empty", "deep/er/new"] {
-        let outcome = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at(to), false);
+        let outcome = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at(to), ExportOptions::default());
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     }
     assert!(std::fs::read_dir(world.at("empty")).unwrap().next().is_none() && !world.at("deep").exists());
@@ -182,9 +183,21 @@ fn an_export_takes_away_nothing_of_others() {
     let state = library.lock().unwrap().state().clone();
     let is_there = state.images().any(|image| image.file_name() == "grid_03_3_0_0_lt.png");
     assert!(is_there, "{:?}", state.images().map(|image| image.file_name()).collect::<Vec<_>>());
-    let outcome = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), false);
+    let outcome = session.export(&library, Export::Labels(ExportFormat::ClassFolders), &world.at("out"), ExportOptions::default());
     assert!(matches!(outcome, Err(Error::Io { .. })), "{outcome:?}");
     assert_eq!((std::fs::read(&theirs).unwrap(), std::fs::read(&target).unwrap()), (b"mine".to_vec(), b"mine too".to_vec()));
     assert!(!world.at("out/disc").exists());
     assert_eq!(std::fs::read_dir(world.at("out/grid")).unwrap().count(), 2);
+}
+
+#[test]
+fn an_export_replaces_an_older_one_and_nothing_else() {
+    let world = World::with_library();
+    for (what, to) in [("labels", "l.csv"), ("predictions", "p.csv"), ("events", "e.jsonl")] {
+        let export = ["export", "lib.tessera", what, "--to", to];
+        world.run(export).ended(0);
+        world.run(export).ended(0);
+        world.file(to, b"something else");
+        world.run(export).ended(65).complains("another file");
+    }
 }

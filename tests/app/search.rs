@@ -153,7 +153,7 @@ fn nothing_is_forgotten_by_mistake() {
     world.run(["forget", "lib.tessera", "#3", "--yes"]).ended(0);
     assert_eq!(found(&world, &["blue"]), []);
     world.run(["forget", "lib.tessera", "#4", "--json"]).ended(0);
-    assert!(world.run(["caption", "lib.tessera", "#1", ""]).ended(0).stdout.contains("Take the captions off"));
+    assert!(world.run(["caption", "lib.tessera", "#1", ""]).ended(0).stdout.contains("Took the captions off"));
 }
 
 #[test]
@@ -182,4 +182,21 @@ fn copies_and_repeated_captions_are_named() {
     let again = world.run(&import[..import.len() - 1]).ended(0).stdout;
     assert!(again.contains("1 duplicate") && again.contains("3 captions there already"), "{again}");
     assert!(std::fs::read_to_string(world.at("report.jsonl")).unwrap().contains("later.png"));
+}
+
+#[test]
+fn a_library_is_found_without_its_ending() {
+    let world = World::with_library();
+    for command in [&["search", "lib", "disc"][..], &["label", "lib", "#1", "--as", "disc"], &["undo", "lib"], &["check", "lib"]] {
+        world.run(command).ended(0).complains("lib is no library; lib.tessera is one, and is meant");
+    }
+    world.run(["classify", "lib", "#1"]).ended(0).complains("lib.tessera is one");
+    world.run(["train", "lib"]).ended(0).complains("lib.tessera is one");
+    let again = world.run(["import", "lib", "images", "--json"]).ended(0).complains("lib.tessera is one").object();
+    assert_eq!((&again["unchanged"], world.at("lib").exists()), (&serde_json::json!(24), false));
+    // What lies at the very path is meant where a command takes it.
+    world.run(["import", "images", "images"]).ended(65).complains("other things in it");
+    world.run(["import", "plain", "images"]).ended(0).complains("without the usual ending .tessera");
+    world.run(["search", "plain", "disc"]).ended(0);
+    world.run(["search", "other", "disc"]).ended(65).complains("nothing of that name");
 }

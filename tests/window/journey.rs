@@ -83,7 +83,7 @@ fn a_label_is_given_taken_back_and_given_again() {
     world.key(Key::Backspace);
     world.until("it has no label", |app| app.desk().state().unwrap().image(id).unwrap().label().is_none());
     world.ctrl(Key::H);
-    assert!(world.shows("as airplane") && world.shows("Take the label off"), "the history lists what was done");
+    assert!(world.shows("as airplane") && world.shows("Took the label off"), "the history lists what was done");
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use egui::Key;
-use egui_kittest::kittest::Queryable as _;
-use tessera::command::{Command, ImageQuery};
+use egui::accesskit::Toggled;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use tessera::command::{Command, Export, ExportFormat, ImageQuery};
 use tessera::gui::dialogs::{Dialogs, Purpose, Scripted, Wants};
 use tessera::gui::listing::Scope;
 use tessera::gui::modal::Modal;
@@ -13,6 +14,63 @@ use tessera_core::library::event::UserLabel;
 
 use crate::keys::{selected, small};
 use crate::world::{World, class_folders, picture};
+
+/// The places of all images in the grid.
+fn places(world: &World) -> Vec<egui::Rect> {
+    world.harness.get_all_by_label_contains(".png, ").map(|tile| tile.rect()).collect()
+}
+
+#[test]
+fn a_click_selects_in_its_frame_and_moves_nothing() {
+    let images = tempfile::tempdir().unwrap();
+    class_folders(images.path(), &["a class of a rather long name", "bb"], 12);
+    let mut world = World::on(images.path());
+    world.rest();
+    let before = places(&world);
+    assert!(before.len() >= 10);
+    for label in ["005.png, bb", "007.png, bb"] {
+        let pos = world.harness.get_by_label(label).rect().center();
+        world.harness.event(egui::Event::PointerMoved(pos));
+        world.step();
+        for pressed in [true, false] {
+            let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::NONE);
+            world.harness.event(egui::Event::PointerButton { pos, button, pressed, modifiers });
+            world.harness.step();
+        }
+        assert_eq!(world.harness.get_by_label(label).accesskit_node().toggled(), Some(Toggled::True), "the frame of the click shows it");
+        world.rest();
+        assert_eq!(places(&world), before, "the grid stays as it was");
+    }
+}
+
+#[test]
+fn what_is_there_already_is_replaced_only_after_a_question() {
+    let images = tempfile::tempdir().unwrap();
+    class_folders(images.path(), &["aa", "bb"], 3);
+    let mut world = World::on(images.path());
+    world.rest();
+    let imported = world.app().desk().notices().log().iter().any(|notice| notice.words == "Imported 6 images");
+    assert!(imported, "one short sentence: {:?}", world.app().desk().notices().log());
+    let (file, model) = (world.path("labels.csv"), world.path("toys.tessera-model"));
+    let export = Export::Labels(ExportFormat::Csv);
+    for (command, path) in [(Command::Export(export, file.clone()), &file), (Command::SaveModel(model.clone()), &model)] {
+        world.run(command.clone());
+        world.rest();
+        let written_at = || std::fs::metadata(path).unwrap().modified().unwrap();
+        let older = written_at();
+        world.run(command.clone());
+        world.rest();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(world.shows(&format!("Replace {name}?")));
+        world.click("Cancel");
+        assert_eq!(written_at(), older);
+        world.run(command);
+        world.rest();
+        world.click("Replace");
+        world.rest();
+        assert!(written_at() > older && !world.shows("Replace "));
+    }
+}
 
 #[test]
 fn a_caption_that_was_begun_is_kept_when_another_image_is_selected() {

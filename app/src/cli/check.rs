@@ -26,7 +26,7 @@ struct Findings {
 }
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
-    let folder = &arguments.library;
+    let folder = &librarian.named(&arguments.library);
     let mut looked = look(librarian, folder)?;
     let mut repaired = std::mem::take(&mut looked.mended);
     if arguments.repair && looked.is_cache && !looked.problems.is_empty() {

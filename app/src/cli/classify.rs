@@ -59,7 +59,7 @@ struct Beside<'a> {
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let search = search(arguments.searching)?;
-    let mut answerer = answerer(librarian, &arguments.model)?;
+    let mut answerer = answerer(librarian, &librarian.named_if_nothing(&arguments.model))?;
     if let Some(search) = search {
         Arc::make_mut(&mut answerer.model.ckm).set_search(search)?;
     }
@@ -257,7 +257,8 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
         return format!("{}: nothing to compare it with", display(&answer.path));
     };
     let verdict = if answer.unknown { format!("unknown, nearest {}", name(*best)) } else { name(*best).to_owned() };
-    let mut text = format!("{}: {verdict} (confidence {:.2}", display(&answer.path), answer.confidence);
+    let confidence = if model.calibration.n > 0 { format!("confidence {:.2}", answer.confidence) } else { "not judged yet".into() };
+    let mut text = format!("{}: {verdict} ({confidence}", display(&answer.path));
     if let Some((second, other)) = answer.ranking.get(1) {
         let _ = write!(text, "; score {score:.2} against {other:.2} for {}", name(*second));
     }

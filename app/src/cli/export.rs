@@ -10,7 +10,7 @@ use super::Done;
 use super::librarian::{Librarian, count};
 use super::library_args::{Export, ExportContent, Format};
 use crate::command;
-use crate::session::export::ExportSize;
+use crate::session::export::{ExportOptions, ExportSize};
 use crate::session::models;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done> {
@@ -52,18 +52,19 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         let expected = "given with `labels --format class-folders` only";
         return Err(Error::Option { name: "--links", found: format!("given with --format {}", format.name()), expected }.into());
     }
+    let options = ExportOptions { dry_run: arguments.dry_run, replaces: true };
     let library = librarian.open(&arguments.library)?;
     let written = librarian.with_shared(library, |library| {
         let Some(what) = what else {
             let model = models::model(&hold(library))?;
             if arguments.dry_run {
-                models::check_model_place(to)?;
+                models::check_model_place(to, true)?;
             } else {
-                models::save_model(&model, to, session.progress())?;
+                models::save_model(&model, to, true, session.progress())?;
             }
             return Ok(ExportSize { n: 1, ..ExportSize::default() });
         };
-        Ok(out.watched(session.progress(), || session.export(library, what, to, arguments.dry_run))?)
+        Ok(out.watched(session.progress(), || session.export(library, what, to, options))?)
     })?;
     let verb = if arguments.dry_run { "Would write" } else { "Wrote" };
     out.answer(

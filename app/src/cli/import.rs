@@ -17,7 +17,7 @@ use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
 use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
-use crate::session::library::{Target, what_is};
+use crate::session::library::{ENDING, Target, what_is};
 
 /// Names that are printed one by one; the rest are counted.
 const TOLD: usize = 20;
@@ -42,8 +42,12 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         Some(file) => Some((tables::read(file, librarian.session.progress())?, file.as_path())),
         None => None,
     };
-    let is_new = !arguments.library.exists();
-    let library = Mutex::new(librarian.open_or_create(&arguments.library)?);
+    let place = librarian.named(&arguments.library);
+    let is_new = !place.exists();
+    let library = Mutex::new(librarian.open_or_create(&place)?);
+    if is_new && place.extension().is_none_or(|ending| ending != ENDING) {
+        out.note(&format!("The new library is {}, without the usual ending .{ENDING}: name it so in other commands.", display(&place)));
+    }
     let sum = take_in(librarian, &library, arguments, table.as_ref());
     let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
     if is_new && sum.error.is_some() {
@@ -61,7 +65,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
     // An import that could not begin prints only its error.
     if sum.error.is_none() || is_cancelled || sum.all.found > 0 {
-        out.answer(|| in_json(&sum), || in_words(&sum, &arguments.library));
+        out.answer(|| in_json(&sum), || in_words(&sum, &place));
     }
     let Some(error) = sum.error else { return Ok(done) };
     out.complain(&match is_cancelled {

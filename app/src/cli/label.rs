@@ -15,15 +15,18 @@ use super::stream::answer_each;
 /// Whether a label creates a class; a typing error does so too, so it is reported.
 enum New {
     No,
-    /// It does; the existing class that differs from it only in case, if there is one.
-    Yes(Option<String>),
+    /// It does; the existing class that was perhaps meant, and whether it differs from the new one
+    /// in capitals alone.
+    Yes(Option<(String, bool)>),
 }
 
 impl New {
     fn of(library: &Library, label: &UserLabel) -> Self {
         match label {
             UserLabel::Class(class) if library.state().class(class.trim()).is_none() => {
-                Self::Yes(library.state().class_like(class.trim()).map(str::to_owned))
+                let (state, class) = (library.state(), class.trim());
+                let alike = state.class_like(class).map(|near| (near.to_owned(), true));
+                Self::Yes(alike.or_else(|| state.class_near(class).map(|near| (near.to_owned(), false))))
             }
             _ => Self::No,
         }
@@ -33,13 +36,13 @@ impl New {
         match self {
             Self::No => String::new(),
             Self::Yes(None) => " (new class)".into(),
-            Self::Yes(Some(near)) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
+            Self::Yes(Some((near, _))) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
         }
     }
 
     fn in_json(&self) -> Map<String, Value> {
         let Self::Yes(near) = self else { return Map::new() };
-        let near = near.iter().map(|near| ("near_class".to_owned(), json!(near)));
+        let near = near.iter().filter(|(_, is_alike)| *is_alike).map(|(near, _)| ("near_class".to_owned(), json!(near)));
         std::iter::once(("new_class".to_owned(), json!(true))).chain(near).collect()
     }
 }
@@ -118,9 +121,21 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
         let image = arguments.image.clone().unwrap_or_default();
         let id = Finder::default().find(library, &image)?;
         let event = library.caption(id, by_user(&arguments.captions))?;
-        tell(librarian, library, event);
+        let stored: Vec<String> = library.state().image(id).into_iter().flat_map(|image| &image.captions).map(quoted).collect();
+        let aside = match stored.as_slice() {
+            _ if event.is_none() => String::new(),
+            [] => String::new(),
+            [one] => format!(": {one}"),
+            all => format!(" with {} captions: {}; quote words that belong together", all.len(), all.join(", ")),
+        };
+        tell_with(librarian, library, event, &aside, Map::new());
         Ok(Done::Whole)
     })
+}
+
+/// A caption in quotation marks.
+fn quoted(caption: &Caption) -> String {
+    format!("\u{201c}{}\u{201d}", display(caption.text.as_ref()))
 }
 
 fn by_user(texts: &[String]) -> Vec<Caption> {

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tessera_core::Error;
+use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 
 use super::output::Output;
 use crate::session::Session;
+use crate::session::library::{Target, what_is, with_ending};
 pub(super) use tessera_core::plural::count;
 
 /// Time between attempts to open a busy library.
@@ -33,12 +35,30 @@ impl<'a> Librarian<'a> {
 
     /// Opens the library at `path`.
     pub(super) fn open(&self, path: &Path) -> Result<Library, Error> {
-        self.patiently(|| self.session.open_library(path))
+        let path = self.named(path);
+        self.patiently(|| self.session.open_library(&path))
     }
 
     /// Opens the library at `path`, or makes one there.
     pub(super) fn open_or_create(&self, path: &Path) -> Result<Library, Error> {
-        self.patiently(|| self.session.open_or_create_library(path))
+        let path = self.named(path);
+        self.patiently(|| self.session.open_or_create_library(&path))
+    }
+
+    /// The library that a path names where a command takes nothing but libraries: with the ending
+    /// `.tessera` if only there is one, which a note says.
+    pub(super) fn named(&self, path: &Path) -> PathBuf {
+        let other = if what_is(path) == Target::Library { None } else { with_ending(path) };
+        if let Some(library) = &other {
+            self.out.note(&format!("{} is no library; {} is one, and is meant.", display(path), display(library)));
+        }
+        other.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// As [`Librarian::named`] where a command takes other things, too: what lies at the path is
+    /// meant, unless that is nothing.
+    pub(super) fn named_if_nothing(&self, path: &Path) -> PathBuf {
+        if what_is(path) == Target::Nothing { self.named(path) } else { path.to_owned() }
     }
 
     /// Retries `open` while the library is busy, as long as the user allows.

@@ -211,7 +211,7 @@ pub(super) struct Caption {
     /// An image of the library: a path or `#ID`
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "IMAGE")]
     pub(super) image: Option<PathBuf>,
-    /// Its captions; an empty one takes them off
+    /// Its captions, each in quotation marks if it has several words; an empty one takes them off
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin", value_name = "TEXT")]
     pub(super) captions: Vec<String>,
     /// Read a JSON object a line, {"image": a path, "#ID" or ID, "caption": a text, a list of

@@ -34,6 +34,7 @@ use tessera_core::Error;
 use tessera_core::error::display;
 
 use crate::session::Session;
+use crate::session::library::named;
 use acts::HistoryStep;
 use args::{Arguments, Command, Generate};
 use librarian::Librarian;
@@ -166,13 +167,14 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
 
 /// Opens the window, or runs the sample if there is none.
 fn without_command(path: Option<&Path>, window: Option<Window>, session: Session, out: &Output) -> anyhow::Result<Done> {
-    if let Some(path) = path.filter(|path| !path.exists()) {
+    let path = path.map(named);
+    if let Some(path) = path.as_ref().filter(|path| !path.exists()) {
         let words =
             "expected a command, or a file or folder for the window, found neither of that name; `tessera --help` lists the commands";
         return Err(Usage(format!("{}: {words}", display(path))).into());
     }
-    match (window.filter(|_| has_display()), path) {
-        (Some(window), _) => window(path.map(Path::to_owned), session).map(|()| Done::Whole),
+    match (window.filter(|_| has_display()), &path) {
+        (Some(window), _) => window(path, session).map(|()| Done::Whole),
         (None, None) => {
             cancel_on_ctrl_c(&session)?;
             sample::run(&session, out)
@@ -203,7 +205,14 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     match error {
         Some(Error::Option { .. }) => 2,
         Some(Error::NotFound { .. } | Error::Removed { .. } | Error::Unfit { .. }) => 65,
-        Some(Error::Value { .. } | Error::Data { .. } | Error::TooLarge { .. } | Error::Crashed { .. } | Error::Fatal { .. }) => 65,
+        Some(
+            Error::Value { .. }
+            | Error::Data { .. }
+            | Error::Exists { .. }
+            | Error::TooLarge { .. }
+            | Error::Crashed { .. }
+            | Error::Fatal { .. },
+        ) => 65,
         Some(Error::Busy { .. }) => 75,
         Some(Error::Cancelled) => 130,
         _ => 74,

@@ -133,18 +133,11 @@ fn filter(library: &Library, arguments: &Search, named: Option<ItemId>) -> Resul
         return Ok(None);
     }
     let state = library.state();
-    if let Some(class) = class.filter(|class| state.class(class).is_none()) {
-        if let Some(near) = state.class_like(class) {
-            return Err(Usage(format!(
-                "--class {}: expected one of the library's classes, found none of that name; there is `{}`",
-                display(class.as_ref()),
-                display(near.as_ref())
-            ))
-            .into());
-        }
-        let advice = "check the name; `tessera export LIBRARY labels` lists them";
-        let near = state.class_near(class).map(|near| format!(" (there is `{}`)", display(near.as_ref()))).unwrap_or_default();
-        return Err(Error::data(library.folder(), "one of its classes", format!("{}{near}", display(class.as_ref())), advice).into());
+    if let Some(class) = class
+        && let Err(error) = library.acts().look(class)
+    {
+        let is_spelled_so = state.class_like(class).is_some();
+        return Err(if is_spelled_so { Usage(error.to_string()).into() } else { error.into() });
     }
     let folder: Option<PathBuf> = folder.map(|folder| std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
     let is_inside = |image: &tessera_core::library::state::Image| {

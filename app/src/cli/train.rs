@@ -25,8 +25,9 @@ use crate::session::train::{TrainOptions, Trained};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
-    if what_is(&arguments.folder) == Target::Library {
-        return of_library(librarian, arguments);
+    let folder = librarian.named_if_nothing(&arguments.folder);
+    if what_is(&folder) == Target::Library {
+        return of_library(librarian, arguments, &folder);
     }
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
@@ -41,7 +42,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
     }
-    models::save_model(&recogniser, &to, session.progress())?;
+    models::save_model(&recogniser, &to, true, session.progress())?;
 
     let ckm = &recogniser.ckm;
     let images = ckm.examples().count();
@@ -62,8 +63,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
 
 /// Evaluates and saves the recogniser of a library; it was trained when images were imported and
 /// labelled.
-fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
-    let (session, out, folder) = (librarian.session, librarian.out, &arguments.folder);
+fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Result<Done> {
+    let (session, out) = (librarian.session, librarian.out);
     let build = &arguments.build;
     let refused = match (&build.options, build.elements, build.labels) {
         _ if build.searching.search.is_some() => Some(("--search", "given")),
@@ -94,7 +95,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
         Some(options) => Some(out.watched(session.progress(), || session.learn_weights_of(&mut model, &options))?),
         None => None,
     };
-    models::save_model(&model, &to, session.progress())?;
+    models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
         let advice = "see that the file is there and import its folder again, or use `tessera relocate`";
         failures.file(path, Error::data(path, "an image of the library that can be read", "none", advice))?;
@@ -159,6 +160,7 @@ pub(super) fn learned(report: &LearnReport, ms: f64) -> String {
 
 /// Checks that a model can be written there, before the long part begins.
 fn check_place(to: &Path) -> Result<(), Error> {
+    models::check_model_place(to, true)?;
     if to.extension().is_some_and(|ending| ending == MODEL_ENDING) { Ok(()) } else { envelope::check_place(to) }
 }
 

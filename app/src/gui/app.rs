@@ -165,6 +165,9 @@ impl App {
         if self.desk.take_turn() {
             self.turn_to_recognition();
         }
+        if let Some((what, path)) = self.desk.take_occupied() {
+            self.view.open(Modal::Replace(what, path));
+        }
         for notice in self.desk.take_notices() {
             self.view.toasts.push(notice);
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tessera_core::ids::ItemId;
 
 use super::dialogs::Purpose;
+use crate::command::Written;
 
 /// A modal window.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub enum Modal {
     Forget(Vec<ItemId>),
     /// The preview of an export into class folders.
     ClassFolders,
+    /// Something is to be written where something is already.
+    Replace(Written, PathBuf),
     /// A snapshot is to be put back, from so long ago.
     Restore(PathBuf, String),
     /// The window is to be closed while jobs are running.

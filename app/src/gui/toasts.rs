@@ -18,7 +18,7 @@ const OLDER: usize = 1;
 /// Notices on the screen at most.
 const MOST: usize = 6;
 /// Characters of a notice that are shown; the log has all of it.
-const LONGEST: usize = 240;
+const LONGEST: usize = 160;
 
 /// The notices on the screen, the oldest first.
 #[derive(Default)]

@@ -22,20 +22,29 @@ use super::copies::{check_empty, copies, copy};
 use super::models::live_recogniser;
 use crate::command::{Export, ExportFormat};
 
+/// How something is exported.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExportOptions {
+    /// Only count what would be written, and fail where the export would fail.
+    pub dry_run: bool,
+    /// Replace an older export of the same kind.
+    pub replaces: bool,
+}
+
 impl Session {
-    /// Exports something of a library to `to`. With `dry_run` it only counts, and fails where the
-    /// export would fail. Images whose files are missing are left out. An export that cannot be
+    /// Exports something of a library to `to`. Images whose files are missing are left out. An export that cannot be
     /// completed leaves nothing behind, except captions written beside their images.
     ///
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in
-    /// the way, [`Error::Io`], [`Error::Cancelled`].
-    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, dry_run: bool) -> Result<ExportSize> {
+    /// the way, [`Error::Exists`] when an older export is and is not to be replaced, [`Error::Io`],
+    /// [`Error::Cancelled`].
+    pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, options: ExportOptions) -> Result<ExportSize> {
         let n = match what {
             Export::Labels(format) if format.is_images() => {
                 let (copies, written) = copies(library, format, to, &self.progress)?;
                 check_empty(to)?;
-                if !dry_run {
+                if !options.dry_run {
                     copy(&copies, format == ExportFormat::ClassLinks, &self.progress)?;
                 }
                 return Ok(written);
@@ -43,22 +52,22 @@ impl Session {
             Export::Labels(format) => {
                 let format = table_format(format, true)?;
                 let rows = hold(library).rows(true, false);
-                write_rows(format, &rows, to, dry_run)
+                write_rows(format, &rows, to, options)
             }
             Export::Captions(format) => {
                 let format = table_format(format, false)?;
                 let rows = hold(library).rows(false, true);
-                write_rows(format, &rows, to, dry_run)
+                write_rows(format, &rows, to, options)
             }
-            Export::Predictions(format) => self.export_predictions(library, format, to, dry_run),
-            Export::Events => export_events(library, to, dry_run),
+            Export::Predictions(format) => self.export_predictions(library, format, to, options),
+            Export::Events => export_events(library, to, options),
         };
         Ok(ExportSize { n: n?, ..ExportSize::default() })
     }
 
     /// Exports the prediction for every labelled image with its object left out, and for every
     /// other image.
-    fn export_predictions(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path, dry_run: bool) -> Result<usize> {
+    fn export_predictions(&self, library: &Mutex<Library>, format: ExportFormat, to: &Path, options: ExportOptions) -> Result<usize> {
         let begins = match format {
             ExportFormat::Csv => "path,label,predicted,confidence",
             ExportFormat::Tsv => "path\tlabel\tpredicted\tconfidence",
@@ -71,7 +80,7 @@ impl Session {
             let unlabelled: Vec<_> = library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).collect();
             (library.state().clone(), model, library.elements_of(&unlabelled)?)
         };
-        check_new(to, |line| line.starts_with(begins))?;
+        check_new(to, options, |line| line.starts_with(begins))?;
         let judge = || judge(&model.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
         let judged = self.pool.install(judge)?.held_out;
         let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
@@ -86,7 +95,7 @@ impl Session {
                 rows.push((*id, None, name(*class), calibration.confidence(&scores)));
             }
         }
-        if dry_run {
+        if options.dry_run {
             // The images that have a prediction are known only once all are computed.
             return Ok(rows.len());
         }
@@ -116,10 +125,10 @@ impl Session {
     }
 }
 
-fn export_events(library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<usize> {
+fn export_events(library: &Mutex<Library>, to: &Path, options: ExportOptions) -> Result<usize> {
     let events = hold(library).events()?;
-    check_new(to, |line| line.starts_with("{\"event\":"))?;
-    if dry_run {
+    check_new(to, options, |line| line.starts_with("{\"event\":"))?;
+    if options.dry_run {
         return Ok(events.len());
     }
     let mut text = String::new();
@@ -139,11 +148,14 @@ fn export_events(library: &Mutex<Library>, to: &Path, dry_run: bool) -> Result<u
     Ok(events.len())
 }
 
-/// Writes a picture as a PNG file.
+/// Writes a picture as a PNG file; `replaces` is whether in place of a file that is there.
 ///
 /// # Errors
-/// [`Error::Io`].
-pub fn save_png(picture: &RgbImage, to: &Path) -> Result<()> {
+/// [`Error::Exists`], [`Error::Io`].
+pub fn save_png(picture: &RgbImage, to: &Path, replaces: bool) -> Result<()> {
+    if to.exists() {
+        check_replaced(to, "a file", replaces)?;
+    }
     replace(to, &png(picture).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))?)
 }
 
@@ -154,9 +166,9 @@ pub(super) fn png(picture: &RgbImage) -> ImageResult<Vec<u8>> {
     Ok(bytes.into_inner())
 }
 
-fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, dry_run: bool) -> Result<usize> {
+fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, options: ExportOptions) -> Result<usize> {
     if format != tables::TableFormat::Sidecar {
-        check_new(to, |line| begins(format, line))?;
+        check_new(to, options, |line| begins(format, line))?;
     }
     let relative;
     let rows = if format == tables::TableFormat::Sidecar {
@@ -165,7 +177,7 @@ fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, dry_run
     } else {
         rows
     };
-    if dry_run { tables::count(format, rows, to) } else { tables::write(format, rows, to) }
+    if options.dry_run { tables::count(format, rows, to) } else { tables::write(format, rows, to) }
 }
 
 /// The rows with paths relative to the folder that all of them share.
@@ -221,8 +233,8 @@ fn wrong_format(format: ExportFormat, expected: &'static str) -> Error {
 const HEAD: u64 = 4096;
 
 /// Refuses to overwrite anything but an earlier export of the same kind, which `is_ours` recognises
-/// by a file's first line.
-fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
+/// by a file's first line; that too unless the options say so.
+fn check_new(to: &Path, options: ExportOptions, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     let found = match fs::metadata(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("read", to)(error)),
@@ -234,13 +246,21 @@ fn check_new(to: &Path, is_ours: impl Fn(&str) -> bool) -> Result<()> {
             let file = File::open(to).map_err(Error::io("read", to))?;
             file.take(HEAD).read_to_end(&mut head).map_err(Error::io("read", to))?;
             let head = String::from_utf8_lossy(&head);
-            if head.is_empty() || is_ours(head.lines().next().unwrap_or_default()) {
+            if head.is_empty() {
                 return Ok(());
+            }
+            if is_ours(head.lines().next().unwrap_or_default()) {
+                return check_replaced(to, "an older export of the same kind", options.replaces);
             }
             "another file"
         }
     };
     Err(Error::data(to, "no file, or an older export of the same kind to replace", found, "choose another name"))
+}
+
+/// Refuses to replace what is at a path unless that is wanted.
+pub(super) fn check_replaced(to: &Path, found: &'static str, replaces: bool) -> Result<()> {
+    if replaces { Ok(()) } else { Err(Error::Exists { path: to.to_owned(), found }) }
 }
 
 /// Whether a line can be the first of a table of this format that an export has written.

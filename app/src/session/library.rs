@@ -45,6 +45,21 @@ pub fn what_is(path: &Path) -> Target {
     }
 }
 
+/// The path of the library that a user names: that path, or the one with the ending `.tessera` where
+/// only there is a library. Whatever else lies at the path, except for nothing at all, is meant by
+/// commands that take a folder, too: those ask [`what_is`] first.
+pub fn named(path: &Path) -> PathBuf {
+    if what_is(path) == Target::Nothing { with_ending(path).unwrap_or_else(|| path.to_owned()) } else { path.to_owned() }
+}
+
+/// The library beside `path` whose name is that of `path` and the ending `.tessera`.
+pub fn with_ending(path: &Path) -> Option<PathBuf> {
+    let mut name = path.file_name()?.to_owned();
+    name.push(".");
+    name.push(ENDING);
+    Some(path.with_file_name(name)).filter(|path| what_is(path) == Target::Library)
+}
+
 /// Whether a folder, or its nearest existing parent, lies on a network drive.
 #[cfg(target_os = "linux")]
 fn is_on_network(folder: &Path) -> bool {

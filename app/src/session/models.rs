@@ -22,6 +22,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::Session;
+use super::export::check_replaced;
 use super::library::MODEL_ENDING;
 
 /// The name under which a library keeps its last report.
@@ -107,14 +108,14 @@ pub fn model(library: &Library) -> Result<RecogniserModel> {
     Ok(model)
 }
 
-/// Saves a model as a folder, or as one file where the name ends in `.tessera-model`. Returns the
-/// bytes written.
+/// Saves a model as a folder, or as one file where the name ends in `.tessera-model`; `replaces` is
+/// whether in place of a model that is there. Returns the bytes written.
 ///
 /// # Errors
-/// As [`RecogniserModel::save`]; [`Error::Data`] when a file of another kind is there.
-pub fn save_model(model: &RecogniserModel, to: &Path, progress: &Progress) -> Result<u64> {
+/// As [`RecogniserModel::save`] and [`check_model_place`].
+pub fn save_model(model: &RecogniserModel, to: &Path, replaces: bool, progress: &Progress) -> Result<u64> {
     progress.begin("Saving the model", 0);
-    check_model_place(to)?;
+    check_model_place(to, replaces)?;
     if !is_one_file(to) {
         return model.save(to);
     }
@@ -125,19 +126,21 @@ pub fn save_model(model: &RecogniserModel, to: &Path, progress: &Progress) -> Re
     Ok(bytes.len() as u64)
 }
 
-/// Whether a model can be saved at `to`.
+/// Whether a model can be saved at `to`; `replaces` is whether in place of one that is there.
 ///
 /// # Errors
-/// As [`envelope::check_model_folder`]; [`Error::Data`] when a file of another kind is there.
-pub fn check_model_place(to: &Path) -> Result<()> {
+/// As [`envelope::check_model_folder`]; [`Error::Data`] when a file of another kind is there;
+/// [`Error::Exists`] when a model is there that is not to be replaced.
+pub fn check_model_place(to: &Path, replaces: bool) -> Result<()> {
     if !is_one_file(to) {
-        return envelope::check_model_folder(to);
+        envelope::check_model_folder(to)?;
+        return if envelope::is_model(to) { check_replaced(to, "a model", replaces) } else { Ok(()) };
     }
     if to.is_dir() || (to.is_file() && !is_packed(&open(to)?)) {
         let found = if to.is_dir() { "a folder" } else { "another file" };
         return Err(Error::data(to, "a new file or a model to replace", found, "choose another name for the model"));
     }
-    Ok(())
+    if to.is_file() { check_replaced(to, "a model", replaces) } else { Ok(()) }
 }
 
 /// Loads a model that was saved as a folder or as one file.

@@ -42,9 +42,9 @@ impl Acts<'_> {
         }
         let which = which(self.state, images);
         let words = match label {
-            UserLabel::Class(class) => format!("Label {which} as {class}"),
-            UserLabel::NoClass => format!("Take the label off {which}"),
-            UserLabel::Unsaid => format!("Leave the label of {which} to its folder"),
+            UserLabel::Class(class) => format!("Labelled {which} as {class}"),
+            UserLabel::NoClass => format!("Took the label off {which}"),
+            UserLabel::Unsaid => format!("Left the label of {which} to its folder"),
         };
         Ok(Draft::new(words, changes))
     }
@@ -60,7 +60,8 @@ impl Acts<'_> {
         let change = |image: &Image| Change::Image(image.id, Field::Rejection(class.to_owned(), Swap(!rejected, rejected)));
         let changes = changes.map(change).collect();
         let which = which(self.state, images);
-        let words = if rejected { format!("{which}: not {class}") } else { format!("{which}: perhaps {class} after all") };
+        let words =
+            if rejected { format!("Rejected {class} for {which}") } else { format!("Took back the rejection of {class} for {which}") };
         Ok(Draft::new(words, changes))
     }
 
@@ -83,7 +84,7 @@ impl Acts<'_> {
         }
         let fresh = not.iter().filter(|class| !image.rejected.contains(*class));
         changes.extend(fresh.map(|class| Change::Image(image.id, Field::Rejection(class.clone(), Swap(false, true)))));
-        Ok(Draft::new(format!("Confirm {label} for {}", image.file_name()), changes))
+        Ok(Draft::new(format!("Confirmed {label} for {}", image.file_name()), changes))
     }
 
     /// Replaces the captions of an image.
@@ -97,7 +98,7 @@ impl Acts<'_> {
             return Ok(Draft::default());
         }
         let name = image.file_name();
-        let words = if captions.is_empty() { format!("Take the captions off {name}") } else { format!("Caption {name}") };
+        let words = if captions.is_empty() { format!("Took the captions off {name}") } else { format!("Captioned {name}") };
         let change = Change::Image(image.id, Field::Captions(Swap(image.captions.clone(), captions)));
         Ok(Draft::new(words, vec![change]))
     }
@@ -126,9 +127,9 @@ impl Acts<'_> {
         }
         let name = image.file_name();
         let words = match reward {
-            None => format!("Unteach {name} for \u{201c}{query}\u{201d}"),
-            Some(Reward(1..)) => format!("{name} answers \u{201c}{query}\u{201d}"),
-            Some(_) => format!("{name} does not answer \u{201c}{query}\u{201d}"),
+            None => format!("Took back the reward of {name} for \u{201c}{query}\u{201d}"),
+            Some(Reward(1..)) => format!("Rewarded {name} as an answer to \u{201c}{query}\u{201d}"),
+            Some(_) => format!("Rejected {name} as an answer to \u{201c}{query}\u{201d}"),
         };
         Ok(Draft::new(words, vec![Change::Image(image.id, Field::Reward(query, Swap(before, reward)))]))
     }
@@ -145,7 +146,7 @@ impl Acts<'_> {
             .map(|image| Change::Image(image.id, Field::Removed(Swap(image.removed, removed))))
             .collect();
         let which = which(self.state, images);
-        let words = if removed { format!("Remove {which}") } else { format!("Restore {which}") };
+        let words = if removed { format!("Removed {which}") } else { format!("Restored {which}") };
         Ok(Draft::new(words, changes))
     }
 

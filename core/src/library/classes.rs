@@ -23,7 +23,7 @@ impl Acts<'_> {
             return Err(self.unfit("class", format!("`{name}`, which exists"), "a new name"));
         }
         let changes = self.state.new_classes([name.as_str()]);
-        Ok(Draft::new(format!("New class {name}"), changes))
+        Ok(Draft::new(format!("Made class {name}"), changes))
     }
 
     /// Gives a class another name; a name that exists already joins the two. Images whose folder
@@ -47,7 +47,7 @@ impl Acts<'_> {
         changes.extend(self.reject_anew(from, Some(to)));
         changes.extend(self.realias(from, Some(to)));
         changes.push(Change::Class(from.to_owned(), Swap(Some(look), None)));
-        let words = if joins { format!("Merge class {from} into {to}") } else { format!("Rename class {from} to {to}") };
+        let words = if joins { format!("Merged class {from} into {to}") } else { format!("Renamed class {from} to {to}") };
         Ok(Draft::new(words, changes))
     }
 
@@ -61,7 +61,7 @@ impl Acts<'_> {
             return Ok(Draft::default());
         }
         let change = Change::Class(class.to_owned(), Swap(Some(look), Some(ClassStyle { colour, ..look })));
-        Ok(Draft::new(format!("Colour class {class}"), vec![change]))
+        Ok(Draft::new(format!("Coloured class {class}"), vec![change]))
     }
 
     /// Deletes a class: its images have no class then.
@@ -74,7 +74,7 @@ impl Acts<'_> {
         changes.extend(self.reject_anew(class, None));
         changes.extend(self.realias(class, None));
         changes.push(Change::Class(class.to_owned(), Swap(Some(look), None)));
-        Ok(Draft::new(format!("Delete class {class}"), changes))
+        Ok(Draft::new(format!("Deleted class {class}"), changes))
     }
 
     pub(super) fn tidy_name(&self, name: &str) -> Result<String> {

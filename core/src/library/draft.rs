@@ -59,12 +59,12 @@ impl Acts<'_> {
     /// How a class is shown.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when it does not exist.
-    pub(super) fn look(&self, class: &str) -> Result<ClassStyle> {
+    /// [`Error::NotFound`] when it does not exist; it names the class that was probably meant.
+    pub fn look(&self, class: &str) -> Result<ClassStyle> {
         self.state.class(class).ok_or_else(|| {
             let near = self.state.class_near(class).map(|near| format!(" (there is `{near}`)")).unwrap_or_default();
             let found = format!("`{class}`, which does not exist{near}");
-            Error::not_found(self.library, "class", found, "the name of a class of this library")
+            Error::not_found(self.library, "class", found, "one of its classes")
         })
     }
 

@@ -35,7 +35,7 @@ impl Purge {
         let paths = records.flat_map(|image| &image.places).map(|place| state.full_path(place)).collect();
         // Identifiers of events are never used twice, also where the last events are purged.
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
-        let words = if images.len() == 1 { "Forget an image".to_owned() } else { format!("Forget {} images", images.len()) };
+        let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
         let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
         let (classes, left) = without(log, &images);
         Self { images, classes, left, hashes, paths, event }

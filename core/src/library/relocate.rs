@@ -122,7 +122,7 @@ fn move_roots(library: &mut Library, old: &Path, new: &Path) -> Result<Relocated
         return unfit(format!("{}, which has none of the files of {}", error::display(new), error::display(old)));
     }
     let changes = moved.iter().map(|(id, from, to)| Change::Root(*id, Swap(RawPath(from.clone()), RawPath(to.clone())))).collect();
-    let words = format!("Relocate {} to {}", error::display(old), error::display(new));
+    let words = format!("Relocated {} to {}", error::display(old), error::display(new));
     let event = library.commit(None, EventKind::Act, Draft::new(words, changes))?;
     let ids: Vec<RootId> = moved.iter().map(|(id, ..)| *id).collect();
     let (found, missing) = look_for_files(library, &ids)?;

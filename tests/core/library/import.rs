@@ -24,7 +24,7 @@ fn a_mixed_folder_adds_up() {
     assert_eq!(at(&library, "beside.png").label(), None);
     assert_eq!(hold(&library).recogniser().ckm().examples().count(), 3);
     assert!(hold(&library).words().knows("asleep"));
-    assert_eq!(hold(&library).state().history().last().unwrap().words, format!("Import 4 images from {}", place.images().display()));
+    assert_eq!(hold(&library).state().history().last().unwrap().words, format!("Imported 4 images from {}", place.images().display()));
 
     place.decoded();
     let again = imported_with(&library, &place.images(), &options);
@@ -59,7 +59,7 @@ fn a_big_import_is_one_act() {
     assert_eq!(place.import(&library).imported, 70);
     let history = hold(&library).state().history().to_vec();
     assert_eq!(history.len(), 1);
-    assert!(history[0].words.starts_with("Import 70 images"), "{}", history[0].words);
+    assert!(history[0].words.starts_with("Imported 70 images"), "{}", history[0].words);
     let full = view(hold(&library).state());
     hold(&library).undo().unwrap();
     let bottom = hold(&library).state().clone();

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use egui::{Key, Ui};
+use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 
-use crate::command::Command;
+use crate::command::{Command, Written};
 use crate::gui::panel::Panel;
 use crate::gui::requests::Request;
 use crate::gui::widgets::main_button;
@@ -38,6 +39,21 @@ pub(super) fn forget(images: &[ItemId]) -> Question {
             .into(),
         verb: "Forget",
         command: Command::Forget(images.to_vec()),
+    }
+}
+
+/// Asks whether to write something in place of what is there.
+pub(super) fn replace(what: Written, path: &Path) -> Question {
+    let found = match what {
+        Written::Export(_) => "An older export of the same kind",
+        Written::Model => "A model",
+        Written::Explanation => "A file",
+    };
+    Question {
+        heading: format!("Replace {}?", display(Path::new(path.file_name().unwrap_or(path.as_os_str())))),
+        words: format!("{found} is there: {}. This cannot be undone.", display(path)),
+        verb: "Replace",
+        command: Command::Replace(what, path.to_owned()),
     }
 }
 

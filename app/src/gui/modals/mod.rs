@@ -53,6 +53,7 @@ pub(super) fn modals_ui(ctx: &Context, panel: &mut Panel<'_>) {
                 confirm::confirm_ui(ui, panel, confirm::delete_class(class, images))
             }
             Modal::Forget(images) => confirm::confirm_ui(ui, panel, confirm::forget(images)),
+            Modal::Replace(what, path) => confirm::confirm_ui(ui, panel, confirm::replace(*what, path)),
             Modal::Restore(snapshot, when) => confirm::confirm_ui(ui, panel, confirm::restore(snapshot, when)),
             Modal::Quit => confirm::quit_ui(ui, panel),
         }

@@ -15,6 +15,9 @@ use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line};
 use crate::gui::words::{ago, bytes, count};
 
+/// Skipped files that are shown, at most.
+const SKIPPED: usize = 200;
+
 /// The page has no state of its own.
 #[derive(Default)]
 pub struct LibraryView;
@@ -64,6 +67,9 @@ fn roots_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 let missing = if root.missing > 0 { format!(", {} missing", root.missing) } else { String::new() };
                 ui.label(RichText::new(format!("{}{missing}", count(root.images, "image"))).weak());
             });
+            if let Some(words) = panel.desk.upkeep().imported(&root.path) {
+                ui.add(egui::Label::new(RichText::new(words).small().weak()).wrap());
+            }
         }
         ui.horizontal(|ui| {
             if ui.button("Look for changes").on_hover_text(Action::Rescan.words().1).clicked() {
@@ -98,22 +104,24 @@ fn skipped_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 ui.copy_text(lines.join("\n"));
             }
         });
-        ScrollArea::vertical().id_salt("skipped").max_height(220.0).auto_shrink([false, true]).show_rows(
-            ui,
-            22.0,
-            health.skipped.len(),
-            |ui, rows| {
-                for file in rows.filter_map(|i| health.skipped.get(i)) {
-                    ui.horizontal(|ui| {
-                        if ui.small_button("Show").on_hover_text("In the file manager").clicked() {
-                            panel.ask(Command::Reveal(file.path.clone()));
-                        }
-                        ui.label(RichText::new(&file.reason).monospace());
-                        line(ui, RichText::new(&file.detail));
-                    });
-                }
-            },
-        );
+        ScrollArea::vertical().id_salt("skipped").max_height(220.0).auto_shrink([false, true]).show(ui, |ui| {
+            for file in health.skipped.iter().take(SKIPPED) {
+                ui.horizontal(|ui| {
+                    if ui.small_button("Show").on_hover_text("In the file manager").clicked() {
+                        panel.ask(Command::Reveal(file.path.clone()));
+                    }
+                    ui.label(RichText::new(&file.reason).monospace());
+                    line(ui, RichText::new(display(&file.path)));
+                });
+                // The sentence begins with the path, which stands above it.
+                let path = display(&file.path);
+                let sentence = file.detail.strip_prefix(&path).map_or(file.detail.as_str(), |rest| rest.trim_start_matches([':', ' ']));
+                ui.add(egui::Label::new(RichText::new(sentence).weak()).wrap());
+            }
+            if let Some(more) = health.skipped.len().checked_sub(SKIPPED).filter(|more| *more > 0) {
+                ui.label(RichText::new(format!("and {more} more, which the copied list has")).weak());
+            }
+        });
     });
 }
 

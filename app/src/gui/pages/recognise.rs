@@ -17,6 +17,13 @@ use crate::gui::widgets::{WHOLE, card_ui, chip_ui, line, main_button, nothing_ui
 use crate::job::JobKind;
 use crate::session::desk::view::{LeftOut, Recognition, Tile};
 
+/// The share of the page's height that the pictures may take.
+const PICTURES: f32 = 0.42;
+/// The height of what stands above and below the rows of the table in its card, and the least
+/// height of the rows, in points.
+const AROUND_ROWS: f32 = 70.0;
+const LEAST_ROWS: f32 = 90.0;
+
 /// The state of the page.
 #[derive(Default)]
 pub struct RecogniseView {
@@ -34,7 +41,9 @@ impl RecogniseView {
         *self = Self::default();
     }
 
-    fn reasons_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
+    /// Pictures and table share the height of the page, so that both are seen at once.
+    fn reasons_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, height: f32) {
+        let top = ui.cursor().top();
         let (Some(best), second) = (&recognition.best, &recognition.second) else { return };
         let heading = match second {
             Some(second) => format!("Why {} and not {}", best.class, second.class),
@@ -46,7 +55,7 @@ impl RecogniseView {
             ui.label(RichText::new(words).small().weak());
             let pictures = &*panel.pictures;
             let tile = self.tile.as_ref().and_then(|name| recognition.tiles.iter().position(|tile| tile.name == *name));
-            let done = pieces_ui(ui, recognition, self.piece, tile, |tile| pictures.piece(tile));
+            let done = pieces_ui(ui, recognition, PICTURES * height, self.piece, tile, |tile| pictures.piece(tile));
             self.piece = done.hovered;
             if let Some(pressed) = done.pressed {
                 self.tile = if tile == Some(pressed) { None } else { recognition.tiles.get(pressed).map(|tile| tile.name.clone()) };
@@ -73,7 +82,8 @@ impl RecogniseView {
                 Some(second) if self.shows_runner_up => second,
                 _ => best,
             };
-            if let Some(id) = contributions_ui(ui, shown, if self.shows_runner_up { "second" } else { "best" })
+            let room = (top + height - ui.cursor().top() - AROUND_ROWS).max(LEAST_ROWS);
+            if let Some(id) = contributions_ui(ui, shown, if self.shows_runner_up { "second" } else { "best" }, room)
                 && panel.state().is_some_and(|state| state.image(id).is_some())
                 && panel.desk.recognising().loaded_model().is_none()
             {
@@ -90,6 +100,7 @@ impl PageUi for RecogniseView {
             empty_ui(ui, panel);
             return;
         };
+        let height = ui.available_height();
         ScrollArea::vertical().id_salt("recognise").auto_shrink([false, false]).show(ui, |ui| {
             let left = (ui.available_width() * 0.3).clamp(240.0, 380.0);
             ui.horizontal_top(|ui| {
@@ -99,7 +110,7 @@ impl PageUi for RecogniseView {
                 });
                 ui.vertical(|ui| {
                     ui.set_width(ui.available_width());
-                    self.reasons_ui(ui, panel, &recognition);
+                    self.reasons_ui(ui, panel, &recognition, height);
                 });
             });
         });
@@ -222,6 +233,10 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
                 colour: panel.colour(name),
             })
             .collect();
+        if bars.len() > 1 {
+            let words = "The numbers are scores. A bar shows how far its class is above the lowest, not above 0.";
+            ui.label(RichText::new(words).small().weak());
+        }
         ScrollArea::vertical().id_salt("bars").max_height(330.0).show(ui, |ui| bars_ui(ui, &bars));
         if recognition.before.is_some() {
             ui.label(RichText::new("The marks show the scores before the last change.").small().weak());

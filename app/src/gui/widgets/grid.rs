@@ -103,6 +103,7 @@ pub fn tiles_ui(
 
 fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], selection: &mut Selection, done: &mut GridResponse) {
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    pick_clicked(ui, &response, list, item, selection);
     let is_selected = selection.contains(item);
     if ui.is_rect_visible(rect) {
         paint(ui, rect, cell, is_selected, response.hovered(), selection.cursor() == Some(item));
@@ -112,15 +113,8 @@ fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], 
         None => cell.name.clone(),
     };
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &words));
-    if response.clicked() {
-        selection.pick(list, item, Pick::of(ui.input(|input| input.modifiers)));
-        ui.memory_mut(|memory| memory.stop_text_input());
-    }
     if response.double_clicked() {
         done.opened = true;
-    }
-    if response.secondary_clicked() && !is_selected {
-        selection.pick(list, item, Pick::Alone);
     }
     let mut hover = words;
     for (_, _, sentence) in &cell.badges {
@@ -132,6 +126,21 @@ fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], 
     } else {
         response.on_hover_text(hover);
     }
+}
+
+/// Picks an image whose tile was clicked. Called before the tile is painted, so that the frame of
+/// the click shows it selected.
+pub fn pick_clicked(ui: &Ui, response: &Response, list: &[ItemId], item: ItemId, selection: &mut Selection) {
+    if response.clicked() {
+        selection.pick(list, item, Pick::of(ui.input(|input| input.modifiers)));
+        ui.memory_mut(|memory| memory.stop_text_input());
+    } else if response.secondary_clicked() && !selection.contains(item) {
+        selection.pick(list, item, Pick::Alone);
+    } else {
+        return;
+    }
+    // The tile that was selected before may be painted already.
+    ui.request_repaint();
 }
 
 fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, is_cursor: bool) {

@@ -90,6 +90,16 @@ pub fn nothing_ui(ui: &mut Ui, heading: &str, words: &str) {
     });
 }
 
+/// Paints contents in all the room there is. They take no more, however large they are, so the
+/// panel around them stays as wide as it is.
+pub fn confined_ui(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    let room = ui.available_rect_before_wrap();
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(room));
+    inner.shrink_clip_rect(room);
+    contents(&mut inner);
+    ui.advance_cursor_after_rect(room);
+}
+
 /// The largest rectangle of a given aspect ratio inside another, centred.
 pub fn fitted(size: (u32, u32), inside: Rect) -> Rect {
     let size = Vec2::new(size.0.max(1) as f32, size.1.max(1) as f32);

@@ -19,10 +19,12 @@ pub struct PiecesResponse {
 }
 
 /// Shows the query and the training images that decided. `picture` gives the texture of the query
-/// (`None`) or of a tile. `hovered` is the piece that was under the pointer in the last frame.
+/// (`None`) or of a tile. `hovered` is the piece that was under the pointer in the last frame, and
+/// `highest` the height in points that the pictures may take.
 pub fn pieces_ui(
     ui: &mut Ui,
     recognition: &Recognition,
+    highest: f32,
     hovered: Option<usize>,
     chosen: Option<usize>,
     picture: impl Fn(Option<usize>) -> Option<TextureId>,
@@ -34,7 +36,7 @@ pub fn pieces_ui(
     let width = ui.available_width();
     // The query is as high as all rows of tiles together.
     let by_width = (width - columns * gap) / (columns / rows + 1.0);
-    let height = by_width.clamp(160.0, 460.0);
+    let height = by_width.clamp(160.0, highest.clamp(160.0, 460.0));
     let caption = 36.0;
     let side = (height - (rows - 1.0) * gap) / rows;
     let (area, _) = ui.allocate_exact_size(vec2(width, height + caption), Sense::hover());
@@ -136,8 +138,8 @@ fn number(ui: &Ui, at: Pos2, number: usize, colour: Color32, is_hovered: bool, o
 }
 
 /// The table of everything that a score is the sum of, with the sum beneath. Returns the training
-/// image that was pressed.
-pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option<ItemId> {
+/// image that was pressed. Rows scroll in `room` points of height.
+pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32) -> Option<ItemId> {
     let mut pressed = None;
     let most = reasons.contributions.iter().map(|c| c.value.abs()).fold(f64::MIN_POSITIVE, f64::max);
     let height = 18.0;
@@ -164,7 +166,7 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str) -> Option
         ui.label(egui::RichText::new("Training image").strong().size(12.0));
     });
     ui.spacing_mut().item_spacing.y = 0.0;
-    ScrollArea::vertical().id_salt(id).max_height(220.0).auto_shrink([false, true]).show_rows(
+    ScrollArea::vertical().id_salt(id).max_height(room).min_scrolled_height(room).auto_shrink([false, true]).show_rows(
         ui,
         height,
         reasons.contributions.len(),

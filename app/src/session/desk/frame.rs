@@ -10,9 +10,15 @@ use tessera_core::picture::MemoryBudget;
 use super::thumbnails::{Fetched, WantedThumbnail};
 use super::view::Notice;
 use super::{Desk, files};
+use crate::command::Written;
 use crate::settings::Settings;
 
 impl Desk {
+    /// What was not written, and where, because something is there that it would replace; once.
+    pub fn take_occupied(&mut self) -> Option<(Written, PathBuf)> {
+        self.parts.exporting.take_occupied()
+    }
+
     /// The notices to be shown that have come since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         self.ctx.notices.take()

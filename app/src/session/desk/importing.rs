@@ -19,6 +19,7 @@ use super::context::Context;
 use super::library_act::state_and;
 use super::notices::{NewNotice, count, done, problem};
 use super::recognising;
+use super::upkeep;
 use super::view::{Notice, Tone};
 use crate::job::JobKind;
 
@@ -110,25 +111,34 @@ fn last_act(library: &Mutex<Library>) -> Option<EventId> {
 }
 
 fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<Message> {
-    let mut words = format!("{}: {} imported", display(folder), count(report.imported, "image"));
+    let mut whole = format!("{} imported", count(report.imported, "image"));
     for (n, what) in [
         (report.unchanged, "unchanged"),
         (report.duplicate, "duplicate"),
         (report.unsupported, "that are no pictures of a known format"),
-        (report.failed.len(), "failed (the log says why)"),
+        (report.failed.len(), "failed"),
         (report.missing, "missing"),
     ] {
         if n > 0 {
-            words.push_str(&format!(", {n} {what}"));
+            whole.push_str(&format!(", {n} {what}"));
         }
     }
-    if report.cancelled {
-        words.push_str("; stopped, what was done stays");
-    } else if !report.layout.is_empty() {
-        words.push_str(&format!(" ({})", report.layout));
+    if !report.layout.is_empty() {
+        whole.push_str(&format!(" ({})", report.layout));
     }
+    let aside = match report.failed.len() {
+        _ if report.cancelled => "; stopped, what was done stays".to_owned(),
+        0 => String::new(),
+        n => format!("; {} failed, listed on the page Library", count(n, "file")),
+    };
+    let words = match report.imported {
+        0 => format!("No new images{aside}"),
+        n => format!("Imported {}{aside}", count(n, "image")),
+    };
     let undo = last_act(library).filter(|_| report.imported > 0);
     let mut messages = state_and(library, Notice { words, tone: Tone::Done, undo });
+    messages.push(Message::NewNotice(NewNotice::Logged(done(format!("{}: {whole}", display(folder))))));
+    messages.push(upkeep::imported(folder.to_owned(), whole));
     let failed = |failed: &FailedFile| Message::NewNotice(NewNotice::Logged(problem(&failed.detail)));
     messages.extend(report.failed.iter().take(TOLD).map(failed));
     messages
@@ -139,7 +149,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
 fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
     let table = tables::read(path, session.progress())?;
     let read = take_table(library, &table, path)?;
-    let mut words = format!("{}: {} and {} added", display(path), count(read.captions, "caption"), count(read.labels, "label"));
+    let mut words = format!("{}: {} and {} added", short_name(path), count(read.captions, "caption"), count(read.labels, "label"));
     for (n, what) in [
         (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
         (read.ambiguous.len(), "names that several images have"),
@@ -152,6 +162,11 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
     }
     let undo = last_act(library).filter(|_| read.captions + read.labels > 0);
     Ok(state_and(library, Notice { words, tone: Tone::Done, undo }))
+}
+
+/// The name of a file, without its folder.
+fn short_name(path: &Path) -> String {
+    display(Path::new(path.file_name().unwrap_or(path.as_os_str())))
 }
 
 /// The file of captions in a folder of images, recognised by its name.

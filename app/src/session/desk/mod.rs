@@ -35,7 +35,7 @@ use tessera_core::library::import::ImportOptions;
 use tessera_core::library::state::State;
 
 use super::Session;
-use crate::command::Command;
+use crate::command::{Command, Written};
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
 pub use exporting::Exporting;
@@ -138,12 +138,15 @@ impl Desk {
             Command::Review => labelling::review(ctx),
             Command::Recognise(query) => parts.recognising.recognise(ctx, query),
             Command::UseLibrary => parts.recognising.use_library(ctx),
-            Command::ExportPicture(to) => parts.recognising.export_picture(ctx, to),
+            Command::ExportPicture(to) => parts.recognising.export_picture(ctx, to, false),
             Command::Evaluate => recognising::judge(ctx),
-            Command::SaveModel(to) => recognising::save_model(ctx, to),
+            Command::SaveModel(to) => recognising::save_model(ctx, to, false),
             Command::LoadModel(path) => recognising::load_model(ctx, path),
             Command::DeleteModel(path) => recognising::delete_model(ctx, path),
-            Command::Export(what, to) => exporting::export(ctx, what, to),
+            Command::Export(what, to) => exporting::export(ctx, what, to, false),
+            Command::Replace(Written::Export(what), to) => exporting::export(ctx, what, to, true),
+            Command::Replace(Written::Model, to) => recognising::save_model(ctx, to, true),
+            Command::Replace(Written::Explanation, to) => parts.recognising.export_picture(ctx, to, true),
             Command::PreviewExport(to) => parts.exporting.plan_class_folders(ctx, to),
             Command::Check => upkeep::check(ctx),
             Command::LookAtHealth => upkeep::look_at_health(ctx),

@@ -16,7 +16,7 @@ use tessera_core::picture::thumbnail;
 use tessera_core::{Error, Result};
 
 use super::super::Session;
-use super::super::library::{Target, what_is};
+use super::super::library::{Target, named, what_is};
 use super::Message as DeskMessage;
 use super::context::{Context, Event, OpenLibrary};
 use super::notices::{note, problem};
@@ -285,6 +285,7 @@ impl Opening {
 /// library.
 pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: bool) {
     ctx.short(move || {
+        let path = named(&path);
         let target = what_is(&path);
         Message::Found(Found { path, target, joins })
     });

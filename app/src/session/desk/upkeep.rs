@@ -1,7 +1,9 @@
 //! Upkeep of a library: its health, checks, snapshots, and a second try for files that could not be
 //! imported.
 
+use std::collections::HashMap;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use tessera_core::library::Library;
 use tessera_core::library::health::Health;
@@ -16,10 +18,17 @@ use crate::command::Command;
 #[derive(Default)]
 pub struct Upkeep {
     health: Option<Health>,
+    /// What the last import of each folder found, in words.
+    imports: HashMap<PathBuf, String>,
 }
 
-/// The health of the library.
-pub(super) struct Message(Box<Health>);
+/// News of the library's upkeep.
+pub(super) enum Message {
+    /// The health of the library.
+    Health(Box<Health>),
+    /// What an import of a folder found, in words.
+    Imported(PathBuf, String),
+}
 
 impl Part for Upkeep {
     type Message = Message;
@@ -28,13 +37,16 @@ impl Part for Upkeep {
         Ok(Self::default())
     }
 
-    fn take_in(&mut self, _: &mut Context, Message(health): Message) {
-        self.health = Some(*health);
+    fn take_in(&mut self, _: &mut Context, message: Message) {
+        match message {
+            Message::Health(health) => self.health = Some(*health),
+            Message::Imported(folder, words) => drop(self.imports.insert(folder, words)),
+        }
     }
 
     fn hear(&mut self, _: &mut Context, event: Event) {
         if event == Event::Closed {
-            self.health = None;
+            *self = Self::default();
         }
     }
 }
@@ -44,6 +56,16 @@ impl Upkeep {
     pub fn health(&self) -> Option<&Health> {
         self.health.as_ref()
     }
+
+    /// What the last import of a folder found since the library was opened, in words.
+    pub fn imported(&self, folder: &Path) -> Option<&str> {
+        self.imports.get(folder).map(String::as_str)
+    }
+}
+
+/// Notes what an import of a folder found.
+pub(super) fn imported(folder: PathBuf, words: String) -> DeskMessage {
+    Message::Imported(folder, words).into()
 }
 
 /// Reads the health of the library.
@@ -52,7 +74,7 @@ pub(super) fn look_at_health(ctx: &mut Context) {
 }
 
 fn health(library: &Library) -> DeskMessage {
-    library.health().map_or_else(|error| problem(error).into(), |health| Message(Box::new(health)).into())
+    library.health().map_or_else(|error| problem(error).into(), |health| Message::Health(Box::new(health)).into())
 }
 
 /// Checks the library.

@@ -76,8 +76,8 @@ impl Run {
         let folder = error::display(&self.folder);
         let words = match self.in_act {
             0 => format!("Look through {folder} again"),
-            1 => format!("Import 1 image from {folder}"),
-            n => format!("Import {n} images from {folder}"),
+            1 => format!("Imported 1 image from {folder}"),
+            n => format!("Imported {n} images from {folder}"),
         };
         if let Some(event) = library.commit(self.act, EventKind::Act, Draft::new(words, changes))? {
             self.act.get_or_insert(event);

@@ -14,10 +14,10 @@ use crate::gui::cell::cell;
 use crate::gui::class_keys::label_keys;
 use crate::gui::modal::Modal;
 use crate::gui::panel::Panel;
-use crate::gui::selection::{Pick, Selection};
+use crate::gui::selection::Selection;
 use crate::gui::theme;
 use crate::gui::view::Viewer;
-use crate::gui::widgets::grid::{Cell, tiles_ui};
+use crate::gui::widgets::grid::{Cell, pick_clicked, tiles_ui};
 use crate::gui::widgets::{WHOLE, fitted, nothing_ui, one_line};
 use crate::gui::words::count;
 use crate::session::desk::view::Hits;
@@ -57,6 +57,7 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             return;
         };
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        pick_clicked(ui, &response, &list, id, selection);
         paint(ui, rect, &response, hit, &shown, selection);
         if !hits.query.trim().is_empty() {
             thumbs_ui(ui, panel, &hits.query, hit, pos2(rect.right() - PADDING - 2.0 * THUMB.x - 4.0, rect.bottom() - PADDING - THUMB.y));
@@ -64,14 +65,8 @@ pub(super) fn hits_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let caption = hit.caption.as_deref().unwrap_or("no caption");
         let is_selected = selection.contains(id);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, format!("{}: {caption}", shown.name)));
-        if response.clicked() {
-            selection.pick(&list, id, Pick::of(ui.input(|input| input.modifiers)));
-        }
         if response.double_clicked() {
             panel.view.viewer = Some(Viewer::default());
-        }
-        if response.secondary_clicked() && !is_selected {
-            selection.pick(&list, id, Pick::Alone);
         }
         if response.context_menu_opened() || response.secondary_clicked() {
             menu = Some((id, response));

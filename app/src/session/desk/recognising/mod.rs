@@ -17,10 +17,11 @@ use tessera_core::{Error, envelope};
 
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
+use super::exporting::occupied;
 use super::notices::{done, note, problem};
 use super::part::Part;
 use super::view::{Recognition, SavedModel};
-use crate::command::{Command, ImageQuery};
+use crate::command::{Command, ImageQuery, Written};
 use crate::job::JobKind;
 use crate::session::export::save_png;
 use crate::session::models;
@@ -198,14 +199,17 @@ impl Recognising {
         self.recognise_again(ctx);
     }
 
-    /// Writes the explanation on display as a PNG file.
-    pub(super) fn export_picture(&self, ctx: &mut Context, to: PathBuf) {
+    /// Writes the explanation on display as a PNG file; `replaces` is whether in place of a file
+    /// that is there.
+    pub(super) fn export_picture(&self, ctx: &mut Context, to: PathBuf, replaces: bool) {
         let Some(drawn) = self.drawn.clone() else { return ctx.tell(note("Recognise an image first")) };
         ctx.job(JobKind::DrawExplanation, move |session| {
             let find = |id, name: &str| drawn.find(id, name);
             let drawing = session.draw_explanation(&drawn.model, &drawn.answer, &drawn.explanations, &find);
-            save_png(&drawing.picture, &to)?;
-            Ok(done(format!("Wrote the explanation to {}", display(&to))))
+            match save_png(&drawing.picture, &to, replaces) {
+                Ok(()) => Ok(done(format!("Wrote the explanation to {}", display(&to))).into()),
+                Err(error) => occupied(error, Written::Explanation),
+            }
         });
     }
 
@@ -232,11 +236,14 @@ pub(super) fn judge(ctx: &mut Context) {
     });
 }
 
-/// Saves the recogniser as a model.
-pub(super) fn save_model(ctx: &mut Context, to: PathBuf) {
+/// Saves the recogniser as a model; `replaces` is whether in place of one that is there.
+pub(super) fn save_model(ctx: &mut Context, to: PathBuf, replaces: bool) {
     ctx.library_job(JobKind::SaveModel, move |session, library| {
         let model = models::model(&hold(library))?;
-        let bytes = models::save_model(&model, &to, session.progress())?;
+        let bytes = match models::save_model(&model, &to, replaces, session.progress()) {
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(vec![occupied(error, Written::Model)?]),
+        };
         let words = format!("Saved the model in {} ({:.1} MB)", display(&to), bytes as f64 / 1e6);
         Ok(vec![saved(hold(library).folder()).into(), done(words).into()])
     });
