@@ -60,6 +60,9 @@ fn answer(tuning: &Tuning, options: &str) -> Value {
         "settings": tuning.tried.iter().map(setting).collect::<Vec<_>>()})
 }
 
+/// Settings that the table shows.
+const SHOWN: usize = 16;
+
 /// A table of the settings that are left, the best first, and how to use it.
 fn words(tuning: &Tuning, arguments: &Tune) -> String {
     let best = tuning.best();
@@ -69,12 +72,15 @@ fn words(tuning: &Tuning, arguments: &Tune) -> String {
         is_best(i).cmp(&is_best(j)).then(b.accuracy.value.total_cmp(&a.accuracy.value)).then(i.cmp(j))
     });
     let mut text = "right %       images  ms an image  work  setting".to_owned();
-    for (_, tried) in &left {
+    for (_, tried) in left.iter().take(SHOWN) {
         let RacedSetting { accuracy, judged, ms, .. } = tried;
         let work = 100.0 * tried.values / best.values.max(1.0);
         let name = named(&tried.options, tried.search);
         let share = format!("{:.1} +- {:.1}", 100.0 * accuracy.value, 100.0 * accuracy.spread);
         let _ = write!(text, "\n{share:<12} {judged:>7} {ms:>12.1} {work:>4.0}%  {name}");
+    }
+    if left.len() > SHOWN {
+        let _ = write!(text, "\n... and {} more, which --json lists", left.len() - SHOWN);
     }
     let dropped = tuning.tried.len() - left.len();
     let _ = write!(
