@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Choose the recogniser's options on the training objects of ETH-80 alone (instances 1 to 4; 5 and 6 are never looked at).
 
-usage: TESSERA_DATA=... select_ckm.py TESSERA_BINARY > select_ckm.log
+usage: TESSERA_DATA=... select_ckm.py TESSERA_BINARY [--race] > select_ckm.log
 Every line of the log is one setting and its accuracy when each image is judged without any image of its object. Kinds are
 tuned one after the other, one option at a time from the values below, keeping the best; of equals the first. At the end
-the weights of corners and colour beside gradient blocks are chosen together: of the settings within one standard error of
-the best, the one that leans least on gradient blocks, for kinds that fail differently guard against objects unlike those
-trained on. Needs nothing but Python.
+`tessera tune` races which kinds there are and their weights, 0 included, and then their options, on the same images: its
+lines tell besides whether a setting was dropped, being significantly worse than another, and the values that it compares
+for an image. With --race only this last part runs, from the options that are the default. Needs nothing but Python.
 """
 import copy, json, os, subprocess, sys, tempfile
 
@@ -47,26 +47,43 @@ def climb(kind, grid):
     print(json.dumps({"chosen": kind["source"], "features": kind["features"], "kernel": kind["kernel"], "accuracy": round(best, 4)}), flush=True)
     return kind
 
-orb = climb(
-    {"source": "Orb", "features": {"count": 100, "area": 0.0, "spread": 0, "edge": 8, "threshold": 20, "levels": 8, "scale": 1.2, "patch": 41, "upright": False},
-     "kernel": {"rho": 56.0, "cost": 0.5, "reach": 32.0, "pair_bonus": 0.2, "weight": 1.0}},
-    [("features", "upright", [True]), ("features", "threshold", [12]), ("features", "patch", [31, 51]), ("features", "edge", [4]),
-     ("kernel", "rho", [48.0, 72.0]), ("kernel", "cost", [0.25, 1.0]), ("kernel", "pair_bonus", [0.0, 0.4])])
-hog = climb(
-    {"source": "Hog", "features": {"cell": 12, "noise": 0.02, "clip": 0.3}, "kernel": {"rho": 2.0, "cost": 0.1, "reach": 32.0, "pair_bonus": 0.1, "weight": 1.0}},
-    [("features", "noise", [0.01, 0.04]), ("kernel", "cost", [0.05, 0.2]), ("kernel", "pair_bonus", [0.0, 0.2]), ("features", "clip", [0.2, 0.4]), ("features", "cell", [10, 9, 16])])
-colour = climb(
-    {"source": "Colour", "features": {"grid": 6}, "kernel": {"rho": 4.0, "cost": 0.1, "reach": 32.0, "pair_bonus": 0.1, "weight": 1.0}},
-    [("features", "grid", [4, 8]), ("kernel", "rho", [1.0, 2.0]), ("kernel", "cost", [0.05, 0.2])])
 
-tried = []
-for corners in [0.03, 0.06, 0.12]:
-    for squares in [0.2, 0.4, 0.8]:
-        kinds = copy.deepcopy([orb, hog, colour])
-        kinds[0]["kernel"]["weight"], kinds[2]["kernel"]["weight"] = corners, squares
-        value, n = accuracy(f"mixed: orb {corners}, hog 1, colour {squares}", kinds)
-        tried.append((value, corners, squares))
-best = max(tried)[0]
-error = (best * (1 - best) / n) ** 0.5
-value, corners, squares = max((t for t in tried if t[0] >= best - error), key=lambda t: (t[1] / 0.12 + t[2] / 0.8, t[0]))
-print(json.dumps({"chosen": "mixed", "orb": corners, "hog": 1.0, "colour": squares, "accuracy": round(value, 4), "best": round(best, 4), "standard_error": round(error, 4)}), flush=True)
+def race(options):
+    """Options raced by `tessera tune` on objects 1 to 4."""
+    train = os.path.join(work, "train")
+    for category in os.listdir(data):
+        os.makedirs(os.path.join(train, category))
+        for name in os.listdir(os.path.join(data, category)):
+            if int(name.split("_")[1]) < 5:
+                os.symlink(os.path.abspath(os.path.join(data, category, name)), os.path.join(train, category, name))
+    # Enough for the first race to judge all images.
+    run = subprocess.run([binary, "tune", train, *options, "--steps", "27000", "--json", "--quiet"], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr)
+    answer = json.loads(run.stdout.splitlines()[-1])
+    for tried in answer["settings"]:
+        told = {key: round(tried[key], 4) for key in ("accuracy", "deviation")}
+        print(json.dumps({"setting": tried["setting"], **told, "n": tried["held_out"], "dropped": tried["dropped"], "values": round(tried["values"] / 1e6, 1)}), flush=True)
+    print(json.dumps({"chosen": answer["best"], "accuracy": round(answer["held_out_accuracy"], 4), "standard_error": round(answer["deviation"], 4), "steps": answer["steps"]}), flush=True)
+
+
+if "--race" in sys.argv:
+    race([])
+else:
+    orb = climb(
+        {"source": "Orb", "features": {"count": 100, "area": 0.0, "spread": 0, "edge": 8, "threshold": 20, "levels": 8, "scale": 1.2, "patch": 41, "upright": False},
+         "kernel": {"rho": 56.0, "cost": 0.5, "reach": 32.0, "pair_bonus": 0.2, "weight": 1.0}},
+        [("features", "upright", [True]), ("features", "threshold", [12]), ("features", "patch", [31, 51]), ("features", "edge", [4]),
+         ("kernel", "rho", [48.0, 72.0]), ("kernel", "cost", [0.25, 1.0]), ("kernel", "pair_bonus", [0.0, 0.4])])
+    hog = climb(
+        {"source": "Hog", "features": {"cell": 12, "noise": 0.02, "clip": 0.3}, "kernel": {"rho": 2.0, "cost": 0.1, "reach": 32.0, "pair_bonus": 0.1, "weight": 1.0}},
+        [("features", "noise", [0.01, 0.04]), ("kernel", "cost", [0.05, 0.2]), ("kernel", "pair_bonus", [0.0, 0.2]), ("features", "clip", [0.2, 0.4]), ("features", "cell", [10, 9, 16])])
+    colour = climb(
+        {"source": "Colour", "features": {"grid": 6}, "kernel": {"rho": 4.0, "cost": 0.1, "reach": 32.0, "pair_bonus": 0.1, "weight": 1.0}},
+        [("features", "grid", [4, 8]), ("kernel", "rho", [1.0, 2.0]), ("kernel", "cost", [0.05, 0.2])])
+    for kind, weight in ((orb, 0.03), (hog, 1.0), (colour, 0.8)):
+        kind["kernel"]["weight"] = weight
+    path = os.path.join(work, "mixed.ron")
+    with open(path, "w") as file:
+        file.write(options([orb, hog, colour]))
+    race(["--options", path])

@@ -3,28 +3,33 @@
 
 usage: TESSERA_DATA=... compositions.py compositions|symmetries TESSERA_BINARY WORK_DIR [--sizes 50,100,...] [--test N]
            [--choose] [--settings "NAME; ..."] [--peers knn,svm] [--features pixels,HOG,colours] [--minutes M]
+           [--search exact|shortlist]
 Generates the pictures into WORK_DIR (seed 0) unless they are there, trains on the first N pictures of `train` for each size,
-tests on the first pictures of `test`, and prints one JSON object a line. Training and test pictures show the same objects
+tests on the first pictures of `test`, and prints one JSON object a line. A setting whose name ends in ", mirrored too"
+trains on each picture's mirror image besides. Training and test pictures show the same objects
 in different views.
 With --choose it instead compares settings of Tessera on pictures that are made of the training half's views alone, again
-with different views to train and to test on: no test view takes part in the choice. A curve that has taken M minutes ends.
-The SVM's C is chosen by three folds of the training pictures.
+with different views to train and to test on: no test view takes part in the choice. A curve that has taken M minutes of processor
+time ends.
+The SVM's C is chosen by three folds of the training pictures. Without --search Tessera searches by shortlist
+above 2,000 training pictures, as a library does. All run on one thread.
 needs: pip install numpy pillow scikit-learn scikit-image
 """
-import argparse, copy, json, os, re, shutil, subprocess, sys, time
-os.environ.setdefault("OMP_NUM_THREADS", "2")
+import argparse, copy, json, os, re, resource, shutil, subprocess, sys, time
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 a = argparse.ArgumentParser()
 a.add_argument("kind", choices=["compositions", "symmetries"]); a.add_argument("tessera"); a.add_argument("work")
 a.add_argument("--sizes", default="50,100,200,400,800,1600,3200,6400,12800"); a.add_argument("--test", type=int, default=1000)
 a.add_argument("--choose", action="store_true"); a.add_argument("--choose-train", type=int, default=100); a.add_argument("--choose-test", type=int, default=200)
 a.add_argument("--settings", default="default; chosen"); a.add_argument("--peers", default="knn,svm"); a.add_argument("--features", default="pixels,HOG,colours"); a.add_argument("--minutes", type=float, default=20)
+a.add_argument("--search", choices=["exact", "shortlist"])
 a = a.parse_args()
 DATA = os.environ["TESSERA_DATA"]
 CATEGORIES = "car,cow,cup"
 
 
 def run(*words):
-    done = subprocess.run([a.tessera, *words, "--json", "--quiet"], capture_output=True, text=True)
+    done = subprocess.run([a.tessera, *words, "--threads", "1", "--json", "--quiet"], capture_output=True, text=True)
     if done.returncode > 1: sys.exit(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -44,7 +49,7 @@ def pictures(folder):
 
 def linked(part, items):
     """A folder of links to these pictures."""
-    to = os.path.join(a.work, a.kind + "-now", part); shutil.rmtree(to, ignore_errors=True)
+    to = os.path.join(a.work, f"{a.kind}-now-{os.getpid()}", part); shutil.rmtree(to, ignore_errors=True)
     for cls, path in items:
         os.makedirs(os.path.join(to, cls), exist_ok=True); os.symlink(os.path.abspath(path), os.path.join(to, cls, os.path.basename(path)))
     return to
@@ -100,11 +105,28 @@ def ron(value):
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+MIRRORED = ", mirrored too"
+
+
+def with_mirrored(train):
+    """A folder with these pictures and each of them mirrored."""
+    from PIL import Image, ImageOps
+    to = train + "-mirrored"; shutil.rmtree(to, ignore_errors=True)
+    for cls in os.listdir(train):
+        os.makedirs(os.path.join(to, cls))
+        for name in os.listdir(os.path.join(train, cls)):
+            path = os.path.join(train, cls, name); os.symlink(os.path.abspath(path), os.path.join(to, cls, name))
+            ImageOps.mirror(Image.open(path)).save(os.path.join(to, cls, "mirrored-" + os.path.splitext(name)[0] + ".png"))
+    return to
+
+
 def recognise(setting, train, test):
-    kinds, side = SETTINGS[setting]; path = os.path.join(a.work, a.kind + ".ron")
+    if setting.endswith(MIRRORED): train = with_mirrored(train)
+    kinds, side = SETTINGS[setting.removesuffix(MIRRORED)]; path = os.path.join(a.work, f"{a.kind}-{os.getpid()}.ron")
     texts = [f"(source: {k['source']}({ron(k['features'])}), kernel: {ron(k['kernel'])})" for k in kinds]
     open(path, "w").write(f"(side: {side}, kinds: [{', '.join(texts)}], decompositions: 8, neighbours: 4, seed: 0)")
-    return run("eval", "ckm", "--train", train, "--test", test, "--options", path)
+    search = a.search or ("shortlist" if sum(len(files) for *_, files in os.walk(train)) > 2000 else "exact")
+    return run("eval", "ckm", "--train", train, "--test", test, "--options", path, "--search", search)
 
 
 def told(method, accuracy, n, n_test, start, **more):
@@ -159,10 +181,15 @@ def histogram(path):
 spent, over = {}, set()
 
 
+def used():
+    """Seconds of processor time so far."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
 def curve(method, n, work):
     if method in over: return
-    start = time.time(); accuracy, more = work(); told(method, accuracy, n, len(test), start, **more)
-    spent[method] = spent.get(method, 0) + time.time() - start
+    start, before = time.time(), used(); accuracy, more = work(); told(method, accuracy, n, len(test), start, **more)
+    spent[method] = spent.get(method, 0) + used() - before
     if spent[method] > 60 * a.minutes: over.add(method); print(json.dumps({"method": method, "ended_after": n}), flush=True)
 
 

@@ -16,5 +16,6 @@ mod search;
 mod settings;
 mod survive;
 mod train;
+mod tune;
 mod untrusted;
 mod world;

@@ -8,6 +8,7 @@ mod refusals;
 mod shortlist;
 mod spf;
 mod spf_fast_path;
+mod tune;
 mod weights;
 
 use image::RgbImage;

@@ -87,6 +87,8 @@ pub(super) enum Command {
     /// Train a recogniser on a folder of labelled images, or judge and save the one that a library
     /// has
     Train(Train),
+    /// Choose the options of a recogniser on held-out objects of a folder of labelled images
+    Tune(Tune),
     /// Recognise images with a library or a trained model; prints one answer an image
     Classify(Classify),
     /// Find images of a library by words, by how they look, or by both
@@ -238,6 +240,32 @@ pub(super) struct Train {
     pub(super) to: Option<PathBuf>,
     #[command(flatten)]
     pub(super) build: Build,
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub(super) struct Tune {
+    /// A folder of training images whose names tell objects; no images that anything is tested on
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
+    /// Work at most: judgements of an image by one kind of elements
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(super) steps: u64,
+    /// Write the options of the best here, for --options of `train`, `eval ckm` and `tune`
+    #[arg(long, value_name = "FILE")]
+    pub(super) write: Option<PathBuf>,
+    /// Where labels are read from
+    #[arg(long, value_enum, default_value_t = Labels::Auto)]
+    pub(super) labels: Labels,
+    /// The elements to begin with: kinds may be dropped, none is added
+    #[arg(long, value_enum, default_value_t = Elements::Mixed, value_name = "KIND")]
+    pub(super) elements: Elements,
+    /// Begin with the options in this RON file instead
+    #[arg(long, value_name = "FILE", conflicts_with = "elements")]
+    pub(super) options: Option<PathBuf>,
+    /// List each file that failed here, as JSON lines of path, reason and detail
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
 }
 
 /// Arguments of `classify`.

@@ -24,6 +24,7 @@ mod search;
 mod stream;
 mod suggest;
 mod train;
+mod tune;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -140,6 +141,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
     match command {
         Command::Import(arguments) => import::run(librarian, arguments),
         Command::Train(arguments) => train::run(librarian, arguments),
+        Command::Tune(arguments) => tune::run(librarian, arguments),
         Command::Classify(arguments) => classify::run(librarian, arguments),
         Command::Search(arguments) => search::run(librarian, arguments),
         Command::Feedback(arguments) => search::feedback(librarian, arguments),

@@ -192,7 +192,12 @@ fn default_model(folder: &Path) -> PathBuf {
 }
 
 pub(super) fn open_options(build: &Build) -> OpenOptions {
-    let labels = match build.labels {
+    labelled(build.labels)
+}
+
+/// Images with labels that are read from there.
+pub(super) fn labelled(labels: args::Labels) -> OpenOptions {
+    let labels = match labels {
         args::Labels::Auto => Labels::Auto,
         args::Labels::ClassFolders => Labels::ClassFolders,
         args::Labels::NorbNames => Labels::NorbNames,
@@ -209,13 +214,18 @@ pub(super) fn learn_options(build: &Build) -> Option<LearnOptions> {
 }
 
 pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
-    let preset = match build.elements {
+    machine(session, build.elements, build.options.as_deref())
+}
+
+/// The options of a machine: those in a file if there is one, or else of these kinds of elements.
+pub(super) fn machine(session: &Session, elements: args::Elements, file: Option<&Path>) -> Result<CkmOptions> {
+    let preset = match elements {
         args::Elements::Orb => Preset::Orb,
         args::Elements::Hog => Preset::Hog,
         args::Elements::Colour => Preset::Colour,
         args::Elements::Mixed => Preset::Mixed,
     };
-    let Some(path) = &build.options else {
+    let Some(path) = file else {
         return Ok(CkmOptions { seed: session.seed(), ..preset.options() });
     };
     let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;

@@ -22,6 +22,7 @@ pub mod sample;
 pub mod search;
 pub mod suggest;
 pub mod train;
+pub mod tune;
 pub mod why;
 
 use std::path::PathBuf;

@@ -104,7 +104,7 @@ pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOu
 }
 
 /// At most `limit` training images, as many of each class as far as it has them, in order.
-fn choose(ckm: &Ckm, limit: usize, rng: &mut Rng) -> Vec<usize> {
+pub(super) fn choose(ckm: &Ckm, limit: usize, rng: &mut Rng) -> Vec<usize> {
     let mut first = 0;
     let mut turns = Vec::new();
     for (c, class) in ckm.classes().iter().enumerate() {

@@ -35,7 +35,12 @@ const FOLDS: usize = 5;
 /// # Errors
 /// [`crate::Error::Cancelled`].
 pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Judgement> {
-    let raw = held_out(ckm, limit, rng, known, progress)?;
+    Ok(corrected(ckm, held_out(ckm, limit, rng, known, progress)?))
+}
+
+/// Fits the terms of the classes to images that were scored without their objects and without
+/// terms.
+pub(super) fn corrected(ckm: &Ckm, raw: Vec<HeldOut>) -> Judgement {
     let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
     let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
     let object = |held: &HeldOut| match groups.get(&held.id).copied().flatten() {
@@ -43,5 +48,5 @@ pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progre
         None => (None, held.id),
     };
     let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
-    Ok(Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw })
+    Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw }
 }

@@ -62,6 +62,7 @@ pub mod presets;
 mod shortlist;
 pub mod spf;
 mod sum_product;
+pub mod tune;
 pub mod weights;
 
 use std::collections::BTreeSet;

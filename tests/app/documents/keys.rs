@@ -186,6 +186,7 @@ fn of_experiments_with_images() {
     all.run("eval ckm", "--data images --limit 4 --elements colour", 0);
     all.run("eval ckm", "--print-options", 0);
     all.run("eval features", "images/disc", 0);
+    all.run("tune", "images --steps 60 --elements colour", 0);
     let (mut captions, mut names) = (String::new(), String::new());
     for (class, instance, view) in [("disc", 1, 0), ("disc", 2, 1), ("grid", 1, 2), ("grid", 3, 3)] {
         let name = format!("{class}/{class}_{instance:02}_{view}_0_0_lt.png");
