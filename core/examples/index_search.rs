@@ -1,6 +1,6 @@
 //! Compares what an index of pieces and a shortlist find with exact search.
 //!
-//! usage: index_search [TRAIN orb|hog|colour|mixed PROBES[,PROBES...] [TEST]]
+//! usage: index_search [TRAIN orb|hog|colour|mixed|OPTIONS.ron PROBES[,PROBES...] [TEST]]
 //!
 //! Images of TEST are recognised by a machine of those of TRAIN; without TEST each third of TRAIN's
 //! objects by one of the other two thirds. A line for each search: the share of right answers
@@ -16,7 +16,7 @@ use std::time::Instant;
 use tessera_core::Result;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{Ckm, CkmOptions, Example, Search, Without};
+use tessera_core::ckm::{Ckm, CkmOptions, Example, Scores, Search, Without};
 use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::error::Error;
@@ -28,6 +28,12 @@ use tessera_core::random;
 
 /// Queries whose best pieces are looked at one by one.
 const TRACED: usize = 24;
+
+/// Training images that class terms are fitted to.
+const JUDGED: usize = 400;
+
+/// Of so many queries one has its comparisons counted.
+const COUNTED: usize = 10;
 
 /// Images with the names of their classes.
 type Images = Vec<(String, Arc<Example>)>;
@@ -74,19 +80,21 @@ fn run(options: &CkmOptions, train: &Images, tests: &Images, searches: &[Search]
         let start = Instant::now();
         let scores: Vec<_> = tests.iter().map(|(_, example)| ckm.scores(&example.elements, Without::Nothing)).collect();
         outcome.seconds += start.elapsed().as_secs_f64();
-        let terms = judge(&ckm, 400, &mut random::seeded(0), Vec::new(), &Progress::default())?.terms;
-        ckm.set_terms(terms);
-        for ((class, example), scores) in tests.iter().zip(scores) {
-            let name = |best: Option<&(ClassId, f64)>| best.map(|(c, _)| ckm.classes()[c.index()].name.clone());
-            let answer = name(scores.ranking().first());
+        let terms = judge(&ckm, JUDGED, &mut random::seeded(0), Vec::new(), &Progress::default())?.terms;
+        for (i, ((class, example), mut scores)) in tests.iter().zip(scores).enumerate() {
+            let name = |scores: &Scores| scores.ranking().first().map(|(c, _)| ckm.classes()[c.index()].name.clone());
+            let answer = name(&scores);
             outcome.right[0] += usize::from(answer.as_ref() == Some(class));
             outcome.answers.push(answer);
-            let with_terms = ckm.scores(&example.elements, Without::Nothing);
-            outcome.right[1] += usize::from(name(with_terms.ranking().first()).as_ref() == Some(class));
-            let cost = ckm.comparisons(&example.elements, Without::Nothing);
-            outcome.points += cost.points + cost.nodes;
+            for (score, class) in scores.of.iter_mut().zip(ckm.classes()) {
+                *score = score.map(|score| score + scores.mass * terms.of(&class.name));
+            }
+            outcome.right[1] += usize::from(name(&scores).as_ref() == Some(class));
+            if i.is_multiple_of(COUNTED) {
+                let cost = ckm.comparisons(&example.elements, Without::Nothing);
+                outcome.points += cost.points + cost.nodes;
+            }
         }
-        ckm.set_terms(Default::default());
         let found = bests(options, train, tests, *search)?;
         outcome.looked += exact.len();
         outcome.found += exact.iter().zip(&found).filter(|(exact, found)| (*exact - *found).abs() < 1e-6).count();
@@ -103,6 +111,21 @@ fn images(folder: &std::path::Path, options: &CkmOptions) -> Result<Images> {
     Ok(ckm.classes().iter().flat_map(of_class).collect())
 }
 
+/// A preset, or the options in a file as `tessera eval ckm --print-options` writes them.
+fn options(kind: &str) -> Result<CkmOptions> {
+    let preset = match kind {
+        "orb" => Preset::Orb,
+        "hog" => Preset::Hog,
+        "colour" => Preset::Colour,
+        "mixed" => Preset::Mixed,
+        path => {
+            let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+            return ron::from_str(&text).map_err(|error| Error::data(path, "options of a recogniser", error.to_string(), "mend that line"));
+        }
+    };
+    Ok(preset.options())
+}
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let folder = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
@@ -115,13 +138,7 @@ fn main() -> Result<()> {
             (folder.path().join("train"), "mixed", "1,2,8", Some(folder.path().join("test")))
         }
     };
-    let options = match kind {
-        "orb" => Preset::Orb,
-        "hog" => Preset::Hog,
-        "colour" => Preset::Colour,
-        _ => Preset::Mixed,
-    }
-    .options();
+    let options = options(kind)?;
     let probes = probes.split(',').filter_map(|n| n.parse().ok()).map(|probes| Search::Index { probes });
     let searches: Vec<Search> = [Search::Exact, Search::SHORTLIST].into_iter().chain(probes).collect();
     let mut outcomes = vec![Outcome::default(); searches.len()];

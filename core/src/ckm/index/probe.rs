@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
-use super::super::dots::{self, NARROW};
+use super::super::dots::{self, NARROW, Quads};
 use super::super::element::{ElementSet, Places, Values};
 use super::super::kernel::LeafKernel;
 use super::super::options::ElementKind;
@@ -51,11 +51,7 @@ impl Probe {
     /// The kernels with each element of a set, with their weights, block by block; each is exactly
     /// what comparing with the element's image gives. O(elements).
     pub(super) fn values(&self, measure: &Measure, set: &ElementSet, out: &mut Vec<[f32; LANES]>) {
-        out.clear();
-        match &set.values {
-            Values::Binary(blocks) => binary_values(self, measure, blocks.blocks(), &set.places, out),
-            Values::Dense { quads, norms, .. } => dense_values(self, measure, quads, norms, &set.places, out),
-        }
+        self.compare(measure, set, Wanted::Kernels, out);
     }
 
     /// How far each element of a set is in the space of features and positions, in which lists are
@@ -64,67 +60,63 @@ impl Probe {
     /// squared distance of the positions in units of `reach`, at most 1. Lanes beyond the last
     /// element hold anything. O(elements).
     pub(super) fn distances(&self, measure: &Measure, set: &ElementSet, out: &mut Vec<[f32; LANES]>) {
+        self.compare(measure, set, Wanted::Distances, out);
+    }
+
+    fn compare(&self, measure: &Measure, set: &ElementSet, wanted: Wanted, out: &mut Vec<[f32; LANES]>) {
         out.clear();
         match &set.values {
-            Values::Binary(blocks) => binary_distances(self, measure, blocks.blocks(), &set.places, out),
-            Values::Dense { quads, norms, .. } => dense_distances(self, measure, quads, norms, &set.places, out),
+            Values::Binary(blocks) => binary(self, measure, wanted, blocks.blocks(), &set.places, out),
+            Values::Dense { quads, norms, .. } => dense(self, measure, wanted, quads, norms, &set.places, out),
         }
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2", "x86_64+avx2+popcnt+bmi1+bmi2"))]
-fn binary_values(probe: &Probe, measure: &Measure, blocks: &[hamming::Block], places: &[Places], out: &mut Vec<[f32; LANES]>) {
-    for (block, places) in blocks.iter().zip(places) {
-        out.push(kernels(probe, &measure.kernel, hamming::distances(block, &probe.descriptor).map(|d| d as i32 as f32), places));
-    }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vnni+avx2", "x86_64+avx2"))]
-fn dense_values(
-    probe: &Probe,
-    measure: &Measure,
-    values: &[dots::Quads],
-    norms: &[[i32; LANES]],
-    places: &[Places],
-    out: &mut Vec<[f32; LANES]>,
-) {
-    for ((block, norms), places) in values.chunks_exact(probe.row.len()).zip(norms).zip(places) {
-        let dots = match_target! {
-            "x86_64+avx512f+avx512vnni" => if measure.is_narrow { dots::vnni_one(block, &probe.row) } else { dots::portable_one(block, &probe.row) },
-            "x86_64+avx2" => if measure.is_narrow { dots::avx2_one(block, &probe.row) } else { dots::portable_one(block, &probe.row) },
-            _ => dots::portable_one(block, &probe.row),
-        };
-        let squares = squares(probe.norm, norms, dots);
-        out.push(kernels(probe, &measure.kernel, squares.map(|square| square.sqrt() * (1.0 / measure.unit)), places));
-    }
+/// What comparing gives.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Kernels,
+    Distances,
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2", "x86_64+avx2+popcnt+bmi1+bmi2"))]
-fn binary_distances(probe: &Probe, measure: &Measure, blocks: &[hamming::Block], places: &[Places], out: &mut Vec<[f32; LANES]>) {
+fn binary(probe: &Probe, measure: &Measure, wanted: Wanted, blocks: &[hamming::Block], places: &[Places], out: &mut Vec<[f32; LANES]>) {
     let scale = 1.0 / measure.kernel.rho;
     for (block, places) in blocks.iter().zip(places) {
         let bits = hamming::distances(block, &probe.descriptor).map(|d| d as i32 as f32);
-        out.push(joint(probe, &measure.kernel, scale, bits, places));
+        out.push(match wanted {
+            Wanted::Kernels => kernels(probe, &measure.kernel, bits, places),
+            Wanted::Distances => joint(probe, &measure.kernel, scale, bits, places),
+        });
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vnni+avx2", "x86_64+avx2"))]
-fn dense_distances(
+fn dense(
     probe: &Probe,
     measure: &Measure,
-    values: &[dots::Quads],
+    wanted: Wanted,
+    values: &[Quads],
     norms: &[[i32; LANES]],
     places: &[Places],
     out: &mut Vec<[f32; LANES]>,
 ) {
     let scale = (1.0 / (measure.kernel.rho * measure.unit)).powi(2);
     for ((block, norms), places) in values.chunks_exact(probe.row.len()).zip(norms).zip(places) {
-        let dots = match_target! {
-            "x86_64+avx512f+avx512vnni" => if measure.is_narrow { dots::vnni_one(block, &probe.row) } else { dots::portable_one(block, &probe.row) },
-            "x86_64+avx2" => if measure.is_narrow { dots::avx2_one(block, &probe.row) } else { dots::portable_one(block, &probe.row) },
-            _ => dots::portable_one(block, &probe.row),
+        let dots = if measure.is_narrow {
+            match_target! {
+                "x86_64+avx512f+avx512vnni" => dots::vnni_one(block, &probe.row),
+                "x86_64+avx2" => dots::avx2_one(block, &probe.row),
+                _ => dots::portable_one(block, &probe.row),
+            }
+        } else {
+            dots::portable_one(block, &probe.row)
         };
-        out.push(joint(probe, &measure.kernel, scale, squares(probe.norm, norms, dots), places));
+        let squares = squares(probe.norm, norms, dots);
+        out.push(match wanted {
+            Wanted::Kernels => kernels(probe, &measure.kernel, squares.map(|square| square.sqrt() * (1.0 / measure.unit)), places),
+            Wanted::Distances => joint(probe, &measure.kernel, scale, squares, places),
+        });
     }
 }
 
