@@ -1,5 +1,5 @@
 //! How long an answer takes as a recogniser grows: `TESSERA_DATA=… cargo bench -p tessera-core
-//! --bench scale -- 1000 5000 24300`.
+//! --bench scale -- 1000 5000 24300 [probes=8]`.
 //!
 //! Besides exact search by shortlist and by an index of pieces, whose building and following of
 //! images that come are timed too. The images are those of ETH-80 (all objects but 5 and 6), jittered: moved, shrunk, brightened,
@@ -27,6 +27,8 @@ const QUERIES: usize = 40;
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let probes = std::env::args().find_map(|argument| argument.strip_prefix("probes=")?.parse().ok());
+    let index = probes.map_or(Search::INDEX, |probes| Search::Index { probes });
     let Some(data) = std::env::var_os("TESSERA_DATA") else {
         println!("skipped: TESSERA_DATA names no folder");
         return;
@@ -71,7 +73,7 @@ fn main() {
         let (listed, times) = timed(cut.iter(), |query| ask(&machine, query));
         let (_, whole) = timed(queries.iter(), |picture| ask(&machine, &machine.elements(picture).unwrap()));
         let start = cpu();
-        machine.set_search(Search::INDEX).unwrap();
+        machine.set_search(index).unwrap();
         let build = 1e3 * (cpu() - start) / size as f64;
         let (probed, index_times) = timed(cut.iter(), |query| ask(&machine, query));
         let points =
