@@ -1,12 +1,14 @@
 //! How long an answer takes as a recogniser grows: `TESSERA_DATA=… cargo bench -p tessera-core
-//! --bench scale -- 1000 5000 24300`.
+//! --bench scale -- 1000 5000 24300 [probes=8]`.
 //!
-//! The images are those of ETH-80 (all objects but 5 and 6), jittered: moved, shrunk, brightened,
+//! Besides exact search by shortlist and by an index of pieces, whose building and following of
+//! images that come are timed too. The images are those of ETH-80 (all objects but 5 and 6), jittered: moved, shrunk, brightened,
 //! by a seed. Queries are of objects 5 and 6. Times are of the processor, of all threads together.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use image::{Rgb, RgbImage, imageops};
@@ -14,8 +16,8 @@ use rand::RngExt as _;
 use rayon::prelude::*;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{Ckm, Example, Search, Without};
-use tessera_core::ids::ItemId;
+use tessera_core::ckm::{Ckm, Class, Example, Search, Without};
+use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::picture::{Decoder as _, InProcess, Picture};
 use tessera_core::progress::Progress;
 use tessera_core::random;
@@ -25,6 +27,8 @@ const QUERIES: usize = 40;
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let probes = std::env::args().find_map(|argument| argument.strip_prefix("probes=")?.parse().ok());
+    let index = probes.map_or(Search::INDEX, |probes| Search::Index { probes });
     let Some(data) = std::env::var_os("TESSERA_DATA") else {
         println!("skipped: TESSERA_DATA names no folder");
         return;
@@ -37,8 +41,17 @@ fn main() {
     let step = tested.len().div_ceil(QUERIES);
     let queries: Vec<Picture> = tested.iter().step_by(step).map(|path| decoded(path)).collect();
     println!(
-        "{:>7} {:>22} {:>22} {:>22} {:>12} {:>9}",
-        "images", "exact ms (wall)", "shortlist ms (wall)", "with cutting (wall)", "add ms", "differ"
+        "{:>7} {:>22} {:>22} {:>22} {:>22} {:>8} {:>9} {:>12} {:>14} {:>9}",
+        "images",
+        "exact ms (wall)",
+        "shortlist ms (wall)",
+        "with cutting (wall)",
+        "index ms (wall)",
+        "add ms",
+        "index ms",
+        "index add ms",
+        "compared",
+        "differ"
     );
     let mut next = 0;
     for size in sizes {
@@ -59,17 +72,44 @@ fn main() {
         machine.set_search(Search::SHORTLIST).unwrap();
         let (listed, times) = timed(cut.iter(), |query| ask(&machine, query));
         let (_, whole) = timed(queries.iter(), |picture| ask(&machine, &machine.elements(picture).unwrap()));
+        let start = cpu();
+        machine.set_search(index).unwrap();
+        let build = 1e3 * (cpu() - start) / size as f64;
+        let (probed, index_times) = timed(cut.iter(), |query| ask(&machine, query));
+        let points =
+            |machine: &Ckm| cut.iter().map(|query| machine.comparisons(query, Without::Nothing)).map(|c| c.points + c.nodes).sum::<u64>();
+        let some = points(&machine);
+        let index_add = added_again(&mut machine);
         machine.set_search(Search::Exact).unwrap();
-        let differ = exact.iter().zip(&listed).filter(|(a, b)| a != b).count();
+        let compared = 100.0 * some as f64 / points(&machine) as f64;
+        let differ = |answers: &[ClassId]| exact.iter().zip(answers).filter(|(a, b)| a != b).count();
         let told = |(cpu, wall): (f64, f64)| format!("{cpu:.2} ({wall:.2})");
         println!(
-            "{size:>7} {:>22} {:>22} {:>22} {add:>12.3} {:>9}",
+            "{size:>7} {:>22} {:>22} {:>22} {:>22} {add:>8.3} {build:>9.3} {index_add:>12.3} {compared:>12.2} % {:>9}",
             told(exact_times),
             told(times),
             told(whole),
-            format!("{differ}/{few}")
+            told(index_times),
+            format!("{}+{}/{few}", differ(&listed), differ(&probed))
         );
     }
+}
+
+/// Milliseconds of adding an image to a machine, on average: some are taken out and put in again.
+fn added_again(machine: &mut Ckm) -> f64 {
+    let classes = machine.classes().iter();
+    let some =
+        |class: &Class| class.examples.iter().step_by(class.examples.len().div_ceil(8)).map(|e| (class.name.clone(), e.clone())).collect();
+    let images: Vec<(String, Arc<Example>)> = classes.flat_map(|class| -> Vec<_> { some(class) }).collect();
+    let mut seconds = 0.0;
+    let n = images.len() as f64;
+    for (class, example) in images {
+        machine.remove(example.id);
+        let start = Instant::now();
+        machine.add(&class, example).unwrap();
+        seconds += start.elapsed().as_secs_f64();
+    }
+    1e3 * seconds / n
 }
 
 /// The answers, and processor and wall milliseconds for each.

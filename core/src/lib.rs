@@ -9,7 +9,7 @@
 //! 3. [`linalg`]
 //! 4. [`nearest`]
 //! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
-//! 6. [`features`], [`data`], [`cmt`], [`contextual`]
+//! 6. [`features`], [`data`], [`cmt`], [`contextual`], [`ann`]
 //! 7. [`ckm`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
@@ -23,6 +23,7 @@
 //! - `library`, with `images`: libraries of images in SQLite ([`library`]).
 
 pub mod advise;
+pub mod ann;
 pub mod bytes;
 pub mod ckm;
 pub mod cmt;

@@ -1,6 +1,7 @@
 //! One conformance suite for all indexes of nearest neighbours. A new index is one more line in
 //! [`cases`].
 
+mod approximate;
 mod sparse_and_trees;
 
 use std::borrow::Borrow;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tessera_core::Result;
+use tessera_core::ann::{ForestOptions, HammingForest, Ivf, IvfOptions};
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
 use tessera_core::descriptor::Descriptor;
 use tessera_core::hamming::HammingScan;
@@ -170,6 +172,18 @@ fn kd_tree(points: &BTreeMap<ItemId, Vec<f32>>) -> Result<KdTree> {
     KdTree::new(DIMENSION, points.iter().map(|(id, point)| (*id, point.as_slice())))
 }
 
+/// Small enough for the centres to be found anew several times.
+fn inverted_file(points: &Points, probes: usize) -> Box<dyn Tested> {
+    let options = IvfOptions { lists: 1.0, probes, first: 8, ..IvfOptions::default() };
+    let index = filled(Ivf::new(DIMENSION, options).unwrap(), points, dense);
+    Box::new(Adapter::new(index, dense).refusing(no_points()).dynamic())
+}
+
+fn forest(points: &Points, checks: usize) -> Box<dyn Tested> {
+    let options = ForestOptions { trees: 2, leaf: 4, checks, seed: 1 };
+    Box::new(Adapter::new(filled(HammingForest::new(options).unwrap(), points, bits), bits).dynamic())
+}
+
 fn euclidean(a: &Values, b: &Values) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
 }
@@ -254,6 +268,10 @@ fn cases() -> Vec<Case> {
             },
             euclidean,
         ),
+        exact("inverted file, all lists looked at", |points| inverted_file(points, usize::MAX), euclidean),
+        Case { name: "inverted file", build: |points| inverted_file(points, 2), distance: None, ties: true },
+        exact("Hamming forest, all points looked at", |points| forest(points, usize::MAX), hamming),
+        Case { name: "Hamming forest", build: |points| forest(points, 12), distance: None, ties: true },
         Case {
             name: "memory tree",
             build: |points| {

@@ -184,24 +184,29 @@ pub(super) enum Weights {
     Learned,
 }
 
-/// Which training images are compared.
+/// What an image is compared with.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Search {
-    /// All
+    /// All training images
     Exact,
-    /// Of each class those most like the image as a whole
+    /// Of each class the training images most like the image as a whole
     Shortlist,
+    /// Of each class the pieces that an index finds near each piece of the image
+    Index,
 }
 
-/// Which training images are compared, and how many.
+/// What an image is compared with, and how much of it.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Searching {
-    /// Which training images are compared [default: all, or what the model was trained with]
+    /// What an image is compared with [default: all, or what the model was trained with]
     #[arg(long, value_enum)]
     pub(super) search: Option<Search>,
     /// Images of each class on the shortlist [default: 32]
     #[arg(long, value_name = "N", requires = "search")]
     pub(super) shortlist: Option<usize>,
+    /// Lists of each class that the index looks at for each piece [default: 8]
+    #[arg(long, value_name = "N", requires = "search")]
+    pub(super) probes: Option<usize>,
 }
 
 /// How images are read and a machine is built.

@@ -61,7 +61,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
     let search = search(arguments.searching)?;
     let mut answerer = answerer(librarian, &librarian.named_if_nothing(&arguments.model))?;
     if let Some(search) = search {
-        Arc::make_mut(&mut answerer.model.ckm).set_search(search)?;
+        Arc::make_mut(&mut answerer.model.ckm).set_search_watched(search, session.progress())?;
     }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if let Some(folder) = &arguments.draw {

@@ -236,15 +236,22 @@ pub(super) fn machine(session: &Session, elements: args::Elements, file: Option<
 
 /// The search that the arguments ask for, if they do.
 pub(super) fn search(arguments: args::Searching) -> Result<Option<Search>> {
-    let search = match (arguments.search, arguments.shortlist) {
-        (None, _) => None,
-        (Some(args::Search::Exact), None) => Some(Search::Exact),
-        (Some(args::Search::Exact), Some(n)) => {
-            return Err(Error::Option { name: "--shortlist", found: n.to_string(), expected: "left out with --search exact" }.into());
+    let args::Searching { search, shortlist, probes } = arguments;
+    let refuse = |name, found: usize, expected| Err(Error::Option { name, found: found.to_string(), expected }.into());
+    match (search, shortlist, probes) {
+        (Some(args::Search::Exact | args::Search::Index), Some(n), _) => {
+            return refuse("--shortlist", n, "left out unless with --search shortlist");
         }
-        (Some(args::Search::Shortlist), None) => Some(Search::SHORTLIST),
-        (Some(args::Search::Shortlist), Some(images)) => Some(Search::Shortlist { images }),
-    };
+        (Some(args::Search::Exact | args::Search::Shortlist), _, Some(n)) => {
+            return refuse("--probes", n, "left out unless with --search index");
+        }
+        _ => {}
+    }
+    let search = search.map(|search| match search {
+        args::Search::Exact => Search::Exact,
+        args::Search::Shortlist => shortlist.map_or(Search::SHORTLIST, |images| Search::Shortlist { images }),
+        args::Search::Index => probes.map_or(Search::INDEX, |probes| Search::Index { probes }),
+    });
     search.map_or(Ok(()), |search| search.check())?;
     Ok(search)
 }

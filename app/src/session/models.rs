@@ -64,7 +64,7 @@ impl Session {
         let known = last.filter(|(event, _)| *event == at).map(|(_, report)| report.raw).unwrap_or_default();
         let limit = match ckm.search() {
             Search::Exact => (COMPARISONS / images).clamp(JUDGED.1, JUDGED.0),
-            Search::Shortlist { .. } => JUDGED.0,
+            Search::Shortlist { .. } | Search::Index { .. } => JUDGED.0,
         };
         let limit = limit.max(2 * known.len());
         let report = self.pool.install(|| -> Result<Report> {

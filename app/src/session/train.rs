@@ -80,7 +80,7 @@ impl Session {
             let learned = recognition::learn(&data, |_| true, &options.ckm, &*self.decoder, &self.progress)?;
             let train_ms_per_image = learned.ms_per_image();
             let Learned { mut ckm, failed, featureless, .. } = learned;
-            ckm.set_search(options.search)?;
+            ckm.set_search_watched(options.search, &self.progress)?;
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
             let metrics = Metrics { objects_unknown, ..Metrics::default() };

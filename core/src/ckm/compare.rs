@@ -60,8 +60,9 @@ impl<'a> Queries<'a> {
         best.first()
     }
 
-    /// The element of `image` (the first of equals) that makes query element `j`'s best.
-    pub(super) fn trace(&self, image: &ElementSet, j: usize) -> Option<Traced> {
+    /// The element of `image` (the first of equals) that makes query element `j`'s best, or where a
+    /// value was found that may not be the best, the one whose value is that.
+    pub(super) fn trace(&self, image: &ElementSet, j: usize, found: Option<f32>) -> Option<Traced> {
         let [x, y] = self.set.position(j);
         let mut best: Option<(f32, Traced)> = None;
         for z in 0..image.len() {
@@ -76,8 +77,9 @@ impl<'a> Queries<'a> {
             let (likeness, nearness) = self.kernel.parts(distance, x - places.x[z % LANES], y - places.y[z % LANES]);
             let weight = places.weight[z % LANES];
             let value = likeness + nearness + weight;
-            if best.is_none_or(|(most, _)| value > most) {
-                best = Some((value, Traced { element: z, distance, likeness, nearness, weight }));
+            let fit = found.map_or(value, |found| -(value - found).abs());
+            if best.is_none_or(|(most, _)| fit > most) {
+                best = Some((fit, Traced { element: z, distance, likeness, nearness, weight }));
             }
         }
         best.map(|(_, found)| found)

@@ -34,6 +34,16 @@ pub(super) fn portable(block: &[Quads], rows: &[Factors]) -> Dots {
     dots
 }
 
+/// The dot products of one query element with [`LANES`] elements, on any processor, of any values.
+#[inline(always)]
+pub(super) fn portable_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+    let mut dots = [0; LANES];
+    for (values, factor) in block.iter().zip(row) {
+        add_products(&mut dots, &values.map(u32::from_le_bytes), *factor as u32);
+    }
+    dots
+}
+
 #[inline(always)]
 fn add_products(dots: &mut [i32; LANES], values: &[u32; LANES], factor: u32) {
     for i in 0..LANES {
@@ -43,7 +53,7 @@ fn add_products(dots: &mut [i32; LANES], values: &[u32; LANES], factor: u32) {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{avx2, vnni};
+pub(super) use x86::{avx2, avx2_one, vnni, vnni_one};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -65,6 +75,33 @@ mod x86 {
             }
         }
         sums.map(cast)
+    }
+
+    /// As [`vnni`], of one query element.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(in super::super) fn vnni_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+        let mut sums = _mm512_setzero_si512();
+        for (values, factor) in block.iter().zip(row) {
+            sums = _mm512_dpbusd_epi32(sums, cast(*values), _mm512_set1_epi32(*factor));
+        }
+        cast(sums)
+    }
+
+    /// As [`avx2`], of one query element.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(in super::super) fn avx2_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+        let mut sums = [_mm256_setzero_si256(); 2];
+        let ones = _mm256_set1_epi16(1);
+        for (values, factor) in block.iter().zip(row) {
+            let values: [__m256i; 2] = cast(*values);
+            for (sum, values) in sums.iter_mut().zip(values) {
+                let pairs = _mm256_maddubs_epi16(values, _mm256_set1_epi32(*factor));
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+            }
+        }
+        cast(sums)
     }
 
     /// Query elements whose sums fit the registers of AVX2 together.

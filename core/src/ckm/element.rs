@@ -35,6 +35,15 @@ pub(super) struct Places {
     pub(super) weight: [f32; LANES],
 }
 
+impl Places {
+    /// No element in any lane.
+    const BLANK: Self = Self { x: [0.0; LANES], y: [0.0; LANES], weight: [f32::NEG_INFINITY; LANES] };
+
+    fn copy(&mut self, lane: usize, other: &Self, from: usize) {
+        (self.x[lane], self.y[lane], self.weight[lane]) = (other.x[from], other.y[from], other.weight[from]);
+    }
+}
+
 /// The elements of one kind of one image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElementSet {
@@ -68,8 +77,13 @@ impl ElementSet {
     /// Sets the weight of each element; `weights` must have as many.
     pub(super) fn set_weights(&mut self, weights: &[f32]) {
         for (i, &weight) in weights.iter().enumerate().take(self.len) {
-            self.places[i / LANES].weight[i % LANES] = weight;
+            self.set_weight(i, weight);
         }
+    }
+
+    /// Sets the weight of element `i`.
+    pub(super) fn set_weight(&mut self, i: usize, weight: f32) {
+        self.places[i / LANES].weight[i % LANES] = weight;
     }
 
     /// The binary descriptor of element `i`; zero for dense kinds.
@@ -105,6 +119,67 @@ impl ElementSet {
         Self { len: positions.len(), values: Values::Binary(descriptors.into_iter().collect()), places: places(positions) }
     }
 
+    /// No elements yet, of the form of `other`.
+    pub(super) fn like(other: &Self) -> Self {
+        let values = match &other.values {
+            Values::Binary(_) => Values::Binary(Blocks::default()),
+            Values::Dense { dimension, .. } => Values::Dense { dimension: *dimension, quads: Vec::new(), norms: Vec::new() },
+        };
+        Self { len: 0, values, places: Vec::new() }
+    }
+
+    /// Appends element `i` of a set of the same form, with its weight.
+    pub(super) fn push(&mut self, other: &Self, i: usize) {
+        let at = self.len;
+        self.len += 1;
+        if at.is_multiple_of(LANES) {
+            self.places.push(Places::BLANK);
+            match &mut self.values {
+                Values::Binary(_) => {}
+                Values::Dense { dimension, quads, norms } => {
+                    quads.extend(std::iter::repeat_n([[0; 4]; LANES], dimension.div_ceil(4)));
+                    norms.push([0; LANES]);
+                }
+            }
+        }
+        match (&mut self.values, &other.values) {
+            (Values::Binary(blocks), Values::Binary(others)) => blocks.push(others.get(i)),
+            (Values::Dense { dimension, quads, norms }, Values::Dense { quads: other_quads, norms: other_norms, .. }) => {
+                let n = dimension.div_ceil(4);
+                copy_lane(quads, other_quads, n, at, i);
+                norms[at / LANES][at % LANES] = other_norms[i / LANES][i % LANES];
+            }
+            // Sets of one kind have one form.
+            _ => {}
+        }
+        self.places[at / LANES].copy(at % LANES, &other.places[i / LANES], i % LANES);
+    }
+
+    /// Removes element `i`; the last one takes its place.
+    pub(super) fn swap_remove(&mut self, i: usize) {
+        let last = self.len - 1;
+        let moved = self.places[last / LANES].clone();
+        self.places[i / LANES].copy(i % LANES, &moved, last % LANES);
+        self.places[last / LANES].copy(last % LANES, &Places::BLANK, 0);
+        let n_blocks = last.div_ceil(LANES);
+        match &mut self.values {
+            Values::Binary(blocks) => blocks.swap_remove(i),
+            Values::Dense { dimension, quads, norms } => {
+                let n = dimension.div_ceil(4);
+                for d in 0..n {
+                    quads[i / LANES * n + d][i % LANES] = quads[last / LANES * n + d][last % LANES];
+                    quads[last / LANES * n + d][last % LANES] = [0; 4];
+                }
+                norms[i / LANES][i % LANES] = norms[last / LANES][last % LANES];
+                norms[last / LANES][last % LANES] = 0;
+                quads.truncate(n_blocks * n);
+                norms.truncate(n_blocks);
+            }
+        }
+        self.places.truncate(n_blocks);
+        self.len = last;
+    }
+
     /// Dense elements at `positions`; `rows` holds `dimension` values an element.
     pub(super) fn dense(positions: &[[f32; 2]], rows: &[u8], dimension: usize) -> Self {
         let (n_blocks, n_quads) = (positions.len().div_ceil(LANES), dimension.div_ceil(4));
@@ -120,9 +195,15 @@ impl ElementSet {
     }
 }
 
+/// Copies an element's values, `n` quads, to another place.
+fn copy_lane(to: &mut [Quads], from: &[Quads], n: usize, at: usize, i: usize) {
+    for (to, from) in to[at / LANES * n..][..n].iter_mut().zip(&from[i / LANES * n..][..n]) {
+        to[at % LANES] = from[i % LANES];
+    }
+}
+
 fn places(positions: &[[f32; 2]]) -> Vec<Places> {
-    let blank = Places { x: [0.0; LANES], y: [0.0; LANES], weight: [f32::NEG_INFINITY; LANES] };
-    let mut all = vec![blank; positions.len().div_ceil(LANES)];
+    let mut all = vec![Places::BLANK; positions.len().div_ceil(LANES)];
     for (i, [x, y]) in positions.iter().enumerate() {
         let places = &mut all[i / LANES];
         (places.x[i % LANES], places.y[i % LANES], places.weight[i % LANES]) = (*x, *y, 0.0);

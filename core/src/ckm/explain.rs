@@ -94,18 +94,19 @@ impl Ckm {
                 let found = &evidence[k].classes[class.index()];
                 let architecture = &evidence[k].architecture;
                 let queries = self.queries(k, query);
+                let value = |j: u32, image: u32| evidence[k].found(class.index(), j as usize, image);
                 for node in &architecture.decompositions[decomposition] {
                     match *node {
                         Node::Single(j) => {
                             let (_, image) = found.single(j, kernel.floor());
-                            contributions.push(self.contribution(k, query, &queries, class, j as usize, image, 0.0));
+                            contributions.push(self.contribution(k, query, &queries, class, j as usize, image, value(j, image), 0.0));
                         }
                         Node::Pair(edge) => {
                             let (_, images) = found.pair(edge, &architecture.edges, kernel.pair_bonus, kernel.floor());
                             let bonus = if images[0] == images[1] && images[0] != NO_IMAGE { kernel.pair_bonus / 2.0 } else { 0.0 };
                             let (a, b) = architecture.edges[edge as usize];
                             for (j, image) in [(a, images[0]), (b, images[1])] {
-                                contributions.push(self.contribution(k, query, &queries, class, j as usize, image, bonus));
+                                contributions.push(self.contribution(k, query, &queries, class, j as usize, image, value(j, image), bonus));
                             }
                         }
                     }
@@ -130,13 +131,14 @@ impl Ckm {
         class: ClassId,
         element: usize,
         image: u32,
+        value: Option<f32>,
         bonus: f32,
     ) -> Contribution {
         let kernel = self.options.kinds[kind].kernel;
         let example = self.classes[class.index()].examples.get(image as usize);
         let found = example.and_then(|example| {
             let set = &example.elements.sets[kind];
-            let traced = queries.trace(set, element)?;
+            let traced = queries.trace(set, element, value)?;
             let position = example.elements.to_picture(set.position(traced.element));
             let (image, name) = (example.id, example.name.clone());
             Some((Match { image, name, element: traced.element, position, distance: traced.distance }, traced))

@@ -21,8 +21,10 @@
 //! image, and the machine is then equal to one trained without it. Leaving an image or its whole
 //! group out of a score is a mask. A query costs O(its elements * training elements of the same
 //! kind), 16 comparisons at a time, on all threads; with a shortlist ([`Search`]), O(images) and
-//! then as if each class had no more images than the list. Memory is 44 bytes an element with a
-//! binary descriptor; with a dense vector 16, and one byte a value; and 512 an image.
+//! then as if each class had no more images than the list; with an index O(its elements * lists of
+//! all classes) and the comparisons with what is in those that are looked at. Memory is 44 bytes an
+//! element with a binary descriptor; with a dense vector 16, and one byte a value; and 512 an
+//! image; an index takes about as much again.
 //!
 //! ```
 //! use image::{Rgb, RgbImage};
@@ -49,6 +51,7 @@ mod dots;
 pub mod element;
 pub mod explain;
 pub mod held_out;
+mod index;
 pub mod judge;
 pub mod kernel;
 #[cfg(feature = "files")]
@@ -59,6 +62,7 @@ pub mod own;
 mod picture;
 #[cfg(feature = "images")]
 pub mod presets;
+mod search;
 mod shortlist;
 pub mod spf;
 mod sum_product;
@@ -74,13 +78,14 @@ use crate::ids::{ClassId, ItemId};
 use class_terms::ClassTerms;
 use compare::Queries;
 use element::{Cut, Elements};
+use index::{PieceIndex, Pieces};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use shortlist::Sketches;
 use spf::{Architecture, Evidence};
 
 pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
-pub use shortlist::Search;
+pub use search::Search;
 
 /// A training image.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,6 +151,8 @@ pub struct Ckm {
     terms: ClassTerms,
     search: Search,
     sketches: Sketches,
+    /// There while the search asks for it.
+    pieces: PieceIndex,
 }
 
 /// The scores of a query.
@@ -194,6 +201,19 @@ struct KindEvidence {
     architecture: Architecture,
     /// One for each class.
     classes: Vec<Evidence>,
+    /// Of each class and query element the images of its pieces with their values, where these were
+    /// found by an index; empty where all of an image was compared.
+    pieces: Vec<Vec<Pieces>>,
+}
+
+impl KindEvidence {
+    /// The value that an image of class `c` has for query element `j`, where an index may have
+    /// missed its best piece.
+    fn found(&self, c: usize, j: usize, image: u32) -> Option<f32> {
+        let pieces = self.pieces.get(c)?.get(j)?;
+        let at = pieces.binary_search_by_key(&image, |piece| piece.0).ok()?;
+        Some(pieces[at].1)
+    }
 }
 
 /// Training images that one parallel task of a query compares.
@@ -207,7 +227,15 @@ impl Ckm {
     pub fn new(options: CkmOptions) -> Result<Self> {
         options.check()?;
         let cut = Cut::of(options.side, &options.kinds);
-        Ok(Self { options, cut, classes: Vec::new(), terms: ClassTerms::default(), search: Search::Exact, sketches: Sketches::default() })
+        Ok(Self {
+            options,
+            cut,
+            classes: Vec::new(),
+            terms: ClassTerms::default(),
+            search: Search::Exact,
+            sketches: Sketches::default(),
+            pieces: PieceIndex::default(),
+        })
     }
 
     /// The options that the machine was built with.
@@ -254,12 +282,18 @@ impl Ckm {
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
             self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });
             self.sketches.insert_class(at);
+            if let Some(index) = self.pieces.changing() {
+                index.insert_class(at, &self.options.kinds);
+            }
             at
         });
         let examples = &mut self.classes[at].examples;
         let place = examples.partition_point(|other| other.id < example.id);
         self.sketches.insert(at, place, &example.elements, &self.options.kinds);
         examples.insert(place, example);
+        if let Some(index) = self.pieces.changing() {
+            index.insert(at, examples, place, &self.options.kinds);
+        }
         Ok(())
     }
 
@@ -271,12 +305,18 @@ impl Ckm {
                 class.examples.binary_search_by_key(&id, |example| example.id).ok().map(|at| (c, at))
             });
         let Some((class, at)) = place else { return false };
-        self.classes[class].examples.remove(at);
+        let gone = self.classes[class].examples.remove(at);
         self.sketches.remove(class, at);
+        if let Some(index) = self.pieces.changing() {
+            index.remove(class, &self.classes[class].examples, at, &gone, &self.options.kinds);
+        }
         if self.classes[class].examples.is_empty() {
             let gone = self.classes.remove(class);
             self.terms.remove(&gone.name);
             self.sketches.remove_class(class);
+            if let Some(index) = self.pieces.changing() {
+                index.remove_class(class);
+            }
         }
         true
     }
@@ -376,6 +416,9 @@ impl Ckm {
     }
 
     fn evidence(&self, query: &Elements, without: Without<'_>) -> Vec<KindEvidence> {
+        if let (Search::Index { probes }, Some(index)) = (self.search, self.pieces.get()) {
+            return self.probed(index, probes, query, without).0;
+        }
         let compared = self.compared(query, without);
         (0..self.options.kinds.len()).map(|k| self.kind_evidence(k, query, &compared)).collect()
     }
@@ -413,6 +456,6 @@ impl Ckm {
         for ((c, _), part) in tasks.iter().zip(&parts) {
             classes[*c].merge(part);
         }
-        KindEvidence { architecture, classes }
+        KindEvidence { architecture, classes, pieces: Vec::new() }
     }
 }

@@ -149,7 +149,7 @@ impl RecogniserModel {
         }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
         let mut ckm = Ckm::new(head.options)?;
-        ckm.set_search(head.search)?;
+        head.search.check()?;
         read_examples(&mut ckm, &head.classes, head.images, head.element_version, &Reader(&tensors)).map_err(refuse)?;
         // Images of one identifier replace each other.
         let (images, elements) = (ckm.examples().count(), ckm.n_elements());
@@ -157,6 +157,7 @@ impl RecogniserModel {
             return Err(refuse(format!("{images} images of {elements} elements, not {} of {}", head.images, head.elements)));
         }
         ckm.set_terms(head.class_terms);
+        ckm.set_search(head.search)?;
         Ok(Self { ckm: Arc::new(ckm), calibration: head.calibration, metrics: head.metrics, root: head.root })
     }
 }

@@ -14,54 +14,13 @@ use std::sync::Arc;
 
 use rand::RngExt as _;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::element::{ElementSet, Elements};
 use super::options::ElementKind;
-use super::{Ckm, Class, Without};
-use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::linalg::single;
 use crate::nearest::TopK;
 use crate::random;
-
-/// Which training images a query is compared with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Search {
-    /// All of them.
-    #[default]
-    Exact,
-    /// Of each class those that are most like the query as a whole.
-    Shortlist {
-        /// Images of each class, 1 or more.
-        images: usize,
-    },
-}
-
-impl Search {
-    /// The shortlist of the usual length.
-    pub const SHORTLIST: Self = Self::Shortlist { images: 32 };
-
-    /// What a recogniser of so many images should do if nobody says otherwise: comparing with all
-    /// takes 25 ms of one processor for each 1,000 images, a shortlist hardly grows.
-    pub fn for_images(n: usize) -> Self {
-        if n > EXACT_UP_TO { Self::SHORTLIST } else { Self::Exact }
-    }
-
-    /// Checks that the option is in its range.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for a shortlist of no image.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            Self::Shortlist { images: 0 } => Err(Error::Option { name: "search", found: "0 images".into(), expected: "1 image or more" }),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Training images that are all compared if nobody says otherwise.
-const EXACT_UP_TO: usize = 2000;
 
 /// Values of a sketch.
 const SIZE: usize = 128;
@@ -78,10 +37,10 @@ const SEED: u64 = 0;
 /// Sketches that one parallel task compares.
 const TASK: usize = 2048;
 
-type Sketch = [f32; SIZE];
+pub(super) type Sketch = [f32; SIZE];
 
 /// The sketch of an image. O(values of its elements + cells * dimension).
-fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
+pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
     let mut sketch = [0.0; SIZE];
     let has_dense = kinds.iter().any(|kind| kind.source.dimension() > 0);
     for ((set, kind), k) in elements.sets.iter().zip(kinds).zip(0..) {
@@ -154,7 +113,7 @@ impl Sketches {
 
     /// For each class the places of the at most `count` images nearest to a sketch that `admits`
     /// lets through, in ascending order. O(images).
-    fn nearest(&self, query: &Sketch, count: usize, admits: impl Fn(usize, usize) -> bool + Sync) -> Vec<Vec<usize>> {
+    pub(super) fn nearest(&self, query: &Sketch, count: usize, admits: impl Fn(usize, usize) -> bool + Sync) -> Vec<Vec<usize>> {
         let starts = |rows: &Arc<Vec<f32>>| (0..rows.len() / SIZE).step_by(TASK);
         let tasks: Vec<(usize, usize)> =
             self.classes.iter().enumerate().flat_map(|(class, rows)| starts(rows).map(move |start| (class, start))).collect();
@@ -184,36 +143,5 @@ impl Sketches {
             places
         };
         found.into_iter().map(places).collect()
-    }
-}
-
-impl Ckm {
-    /// Which training images queries are compared with.
-    pub fn search(&self) -> Search {
-        self.search
-    }
-
-    /// Chooses which training images queries are compared with, from now on. O(1): a machine is
-    /// always ready for either.
-    ///
-    /// # Errors
-    /// As [`Search::check`].
-    pub fn set_search(&mut self, search: Search) -> Result<()> {
-        search.check()?;
-        self.search = search;
-        Ok(())
-    }
-
-    /// For each class the places of the training images that a query is compared with, in ascending
-    /// order; those left out are never among them, and take no other's place in a shortlist.
-    pub(super) fn compared(&self, query: &Elements, without: Without<'_>) -> Vec<Vec<usize>> {
-        let admits = |class: usize, place: usize| !without.leaves_out(&self.classes[class].examples[place]);
-        match self.search {
-            Search::Exact => {
-                let places = |(class, c): (&Class, usize)| (0..class.examples.len()).filter(|place| admits(c, *place)).collect();
-                self.classes.iter().zip(0..).map(places).collect()
-            }
-            Search::Shortlist { images } => self.sketches.nearest(&sketch(query, &self.options.kinds), images, admits),
-        }
     }
 }

@@ -96,6 +96,28 @@ impl Evidence {
         Self { unary: vec![[(f32::NEG_INFINITY, NO_IMAGE); 2]; elements], same: vec![(f32::NEG_INFINITY, NO_IMAGE); edges] }
     }
 
+    /// The evidence of some images for each query element: in ascending order, each with its best
+    /// kernel. O(images + edges * images of an element).
+    pub fn of_pieces(pieces: &[Vec<(u32, f32)>], edges: &[(u32, u32)]) -> Self {
+        let mut evidence = Self::new(pieces.len(), edges.len());
+        for (entry, pieces) in evidence.unary.iter_mut().zip(pieces) {
+            pieces.iter().for_each(|&(image, value)| insert(entry, (value, image)));
+        }
+        for (entry, &(a, b)) in evidence.same.iter_mut().zip(edges) {
+            let mut others = pieces[b as usize].iter().peekable();
+            for &(image, value) in &pieces[a as usize] {
+                while others.next_if(|other| other.0 < image).is_some() {}
+                if let Some(other) = others.next_if(|other| other.0 == image) {
+                    let sum = value + other.1;
+                    if sum > entry.0 {
+                        *entry = (sum, image);
+                    }
+                }
+            }
+        }
+        evidence
+    }
+
     /// Adds the best kernels of one image; images must come in ascending order, so that of equals
     /// the first stays.
     pub fn add(&mut self, image: u32, bests: &[f32], edges: &[(u32, u32)]) {

@@ -224,7 +224,8 @@ fn add(sum: &mut Scores, scores: &Scores) {
 fn values(machine: &Ckm) -> f64 {
     let images = machine.examples().count().max(1) as f64;
     let compared: f64 = match machine.search() {
-        Search::Exact => images,
+        // At most; no index takes part in a race.
+        Search::Exact | Search::Index { .. } => images,
         Search::Shortlist { images } => machine.classes.iter().map(|class| class.examples.len().min(images) as f64).sum(),
     };
     let of_kind = |(k, kind): (usize, &ElementKind)| {

@@ -256,18 +256,18 @@ impl Ckm {
 
     /// Sets the weights of a training image's elements: `weights[k]` has one for each element of
     /// kind `k`. An image begins with weights of 0 and keeps what was set, also in copies of the
-    /// machine. Returns whether the image is there. O(images + elements of the image), and a copy
-    /// of its elements where machines share it.
+    /// machine. Returns whether the image is there. O(images + elements of the image), with an index
+    /// O(elements of the class), and a copy of its elements where machines share it.
     ///
     /// # Errors
     /// [`Error::Value`] for another number of weights than elements, or one that is not finite.
     pub fn set_weights(&mut self, id: ItemId, weights: &[Vec<f32>]) -> Result<bool> {
-        let mut classes = self.classes.iter_mut();
-        let found = classes.find_map(|class| {
+        let mut classes = self.classes.iter_mut().enumerate();
+        let found = classes.find_map(|(c, class)| {
             let at = class.examples.binary_search_by_key(&id, |example| example.id).ok()?;
-            Some(&mut class.examples[at])
+            Some((c, at, &mut class.examples[at]))
         });
-        let Some(example) = found else { return Ok(false) };
+        let Some((class, place, example)) = found else { return Ok(false) };
         let sets = &example.elements.sets;
         if weights.len() != sets.len() || weights.iter().zip(sets).any(|(weights, set)| weights.len() != set.len()) {
             let found = weights.iter().map(Vec::len).sum::<usize>().to_string();
@@ -281,6 +281,9 @@ impl Ckm {
         }
         for (set, weights) in Arc::make_mut(example).elements.sets.iter_mut().zip(weights) {
             set.set_weights(weights);
+        }
+        if let Some(index) = self.pieces.changing() {
+            index.set_weights(class, place, weights);
         }
         Ok(true)
     }

@@ -1,0 +1,291 @@
+//! An index of pieces: a query's elements are compared with those training elements alone that lie
+//! near them in the space of features and positions.
+//!
+//! Problem: of each class and kind of element, find the training elements with the largest kernels
+//! for a query element, where no training image is like the query as a whole, as in scenes of
+//! several objects. An inverted file (H. Jégou, M. Douze, C. Schmid, *Product Quantization for
+//! Nearest Neighbor Search*, 2011) with a list for each of some centres, which are elements
+//! themselves (M. Muja and D. Lowe, *Fast Matching of Binary Features*, 2012): a query element is
+//! compared with the lists of the nearest centres of each class. The kernel is not a distance of
+//! one of the indexes of [`crate::ann`], and it wants the best of each image and not the nearest
+//! elements, so lists are searched here.
+//!
+//! What is found is exact, as far as it was looked at: kernels are those of the exact comparison,
+//! pair nodes join pieces of one image, and with all lists probed scores are the exact ones. The
+//! lists of a class are a function of its images (see [`lists`]), so equal machines give equal
+//! answers however they came about. An image that is left out gives no piece, and a list of which
+//! all is left out is not counted among those probed; but its elements may stay centres, so that
+//! answers without an image may differ from those of a machine that never had it.
+//!
+//! Complexity: with c centres, of which there are 2,048 to 4,096 in a class with many elements, and
+//! m elements a list, a query element takes O(c + probes * m) for each class. Memory is about 1.8
+//! times the features themselves.
+
+mod lists;
+mod probe;
+
+use std::fmt;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::element::{ElementSet, Elements};
+use super::spf::Evidence;
+use super::{Ckm, Class, ElementKind, Example, KindEvidence, Without};
+use crate::error::Result;
+use crate::hamming::LANES;
+use crate::nearest::Cost;
+use crate::progress::Progress;
+use lists::Lists;
+use probe::Probe;
+
+/// Query elements that one parallel task looks up.
+const TASK: usize = 32;
+
+/// Sums of two kernels are rounded by less.
+const ROUNDING: f32 = 1e-4;
+
+/// Images of a class in ascending order, each with its best kernel for a query element.
+pub(super) type Pieces = Vec<(u32, f32)>;
+
+/// The lists of each class and kind.
+#[derive(Clone)]
+pub(super) struct Index {
+    classes: Vec<Vec<Lists>>,
+}
+
+/// The index of a machine while its search asks for one. Any two are taken for equal: an index is a
+/// function of the machine's images.
+#[derive(Clone, Default)]
+pub(super) struct PieceIndex(Option<Arc<Index>>);
+
+impl PieceIndex {
+    /// As [`Index::new`].
+    pub(super) fn new(classes: &[Class], kinds: &[ElementKind], progress: &Progress) -> Result<Self> {
+        Ok(Self(Some(Arc::new(Index::new(classes, kinds, progress)?))))
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(super) fn get(&self) -> Option<&Index> {
+        self.0.as_deref()
+    }
+
+    /// The index, to be changed; machines that are copies of each other share one until then.
+    pub(super) fn changing(&mut self) -> Option<&mut Index> {
+        self.0.as_mut().map(Arc::make_mut)
+    }
+}
+
+impl PartialEq for PieceIndex {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for PieceIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_there() { "an index" } else { "no index" })
+    }
+}
+
+impl Index {
+    /// The index of all images.
+    ///
+    /// # Errors
+    /// [`crate::Error::Cancelled`].
+    pub(super) fn new(classes: &[Class], kinds: &[ElementKind], progress: &Progress) -> Result<Self> {
+        progress.begin("Indexing pieces", (classes.len() * kinds.len()) as u64);
+        let of_class = |class: &Class| -> Result<Vec<Lists>> {
+            let lists = |(k, kind)| {
+                progress.step()?;
+                Ok(Lists::new(&class.examples, k, kind))
+            };
+            kinds.iter().enumerate().map(lists).collect()
+        };
+        Ok(Self { classes: classes.par_iter().map(of_class).collect::<Result<_>>()? })
+    }
+
+    pub(super) fn insert_class(&mut self, class: usize, kinds: &[ElementKind]) {
+        let lists = kinds.iter().enumerate().map(|(k, kind)| Lists::new(&[], k, kind)).collect();
+        self.classes.insert(class, lists);
+    }
+
+    pub(super) fn remove_class(&mut self, class: usize) {
+        self.classes.remove(class);
+    }
+
+    /// Follows an image that came to a place of its class, which has these now.
+    pub(super) fn insert(&mut self, class: usize, examples: &[Arc<Example>], place: usize, kinds: &[ElementKind]) {
+        for (lists, kind) in self.classes[class].iter_mut().zip(kinds) {
+            lists.insert(examples, place, kind);
+        }
+    }
+
+    /// Follows an image that went from a place of its class, which has these left.
+    pub(super) fn remove(&mut self, class: usize, examples: &[Arc<Example>], place: usize, gone: &Example, kinds: &[ElementKind]) {
+        for (lists, kind) in self.classes[class].iter_mut().zip(kinds) {
+            lists.remove(examples, place, gone, kind);
+        }
+    }
+
+    /// Follows the weights of an image's elements.
+    pub(super) fn set_weights(&mut self, class: usize, place: usize, weights: &[Vec<f32>]) {
+        for (lists, weights) in self.classes[class].iter_mut().zip(weights) {
+            lists.set_weights(place, weights);
+        }
+    }
+}
+
+/// Finds the pieces of one class for query elements one after another.
+struct Lookup<'a> {
+    lists: &'a Lists,
+    probes: usize,
+    /// Whether each image takes part; empty where all do.
+    admitted: &'a [bool],
+    /// Images whose best is below the best of all by more than this play no part.
+    window: f32,
+    /// The best of each image, minus infinity but for those in `touched`.
+    bests: Vec<f32>,
+    touched: Vec<u32>,
+    values: Vec<[f32; LANES]>,
+    cost: Cost,
+}
+
+impl Lookup<'_> {
+    fn pieces(&mut self, probe: &Probe) -> Pieces {
+        let n = self.lists.all.len();
+        let mut count = self.probes.min(n);
+        let (mut probed, mut seen) = (0, 0);
+        let mut best = f32::NEG_INFINITY;
+        probe.distances(self.lists.measure(), &self.lists.centres, &mut self.values);
+        self.cost.nodes += self.lists.centres.len() as u64;
+        let mut nearest = nearest(&self.values, n, count);
+        loop {
+            for &list in &nearest[seen..] {
+                if probed < self.probes && self.look(probe, list as usize, &mut best) {
+                    probed += 1;
+                }
+            }
+            if probed == self.probes || count == n {
+                break;
+            }
+            // Some lists had nothing to look at.
+            seen = count;
+            count = (2 * count).min(n);
+            probe.distances(self.lists.measure(), &self.lists.centres, &mut self.values);
+            nearest = self::nearest(&self.values, n, count);
+        }
+        self.touched.sort_unstable();
+        let all = self.touched.drain(..).map(|image| (image, std::mem::replace(&mut self.bests[image as usize], f32::NEG_INFINITY)));
+        all.filter(|(_, value)| *value >= best - self.window).collect()
+    }
+
+    /// Compares with a list. Returns whether it had an element that takes part.
+    fn look(&mut self, probe: &Probe, list: usize, best: &mut f32) -> bool {
+        let list = &self.lists.all[list];
+        let takes_part = |image: &u32| self.admitted.get(*image as usize).copied().unwrap_or(true);
+        if !list.images.iter().any(takes_part) {
+            return false;
+        }
+        probe.values(self.lists.measure(), &list.set, &mut self.values);
+        self.cost.leaves += 1;
+        self.cost.points += list.images.len() as u64;
+        for (values, images) in self.values.iter().zip(list.images.chunks(LANES)) {
+            if values.iter().all(|value| *value < *best - self.window) {
+                continue;
+            }
+            for (value, image) in values.iter().zip(images) {
+                if *value >= *best - self.window && takes_part(image) {
+                    let known = &mut self.bests[*image as usize];
+                    if *known == f32::NEG_INFINITY {
+                        self.touched.push(*image);
+                    }
+                    *known = known.max(*value);
+                    *best = best.max(*value);
+                }
+            }
+        }
+        true
+    }
+}
+
+/// The places of the `count` least of `n` values, the least first; of equals the first.
+fn nearest(values: &[[f32; LANES]], n: usize, count: usize) -> Vec<u32> {
+    let mut nearest: Vec<(f32, u32)> = Vec::with_capacity(count + 1);
+    if values.is_empty() {
+        // Without centres there is one list.
+        return (0..n as u32).collect();
+    }
+    if count == n {
+        nearest.extend(values.as_flattened().iter().copied().zip(0..n as u32));
+        nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        return nearest.into_iter().map(|(_, place)| place).collect();
+    }
+    let mut bar = f32::INFINITY;
+    for (values, start) in values.iter().zip((0..n).step_by(LANES)) {
+        if values.iter().all(|value| *value >= bar) {
+            continue;
+        }
+        for (value, place) in values.iter().zip(start..n) {
+            if *value < bar {
+                let at = nearest.partition_point(|(other, _)| *other <= *value);
+                nearest.insert(at, (*value, place as u32));
+                nearest.truncate(count);
+                if nearest.len() == count {
+                    bar = nearest[count - 1].0;
+                }
+            }
+        }
+    }
+    nearest.into_iter().map(|(_, place)| place).collect()
+}
+
+impl Ckm {
+    /// The evidence for a query's elements from the nearest `probes` lists of each class, and what
+    /// finding it took.
+    pub(super) fn probed(&self, index: &Index, probes: usize, query: &Elements, without: Without<'_>) -> (Vec<KindEvidence>, Cost) {
+        let admitted = |class: &Class| -> Vec<bool> {
+            if without == Without::Nothing {
+                return Vec::new();
+            }
+            class.examples.iter().map(|example| !without.leaves_out(example)).collect()
+        };
+        let admitted: Vec<Vec<bool>> = self.classes.iter().map(admitted).collect();
+        let mut cost = Cost::default();
+        let of_kind = |(k, set): (usize, &ElementSet)| {
+            let kernel = &self.options.kinds[k].kernel;
+            let window = if kernel.pair_bonus < 0.0 { f32::INFINITY } else { kernel.pair_bonus + ROUNDING };
+            let architecture = self.architecture(k, query);
+            let probing: Vec<Probe> = (0..set.len()).map(|i| Probe::new(set, i)).collect();
+            let tasks: Vec<(usize, &[Probe])> =
+                (0..self.classes.len()).flat_map(|c| probing.chunks(TASK).map(move |part| (c, part))).collect();
+            let look_up = |&(c, part): &(usize, &[Probe])| {
+                let mut lookup = Lookup {
+                    lists: &index.classes[c][k],
+                    probes,
+                    admitted: &admitted[c],
+                    window,
+                    bests: vec![f32::NEG_INFINITY; self.classes[c].examples.len()],
+                    touched: Vec::new(),
+                    values: Vec::new(),
+                    cost: Cost::default(),
+                };
+                let pieces: Vec<Pieces> = part.iter().map(|probe| lookup.pieces(probe)).collect();
+                (pieces, lookup.cost)
+            };
+            let found: Vec<(Vec<Pieces>, Cost)> = tasks.par_iter().map(look_up).collect();
+            let mut pieces = vec![Vec::with_capacity(set.len()); self.classes.len()];
+            for ((c, _), (part, spent)) in tasks.iter().zip(found) {
+                pieces[*c].extend(part);
+                cost += spent;
+            }
+            let classes = pieces.par_iter().map(|pieces| Evidence::of_pieces(pieces, &architecture.edges)).collect();
+            KindEvidence { architecture, classes, pieces }
+        };
+        let evidence = query.sets.iter().enumerate().map(of_kind).collect();
+        (evidence, cost)
+    }
+}

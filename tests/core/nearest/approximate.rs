@@ -1,0 +1,107 @@
+//! Approximate indexes: that they look at a part of the points and find most, and what they refuse.
+
+use tessera_core::ann::{ForestOptions, HammingForest, Ivf, IvfOptions};
+use tessera_core::descriptor::Descriptor;
+use tessera_core::hamming::HammingScan;
+use tessera_core::ids::ItemId;
+use tessera_core::nearest::{DenseScan, Dynamic, Metric, NeighborIndex, everything};
+use tessera_core::random;
+
+const N: u32 = 4000;
+const QUERIES: usize = 50;
+const K: usize = 10;
+
+/// The share of the true nearest that is found, and the share of points that are looked at.
+fn recall_and_work<P: ?Sized + Sync>(
+    index: &dyn NeighborIndex<Point = P>,
+    scan: &dyn NeighborIndex<Point = P>,
+    queries: &[impl std::borrow::Borrow<P>],
+) -> (f64, f64) {
+    let (mut found, mut points) = (0, 0);
+    for query in queries {
+        let truth = scan.nearest(query.borrow(), K, &everything).unwrap().list;
+        let answer = index.nearest(query.borrow(), K, &everything).unwrap();
+        found += truth.iter().filter(|neighbour| answer.list.contains(neighbour)).count();
+        points += answer.cost.points;
+    }
+    let queries = queries.len() as f64;
+    (found as f64 / (queries * K as f64), points as f64 / (queries * f64::from(N)))
+}
+
+/// Points around some places.
+fn vectors() -> (Vec<Vec<f32>>, Vec<Vec<f32>>) {
+    use rand::RngExt as _;
+    let mut rng = random::seeded(5);
+    let places: Vec<Vec<f32>> = (0..60).map(|_| (0..20).map(|_| rng.random_range(-3.0..3.0)).collect()).collect();
+    let mut near = || -> Vec<f32> {
+        let place = rng.random_range(0..places.len());
+        places[place].iter().map(|value| value + random::normal(&mut rng) as f32).collect()
+    };
+    let points = (0..N).map(|_| near()).collect();
+    (points, (0..QUERIES).map(|_| near()).collect())
+}
+
+#[test]
+fn an_inverted_file_finds_most_in_a_few_lists() {
+    let (points, queries) = vectors();
+    let mut index = Ivf::new(20, IvfOptions { probes: 8, ..IvfOptions::default() }).unwrap();
+    let mut scan = DenseScan::new(20, Metric::Euclidean);
+    for (id, point) in (0..).map(ItemId).zip(&points) {
+        index.insert(id, point).unwrap();
+        scan.insert(id, point).unwrap();
+    }
+    assert!(index.lists() > 100);
+    let few = recall_and_work::<[f32]>(&index, &scan, &queries);
+    assert!(few.0 > 0.8 && few.1 < 0.15, "{few:?}");
+    index.set_probes(40);
+    let more = recall_and_work::<[f32]>(&index, &scan, &queries);
+    assert!(more.0 > few.0 && more.0 > 0.97, "{more:?}");
+    (N / 8..N).for_each(|id| assert!(index.remove(ItemId(id))));
+    assert!(index.lists() < 150, "centres were found anew");
+    assert_eq!(index.nearest(&points[3], 1, &everything).unwrap().list[0].id, ItemId(3));
+}
+
+#[test]
+fn a_forest_finds_most_among_a_few_points() {
+    use rand::RngExt as _;
+    let mut rng = random::seeded(6);
+    let places: Vec<[u64; 4]> = (0..100).map(|_| rng.random()).collect();
+    let mut near = || {
+        let mut words = places[rng.random_range(0..places.len())];
+        (0..30).for_each(|_| words[rng.random_range(0..4)] ^= 1 << rng.random_range(0..64));
+        Descriptor(words)
+    };
+    let points: Vec<Descriptor> = (0..N).map(|_| near()).collect();
+    let queries: Vec<Descriptor> = (0..QUERIES).map(|_| near()).collect();
+    let mut index = HammingForest::new(ForestOptions { trees: 3, leaf: 40, checks: 400, seed: 0 }).unwrap();
+    let scan: HammingScan = (0..).map(ItemId).zip(points.iter().copied()).collect();
+    (0..).map(ItemId).zip(&points).for_each(|(id, point)| index.insert(id, point).unwrap());
+    let few = recall_and_work::<Descriptor>(&index, &scan, &queries);
+    assert!(few.0 > 0.7 && few.1 < 0.15, "{few:?}");
+    index.set_checks(2000);
+    let more = recall_and_work::<Descriptor>(&index, &scan, &queries);
+    assert!(more.0 > few.0 && more.0 > 0.9, "{more:?}");
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let ivf = IvfOptions::default();
+    for options in [
+        IvfOptions { lists: 0.0, ..ivf },
+        IvfOptions { lists: f64::NAN, ..ivf },
+        IvfOptions { probes: 0, ..ivf },
+        IvfOptions { sample: 0, ..ivf },
+        IvfOptions { first: 0, ..ivf },
+    ] {
+        assert_eq!(Ivf::new(3, options).unwrap_err().reason(), "option");
+    }
+    let forest = ForestOptions::default();
+    for options in [
+        ForestOptions { trees: 0, ..forest },
+        ForestOptions { trees: 65, ..forest },
+        ForestOptions { leaf: 0, ..forest },
+        ForestOptions { checks: 0, ..forest },
+    ] {
+        assert_eq!(HammingForest::new(options).unwrap_err().reason(), "option");
+    }
+}
