@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::descent::{Descent, Method, StepOptions};
 use tessera_core::ckm::weights::lists::{ListSize, Lists};
@@ -83,6 +84,8 @@ fn main() -> Result<()> {
         }
         if word(6, "") == "learn" {
             let uniform = accuracy(&part, &whole, &is_held);
+            let mut with_terms = part.clone();
+            with_terms.set_terms(judge(&part, 400, &mut random::seeded(0), Vec::new(), &progress)?.terms);
             for &(margin, step) in &settings {
                 let options = LearnOptions { steps: StepOptions { margin, step, ..method_options.steps }, ..method_options };
                 let mut machine = part.clone();
@@ -90,8 +93,10 @@ fn main() -> Result<()> {
                 let report = weights::learn(&mut machine, &options, 0, &progress)?;
                 let ms = start.elapsed().as_secs_f64() * 1e3 / part.examples().count() as f64;
                 let learned = accuracy(&machine, &whole, &is_held);
+                machine.set_terms(report.judgement.terms);
+                let [plain, weighted] = [&with_terms, &machine].map(|machine| accuracy(machine, &whole, &is_held));
                 println!(
-                    "fold {fold:?} margin {margin} step {step}: {uniform:.4} -> {learned:.4} after {} epochs, {ms:.1} ms an image; inner folds {:.4?}",
+                    "fold {fold:?} margin {margin} step {step}: {uniform:.4} -> {learned:.4}, with class terms {plain:.4} -> {weighted:.4}, after {} epochs, {ms:.1} ms an image; inner folds {:.4?}",
                     report.epochs, report.held_out
                 );
             }
@@ -107,7 +112,7 @@ fn main() -> Result<()> {
             let weights = own.numbering().weights(&machine);
             let mut judging = judging_first.clone();
             let mut counts = vec![correct(&judging, &weights)];
-            let mut descent = Descent::new(own.clone(), weights, StepOptions { margin, step, clip: 0.3 });
+            let mut descent = Descent::new(own.clone(), weights, StepOptions { margin, step, ..method_options.steps });
             let mut rng = random::seeded(1);
             let mut fastest = f64::INFINITY;
             let mut loss = 0.0;

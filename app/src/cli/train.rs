@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::json;
-use tessera_core::ckm::CkmOptions;
-use tessera_core::ckm::Search;
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
+use tessera_core::ckm::{CkmOptions, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::library::import::hold;
@@ -21,7 +20,7 @@ use super::output::{Failures, Output};
 use crate::session::Session;
 use crate::session::library::{MODEL_ENDING, Target, what_is};
 use crate::session::models;
-use crate::session::train::{TrainOptions, Trained};
+use crate::session::train::{Terms, TrainOptions, Trained};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
@@ -92,7 +91,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     })?;
     // The library's own recogniser stays as it is: only the saved model has learned weights.
     let weights = match learn_options(build) {
-        Some(options) => Some(out.watched(session.progress(), || session.learn_weights_of(&mut model, &options))?),
+        Some(options) => Some(out.watched(session.progress(), || session.learn_weights_of(&mut model, &options, Terms::Fitted))?),
         None => None,
     };
     models::save_model(&model, &to, true, session.progress())?;

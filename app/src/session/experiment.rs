@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tessera_core::ckm::Ckm;
+use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::LearnReport;
@@ -12,7 +13,7 @@ use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
 use tessera_core::{Error, Result, random};
 
 use super::Session;
-use super::train::{JUDGED, Terms, TrainOptions};
+use super::train::{JUDGED, Terms, TrainOptions, judged};
 
 /// How images are split into training and test images.
 pub enum TestSplit<'a> {
@@ -64,11 +65,16 @@ impl Session {
     /// [`tessera_core::ckm::weights::learn`].
     pub fn experiment(&self, split: &TestSplit<'_>, open: &OpenOptions, options: &TrainOptions) -> Result<Outcome> {
         self.pool.install(|| {
-            // Scores of training images by learned weights would flatter the terms fitted to them.
+            // Learning weights judges images of its own, to which terms are fitted.
             let terms = if options.weights.is_some() { Terms::None } else { options.terms };
             let mut weights = None;
             let mut weigh = |learned: &mut Learned| -> Result<()> {
-                weights = options.weights.as_ref().map(|options| self.learn_weights(&mut learned.ckm, options)).transpose()?;
+                let Some(learning) = &options.weights else { return Ok(()) };
+                let (report, ms) = self.learn_weights(&mut learned.ckm, learning)?;
+                if options.terms == Terms::Fitted {
+                    learned.ckm.set_terms(report.judgement.terms.clone());
+                }
+                weights = Some((report, ms));
                 Ok(())
             };
             let (learned, tested, skipped) = match *split {
@@ -97,7 +103,7 @@ impl Session {
                     check_objects(&learned.ckm)?;
                     weigh(&mut learned)?;
                     let tested = match &weights {
-                        Some((report, _)) => judged_in_folds(&learned.ckm, report)?,
+                        Some((report, _)) => judged_in_folds(&learned.ckm, judged(&report.judgement, options.terms))?,
                         None => self.leave_object_out(&learned.ckm, limit, terms)?,
                     };
                     (learned, tested, data.skipped)
@@ -147,9 +153,9 @@ impl Session {
 /// The images that [`tessera_core::ckm::weights::learn`] judged, each by weights learned without
 /// the objects of its fold: leaving an object out of the whole machine would leave weights in that
 /// were learned from it.
-fn judged_in_folds(ckm: &Ckm, report: &LearnReport) -> Result<RecognitionScores> {
+fn judged_in_folds(ckm: &Ckm, judged: &[HeldOut]) -> Result<RecognitionScores> {
     let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
-    for image in &report.judged {
+    for image in judged {
         tested.count(&ckm.classes()[image.class.index()].name, &ckm.classes()[image.predicted.index()].name);
     }
     if tested.n() == 0 { Err(nothing_to_test("--data", "a folder in which no image is left to test".into())) } else { Ok(tested) }

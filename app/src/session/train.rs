@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use tessera_core::Result;
 use tessera_core::ckm::accuracy::Accuracy;
+use tessera_core::ckm::class_terms::ClassTerms;
 use tessera_core::ckm::confidence::Calibration;
-use tessera_core::ckm::judge::judge;
+use tessera_core::ckm::held_out::HeldOut;
+use tessera_core::ckm::judge::{Judgement, judge};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, Search};
@@ -87,7 +89,7 @@ impl Session {
             let (calibration, root) = (Calibration::default(), root.to_string_lossy().into_owned());
             let mut recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root };
             let weights = match &options.weights {
-                Some(options) => Some(self.learn_weights_of(&mut recogniser, options)?),
+                Some(learning) => Some(self.learn_weights_of(&mut recogniser, learning, options.terms)?),
                 None => {
                     let ckm = Arc::make_mut(&mut recogniser.ckm);
                     let judgement = judge(ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
@@ -104,22 +106,18 @@ impl Session {
         })
     }
 
-    /// Learns the weights of a recogniser, with its accuracy and the curve of its confidence from
-    /// the objects of folds. Returns what learning came to, and the milliseconds it took an image.
+    /// Learns the weights of a recogniser, with its accuracy, the curve of its confidence and, if
+    /// wanted, its class terms from the objects of folds. Returns what learning came to, and the milliseconds it took an image.
     ///
     /// # Errors
     /// As [`weights::learn`].
-    pub fn learn_weights_of(&self, recogniser: &mut RecogniserModel, options: &LearnOptions) -> Result<(LearnReport, f64)> {
-        let (report, ms) = self.learn_weights(Arc::make_mut(&mut recogniser.ckm), options)?;
-        let judged: Vec<(f64, bool)> = report.judged.iter().map(|image| (image.margin, image.is_right())).collect();
-        recogniser.calibration = Calibration::fit_margins(&judged);
-        let mut counts = vec![(0, 0); recogniser.ckm.classes().len()];
-        for image in &report.judged {
-            let (right, n) = &mut counts[image.class.index()];
-            (*right, *n) = (*right + usize::from(image.is_right()), *n + 1);
-        }
-        let objects_unknown = recogniser.metrics.objects_unknown;
-        recogniser.metrics = Metrics::new(Accuracy::of_counts(&counts).as_ref(), judged.len(), objects_unknown);
+    pub fn learn_weights_of(&self, recogniser: &mut RecogniserModel, options: &LearnOptions, terms: Terms) -> Result<(LearnReport, f64)> {
+        let ckm = Arc::make_mut(&mut recogniser.ckm);
+        let (report, ms) = self.learn_weights(ckm, options)?;
+        let judged = judged(&report.judgement, terms);
+        recogniser.calibration = Calibration::fit(judged);
+        recogniser.metrics = Metrics::new(Accuracy::of(ckm, judged).as_ref(), judged.len(), recogniser.metrics.objects_unknown);
+        ckm.set_terms(if terms == Terms::Fitted { report.judgement.terms.clone() } else { ClassTerms::default() });
         Ok((report, ms))
     }
 
@@ -134,5 +132,13 @@ impl Session {
             let report = weights::learn(ckm, options, self.seed, &self.progress)?;
             Ok((report, start.elapsed().as_secs_f64() * 1e3 / ckm.examples().count().max(1) as f64))
         })
+    }
+}
+
+/// The judged images, with class terms if these are wanted.
+pub(super) fn judged(judgement: &Judgement, terms: Terms) -> &[HeldOut] {
+    match terms {
+        Terms::Fitted => &judgement.held_out,
+        Terms::None => &judgement.raw,
     }
 }

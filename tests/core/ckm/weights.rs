@@ -19,7 +19,7 @@ use super::{add, machine};
 use crate::scenes::scene;
 
 const SIZE: ListSize = ListSize { images: 3, pair_images: 2, rivals: 2 };
-const STEPS: StepOptions = StepOptions { margin: 2.0, step: 0.002, clip: 0.3 };
+const STEPS: StepOptions = StepOptions { margin: 2.0, step: 0.002, lowest: -0.3, highest: 0.3 };
 
 /// All kinds at a small side, where pairs are worth `bonus`.
 fn small(bonus: f32) -> CkmOptions {
@@ -176,7 +176,7 @@ fn descent_lessens_the_loss_and_keeps_weights_small() {
         let n = lists.images.len();
         let mean_loss =
             |lists: &Lists, weights: &[f32]| (0..n).map(|i| loss(lists, i, weights, STEPS.margin, &mut |_, _| {})).sum::<f64>() / n as f64;
-        let options = StepOptions { clip: 0.05, ..STEPS };
+        let options = StepOptions { lowest: -0.05, highest: 0.05, ..STEPS };
         let mut descent = Descent::new(lists, weights_of(&ckm), options);
         let before = mean_loss(descent.lists(), descent.weights());
         for _ in 0..4 {
@@ -224,9 +224,9 @@ fn learning_is_the_same_on_any_number_of_threads() {
         let (alone, together) = (on(1), on(2));
         assert_eq!(alone, together);
         let learned = alone.1;
-        assert_eq!((learned.held_out.len(), learned.judged.len(), learned.images), (4, 27, 27));
+        assert_eq!((learned.held_out.len(), learned.judgement.held_out.len(), learned.images), (4, 27, 27));
         assert_eq!(alone.0.is_weighted(), learned.epochs > 0, "no epoch, no weight");
-        let right = learned.judged.iter().filter(|image| image.is_right()).count();
+        let right = learned.judgement.held_out.iter().filter(|held| held.class == held.predicted).count();
         assert_eq!(right as f64 / 27.0, learned.held_out[learned.epochs]);
         assert!(learned.held_out.iter().all(|share| *share <= learned.held_out[learned.epochs]), "{:?}", learned.held_out);
     }
@@ -251,7 +251,7 @@ fn a_class_with_one_object_and_a_machine_of_one_class_are_no_trouble() {
     // The first class has two objects, the others one each.
     let mut ckm = machine(small(0.2), 12);
     let learned = learn(&mut ckm, &options(), 3, &Progress::default()).unwrap();
-    assert_eq!(learned.judged.len(), 6, "only the first class can be judged");
+    assert_eq!(learned.judgement.held_out.len(), 6, "only the first class can be judged");
     let mut alone = machine(small(0.2), 3);
     assert_eq!(learn(&mut alone, &options(), 3, &Progress::default()).unwrap().epochs, 0);
     assert!(!alone.is_weighted());
@@ -270,7 +270,8 @@ fn learning_can_be_cancelled_and_refuses_options_out_of_range() {
     };
     assert!(with(|o| o.steps.margin = 0.0).contains("margin"));
     assert!(with(|o| o.steps.step = f64::NAN).contains("step"));
-    assert!(with(|o| o.steps.clip = -1.0).contains("clip"));
+    assert!(with(|o| o.steps.lowest = 1.0).contains("lowest"));
+    assert!(with(|o| o.steps.highest = f32::NAN).contains("highest"));
     assert!(with(|o| o.lists.rivals = 0).contains("rivals"));
     assert!(with(|o| o.folds = 1).contains("folds"));
 }

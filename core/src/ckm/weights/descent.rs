@@ -27,8 +27,11 @@ pub struct StepOptions {
     pub margin: f64,
     /// The weights' step along the gradient.
     pub step: f64,
-    /// The largest size of a weight.
-    pub clip: f32,
+    /// The lowest weight, 0 or less.
+    pub lowest: f32,
+    /// The highest weight, 0 or more. Above 0 an element may be raised so far that it is the best
+    /// for images in whose lists it is not, which neither loss nor gradient can see.
+    pub highest: f32,
 }
 
 /// Elements, and how much a loss grows with their weights; an element may come more than once.
@@ -155,8 +158,8 @@ impl Descent {
     fn change(&mut self, element: u32, slope: f64) {
         let weight = &mut self.weights[element as usize];
         let before = *weight;
-        let clip = self.options.clip;
-        *weight = ((f64::from(before) - self.options.step * slope) as f32).clamp(-clip, clip);
+        let StepOptions { step, lowest, highest, .. } = self.options;
+        *weight = ((f64::from(before) - step * slope) as f32).clamp(lowest, highest);
         self.late[element as usize] += f64::from(*weight - before) * self.steps as f64;
     }
 }

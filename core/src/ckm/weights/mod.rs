@@ -20,6 +20,8 @@ use rand::seq::index::sample;
 use rayon::prelude::*;
 
 use super::element::Elements;
+use super::held_out::HeldOut;
+use super::judge::{self, Judgement};
 use super::{Ckm, Example, Without};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
@@ -50,7 +52,7 @@ impl Default for LearnOptions {
     /// Margin and step were chosen on objects 1 to 4 of ETH-80 (`docs/benchmarks/recognition.md`).
     fn default() -> Self {
         Self {
-            steps: StepOptions { margin: 1.0, step: 0.0003, clip: 0.3 },
+            steps: StepOptions { margin: 1.0, step: 0.0003, lowest: -0.3, highest: 0.0 },
             method: Method::Stochastic,
             epochs: 8,
             folds: 3,
@@ -66,10 +68,15 @@ impl LearnOptions {
     /// # Errors
     /// [`Error::Option`] for the first that is not.
     pub fn check(&self) -> Result<()> {
-        let StepOptions { margin, step, clip } = self.steps;
-        let numbers = [("margin", margin), ("step", step), ("clip", f64::from(clip))];
+        let StepOptions { margin, step, lowest, highest } = self.steps;
+        let numbers = [("margin", margin), ("step", step)];
         if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
             return Err(Error::Option { name, found: value.to_string(), expected: "above 0" });
+        }
+        for (name, sign, value, expected) in [("lowest", -1.0, lowest, "0 or less"), ("highest", 1.0, highest, "0 or more")] {
+            if !(sign * value >= 0.0 && value.is_finite()) {
+                return Err(Error::Option { name, found: value.to_string(), expected });
+            }
         }
         let counts = [("images", self.lists.images), ("pair_images", self.lists.pair_images), ("rivals", self.lists.rivals)];
         if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
@@ -97,34 +104,17 @@ impl LearnOptions {
     }
 }
 
-/// A training image, judged by weights learned without the objects of its fold.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JudgedImage {
-    /// Its class.
-    pub class: ClassId,
-    /// The class it was given.
-    pub predicted: ClassId,
-    /// The margin of that answer, as [`super::Scores::margin`].
-    pub margin: f64,
-}
-
-impl JudgedImage {
-    /// Whether the answer was right.
-    pub fn is_right(&self) -> bool {
-        self.class == self.predicted
-    }
-}
-
 /// What learning came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnReport {
     /// Passes over the training images: the best number on held-out objects.
     pub epochs: usize,
-    /// The share of held-out images that were right after 0, 1, 2 ... passes; empty where no class
-    /// has two objects.
+    /// The share of held-out images that were right after 0, 1, 2 ... passes, with class terms;
+    /// empty where no class has two objects.
     pub held_out: Vec<f64>,
-    /// Each held-out image, judged by the weights after the chosen number of passes.
-    pub judged: Vec<JudgedImage>,
+    /// The held-out images by the weights after the chosen number of passes, and class terms that
+    /// go with them. Scores of images that weights were learned from would flatter such terms.
+    pub judgement: Judgement,
     /// How much candidate lists kept.
     pub lists: ListSize,
     /// Images that weights were learned from.
@@ -151,7 +141,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
     let all: Vec<ItemId> = ckm.examples().map(|(_, example)| example.id).collect();
     let n = all.len();
     if ckm.classes().len() < 2 {
-        return Ok(LearnReport { epochs: 0, held_out: Vec::new(), judged: Vec::new(), lists: options.lists, images: 0 });
+        return Ok(LearnReport { epochs: 0, held_out: Vec::new(), judgement: Judgement::default(), lists: options.lists, images: 0 });
     }
     let (size, images) = options.fitted(ckm, n);
     let mut rng = random::stream(seed, 0);
@@ -160,7 +150,8 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
     chosen.sort_unstable();
     let is_chosen = |example: &Example| chosen.binary_search(&example.id).is_ok();
 
-    let mut outcomes: Vec<Vec<Vec<JudgedImage>>> = Vec::new();
+    // The held-out images of all folds, after 0, 1, 2 ... passes.
+    let mut raw: Vec<Vec<HeldOut>> = vec![Vec::new(); options.epochs + 1];
     for (fold, stream) in folds::object_folds(ckm, options.folds, &mut rng).iter().zip(1..) {
         let is_held = |example: &Example| fold.binary_search(&example.id).is_ok();
         let mut part = ckm.clone();
@@ -168,18 +159,19 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
             part.remove(*id);
         }
         // Every class has another object, so classes keep their positions.
-        let held = ckm.examples().filter(|(_, e)| is_held(e) && is_chosen(e));
-        let held: Vec<Query<'_>> = held.map(|(class, e)| (class, &e.elements, Without::Nothing)).collect();
-        outcomes.push(learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?);
+        let held: Vec<(ClassId, &Example)> = ckm.examples().filter(|(_, e)| is_held(e) && is_chosen(e)).collect();
+        let judged = learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?;
+        raw.iter_mut().zip(judged).for_each(|(all, of_fold)| all.extend(of_fold));
     }
-    let count = |epoch: usize| outcomes.iter().flat_map(|fold| &fold[epoch]).filter(|image| image.is_right()).count();
-    let judged = |epoch: usize| outcomes.iter().flat_map(|fold| fold[epoch].iter().copied()).collect::<Vec<_>>();
-    let held: usize = outcomes.iter().map(|fold| fold[0].len()).sum();
-    let held_out: Vec<f64> =
-        if held == 0 { Vec::new() } else { (0..=options.epochs).map(|epoch| count(epoch) as f64 / held as f64).collect() };
+    let mut judgements: Vec<Judgement> = raw.into_par_iter().map(|raw| judge::corrected(ckm, raw)).collect();
+    let share = |judgement: &Judgement| {
+        let right = judgement.held_out.iter().filter(|held| held.class == held.predicted).count();
+        right as f64 / judgement.held_out.len() as f64
+    };
+    let held_out: Vec<f64> = judgements.iter().filter(|judgement| !judgement.held_out.is_empty()).map(share).collect();
     // Of equals the fewest passes.
     let epochs = (0..held_out.len()).reduce(|best, epoch| if held_out[epoch] > held_out[best] { epoch } else { best }).unwrap_or(0);
-    let judged = if held_out.is_empty() { Vec::new() } else { judged(epochs) };
+    let judgement = judgements.swap_remove(epochs);
     if epochs > 0 {
         let lists = own_lists(ckm, is_chosen, size, progress)?;
         let weights = lists.numbering().weights(ckm);
@@ -194,7 +186,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
             ckm.set_weights(id, weights)?;
         }
     }
-    Ok(LearnReport { epochs, held_out, judged, lists: size, images })
+    Ok(LearnReport { epochs, held_out, judgement, lists: size, images })
 }
 
 /// The lists of a machine's own images, each without its object.
@@ -208,27 +200,27 @@ fn own_lists(ckm: &Ckm, is_chosen: impl Fn(&Example) -> bool, size: ListSize, pr
 /// Learns weights without the images of a fold, and judges these after 0, 1, 2 ... passes.
 fn learn_fold(
     part: &Ckm,
-    held: &[Query<'_>],
+    held: &[(ClassId, &Example)],
     is_chosen: impl Fn(&Example) -> bool,
     size: ListSize,
     options: &LearnOptions,
     mut rng: random::Rng,
     progress: &Progress,
-) -> Result<Vec<Vec<JudgedImage>>> {
+) -> Result<Vec<Vec<HeldOut>>> {
     let own = own_lists(part, is_chosen, size, progress)?;
     let ids: Vec<ItemId> = part.examples().map(|(_, example)| example.id).collect();
     // By full scores: lists made before learning do not know the elements that take over.
     let mut machine = part.clone();
-    let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<JudgedImage>> {
+    let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<HeldOut>> {
         for (id, weights) in ids.iter().zip(weights) {
             machine.set_weights(*id, weights)?;
         }
         progress.begin("Judging held-out objects", held.len() as u64);
-        let answer = |&(class, elements, without): &Query<'_>| {
+        let answer = |&(class, example): &(ClassId, &Example)| {
             progress.step()?;
-            let scores = machine.scores(elements, without);
+            let scores = machine.scores_without_terms(&example.elements, Without::Nothing);
             let predicted = scores.ranking().first().map_or(class, |best| best.0);
-            Ok(JudgedImage { class, predicted, margin: scores.margin() })
+            Ok(HeldOut { id: example.id, class, predicted, scores })
         };
         held.par_iter().map(answer).collect()
     };
