@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use tessera_core::ckm::accuracy::Estimate;
 use tessera_core::ckm::tune::{RacedSetting, Tuning};
 use tessera_core::ckm::{CkmOptions, ElementKind, ElementSource, Search};
 use tessera_core::error::display;
@@ -52,7 +53,7 @@ fn answer(tuning: &Tuning, options: &str) -> Value {
     let best = tuning.best();
     let setting = |tried: &RacedSetting| {
         json!({"setting": named(&tried.options, tried.search), "accuracy": tried.accuracy.value, "deviation": tried.accuracy.spread,
-            "held_out": tried.judged, "dropped": tried.is_dropped, "values": tried.values, "test_ms_per_image": tried.ms})
+            "held_out": tried.judged, "behind": tried.behind.value, "behind_deviation": tried.behind.spread, "dropped": tried.is_dropped, "values": tried.values, "test_ms_per_image": tried.ms})
     };
     json!({"tried": tuning.tried.len(), "steps": tuning.steps, "best": named(&best.options, best.search),
         "held_out_accuracy": best.accuracy.value, "deviation": best.accuracy.spread, "held_out": best.judged,
@@ -71,13 +72,14 @@ fn words(tuning: &Tuning, arguments: &Tune) -> String {
         let is_best = |i: &usize| *i != tuning.best;
         is_best(i).cmp(&is_best(j)).then(b.accuracy.value.total_cmp(&a.accuracy.value)).then(i.cmp(j))
     });
-    let mut text = "right %       images  ms an image  work  setting".to_owned();
-    for (_, tried) in left.iter().take(SHOWN) {
+    let mut text = "right %       behind by     images  ms an image  work  setting".to_owned();
+    for (i, tried) in left.iter().take(SHOWN) {
         let RacedSetting { accuracy, judged, ms, .. } = tried;
         let work = 100.0 * tried.values / best.values.max(1.0);
         let name = named(&tried.options, tried.search);
-        let share = format!("{:.1} +- {:.1}", 100.0 * accuracy.value, 100.0 * accuracy.spread);
-        let _ = write!(text, "\n{share:<12} {judged:>7} {ms:>12.1} {work:>4.0}%  {name}");
+        let of = |share: &Estimate| format!("{:.1} +- {:.1}", 100.0 * share.value, 100.0 * share.spread);
+        let (share, behind) = (of(accuracy), if *i == tuning.best { String::new() } else { of(&tried.behind) });
+        let _ = write!(text, "\n{share:<12}  {behind:<12} {judged:>7} {ms:>12.1} {work:>4.0}%  {name}");
     }
     if left.len() > SHOWN {
         let _ = write!(text, "\n... and {} more, which --json lists", left.len() - SHOWN);

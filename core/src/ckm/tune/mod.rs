@@ -50,6 +50,9 @@ pub struct RacedSetting {
     pub accuracy: Estimate,
     /// Images that it judged.
     pub judged: usize,
+    /// How much larger the best setting's share of right answers is, on the images that both
+    /// judged.
+    pub behind: Estimate,
     /// Whether it was dropped, being significantly worse than another.
     pub is_dropped: bool,
     /// Values compared to score an image, a pair node counted as some.
@@ -105,20 +108,22 @@ pub fn tune(
     let is_cancelled = matches!(result, Err(Error::Cancelled));
     match (result, races.best) {
         (Ok(()), Some(best)) | (Err(Error::Cancelled), Some(best)) => {
-            let steps = races.parts.steps;
-            let tried = races.tried.into_iter().filter(|entry| !entry.answers.is_empty());
-            // The best has answers, so it stays, and those before it that have none go.
-            let best = tried.clone().position(|entry| entry.number == best).unwrap_or(0);
-            let told = |entry: Entry| RacedSetting {
+            let (steps, objects) = (races.parts.steps, &races.objects);
+            let answered: Vec<Entry> = races.tried.into_iter().filter(|entry| !entry.answers.is_empty()).collect();
+            // Those without answers are left out, so positions move.
+            let best = answered.iter().position(|entry| entry.number == best).unwrap_or(0);
+            let told = |entry: &Entry| RacedSetting {
                 options: entry.setting.machine(),
                 search: entry.setting.search,
-                accuracy: share(&entry.longest, &races.objects),
+                accuracy: share(&entry.longest, objects),
                 judged: entry.longest.len(),
+                behind: difference(&answered[best].longest, &entry.longest, objects),
                 is_dropped: entry.is_dropped,
                 values: entry.cost.0,
                 ms: entry.cost.1,
             };
-            Ok(Tuning { tried: tried.map(told).collect(), best, steps, is_cancelled })
+            let tried = answered.iter().map(told).collect();
+            Ok(Tuning { tried, best, steps, is_cancelled })
         }
         (Err(error), _) => Err(error),
         (Ok(()), None) => {
@@ -129,7 +134,6 @@ pub fn tune(
 }
 
 /// A setting that is or was in a race.
-#[derive(Clone)]
 struct Entry {
     number: usize,
     setting: Setting,

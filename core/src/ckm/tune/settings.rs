@@ -125,7 +125,7 @@ fn density(now: &CkmOptions) -> Vec<CkmOptions> {
             vec![cell(features.cell * 3 / 4), cell(features.cell * 4 / 3), cell(features.cell * 16 / 9)]
         }
         ElementSource::Colour(features) => {
-            let grid = |grid| ElementSource::Colour(crate::picture::colour::ColourOptions { grid, ..features.clone() });
+            let grid = |grid| ElementSource::Colour(crate::picture::colour::ColourOptions { grid });
             vec![grid(features.grid * 2 / 3), grid(features.grid * 4 / 3), grid(features.grid * 8 / 3)]
         }
         ElementSource::Own(_) => Vec::new(),
