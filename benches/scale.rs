@@ -1,9 +1,10 @@
 //! How long an answer takes as a recogniser grows: `TESSERA_DATA=… cargo bench -p tessera-core
 //! --bench scale -- 1000 5000 24300 [probes=8]`.
 //!
-//! Besides exact search by shortlist and by an index of pieces, whose building and following of
-//! images that come are timed too. The images are those of ETH-80 (all objects but 5 and 6), jittered: moved, shrunk, brightened,
-//! by a seed. Queries are of objects 5 and 6. Times are of the processor, of all threads together.
+//! Search is exact, by shortlist, and by an index of pieces; building that index and adding images
+//! to it are timed too. The images are those of ETH-80 (all objects but 5 and 6), jittered: moved,
+//! shrunk, brightened, by a seed. Queries are of objects 5 and 6. Times are of the processor, of
+//! all threads together.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 use std::fs;

@@ -119,6 +119,7 @@ fn options(kind: &str) -> Result<CkmOptions> {
         "colour" => Preset::Colour,
         "mixed" => Preset::Mixed,
         path => {
+            let path = std::path::Path::new(path);
             let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
             return ron::from_str(&text)
                 .map_err(|error| Error::data(std::path::Path::new(path), "options of a recogniser", error.to_string(), "mend that line"));

@@ -85,3 +85,18 @@ fn features_stream_one_object_a_picture() {
     }
     assert_eq!(lines[0]["descriptors"], lines[1]["descriptors"]);
 }
+
+#[test]
+fn each_search_takes_its_own_number_alone() {
+    let world = World::with_images();
+    let ask = |more: &[&str]| {
+        let all = ["eval", "ckm", "--data", "images", "--json", "--elements", "colour", "--search"];
+        world.run(all.iter().chain(more).copied().collect::<Vec<&str>>())
+    };
+    ask(&["index"]).ended(0);
+    ask(&["index", "--probes", "2"]).ended(0);
+    for wrong in [["exact", "--shortlist", "3"], ["exact", "--probes", "3"], ["shortlist", "--probes", "3"], ["index", "--shortlist", "3"]] {
+        ask(&wrong).ended(2);
+    }
+    ask(&["index", "--probes", "0"]).ended(2);
+}

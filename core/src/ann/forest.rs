@@ -56,8 +56,8 @@ struct Tree {
 /// differ; leaves that points are removed from stay. So answers depend on the order in which points
 /// came, but not on the number of threads.
 ///
-/// Memory: about 40 bytes a point and tree, and 64 a point. A query takes O(checks + trees * log n),
-/// an insertion O(trees * log n) on average.
+/// Memory: about 40 bytes a point and tree, and 64 a point. A query takes O(checks + trees * log
+/// n), an insertion O(trees * log n) on average.
 #[derive(Clone, Debug)]
 pub struct HammingForest {
     options: ForestOptions,

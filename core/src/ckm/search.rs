@@ -1,5 +1,5 @@
-//! What a query is compared with: all of the training images, a shortlist of them, or pieces of them
-//! that an index finds.
+//! What a query is compared with: all of the training images, a shortlist of them, or pieces of
+//! them that an index finds.
 
 use serde::{Deserialize, Serialize};
 

@@ -21,7 +21,8 @@ fn recall_and_work<P: ?Sized + Sync>(
     for query in queries {
         let truth = scan.nearest(query.borrow(), K, &everything).unwrap().list;
         let answer = index.nearest(query.borrow(), K, &everything).unwrap();
-        found += truth.iter().filter(|neighbour| answer.list.contains(neighbour)).count();
+        // Indexes may round distances in other ways.
+        found += truth.iter().filter(|neighbour| answer.list.iter().any(|other| other.id == neighbour.id)).count();
         points += answer.cost.points;
     }
     let queries = queries.len() as f64;
@@ -51,11 +52,11 @@ fn an_inverted_file_finds_most_in_a_few_lists() {
         scan.insert(id, point).unwrap();
     }
     assert!(index.lists() > 100);
-    let few = recall_and_work::<[f32]>(&index, &scan, &queries);
-    assert!(few.0 > 0.8 && few.1 < 0.15, "{few:?}");
-    index.set_probes(40);
-    let more = recall_and_work::<[f32]>(&index, &scan, &queries);
-    assert!(more.0 > few.0 && more.0 > 0.97, "{more:?}");
+    let some = recall_and_work::<[f32]>(&index, &scan, &queries);
+    assert!(some.0 > 0.95 && some.1 < 0.15, "{some:?}");
+    index.set_probes(1);
+    let one = recall_and_work::<[f32]>(&index, &scan, &queries);
+    assert!(one.0 < some.0 && one.1 < some.1, "{one:?}");
     (N / 8..N).for_each(|id| assert!(index.remove(ItemId(id))));
     assert!(index.lists() < 150, "centres were found anew");
     assert_eq!(index.nearest(&points[3], 1, &everything).unwrap().list[0].id, ItemId(3));

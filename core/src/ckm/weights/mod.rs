@@ -248,8 +248,8 @@ impl Ckm {
 
     /// Sets the weights of a training image's elements: `weights[k]` has one for each element of
     /// kind `k`. An image begins with weights of 0 and keeps what was set, also in copies of the
-    /// machine. Returns whether the image is there. O(images + elements of the image), with an index
-    /// O(elements of the class), and a copy of its elements where machines share it.
+    /// machine. Returns whether the image is there. O(images + elements of the image), with an
+    /// index O(elements of the class), and a copy of its elements where machines share it.
     ///
     /// # Errors
     /// [`Error::Value`] for another number of weights than elements, or one that is not finite.
