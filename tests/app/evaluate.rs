@@ -95,7 +95,8 @@ fn each_search_takes_its_own_number_alone() {
     };
     ask(&["index"]).ended(0);
     ask(&["index", "--probes", "2"]).ended(0);
-    for wrong in [["exact", "--shortlist", "3"], ["exact", "--probes", "3"], ["shortlist", "--probes", "3"], ["index", "--shortlist", "3"]] {
+    for wrong in [["exact", "--shortlist", "3"], ["exact", "--probes", "3"], ["shortlist", "--probes", "3"], ["index", "--shortlist", "3"]]
+    {
         ask(&wrong).ended(2);
     }
     ask(&["index", "--probes", "0"]).ended(2);

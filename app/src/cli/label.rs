@@ -15,18 +15,15 @@ use super::stream::answer_each;
 /// Whether a label creates a class; a typing error does so too, so it is reported.
 enum New {
     No,
-    /// It does; the existing class that was perhaps meant, and whether it differs from the new one
-    /// in capitals alone.
-    Yes(Option<(String, bool)>),
+    /// It does; the existing class that differs from it only in case, if there is one.
+    Yes(Option<String>),
 }
 
 impl New {
     fn of(library: &Library, label: &UserLabel) -> Self {
         match label {
             UserLabel::Class(class) if library.state().class(class.trim()).is_none() => {
-                let (state, class) = (library.state(), class.trim());
-                let alike = state.class_like(class).map(|near| (near.to_owned(), true));
-                Self::Yes(alike.or_else(|| state.class_near(class).map(|near| (near.to_owned(), false))))
+                Self::Yes(library.state().class_like(class.trim()).map(str::to_owned))
             }
             _ => Self::No,
         }
@@ -36,13 +33,13 @@ impl New {
         match self {
             Self::No => String::new(),
             Self::Yes(None) => " (new class)".into(),
-            Self::Yes(Some((near, _))) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
+            Self::Yes(Some(near)) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
         }
     }
 
     fn in_json(&self) -> Map<String, Value> {
         let Self::Yes(near) = self else { return Map::new() };
-        let near = near.iter().filter(|(_, is_alike)| *is_alike).map(|(near, _)| ("near_class".to_owned(), json!(near)));
+        let near = near.iter().map(|near| ("near_class".to_owned(), json!(near)));
         std::iter::once(("new_class".to_owned(), json!(true))).chain(near).collect()
     }
 }
@@ -94,8 +91,14 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
         }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
         let new = New::of(library, &label);
+        // Comparing spellings takes time that many lines do not have.
+        let near = arguments.class.as_deref().and_then(|class| library.state().class_near(class.trim())).map(str::to_owned);
         let event = library.label(&images, &label)?;
-        tell_with(librarian, library, event, &new.in_words(), new.in_json());
+        let aside = match &new {
+            New::Yes(None) => New::Yes(near).in_words(),
+            _ => new.in_words(),
+        };
+        tell_with(librarian, library, event, &aside, new.in_json());
         Ok(Done::Whole)
     })
 }
