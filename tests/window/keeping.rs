@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use egui::Key;
-use egui_kittest::kittest::Queryable as _;
+use egui::accesskit::Toggled;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use tessera::command::{Command, Export, ExportFormat, ImageQuery};
 use tessera::gui::dialogs::{Dialogs, Purpose, Scripted, Wants};
 use tessera::gui::listing::Scope;
@@ -36,7 +37,7 @@ fn a_click_selects_in_its_frame_and_moves_nothing() {
             world.harness.event(egui::Event::PointerButton { pos, button, pressed, modifiers });
             world.harness.step();
         }
-        assert_eq!(world.harness.get_by_label(label).accesskit_node().is_selected(), Some(true), "the frame of the click shows it");
+        assert_eq!(world.harness.get_by_label(label).accesskit_node().toggled(), Some(Toggled::True), "the frame of the click shows it");
         world.rest();
         assert_eq!(places(&world), before, "the grid stays as it was");
     }
