@@ -1,17 +1,13 @@
 //! What single training images do to answers, against leaving out each of them in turn.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
+use tessera_core::ckm::Without;
 use tessera_core::ckm::harm::harm;
 use tessera_core::ckm::held_out::LeftOut;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
-use tessera_core::ckm::{Ckm, Example, Without};
-use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::ids::ItemId;
-use tessera_core::picture::Decoder as _;
-use tessera_core::picture::decode::{InProcess, SIDE};
 use tessera_core::progress::Progress;
 use tessera_core::random;
 
@@ -53,31 +49,4 @@ fn harm_is_what_leaving_out_each_image_changes() {
         }
     }
     assert!(misled > 0, "some images mislead, or this shows little");
-}
-
-#[test]
-fn wrong_labels_of_the_sample_are_among_the_most_harmful() {
-    let train = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/sample/train");
-    let data = Dataset::open(&train, &OpenOptions::default(), &Progress::default()).unwrap();
-    let mut ckm = Ckm::new(Preset::Hog.options()).unwrap();
-    let mut names = BTreeMap::new();
-    for (item, id) in data.items.iter().zip(0..) {
-        let Ok(picture) = InProcess::default().decode(item.path(), SIDE, &Progress::default()) else { continue };
-        let (elements, name) = (ckm.elements(&picture).unwrap(), item.path().file_name().unwrap().to_string_lossy().into_owned());
-        let class = data.classes[item.class.index()].clone();
-        names.insert(ItemId(id), format!("{class}/{name}"));
-        ckm.add(&class, Example { id: ItemId(id), name, group: item.group.clone(), elements }).unwrap();
-    }
-    let judged = judge(&ckm, usize::MAX, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap();
-    let found = harm(&ckm, &judged.held_out, &Progress::default()).unwrap();
-    let listed = std::fs::read_to_string(train.join("../planted.tsv")).unwrap();
-    let wrong: Vec<&str> =
-        listed.lines().filter(|line| line.contains("\twrong-label\t")).map(|line| line.split('\t').next().unwrap()).collect();
-    assert_eq!(wrong.len(), 5);
-    let places: Vec<usize> = wrong
-        .iter()
-        .map(|path| found.iter().position(|harm| path.strip_prefix("train/") == Some(names[&harm.image].as_str())).unwrap())
-        .collect();
-    let among = places.iter().filter(|place| **place < 10).count();
-    assert!(among >= 4, "of {} images the wrong labels are at {places:?}", found.len());
 }

@@ -72,14 +72,18 @@ fn row_ui(ui: &mut Ui, panel: &mut Panel<'_>, of: &HarmOfImage, judged: usize) -
         if let Some((texture, [width, height])) = texture {
             ui.painter().image(texture, fitted((width as u32, height as u32), rect), WHOLE, egui::Color32::WHITE);
         }
-        let name = image.file_name();
-        let pressed = ui.link(&name).on_hover_text("Show it in Browse").clicked();
-        if let Some(label) = image.label() {
-            let colour = panel.colour(label);
-            chip_ui(ui, label, colour, "");
-        }
-        ui.label(RichText::new(in_words(of, judged)).weak());
-        pressed
+        ui.vertical(|ui| {
+            let pressed = ui.horizontal(|ui| {
+                if let Some(label) = image.label() {
+                    let colour = panel.colour(label);
+                    chip_ui(ui, label, colour, "");
+                }
+                ui.link(image.file_name())
+            });
+            ui.add(egui::Label::new(RichText::new(in_words(of, judged)).small().weak()).wrap());
+            pressed.inner.on_hover_text("Show it in Browse").clicked()
+        })
+        .inner
     })
     .inner
 }

@@ -21,7 +21,7 @@ use crate::job::JobKind;
 use crate::session::desk::view::{LeftOut, Recognition, Tile};
 
 /// The share of the page's height that the pictures may take.
-const PICTURES: f32 = 0.42;
+const PICTURES: f32 = 0.36;
 /// The height of what stands above and below the rows of the table in its card, and the least
 /// height of the rows, in points.
 const AROUND_ROWS: f32 = 70.0;
@@ -54,7 +54,10 @@ impl RecogniseView {
             if !panel.desk.jobs().is_running(&JobKind::DrawCollage) && !panel.desk.jobs().is_running(&JobKind::Recognise) {
                 panel.ask(Command::DrawCollage);
             }
-            ui.horizontal(|ui| {
+            // As much room as it will take, so that nothing jumps.
+            let room = ui.available_width().min(2.0 * highest) * egui::vec2(1.0, 0.5);
+            ui.allocate_ui_with_layout(room, egui::Layout::left_to_right(egui::Align::Min), |ui| {
+                ui.set_min_size(room);
                 ui.spinner();
                 ui.label("Painting the pieces");
             });
@@ -82,6 +85,7 @@ impl RecogniseView {
             None => format!("Why {}", best.class),
         };
         card_ui(ui, &heading, |ui| {
+            ui.set_min_width(ui.available_width());
             ui.horizontal(|ui| {
                 ui.selectable_value(&mut self.shows_collage, false, "Matches").on_hover_text(
                     "Numbered pieces of this image were matched with pieces of training images; those that gave the largest lead are shown",

@@ -122,10 +122,10 @@ impl PageUi for TrainView {
                             show = Some(Scope::Class(class));
                         }
                     });
+                    ui.add_space(6.0);
+                    card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
                 });
             });
-            ui.add_space(6.0);
-            card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
         });
         if let Some(scope) = show {
             panel.show(scope);

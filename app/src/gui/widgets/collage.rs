@@ -22,7 +22,7 @@ pub fn collage_ui(
     let words = "This image, and the best virtual instance painted with pieces of training images";
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Image, true, words));
     let mut found = None;
-    let captions = ["This image", "Pieces of training images where this image has what they were matched with"];
+    let captions = ["This image", "Pieces of training images"];
     for ((texture, words), x) in textures.into_iter().zip(captions).zip([area.left(), area.left() + side + gap]) {
         let frame = Rect::from_min_size(pos2(x, area.top()), vec2(side, side));
         ui.painter().rect_filled(frame, CornerRadius::same(4), theme::behind_pictures(ui));
