@@ -10,6 +10,8 @@ use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
 
+use crate::session::search_choice::SearchChoice;
+
 /// Something to be done.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -94,8 +96,16 @@ pub enum Command {
     Confirm(ItemId, Vec<String>),
     /// Evaluate the recogniser on its own training images, each with its object left out.
     Evaluate,
+    /// Find what each training image does to the answers about images of other objects.
+    FindHarm,
+    /// Choose which training images the library's recogniser compares.
+    ChooseSearch(SearchChoice),
     /// Recognise an image.
     Recognise(ImageQuery),
+    /// Paint the best virtual instance of the recognised image as a collage.
+    DrawCollage,
+    /// Score the recognised image without one more training image.
+    LeaveOut(ItemId),
     /// Recognise with the library's own recogniser again, not with a model that was loaded.
     UseLibrary,
     /// Save the recogniser as a model folder, or as one file when the name ends in

@@ -34,6 +34,12 @@ pub enum JobKind {
     LoadModel,
     /// Draws the explanation of an answer.
     DrawExplanation,
+    /// Paints the collage of an answer.
+    DrawCollage,
+    /// Scores an answer without one more training image.
+    LeaveOut,
+    /// Finds what each training image does to answers.
+    Harm,
     /// Computes the appearance that hits are to resemble.
     FindLike,
     /// Reviews labels: finds those that may be wrong.
@@ -61,6 +67,9 @@ impl JobKind {
             Self::SaveModel => "Saving the model",
             Self::LoadModel => "Loading the model",
             Self::DrawExplanation => "Drawing the explanation",
+            Self::DrawCollage => "Painting the collage",
+            Self::LeaveOut => "Leaving an image out",
+            Self::Harm => "Looking for images that mislead",
             Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
@@ -77,6 +86,8 @@ impl JobKind {
             | Self::Recognise
             | Self::LoadModel
             | Self::DrawExplanation
+            | Self::DrawCollage
+            | Self::LeaveOut
             | Self::FindLike
             | Self::CountClassFolders
             | Self::Picture => true,
@@ -86,6 +97,7 @@ impl JobKind {
             | Self::Forget
             | Self::Relocate
             | Self::Judge
+            | Self::Harm
             | Self::SaveModel
             | Self::Review
             | Self::Export => false,

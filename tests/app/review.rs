@@ -124,6 +124,21 @@ fn files_of_one_long_name_stay_files() {
 }
 
 #[test]
+fn images_that_mislead_are_listed() {
+    let world = World::with_library();
+    // A disc that is labelled as a grid draws the other discs of other objects.
+    let wrong = "images/disc/disc_02_1_0_0_lt.png";
+    world.run(["label", "lib.tessera", wrong, "--as", "grid"]).ended(0);
+    let found = world.run(["review", "lib.tessera", "--harm", "--json"]).ended(0).object();
+    assert!(found["judged"].as_u64().unwrap() >= 20, "{found}");
+    let first = &found["harmful"][0];
+    assert!(first["path"].as_str().unwrap().ends_with(wrong) && first["label"] == "grid", "{found}");
+    assert!(first["misled"].as_u64() >= first["helped"].as_u64() && first["lead"].as_f64() > Some(0.0), "{found}");
+    let words = world.run(["review", "lib.tessera", "--harm", "-k", "1"]).ended(0).stdout;
+    assert!(words.starts_with("grid: without it ") && words.contains(" mislead; judged by "), "{words}");
+}
+
+#[test]
 fn a_dry_run_of_predictions_tells_what_is_written() {
     let world = World::with_images();
     world.run(["import", "lib.tessera", "images"]).ended(0);

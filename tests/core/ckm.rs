@@ -3,6 +3,7 @@
 mod class_terms;
 mod compare;
 mod confidence;
+mod harm;
 mod index;
 mod own;
 mod refusals;

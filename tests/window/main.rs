@@ -5,6 +5,7 @@ mod journey;
 mod keeping;
 mod keys;
 mod label;
+mod recognise;
 mod search;
 mod views;
 mod world;

@@ -286,7 +286,7 @@ pub(super) struct Classify {
     /// Show the pieces of training images that made the scores of the best class and the runner-up
     #[arg(long)]
     pub(super) explain: bool,
-    /// Draw each explanation into this folder, as PNG
+    /// Draw each explanation into this folder, as PNG, and a collage of the best class's pieces
     #[arg(long, value_name = "DIR")]
     pub(super) draw: Option<PathBuf>,
     /// Where the training images lie now, if they moved

@@ -194,6 +194,12 @@ fn draw(
     let file = folder.join(format!("{number:04}-{stem}.png"));
     drawing.picture.save(&file).map_err(|error| Error::io("write", &file)(std::io::Error::other(error)))?;
     out.note(&format!("drew {}", display(&file)));
+    if let Some(best) = explanations.first() {
+        let collage = folder.join(format!("{number:04}-{stem}-collage.png"));
+        let painted = session.draw_collage(&answerer.model, answer, best, &find).picture;
+        painted.save(&collage).map_err(|error| Error::io("write", &collage)(std::io::Error::other(error)))?;
+        out.note(&format!("drew {}", display(&collage)));
+    }
     if drawing.missing > 0 && answerer.library.is_some() {
         out.note(&format!("{} training images are not where they were: `tessera relocate` tells the library", drawing.missing));
     } else if drawing.missing > 0 {

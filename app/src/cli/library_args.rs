@@ -171,9 +171,13 @@ pub(super) struct Review {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// Doubted labels shown
+    /// Doubted labels shown, or misleading images
     #[arg(short = 'k', default_value_t = 20, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
+    /// List instead the training images that mislead the recogniser: without each, more of the
+    /// images that it is judged by would be right, or right ones further ahead
+    #[arg(long)]
+    pub(super) harm: bool,
 }
 
 /// Arguments of `label`.

@@ -11,8 +11,12 @@ use super::librarian::{Librarian, count};
 use super::library_args::Review;
 use super::suggest::{agreeing, votes};
 use super::{AlreadyPrinted, Done};
+use crate::session::harm::HarmOfImage;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
+    if arguments.harm {
+        return harm(librarian, arguments);
+    }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let (session, out) = (librarian.session, librarian.out);
@@ -57,5 +61,43 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done>
             },
         );
         if reviewed.left > 0 { Err(AlreadyPrinted(Error::Cancelled).into()) } else { Ok(Done::Whole) }
+    })
+}
+
+/// Lists the training images that mislead the recogniser.
+fn harm(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |library| {
+        let (session, out) = (librarian.session, librarian.out);
+        let report = out.watched(session.progress(), || session.harm(library))?;
+        let library = hold(library);
+        let state = library.state();
+        let path = |image| state.image(image).and_then(|image| state.path_of(image));
+        let label = |image| state.image(image).and_then(|image| image.label());
+        let harmful: Vec<&HarmOfImage> = report.images.iter().filter(|harm| harm.is_harmful()).collect();
+        let shown = &harmful[..harmful.len().min(arguments.k)];
+        out.answer(
+            || {
+                let of_image = |harm: &&HarmOfImage| {
+                    json!({"image": harm.image.0, "path": path(harm.image).map(|path| path.to_string_lossy().into_owned()),
+                        "label": label(harm.image), "misled": harm.misled, "helped": harm.helped, "lead": harm.lead})
+                };
+                json!({"judged": report.judged, "harmful": shown.iter().map(of_image).collect::<Vec<_>>()})
+            },
+            || {
+                let line = |harm: &&HarmOfImage| {
+                    let path = path(harm.image).map(|path| display(&path)).unwrap_or_default();
+                    let (label, HarmOfImage { misled, helped, .. }) = (label(harm.image).unwrap_or_default(), harm);
+                    format!(
+                        "{label}: without it {misled} more would be right, {helped} fewer, leads {:+.3}  #{} {path}",
+                        harm.lead, harm.image.0
+                    )
+                };
+                let last = format!("{} of {} mislead", harmful.len(), count(report.images.len(), "image"));
+                let lines = shown.iter().map(line).chain([format!("{last}; judged by {}", count(report.judged, "image"))]);
+                lines.collect::<Vec<_>>().join("\n")
+            },
+        );
+        Ok(Done::Whole)
     })
 }

@@ -43,6 +43,7 @@ mod viewed;
 mod viewer;
 pub mod widgets;
 mod window;
+pub mod without;
 pub mod words;
 
 pub use app::App;

@@ -10,6 +10,7 @@ use tessera_core::ids::ItemId;
 
 use super::textures::colour_image;
 use super::viewed::Viewed;
+use crate::session::collage::Collage;
 use crate::session::desk::Desk;
 use crate::session::desk::view::Recognition;
 use crate::session::reference::ReferenceImage;
@@ -19,6 +20,7 @@ use crate::session::reference::ReferenceImage;
 pub struct PictureTextures {
     recognition: Option<Arc<Recognition>>,
     query: Option<TextureHandle>,
+    collage: Option<(Arc<Collage>, TextureHandle)>,
     tiles: Vec<Option<TextureHandle>>,
     viewed: Option<Viewed>,
     like: Option<(Arc<ReferenceImage>, TextureHandle)>,
@@ -36,6 +38,15 @@ impl PictureTextures {
             self.tiles = tiles.iter().map(|tile| tile.picture.as_ref().map(|picture| load("piece", picture))).collect();
             self.query = now.map(|recognition| load("piece", &recognition.picture));
             self.recognition = now.cloned();
+        }
+        let collage = desk.recognising().collage();
+        if collage.map(Arc::as_ptr) != self.collage.as_ref().map(|(collage, _)| Arc::as_ptr(collage)) {
+            self.collage = collage.map(|collage| {
+                let picture = &collage.picture;
+                let pixels = [picture.width() as usize, picture.height() as usize];
+                let image = egui::ColorImage::from_rgba_unmultiplied(pixels, picture.as_raw());
+                (Arc::clone(collage), ctx.load_texture("collage", image, TextureOptions::LINEAR))
+            });
         }
         match desk.pictures().shown() {
             Some((id, Ok(picture))) if self.viewed.as_ref().is_none_or(|viewed| !viewed.is(id, picture)) => {
@@ -74,6 +85,11 @@ impl PictureTextures {
         }
     }
 
+    /// The texture of the collage.
+    pub fn collage(&self) -> Option<TextureId> {
+        self.collage.as_ref().map(|(_, texture)| texture.id())
+    }
+
     /// The texture of the image in the viewer for some zoom, once it is there.
     pub fn viewed(&mut self, id: ItemId, zoom: f32) -> Option<&TextureHandle> {
         self.viewed.as_mut().and_then(|viewed| viewed.at(id, zoom))
@@ -82,7 +98,14 @@ impl PictureTextures {
     /// Bytes on the card.
     pub fn bytes(&self) -> usize {
         let viewed = self.viewed.as_ref().and_then(Viewed::texture);
-        let textures = self.tiles.iter().flatten().chain(&self.query).chain(&self.tray).chain(viewed);
+        let textures = self
+            .tiles
+            .iter()
+            .flatten()
+            .chain(&self.query)
+            .chain(self.collage.as_ref().map(|(_, texture)| texture))
+            .chain(&self.tray)
+            .chain(viewed);
         textures.map(|texture| texture.size()[0] * texture.size()[1] * 4).sum()
     }
 }

@@ -9,6 +9,7 @@ use super::selection::Pick;
 use super::theme;
 use super::view::Pictured;
 use super::widgets::{WHOLE, chip_ui, fitted};
+use super::without::without_ui;
 use crate::command::{Command, Crop, ImageQuery};
 use crate::session::reference::LEAST;
 
@@ -72,6 +73,9 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             }
         });
     });
+    if image.label().is_some() && image.is_live() {
+        without_ui(ui, panel, id);
+    }
     let caption = image.captions.first().map(|caption| caption.text.clone());
     let (rect, response) =
         ui.allocate_exact_size(ui.available_size() - vec2(0.0, if caption.is_some() { 26.0 } else { 0.0 }), Sense::click_and_drag());

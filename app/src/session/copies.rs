@@ -293,3 +293,8 @@ pub(super) fn plain(class: &str) -> String {
     let is_device = ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || is_port("COM") || is_port("LPT");
     if name.is_empty() || is_device { format!("_{name}") } else { name }
 }
+
+/// Refuses to replace what is at a path unless that is wanted.
+pub(super) fn check_replaced(to: &Path, found: &'static str, replaces: bool) -> Result<()> {
+    if replaces { Ok(()) } else { Err(Error::Exists { path: to.to_owned(), found }) }
+}

@@ -18,7 +18,7 @@ use tessera_core::{Error, Result, random};
 
 use super::Session;
 pub use super::copies::ExportSize;
-use super::copies::{check_empty, copies, copy};
+use super::copies::{check_empty, check_replaced, copies, copy};
 use super::models::live_recogniser;
 use crate::command::{Export, ExportFormat};
 
@@ -32,8 +32,9 @@ pub struct ExportOptions {
 }
 
 impl Session {
-    /// Exports something of a library to `to`. Images whose files are missing are left out. An export that cannot be
-    /// completed leaves nothing behind, except captions written beside their images.
+    /// Exports something of a library to `to`. Images whose files are missing are left out. An
+    /// export that cannot be completed leaves nothing behind, except captions written beside their
+    /// images.
     ///
     /// # Errors
     /// [`Error::Option`] when the format cannot hold it, [`Error::Data`] when other things are in
@@ -256,11 +257,6 @@ fn check_new(to: &Path, options: ExportOptions, is_ours: impl Fn(&str) -> bool) 
         }
     };
     Err(Error::data(to, "no file, or an older export of the same kind to replace", found, "choose another name"))
-}
-
-/// Refuses to replace what is at a path unless that is wanted.
-pub(super) fn check_replaced(to: &Path, found: &'static str, replaces: bool) -> Result<()> {
-    if replaces { Ok(()) } else { Err(Error::Exists { path: to.to_owned(), found }) }
 }
 
 /// Whether a line can be the first of a table of this format that an export has written.

@@ -45,9 +45,9 @@ pub fn what_is(path: &Path) -> Target {
     }
 }
 
-/// The path of the library that a user names: that path, or the one with the ending `.tessera` where
-/// only there is a library. Whatever else lies at the path, except for nothing at all, is meant by
-/// commands that take a folder, too: those ask [`what_is`] first.
+/// The path of the library that a user names: that path, or the one with the ending `.tessera`
+/// where only there is a library. Whatever else lies at the path, except for nothing at all, is
+/// meant by commands that take a folder, too: those ask [`what_is`] first.
 pub fn named(path: &Path) -> PathBuf {
     if what_is(path) == Target::Nothing { with_ending(path).unwrap_or_else(|| path.to_owned()) } else { path.to_owned() }
 }

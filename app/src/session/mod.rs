@@ -1,6 +1,7 @@
 //! Everything a user can do, one file for each; the command line and the window both act through a
 //! [`Session`].
 
+pub mod collage;
 pub mod copies;
 pub mod cost;
 pub mod desk;
@@ -9,6 +10,7 @@ pub mod experiment;
 pub mod export;
 pub mod features;
 pub mod generate;
+pub mod harm;
 pub mod import;
 pub mod library;
 pub mod memories;
@@ -20,6 +22,7 @@ pub mod recognise;
 pub mod reference;
 pub mod sample;
 pub mod search;
+pub mod search_choice;
 pub mod suggest;
 pub mod train;
 pub mod tune;

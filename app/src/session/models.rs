@@ -22,8 +22,9 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::Session;
-use super::export::check_replaced;
+use super::copies::check_replaced;
 use super::library::MODEL_ENDING;
+use super::search_choice::{self, SearchChoice};
 
 /// The name under which a library keeps its last report.
 const REPORT: &str = "report";
@@ -49,7 +50,7 @@ impl Session {
     pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
         let (ckm, looks, folder, at, last) = {
             let library = hold(library);
-            let ckm = Arc::clone(library.recogniser().ckm());
+            let ckm = search_choice::machine(&library)?;
             (ckm, library.perceptual_hashes()?, library.folder().to_owned(), library.state().last_event(), last_report(&library))
         };
         if ckm.classes().len() < 2 {
@@ -85,10 +86,24 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
     Some((kept.event, kept.report))
 }
 
+/// Chooses which training images the recogniser of a library compares from now on. The last report
+/// counts as made before the choice, and one on harm is dropped.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn choose_search(library: &Library, choice: SearchChoice) -> Result<()> {
+    search_choice::keep(library, choice)?;
+    super::harm::forget(library)?;
+    let Some((_, report)) = last_report(library) else { return Ok(()) };
+    let text = serde_json::to_string(&Kept { event: None, report }).unwrap_or_default();
+    library.keep_result(REPORT, &text)
+}
+
 /// The recogniser of a library in its current state, with the calibration and the class terms of
 /// the last report. Its training images are shared, not copied.
 pub fn live_recogniser(library: &Library) -> RecogniserModel {
-    let mut ckm = Arc::clone(library.recogniser().ckm());
+    // The lengths of shortlists are in range, so the choice cannot be refused.
+    let mut ckm = search_choice::machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
     let Some((_, report)) = last_report(library) else {
         return RecogniserModel { ckm, calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() };
     };
@@ -104,7 +119,9 @@ pub fn live_recogniser(library: &Library) -> RecogniserModel {
 pub fn model(library: &Library) -> Result<RecogniserModel> {
     let live = live_recogniser(library);
     let mut model = library.model(live.calibration, live.metrics)?;
-    Arc::make_mut(&mut model.ckm).set_terms(live.ckm.terms().clone());
+    let ckm = Arc::make_mut(&mut model.ckm);
+    ckm.set_terms(live.ckm.terms().clone());
+    ckm.set_search(live.ckm.search())?;
     Ok(model)
 }
 

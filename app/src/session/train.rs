@@ -107,7 +107,8 @@ impl Session {
     }
 
     /// Learns the weights of a recogniser, with its accuracy, the curve of its confidence and, if
-    /// wanted, its class terms from the objects of folds. Returns what learning came to, and the milliseconds it took an image.
+    /// wanted, its class terms from the objects of folds. Returns what learning came to, and the
+    /// milliseconds it took an image.
     ///
     /// # Errors
     /// As [`weights::learn`].

@@ -70,26 +70,45 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// The images of [`super::judge::judge`] with their scores without class terms.
+/// The training images that the scores of a judged image leave out.
 ///
 /// With its object an image's class loses a share of its images, which lowers its score more the
 /// fewer it has. So that no class is at a disadvantage for that, all others lose about the same
 /// share.
+pub struct LeftOut<'a> {
+    classes: Vec<Objects<'a>>,
+}
+
+impl<'a> LeftOut<'a> {
+    /// Prepares the choice. O(images * log images).
+    pub fn new(ckm: &'a Ckm) -> Self {
+        Self { classes: ckm.classes().iter().map(|class| Objects::new(&class.examples)).collect() }
+    }
+
+    /// What the scores of `example`, which is of `class`, leave out: its object, and of the other
+    /// classes objects that differ from image to image.
+    pub fn of(&self, class: ClassId, example: &Example) -> BTreeSet<ItemId> {
+        let own = &self.classes[class.index()];
+        let mut without: BTreeSet<ItemId> = own.of[&Objects::key(example)].iter().copied().collect();
+        let share = without.len() as f64 / own.images as f64;
+        for (other, _) in self.classes.iter().zip(0..).filter(|(_, c)| *c != class.0) {
+            without.extend(other.some(share, example.id));
+        }
+        without
+    }
+}
+
+/// The images of [`super::judge::judge`] with their scores without class terms.
 pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
     let examples: Vec<_> = ckm.examples().collect();
     let there: BTreeSet<ItemId> = known.iter().map(|held| held.id).collect();
     let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(|&i| !there.contains(&examples[i].1.id)).collect();
-    let classes: Vec<Objects<'_>> = ckm.classes().iter().map(|class| Objects::new(&class.examples)).collect();
+    let left_out = LeftOut::new(ckm);
     progress.begin("Judging each image without its object", chosen.len() as u64);
     let judge = |&i: &usize| -> Result<Option<HeldOut>> {
         progress.step()?;
         let (class, example) = examples[i];
-        let own = &classes[class.index()];
-        let mut without: BTreeSet<ItemId> = own.of[&Objects::key(example)].iter().copied().collect();
-        let share = without.len() as f64 / own.images as f64;
-        for (other, _) in classes.iter().zip(0..).filter(|(_, c)| *c != class.0) {
-            without.extend(other.some(share, example.id));
-        }
+        let without = left_out.of(class, example);
         let scores = ckm.scores_without_terms(&example.elements, Without::Images(&without));
         if scores.of[class.index()].is_none() {
             return Ok(None);

@@ -9,7 +9,8 @@
 //!
 //! Elements are cut from pictures, in kinds of which [`presets`] has the usual ones, or brought by
 //! the caller ([`own`]). A score is the exact sum of its elements' contributions ([`explain`]);
-//! [`confidence`] turns a lead into a probability, and [`model`] keeps a machine on disk.
+//! [`confidence`] turns a lead into a probability, [`harm`] finds training images that mislead, and
+//! [`model`] keeps a machine on disk.
 //!
 //! Beyond the paper: several kinds of elements join in one machine. The root is then a product (in
 //! max-sum: a sum) over the kinds, whose scopes are disjoint, of one maximum over decompositions
@@ -50,6 +51,7 @@ pub mod confidence;
 mod dots;
 pub mod element;
 pub mod explain;
+pub mod harm;
 pub mod held_out;
 mod index;
 pub mod judge;

@@ -172,6 +172,7 @@ fn of_commands_that_answer() {
     all.world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "grid"]).ended(0);
     all.run("suggest", "lib.tessera #3", 0);
     all.run("review", "lib.tessera", 0);
+    all.run("review", "lib.tessera --harm", 0);
     all.run("check", "lib.tessera", 0);
     all.run("export", "lib.tessera labels --to sorted --format class-folders", 0);
     all.run("generate toys", "--to toys --instances 1 --views 1 --side 32", 0);

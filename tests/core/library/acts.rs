@@ -425,7 +425,7 @@ fn what_an_act_is_refused_for_is_told_with_the_library() {
     told(&unfit, "expected a name of 1 to 200 characters as class, found empty");
     let missing = hold(&library).delete_class("cap").unwrap_err();
     assert!(matches!(missing, Error::NotFound { name: "class", .. }));
-    told(&missing, "expected the name of a class of this library as class, found `cap`, which does not exist (there is `cat`)");
+    told(&missing, "expected one of its classes as class, found `cap`, which does not exist (there is `cat`)");
     hold(&library).set_removed(&[cat], true).unwrap();
     let removed = refused(cat, class("cat"));
     assert!(matches!(removed, Error::Removed { image, .. } if image == cat.0));

@@ -3,6 +3,7 @@
 mod browse;
 pub mod label;
 mod library;
+mod mislead;
 mod models;
 mod recognise;
 mod start;

@@ -12,13 +12,16 @@ use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::bars::{Bar, bars_ui, confidence_ui};
+use crate::gui::widgets::collage::collage_ui;
 use crate::gui::widgets::pieces::{contributions_ui, pieces_ui};
 use crate::gui::widgets::{WHOLE, card_ui, chip_ui, line, main_button, nothing_ui};
+use crate::gui::without::without_ui;
+use crate::gui::words::count;
 use crate::job::JobKind;
 use crate::session::desk::view::{LeftOut, Recognition, Tile};
 
 /// The share of the page's height that the pictures may take.
-const PICTURES: f32 = 0.42;
+const PICTURES: f32 = 0.36;
 /// The height of what stands above and below the rows of the table in its card, and the least
 /// height of the rows, in points.
 const AROUND_ROWS: f32 = 70.0;
@@ -33,12 +36,44 @@ pub struct RecogniseView {
     tile: Option<String>,
     /// Whether the runner-up's contributions are shown.
     shows_runner_up: bool,
+    /// Whether the best virtual instance is shown, in place of the matches.
+    shows_collage: bool,
+    /// The piece of the collage under the pointer.
+    collage_piece: Option<usize>,
 }
 
 impl RecogniseView {
     /// Resets the page for another image.
     pub fn begin(&mut self) {
-        *self = Self::default();
+        *self = Self { shows_collage: self.shows_collage, ..Self::default() };
+    }
+
+    /// The best virtual instance. It is painted when it is first looked at.
+    fn collage_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition, highest: f32) {
+        let Some(collage) = panel.desk.recognising().collage().cloned() else {
+            if !panel.desk.jobs().is_running(&JobKind::DrawCollage) && !panel.desk.jobs().is_running(&JobKind::Recognise) {
+                panel.ask(Command::DrawCollage);
+            }
+            // As much room as it will take, so that nothing jumps.
+            let room = ui.available_width().min(2.0 * highest) * egui::vec2(1.0, 0.5);
+            ui.allocate_ui_with_layout(room, egui::Layout::left_to_right(egui::Align::Min), |ui| {
+                ui.set_min_size(room);
+                ui.spinner();
+                ui.label("Painting the pieces");
+            });
+            return;
+        };
+        let textures = [panel.pictures.piece(None), panel.pictures.collage()];
+        self.collage_piece = collage_ui(ui, recognition.size, textures, &collage, highest, self.collage_piece);
+        let words = match self.collage_piece.and_then(|i| collage.pieces.get(i)) {
+            Some(piece) => RichText::new(format!("{:+.3} by a piece of {}", piece.value, piece.name)),
+            None if collage.missing > 0 => {
+                RichText::new(format!("Pieces of {} are not painted: their files are not there.", count(collage.missing, "training image")))
+                    .weak()
+            }
+            None => RichText::new("Point at a piece to see where it comes from. Where nothing was matched the collage is blank.").weak(),
+        };
+        line(ui, words);
     }
 
     /// Pictures and table share the height of the page, so that both are seen at once.
@@ -50,9 +85,18 @@ impl RecogniseView {
             None => format!("Why {}", best.class),
         };
         card_ui(ui, &heading, |ui| {
-            let words =
-                "Numbered pieces of this image were matched with pieces of training images; those that gave the largest lead are shown.";
-            ui.label(RichText::new(words).small().weak());
+            ui.set_min_width(ui.available_width());
+            ui.horizontal(|ui| {
+                ui.selectable_value(&mut self.shows_collage, false, "Matches").on_hover_text(
+                    "Numbered pieces of this image were matched with pieces of training images; those that gave the largest lead are shown",
+                );
+                ui.selectable_value(&mut self.shows_collage, true, "Collage")
+                    .on_hover_text("The best virtual instance: pieces of training images, put together like this image");
+            });
+            if self.shows_collage {
+                self.collage_ui(ui, panel, recognition, PICTURES * height);
+                return;
+            }
             let pictures = &*panel.pictures;
             let tile = self.tile.as_ref().and_then(|name| recognition.tiles.iter().position(|tile| tile.name == *name));
             let done = pieces_ui(ui, recognition, PICTURES * height, self.piece, tile, |tile| pictures.piece(tile));
@@ -285,4 +329,7 @@ fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) {
             panel.view.look_at(id);
         }
     });
+    if let Some(id) = item {
+        without_ui(ui, panel, *id);
+    }
 }

@@ -5,6 +5,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use tessera_core::ckm::accuracy::Estimate;
 
+use super::mislead::harm_ui;
 use crate::command::Command;
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
@@ -13,6 +14,7 @@ use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
 use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
+use crate::session::search_choice::SearchChoice;
 
 /// The page has no state of its own.
 #[derive(Default)]
@@ -53,6 +55,7 @@ impl PageUi for TrainView {
                 None => {}
             }
         });
+        options_ui(ui, panel);
         ui.add_space(6.0);
         let Some((report, is_stale)) = panel.desk.recognising().report().map(|(report, stale)| (std::sync::Arc::clone(report), stale))
         else {
@@ -68,7 +71,7 @@ impl PageUi for TrainView {
         let mut show = None;
         ScrollArea::vertical().id_salt("train").auto_shrink([false, false]).show(ui, |ui| {
             if is_stale {
-                ui.colored_label(ui.visuals().warn_fg_color, "The library has changed since this was measured.");
+                ui.colored_label(ui.visuals().warn_fg_color, "The library, or what is compared, has changed since this was measured.");
             }
             card_ui(ui, "", |ui| {
                 ui.horizontal_wrapped(|ui| {
@@ -119,6 +122,8 @@ impl PageUi for TrainView {
                             show = Some(Scope::Class(class));
                         }
                     });
+                    ui.add_space(6.0);
+                    card_ui(ui, "Images that mislead", |ui| show = harm_ui(ui, panel).or(show.take()));
                 });
             });
         });
@@ -126,4 +131,18 @@ impl PageUi for TrainView {
             panel.show(scope);
         }
     }
+}
+
+/// The options of the library's recogniser.
+fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let chosen = panel.desk.recognising().search();
+    ui.horizontal_wrapped(|ui| {
+        ui.label("An image is compared with");
+        for choice in SearchChoice::ALL {
+            let (name, hover) = choice.words();
+            if ui.selectable_label(choice == chosen, name).on_hover_text(hover).clicked() && choice != chosen {
+                panel.ask(Command::ChooseSearch(choice));
+            }
+        }
+    });
 }

@@ -1,6 +1,7 @@
 //! Widgets: they know egui and plain data, but no library.
 
 pub mod bars;
+pub mod collage;
 pub mod confusion;
 pub mod grid;
 pub mod pieces;

@@ -37,7 +37,7 @@ pub fn pieces_ui(
     // The query is as high as all rows of tiles together.
     let by_width = (width - columns * gap) / (columns / rows + 1.0);
     let height = by_width.clamp(160.0, highest.clamp(160.0, 460.0));
-    let caption = 36.0;
+    let caption = 24.0;
     let side = (height - (rows - 1.0) * gap) / rows;
     let (area, _) = ui.allocate_exact_size(vec2(width, height + caption), Sense::hover());
     let query_frame = Rect::from_min_size(area.min, vec2(height, height));

@@ -111,6 +111,21 @@ pub struct Recognition {
     pub pieces: Vec<Piece>,
 }
 
+/// The scores of the recognised image without one more training image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithoutImage {
+    /// The training image.
+    pub image: ItemId,
+    /// Its name.
+    pub name: String,
+    /// Its class.
+    pub label: String,
+    /// Whether the answer left it out already.
+    pub was_left_out: bool,
+    /// Classes from the best down, with their scores without it.
+    pub scores: Vec<(String, f64)>,
+}
+
 /// Training images that were left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {

@@ -39,6 +39,8 @@ pub(in super::super) struct Drawn {
     pub(super) answer: Arc<RecognisedImage>,
     pub(super) explanations: Arc<Vec<Explanation>>,
     pub(super) state: Option<State>,
+    /// The image of the library that was recognised, if it is one.
+    pub(super) item: Option<ItemId>,
 }
 
 impl Drawn {
@@ -84,7 +86,7 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
         return Err(Error::data(Path::new(&name), "labelled images to compare it with", found, advice));
     }
     let explanations = session.explain(&model, &answer, without);
-    let drawn = Drawn { model, answer: Arc::new(answer), explanations: Arc::new(explanations), state };
+    let drawn = Drawn { model, answer: Arc::new(answer), explanations: Arc::new(explanations), state, item };
     let left_out = match without {
         Without::Nothing => LeftOut::Nothing,
         Without::Image(_) | Without::Images(_) => LeftOut::Image,

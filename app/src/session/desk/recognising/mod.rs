@@ -2,6 +2,7 @@
 //! own recogniser.
 
 mod answer;
+mod what_if;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::error::display;
 use tessera_core::eval::report::Report;
+use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
@@ -20,11 +22,15 @@ use super::context::{Context, Event};
 use super::exporting::occupied;
 use super::notices::{done, note, problem};
 use super::part::Part;
-use super::view::{Recognition, SavedModel};
+use super::view::{Recognition, SavedModel, WithoutImage};
 use crate::command::{Command, ImageQuery, Written};
 use crate::job::JobKind;
+use crate::session::collage::Collage;
 use crate::session::export::save_png;
+use crate::session::harm::{HarmReport, last_harm};
 use crate::session::models;
+use crate::session::recognise::RecognisedImage;
+use crate::session::search_choice::{SearchChoice, search_choice};
 use answer::{Answerer, Drawn};
 
 /// The last recognised image, and the model that recognised it.
@@ -34,6 +40,10 @@ pub struct Recognising {
     loaded: Option<Loaded>,
     recognition: Option<Arc<Recognition>>,
     drawn: Option<Drawn>,
+    /// The best virtual instance of the recognition, once it was painted.
+    collage: Option<Arc<Collage>>,
+    /// The recognition without one more training image, as last requested.
+    without: Option<Arc<WithoutImage>>,
     /// The image that was last requested.
     asked: Option<ImageQuery>,
     /// Whether the recognition is visible, and whether it is of an earlier state of the library.
@@ -42,6 +52,8 @@ pub struct Recognising {
     /// The models saved with the library.
     models: Vec<SavedModel>,
     report: Option<Judged>,
+    harm: Option<Arc<HarmReport>>,
+    search: SearchChoice,
     /// The last event of the library.
     last_event: Option<EventId>,
     /// Whether an evaluation was already started without a request of the user.
@@ -62,8 +74,10 @@ pub(super) struct Judged {
 
 /// Results of the jobs.
 pub(super) enum Message {
-    /// The last report and the saved models of a library that was opened.
-    Known(Option<Judged>, Vec<SavedModel>),
+    /// What a library that was opened keeps.
+    Known(Box<Known>),
+    /// Which training images are compared was chosen; the last report is of before.
+    Chosen(SearchChoice, Option<Judged>),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
     /// Why an image could not be recognised.
@@ -74,6 +88,20 @@ pub(super) enum Message {
     Models(Vec<SavedModel>),
     /// A report on the library's recogniser.
     Judged(Judged),
+    /// What each training image does to answers.
+    Harm(HarmReport),
+    /// The collage of an answer.
+    Collage(Arc<RecognisedImage>, Option<Collage>),
+    /// The scores of an answer without one more training image.
+    Without(Arc<RecognisedImage>, WithoutImage),
+}
+
+/// What a library keeps of its recogniser.
+pub(super) struct Known {
+    report: Option<Judged>,
+    harm: Option<HarmReport>,
+    search: SearchChoice,
+    models: Vec<SavedModel>,
 }
 
 impl Part for Recognising {
@@ -85,10 +113,22 @@ impl Part for Recognising {
 
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
-            Message::Known(report, models) => (self.report, self.models) = (report, models),
+            Message::Known(known) => {
+                (self.report, self.models) = (known.report, known.models);
+                (self.harm, self.search) = (known.harm.map(Arc::new), known.search);
+            }
+            Message::Chosen(search, report) => {
+                (self.search, self.report, self.harm) = (search, report, None);
+                self.recognise_again(ctx);
+            }
+            Message::Harm(harm) => self.harm = Some(Arc::new(harm)),
+            Message::Collage(answer, collage) if self.is_of(&answer) => self.collage = collage.map(Arc::new),
+            Message::Without(answer, without) if self.is_of(&answer) => self.without = Some(Arc::new(without)),
+            Message::Collage(..) | Message::Without(..) => {}
             Message::Recognised(answer) => self.recognised(*answer),
             Message::NotRecognised(words) => {
-                (self.asked, self.recognition, self.drawn) = (None, None, None);
+                (self.asked, self.recognition) = (None, None);
+                self.drop_drawn();
                 ctx.tell(problem(words));
             }
             Message::Loaded(name, model) => {
@@ -140,6 +180,54 @@ impl Recognising {
         self.report.as_ref().map(|judged| (&judged.report, judged.at != self.last_event))
     }
 
+    /// What each training image does to the answers about judged images, and whether that is stale:
+    /// the library has changed since.
+    pub fn harm(&self) -> Option<(&Arc<HarmReport>, bool)> {
+        self.harm.as_ref().map(|harm| (harm, harm.event != self.last_event))
+    }
+
+    /// Which training images the library's recogniser compares.
+    pub fn search(&self) -> SearchChoice {
+        self.search
+    }
+
+    /// The best virtual instance of the recognition as a collage, once it was painted.
+    pub fn collage(&self) -> Option<&Arc<Collage>> {
+        self.collage.as_ref()
+    }
+
+    /// The scores of the recognition without one more training image, as last requested.
+    pub fn without(&self) -> Option<&Arc<WithoutImage>> {
+        self.without.as_ref()
+    }
+
+    /// Whether an answer is the one that is shown.
+    fn is_of(&self, answer: &Arc<RecognisedImage>) -> bool {
+        self.drawn.as_ref().is_some_and(|drawn| Arc::ptr_eq(&drawn.answer, answer))
+    }
+
+    fn drop_drawn(&mut self) {
+        (self.drawn, self.collage, self.without) = (None, None, None);
+    }
+
+    /// Paints the best virtual instance of the recognition.
+    pub(super) fn draw_collage(&self, ctx: &mut Context) {
+        let Some(drawn) = self.drawn.clone() else { return };
+        ctx.job(JobKind::DrawCollage, move |session| {
+            let collage = what_if::collage(session, &drawn);
+            Ok(Message::Collage(drawn.answer, collage))
+        });
+    }
+
+    /// Scores the recognition without one more training image.
+    pub(super) fn leave_out(&self, ctx: &mut Context, image: ItemId) {
+        let Some(drawn) = self.drawn.clone() else { return ctx.tell(note("Recognise an image first")) };
+        ctx.job(JobKind::LeaveOut, move |session| {
+            let without = what_if::without(session, &drawn, image)?;
+            Ok(Message::Without(drawn.answer, without))
+        });
+    }
+
     /// Sets whether the recognition is visible: only then is it computed anew when the library
     /// changes.
     pub(super) fn watch(&mut self, ctx: &mut Context, is_watched: bool) {
@@ -152,6 +240,7 @@ impl Recognising {
     /// Recognises an image; the recognition before is no longer shown.
     pub(super) fn recognise(&mut self, ctx: &mut Context, query: ImageQuery) {
         self.recognition = None;
+        self.drop_drawn();
         self.ask(ctx, query);
     }
 
@@ -190,6 +279,7 @@ impl Recognising {
             recognition.before = Some(last.scores.clone());
         }
         self.recognition = Some(Arc::new(recognition));
+        self.drop_drawn();
         self.drawn = Some(drawn);
     }
 
@@ -236,6 +326,28 @@ pub(super) fn judge(ctx: &mut Context) {
     });
 }
 
+/// Finds what each training image does to the answers about judged images.
+pub(super) fn find_harm(ctx: &mut Context) {
+    ctx.library_job(JobKind::Harm, |session, library| {
+        let harm = session.harm(library)?;
+        // Where the library had changed, it was judged first.
+        let judged = judged(&hold(library));
+        Ok(judged
+            .map(|judged| Message::Judged(judged).into())
+            .into_iter()
+            .chain([Message::Harm(harm).into()])
+            .collect::<Vec<DeskMessage>>())
+    });
+}
+
+/// Chooses which training images the library's recogniser compares.
+pub(super) fn choose_search(ctx: &mut Context, choice: SearchChoice) {
+    ctx.with_library(move |_, library| match models::choose_search(library, choice) {
+        Ok(()) => DeskMessage::from(Message::Chosen(choice, judged(library))),
+        Err(error) => problem(error).into(),
+    });
+}
+
 /// Saves the recogniser as a model; `replaces` is whether in place of one that is there.
 pub(super) fn save_model(ctx: &mut Context, to: PathBuf, replaces: bool) {
     ctx.library_job(JobKind::SaveModel, move |session, library| {
@@ -265,10 +377,15 @@ pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
     });
 }
 
-/// The last report and the saved models of a library.
+/// What a library keeps of its recogniser.
 pub(super) fn known(library: &Library) -> Message {
-    let judged = models::last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) });
-    Message::Known(judged, saved_models(library.folder()))
+    let (harm, search) = (last_harm(library), search_choice(library));
+    Message::Known(Box::new(Known { report: judged(library), harm, search, models: saved_models(library.folder()) }))
+}
+
+/// The last report on a library's recogniser.
+fn judged(library: &Library) -> Option<Judged> {
+    models::last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) })
 }
 
 /// The models saved with a library.

@@ -1,0 +1,106 @@
+//! The training images of a library that mislead its recogniser.
+
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+use tessera_core::ckm::harm::{Harm, harm};
+use tessera_core::ckm::judge::judge;
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+use tessera_core::library::import::hold;
+use tessera_core::{Result, random};
+
+use super::Session;
+use super::models::last_report;
+use super::search_choice;
+
+/// The name under which a library keeps its last report on harm.
+const HARM: &str = "harm";
+
+/// What each training image does to the answers about judged images of other objects.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HarmReport {
+    /// The last event of the library when this was found.
+    pub event: Option<EventId>,
+    /// Images that were judged.
+    pub judged: usize,
+    /// Training images, the most harmful first.
+    pub images: Vec<HarmOfImage>,
+}
+
+/// What a training image does; as [`Harm`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HarmOfImage {
+    /// The training image.
+    pub image: ItemId,
+    /// Judged images that would be right without it.
+    pub misled: u32,
+    /// Judged images that would be wrong without it.
+    pub helped: u32,
+    /// How far right answers would be further ahead without it.
+    pub lead: f64,
+}
+
+impl HarmOfImage {
+    /// Whether more judged images would be right without it, or as many and further ahead.
+    pub fn is_harmful(&self) -> bool {
+        self.misled > self.helped || (self.misled == self.helped && self.lead > 0.0)
+    }
+}
+
+impl From<Harm> for HarmOfImage {
+    fn from(Harm { image, misled, helped, lead }: Harm) -> Self {
+        Self { image, misled, helped, lead }
+    }
+}
+
+impl HarmReport {
+    /// What a training image does; `None` if it has no part in any score.
+    pub fn of(&self, image: ItemId) -> Option<&HarmOfImage> {
+        self.images.iter().find(|harm| harm.image == image)
+    }
+}
+
+impl Session {
+    /// Finds what each training image of a library does to the answers about the images that the
+    /// recogniser is judged by, and stores it. Judges first if the library has changed since.
+    ///
+    /// # Errors
+    /// As [`Session::judge`].
+    pub fn harm(&self, library: &Mutex<Library>) -> Result<HarmReport> {
+        let known = {
+            let library = hold(library);
+            let now = library.state().last_event();
+            last_report(&library).filter(|(event, _)| *event == now).map(|(_, report)| report)
+        };
+        let known = match known {
+            Some(report) => report.raw,
+            None => self.judge(library)?.raw,
+        };
+        let (mut ckm, event) = {
+            let library = hold(library);
+            (search_choice::machine(&library)?, library.state().last_event())
+        };
+        let report = self.pool.install(|| -> Result<HarmReport> {
+            // What was judged is not scored again: this fits the terms of the classes alone.
+            let judgement = judge(&ckm, known.len(), &mut random::seeded(self.seed), known, &self.progress)?;
+            std::sync::Arc::make_mut(&mut ckm).set_terms(judgement.terms);
+            let images = harm(&ckm, &judgement.held_out, &self.progress)?;
+            Ok(HarmReport { event, judged: judgement.held_out.len(), images: images.into_iter().map(HarmOfImage::from).collect() })
+        })?;
+        // A report that cannot be stored is still returned.
+        let _ = serde_json::to_string(&report).map(|text| hold(library).keep_result(HARM, &text));
+        Ok(report)
+    }
+}
+
+/// Drops the report on harm that a library keeps: it was made by a machine that compares otherwise.
+pub(super) fn forget(library: &Library) -> Result<()> {
+    library.keep_result(HARM, "null")
+}
+
+/// The last report on harm that a library keeps; none if there is none that can be read.
+pub fn last_harm(library: &Library) -> Option<HarmReport> {
+    serde_json::from_str(&library.result(HARM).ok()??).ok()
+}

@@ -1,0 +1,179 @@
+//! Which training images mislead: what each does to the answers about images of other objects.
+//!
+//! A judged image is answered by the machine without its object (see [`super::judge`]). Leaving one
+//! more training image out can only lower the score of that image's class, and lowers it only if
+//! the image has a part in the class's winning decomposition: any other decomposition was worth no
+//! more before, and is worth no more after. So it is enough to look at the images that have a part
+//! in the scores of the right class and of the best wrong one, and to score that one class anew
+//! without each of them. The result is that of scoring everything anew without every single image.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+
+use super::compare::Queries;
+use super::element::Elements;
+use super::held_out::{HeldOut, LeftOut};
+use super::spf::{Architecture, Evidence, NO_IMAGE, Node};
+use super::{Ckm, Example, Without};
+use crate::error::Result;
+use crate::ids::{ClassId, ItemId};
+use crate::progress::Progress;
+
+/// What a training image does to the answers about judged images.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Harm {
+    /// The training image.
+    pub image: ItemId,
+    /// Judged images that are taken for a wrong class, and would be right without it.
+    pub misled: u32,
+    /// Judged images that are right, and would be taken for a wrong class without it.
+    pub helped: u32,
+    /// How far the right class would be further ahead of the best wrong one without it, summed over
+    /// the judged images, in scores divided by [`super::Scores::mass`]; negative where it helps.
+    pub lead: f64,
+}
+
+impl Harm {
+    /// By how many more judged images would be right without it.
+    pub fn net(&self) -> i64 {
+        i64::from(self.misled) - i64::from(self.helped)
+    }
+}
+
+/// What leaving one training image out takes from the score of its class.
+struct Drop {
+    image: ItemId,
+    score: f64,
+}
+
+/// What each training image does to the answers about `judged` (see [`super::judge::judge`]), most
+/// harmful first: by [`Harm::net`], then by [`Harm::lead`]. Images that have no part in any of the
+/// scores are left out. Where the machine compares a shortlist, no other image takes the place of
+/// the one that is left out. A class without any image left keeps the worth of its kernels' floors.
+/// Equal on any number of threads.
+///
+/// O(judged * (query elements * elements of two classes + images with a part in a score * images of
+/// a class * query elements)).
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn harm(ckm: &Ckm, judged: &[HeldOut], progress: &Progress) -> Result<Vec<Harm>> {
+    let examples: BTreeMap<ItemId, (ClassId, &Example)> = ckm.examples().map(|(class, example)| (example.id, (class, example))).collect();
+    let left_out = LeftOut::new(ckm);
+    progress.begin("Leaving out each training image", judged.len() as u64);
+    let of_one = |held: &HeldOut| -> Result<Vec<Harm>> {
+        progress.step()?;
+        let Some(&(class, example)) = examples.get(&held.id) else { return Ok(Vec::new()) };
+        let without = left_out.of(class, example);
+        let compared = ckm.compared(&example.elements, Without::Images(&without));
+        Ok(effects(held, |class| ckm.drops(&example.elements, class, &compared[class.index()])))
+    };
+    let effects: Vec<Vec<Harm>> = judged.par_iter().map(of_one).collect::<Result<_>>()?;
+    let mut of_image: BTreeMap<ItemId, Harm> = BTreeMap::new();
+    for effect in effects.into_iter().flatten() {
+        let sum = of_image.entry(effect.image).or_insert(Harm { image: effect.image, misled: 0, helped: 0, lead: 0.0 });
+        sum.misled += effect.misled;
+        sum.helped += effect.helped;
+        sum.lead += effect.lead;
+    }
+    let mut all: Vec<Harm> = of_image.into_values().collect();
+    all.sort_by(|a, b| b.net().cmp(&a.net()).then(b.lead.total_cmp(&a.lead)).then(a.image.cmp(&b.image)));
+    Ok(all)
+}
+
+/// What training images do to the answer about one judged image. `drops` tells what leaving each
+/// out takes from the score of a class.
+fn effects(held: &HeldOut, drops: impl Fn(ClassId) -> Vec<Drop>) -> Vec<Harm> {
+    let ranking = held.scores.ranking();
+    let others: Vec<(ClassId, f64)> = ranking.iter().copied().filter(|(class, _)| *class != held.class).collect();
+    let right = held.scores.of[held.class.index()];
+    let (Some(right), Some(&(rival, wrong))) = (right, others.first()) else { return Vec::new() };
+    let third = others.get(1).map_or(f64::NEG_INFINITY, |(_, score)| *score);
+    let (is_right, mass) = (held.predicted == held.class, held.scores.mass.max(f64::MIN_POSITIVE));
+    let of_rival = drops(rival).into_iter().map(|drop| Harm {
+        image: drop.image,
+        misled: u32::from(!is_right && right > third && right > wrong - drop.score),
+        helped: 0,
+        lead: drop.score.min(wrong - third) / mass,
+    });
+    let of_right = drops(held.class).into_iter().map(|drop| Harm {
+        image: drop.image,
+        misled: 0,
+        helped: u32::from(is_right && right - drop.score < wrong),
+        lead: -drop.score / mass,
+    });
+    of_rival.chain(of_right).collect()
+}
+
+/// What the images of one class contribute by one kind of elements.
+struct KindOfClass {
+    architecture: Architecture,
+    /// The best kernels of each compared image, in the order of their places.
+    bests: Vec<Vec<f32>>,
+    weight: f32,
+    pair_bonus: f32,
+    floor: f32,
+}
+
+impl KindOfClass {
+    /// The weighted value without the image at one place, and the places that have a part in it.
+    fn value(&self, without: Option<u32>) -> (f64, BTreeSet<u32>) {
+        let elements = self.bests.first().map_or(0, Vec::len);
+        let mut evidence = Evidence::new(elements, self.architecture.edges.len());
+        for (place, bests) in (0..).zip(&self.bests).filter(|(place, _)| Some(*place) != without) {
+            evidence.add(place, bests, &self.architecture.edges);
+        }
+        let (value, decomposition) = evidence.root(&self.architecture, self.pair_bonus, self.floor);
+        let images = self.architecture.decompositions[decomposition].iter().flat_map(|node| match *node {
+            Node::Single(j) => [evidence.single(j, self.floor).1, NO_IMAGE],
+            Node::Pair(edge) => evidence.pair(edge, &self.architecture.edges, self.pair_bonus, self.floor).1,
+        });
+        (f64::from(self.weight) * value, images.filter(|image| *image != NO_IMAGE).collect())
+    }
+}
+
+impl Ckm {
+    /// What leaving out each training image that has a part in the score of `class` takes from it,
+    /// where a query is compared with the images at `places` of the class.
+    fn drops(&self, query: &Elements, class: ClassId, places: &[usize]) -> Vec<Drop> {
+        let examples = &self.classes[class.index()].examples;
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let kinds: Vec<KindOfClass> = self
+            .options
+            .kinds
+            .iter()
+            .enumerate()
+            .map(|(k, kind)| {
+                let queries = Queries::new(&query.sets[k], kind);
+                let mut comparison = queries.comparison();
+                let bests = places.iter().map(|&place| {
+                    let mut bests = vec![0.0; queries.len()];
+                    comparison.bests(&examples[place].elements.sets[k], &mut bests);
+                    bests
+                });
+                let (bests, kernel) = (bests.collect(), kind.kernel);
+                KindOfClass {
+                    architecture: self.architecture(k, query),
+                    bests,
+                    weight: kernel.weight,
+                    pair_bonus: kernel.pair_bonus,
+                    floor: kernel.floor(),
+                }
+            })
+            .collect();
+        let with_all: Vec<(f64, BTreeSet<u32>)> = kinds.iter().map(|kind| kind.value(None)).collect();
+        let parts: BTreeSet<u32> = with_all.iter().flat_map(|(_, images)| images).copied().collect();
+        parts
+            .into_iter()
+            .map(|part| {
+                // A kind in whose value the image has no part keeps it.
+                let of_kind = kinds.iter().zip(&with_all).filter(|(_, (_, images))| images.contains(&part));
+                let score = of_kind.map(|(kind, (value, _))| value - kind.value(Some(part)).0).sum();
+                Drop { image: examples[places[part as usize]].id, score }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! What the window shows of an answer beside its pieces: the collage, the answer without one more
+//! training image, images that mislead, and the choice of what is compared.
+
+use std::path::Path;
+
+use egui_kittest::kittest::Queryable as _;
+use image::{Rgb, RgbImage};
+use tessera::command::{Command, ImageQuery};
+use tessera::gui::page::Page;
+use tessera::session::search_choice::SearchChoice;
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::UserLabel;
+
+use crate::world::World;
+
+/// Rings and squares: two classes, three objects each, four views an object.
+fn things(to: &Path) {
+    for (class, instance, view) in (0..2).flat_map(|c| (1..4).flat_map(move |i| (0..4).map(move |v| (c, i, v)))) {
+        let name = ["disc", "grid"][class];
+        let colour = Rgb([60 * instance, 90, 255 - 50 * instance]);
+        let picture = RgbImage::from_fn(96, 96, |x, y| {
+            let (dx, dy) = (x as i32 - 48 - view, y as i32 - 46);
+            let lit = match class {
+                0 => dx * dx + dy * dy < 900 && (dx * dx + dy * dy) / 90 % 2 == 0,
+                _ => dx.abs().max(dy.abs()) < 30 && (dx.div_euclid(8) + dy.div_euclid(8)) % 2 == 0,
+            };
+            if lit { colour } else { Rgb([235, 235, 220 + view as u8]) }
+        });
+        std::fs::create_dir_all(to.join(name)).unwrap();
+        picture.save(to.join(format!("{name}/{name}_{instance:02}_{view}_0_0_lt.png"))).unwrap();
+    }
+}
+
+fn image(world: &World, name: &str) -> ItemId {
+    world.state().images().find(|image| image.file_name() == name).unwrap().id
+}
+
+/// A window on the things, with one of them recognised.
+fn recognised(images: &Path) -> World {
+    things(images);
+    let mut world = World::on(images);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some());
+    world.rest();
+    let one = image(&world, "disc_02_0_0_0_lt.png");
+    world.run(Command::Recognise(ImageQuery::Item(one)));
+    world.until("it is recognised", |app| app.desk().recognising().recognition().is_some());
+    world.rest();
+    world
+}
+
+#[test]
+fn the_best_virtual_instance_is_a_collage() {
+    let images = tempfile::tempdir().unwrap();
+    let mut world = recognised(images.path());
+    assert!(world.app().desk().recognising().collage().is_none(), "it is painted when it is looked at");
+    world.press("Collage");
+    world.until("it is painted", |app| app.desk().recognising().collage().is_some());
+    world.step();
+    let collage = world.app().desk().recognising().collage().unwrap().clone();
+    let best = world.app().desk().recognising().recognition().unwrap().best.clone().unwrap();
+    assert_eq!(collage.picture.dimensions(), (96, 96));
+    assert!(collage.pieces.iter().any(|piece| piece.is_painted) && collage.missing == 0);
+    let is_there = |value: f64| best.contributions.iter().any(|c| (c.value - value).abs() < 1e-12);
+    assert!(collage.pieces.iter().all(|piece| is_there(piece.value)), "each piece adds what the table says");
+    // The middle of the disc is painted, with the colours of other discs.
+    assert_eq!(collage.picture.get_pixel(48, 46).0[3], 255);
+    world
+        .harness
+        .hover_at(world.harness.get_by_label_contains("This image, and the best virtual").rect().left_center() + egui::vec2(120.0, 0.0));
+    world.step();
+    assert!(world.shows("by a piece of disc/disc_"), "a piece tells where it comes from");
+    // Another answer has another collage.
+    let other = image(&world, "grid_01_0_0_0_lt.png");
+    world.run(Command::Recognise(ImageQuery::Item(other)));
+    let before = std::sync::Arc::as_ptr(&collage);
+    world.until("it is painted anew", |app| app.desk().recognising().collage().is_some_and(|now| std::sync::Arc::as_ptr(now) != before));
+}
+
+#[test]
+fn what_would_change_without_an_image_is_told() {
+    let images = tempfile::tempdir().unwrap();
+    let mut world = recognised(images.path());
+    let tile = world.app().desk().recognising().recognition().unwrap().tiles[0].clone();
+    world.click(&format!("Training image {}", tile.name));
+    world.click("What would change without it");
+    world.until("it is scored", |app| app.desk().recognising().without().is_some());
+    world.step();
+    let recognition = world.app().desk().recognising().recognition().unwrap().clone();
+    let without = world.app().desk().recognising().without().unwrap().clone();
+    let of = |scores: &[(String, f64)], class: &str| scores.iter().find(|(name, _)| name == class).unwrap().1;
+    assert_eq!((without.image, &without.label), (tile.item.unwrap(), &tile.label));
+    assert!(of(&without.scores, &tile.label) < of(&recognition.scores, &tile.label), "its pieces are worth something");
+    let other = recognition.scores.iter().find(|(class, _)| *class != tile.label).unwrap();
+    assert_eq!(of(&without.scores, &other.0), other.1, "another class does not change");
+    assert!(world.shows("Still disc: disc ") || world.shows("The answer would be"));
+    // The viewer tells it of any image with a label; views of the same object were left out
+    // already.
+    let same = image(&world, "disc_02_3_0_0_lt.png");
+    world.harness.state_mut().view_mut().look_at(same);
+    world.step();
+    world.click("What would change without it");
+    world.until("it is scored", |app| app.desk().recognising().without().is_some_and(|without| without.image == same));
+    world.step();
+    assert!(world.shows("Nothing would change"));
+}
+
+#[test]
+fn images_that_mislead_are_listed_and_shown() {
+    let images = tempfile::tempdir().unwrap();
+    things(images.path());
+    let mut world = World::on(images.path());
+    let wrong = image(&world, "disc_02_1_0_0_lt.png");
+    world.run(Command::Label(vec![wrong], UserLabel::Class("grid".into())));
+    world.rest();
+    world.harness.state_mut().turn_to(Page::Train);
+    world.until("it is judged", |app| app.desk().recognising().report().is_some() && !app.desk().jobs().is_busy());
+    world.click("Find images that mislead");
+    world.until("they are found", |app| app.desk().recognising().harm().is_some());
+    world.rest();
+    let (harm, is_stale) = world.app().desk().recognising().harm().map(|(harm, stale)| (harm.clone(), stale)).unwrap();
+    assert!(!is_stale && harm.images[0].image == wrong && harm.images[0].is_harmful(), "{:?}", &harm.images[..3]);
+    assert!(world.shows("Without it"));
+    world.click("disc_02_1_0_0_lt.png");
+    let view = world.harness.state_mut().view_mut();
+    assert_eq!((view.page, view.shown.list().to_vec()), (Page::Browse, vec![wrong]));
+    world.run(Command::Label(vec![wrong], UserLabel::Class("disc".into())));
+    world.until("it is told that this was before", |app| app.desk().recognising().harm().is_some_and(|(_, is_stale)| is_stale));
+}
+
+#[test]
+fn what_is_compared_is_chosen_and_stays_with_the_library() {
+    let images = tempfile::tempdir().unwrap();
+    let mut world = recognised(images.path());
+    world.harness.state_mut().turn_to(Page::Train);
+    world.step();
+    assert_eq!(world.app().desk().recognising().search(), SearchChoice::Automatic);
+    world.click("Shortlist");
+    world.until("it is chosen", |app| app.desk().recognising().search() == SearchChoice::Shortlist);
+    world.step();
+    assert!(world.shows("or what is compared, has changed since"));
+    world.run(Command::Close);
+    world.run(Command::Open(images.path().to_owned()));
+    world.until("it is open again", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
+    assert_eq!(world.app().desk().recognising().search(), SearchChoice::Shortlist);
+}
