@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use image::RgbImage;
+use serde::{Deserialize, Serialize};
+use tessera_core::ckm::Search;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
-
-use crate::session::search_choice::SearchChoice;
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -237,5 +237,40 @@ impl ExportFormat {
     /// Whether the images themselves are exported.
     pub fn is_images(self) -> bool {
         matches!(self, Self::ClassFolders | Self::ClassLinks | Self::NorbNames)
+    }
+}
+
+/// Which training images are compared with an image to be recognised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SearchChoice {
+    /// All of a small library, a shortlist of a large one.
+    #[default]
+    Automatic,
+    /// All.
+    Exact,
+    /// Of each class those most like the image as a whole.
+    Shortlist,
+}
+
+impl SearchChoice {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::Automatic, Self::Exact, Self::Shortlist];
+
+    /// Its name, and what it means in a sentence.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Automatic => ("Automatic", "Compares with all training images of a small library, with a shortlist of a large one"),
+            Self::Exact => ("All images", "Compares with all training images: exact, and slower the more there are"),
+            Self::Shortlist => ("Shortlist", "Compares with the 32 training images of each class that are most like the image as a whole"),
+        }
+    }
+
+    /// What a recogniser of so many images does.
+    pub fn search(self, images: usize) -> Search {
+        match self {
+            Self::Automatic => Search::for_images(images),
+            Self::Exact => Search::Exact,
+            Self::Shortlist => Search::SHORTLIST,
+        }
     }
 }

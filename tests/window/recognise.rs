@@ -5,9 +5,9 @@ use std::path::Path;
 
 use egui_kittest::kittest::Queryable as _;
 use image::{Rgb, RgbImage};
+use tessera::command::SearchChoice;
 use tessera::command::{Command, ImageQuery};
 use tessera::gui::page::Page;
-use tessera::session::search_choice::SearchChoice;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
 

@@ -96,7 +96,10 @@ impl Session {
 }
 
 /// Drops the report on harm that a library keeps: it was made by a machine that compares otherwise.
-pub(super) fn forget(library: &Library) -> Result<()> {
+///
+/// # Errors
+/// [`tessera_core::Error::Io`].
+pub fn forget(library: &Library) -> Result<()> {
     library.keep_result(HARM, "null")
 }
 

@@ -24,7 +24,8 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::Session;
 use super::copies::check_replaced;
 use super::library::MODEL_ENDING;
-use super::search_choice::{self, SearchChoice};
+use super::search_choice;
+use crate::command::SearchChoice;
 
 /// The name under which a library keeps its last report.
 const REPORT: &str = "report";
@@ -87,13 +88,12 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
 }
 
 /// Chooses which training images the recogniser of a library compares from now on. The last report
-/// counts as made before the choice, and one on harm is dropped.
+/// counts as made before the choice.
 ///
 /// # Errors
 /// [`Error::Io`].
 pub fn choose_search(library: &Library, choice: SearchChoice) -> Result<()> {
     search_choice::keep(library, choice)?;
-    super::harm::forget(library)?;
     let Some((_, report)) = last_report(library) else { return Ok(()) };
     let text = serde_json::to_string(&Kept { event: None, report }).unwrap_or_default();
     library.keep_result(REPORT, &text)

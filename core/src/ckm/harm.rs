@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::compare::Queries;
 use super::element::Elements;
-use super::held_out::{HeldOut, LeftOut};
+use super::held_out::{Exclusions, HeldOut};
 use super::spf::{Architecture, Evidence, NO_IMAGE, Node};
 use super::{Ckm, Example, Without};
 use crate::error::Result;
@@ -60,7 +60,7 @@ struct Drop {
 /// [`crate::Error::Cancelled`].
 pub fn harm(ckm: &Ckm, judged: &[HeldOut], progress: &Progress) -> Result<Vec<Harm>> {
     let examples: BTreeMap<ItemId, (ClassId, &Example)> = ckm.examples().map(|(class, example)| (example.id, (class, example))).collect();
-    let left_out = LeftOut::new(ckm);
+    let left_out = Exclusions::new(ckm);
     progress.begin("Leaving out each training image", judged.len() as u64);
     let of_one = |held: &HeldOut| -> Result<Vec<Harm>> {
         progress.step()?;

@@ -75,11 +75,11 @@ impl<'a> Objects<'a> {
 /// With its object an image's class loses a share of its images, which lowers its score more the
 /// fewer it has. So that no class is at a disadvantage for that, all others lose about the same
 /// share.
-pub struct LeftOut<'a> {
+pub struct Exclusions<'a> {
     classes: Vec<Objects<'a>>,
 }
 
-impl<'a> LeftOut<'a> {
+impl<'a> Exclusions<'a> {
     /// Prepares the choice. O(images * log images).
     pub fn new(ckm: &'a Ckm) -> Self {
         Self { classes: ckm.classes().iter().map(|class| Objects::new(&class.examples)).collect() }
@@ -103,7 +103,7 @@ pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOu
     let examples: Vec<_> = ckm.examples().collect();
     let there: BTreeSet<ItemId> = known.iter().map(|held| held.id).collect();
     let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(|&i| !there.contains(&examples[i].1.id)).collect();
-    let left_out = LeftOut::new(ckm);
+    let left_out = Exclusions::new(ckm);
     progress.begin("Judging each image without its object", chosen.len() as u64);
     let judge = |&i: &usize| -> Result<Option<HeldOut>> {
         progress.step()?;

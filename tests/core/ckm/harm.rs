@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tessera_core::ckm::Without;
 use tessera_core::ckm::harm::harm;
-use tessera_core::ckm::held_out::LeftOut;
+use tessera_core::ckm::held_out::Exclusions;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ids::ItemId;
@@ -22,7 +22,7 @@ fn harm_is_what_leaving_out_each_image_changes() {
         let found = harm(&ckm, &judged, &Progress::default()).unwrap();
         assert!(found.windows(2).all(|two| (two[0].net(), two[0].lead) >= (two[1].net(), two[1].lead)));
         let found: BTreeMap<ItemId, _> = found.into_iter().map(|harm| (harm.image, harm)).collect();
-        let left_out = LeftOut::new(&ckm);
+        let left_out = Exclusions::new(&ckm);
         let classes: BTreeMap<ItemId, _> = ckm.examples().map(|(class, example)| (example.id, (class, example))).collect();
         for image in classes.keys() {
             let (mut counts, mut lead) = ((0, 0), 0.0);

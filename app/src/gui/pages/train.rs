@@ -7,6 +7,7 @@ use tessera_core::ckm::accuracy::Estimate;
 
 use super::mislead::harm_ui;
 use crate::command::Command;
+use crate::command::SearchChoice;
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
@@ -14,7 +15,6 @@ use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
 use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
-use crate::session::search_choice::SearchChoice;
 
 /// The page has no state of its own.
 #[derive(Default)]

@@ -23,14 +23,15 @@ use super::exporting::occupied;
 use super::notices::{done, note, problem};
 use super::part::Part;
 use super::view::{Recognition, SavedModel, WithoutImage};
+use crate::command::SearchChoice;
 use crate::command::{Command, ImageQuery, Written};
 use crate::job::JobKind;
 use crate::session::collage::Collage;
 use crate::session::export::save_png;
-use crate::session::harm::{HarmReport, last_harm};
+use crate::session::harm::{self, HarmReport, last_harm};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
-use crate::session::search_choice::{SearchChoice, search_choice};
+use crate::session::search_choice::search_choice;
 use answer::{Answerer, Drawn};
 
 /// The last recognised image, and the model that recognised it.
@@ -342,7 +343,7 @@ pub(super) fn find_harm(ctx: &mut Context) {
 
 /// Chooses which training images the library's recogniser compares.
 pub(super) fn choose_search(ctx: &mut Context, choice: SearchChoice) {
-    ctx.with_library(move |_, library| match models::choose_search(library, choice) {
+    ctx.with_library(move |_, library| match models::choose_search(library, choice).and_then(|()| harm::forget(library)) {
         Ok(()) => DeskMessage::from(Message::Chosen(choice, judged(library))),
         Err(error) => problem(error).into(),
     });
