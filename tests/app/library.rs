@@ -195,7 +195,7 @@ fn exports_are_written_in_every_form() {
         let done = world.run(&arguments).ended(0).object();
         assert!(done["written"] == written && world.at(&to).exists(), "{to}: {done}");
         if !matches!(format, Some("class-folders" | "norb-names")) {
-            world.run(arguments.iter().chain(&["--force"])).ended(0);
+            world.run(&arguments).ended(0);
             let other = world.file("other", b"path to nowhere\n");
             arguments[4] = "other";
             if format != Some("sidecar") && what != "model" {

@@ -122,7 +122,7 @@ fn done(before: &BTreeMap<u64, String>, life: &Labelled, found: &BTreeMap<u64, S
 
 /// The labels of all images by their numbers.
 fn labels(world: &World) -> BTreeMap<u64, String> {
-    world.run(["export", "lib.tessera", "labels", "--to", "labels.jsonl", "--format", "jsonl", "--force"]).ended(0);
+    world.run(["export", "lib.tessera", "labels", "--to", "labels.jsonl", "--format", "jsonl"]).ended(0);
     let text = fs::read_to_string(world.at("labels.jsonl")).unwrap();
     let paths: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let library = tessera::session::Session::new(1, 0).unwrap().open_library(&world.at("lib.tessera")).unwrap();

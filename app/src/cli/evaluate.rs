@@ -74,7 +74,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         out.answer(|| json!({"options": text}), || text.clone());
         return Ok(Done::Whole);
     }
-    let search = search(arguments.build.searching)?.unwrap_or_default();
+    let search = search(arguments.build.searching)?;
     let terms = match arguments.class_terms {
         args::Terms::Fitted => Terms::Fitted,
         args::Terms::None => Terms::None,

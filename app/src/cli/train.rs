@@ -31,7 +31,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
     let options = options(session, &arguments.build)?;
-    let search = search(arguments.build.searching)?.unwrap_or_default();
+    let search = search(arguments.build.searching)?;
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
     let options = TrainOptions { search, weights: learn_options(&arguments.build), ..TrainOptions::of(options) };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;

@@ -123,7 +123,7 @@ impl Session {
 
     fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &TrainOptions, terms: Terms) -> Result<Learned> {
         let mut learned = recognition::learn(data, keep, &options.ckm, &*self.decoder, &self.progress)?;
-        learned.ckm.set_search_watched(options.search, &self.progress)?;
+        learned.ckm.set_search_watched(options.search.unwrap_or_default(), &self.progress)?;
         if terms == Terms::Fitted {
             let judgement = judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
             learned.ckm.set_terms(judgement.terms);

@@ -38,8 +38,9 @@ pub enum Terms {
 pub struct TrainOptions {
     /// The options of the machine.
     pub ckm: CkmOptions,
-    /// Which training images it compares.
-    pub search: Search,
+    /// Which training images it compares; `None` leaves it to their number. Experiments then
+    /// compare all.
+    pub search: Option<Search>,
     /// Whether classes get terms.
     pub terms: Terms,
     /// How weights are learned; `None` leaves them uniform.
@@ -47,9 +48,9 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
-    /// All training images are compared, classes get terms, weights are uniform.
+    /// Classes get terms, weights are uniform.
     pub fn of(ckm: CkmOptions) -> Self {
-        Self { ckm, search: Search::Exact, terms: Terms::Fitted, weights: None }
+        Self { ckm, search: None, terms: Terms::Fitted, weights: None }
     }
 }
 
@@ -82,7 +83,8 @@ impl Session {
             let learned = recognition::learn(&data, |_| true, &options.ckm, &*self.decoder, &self.progress)?;
             let train_ms_per_image = learned.ms_per_image();
             let Learned { mut ckm, failed, featureless, .. } = learned;
-            ckm.set_search_watched(options.search, &self.progress)?;
+            let search = options.search.unwrap_or_else(|| Search::for_images(ckm.examples().count()));
+            ckm.set_search_watched(search, &self.progress)?;
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
             let metrics = Metrics { objects_unknown, ..Metrics::default() };

@@ -58,7 +58,7 @@ impl Search {
 }
 
 /// Training images that are all compared if nobody says otherwise.
-const EXACT_UP_TO: usize = 2000;
+const EXACT_UP_TO: usize = 5000;
 
 impl Ckm {
     /// What queries are compared with.
