@@ -198,7 +198,8 @@ pub(super) enum Search {
 /// What an image is compared with, and how much of it.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Searching {
-    /// What an image is compared with [default: all; a shortlist in models of more than 5,000 images]
+    /// What an image is compared with [default: all; a shortlist in models of more than 5,000
+    /// images]
     #[arg(long, value_enum)]
     pub(super) search: Option<Search>,
     /// Images of each class on the shortlist [default: 32]
