@@ -135,7 +135,7 @@ fn images_that_mislead_are_listed() {
     assert!(first["path"].as_str().unwrap().ends_with(wrong) && first["label"] == "grid", "{found}");
     assert!(first["misled"].as_u64() >= first["helped"].as_u64() && first["lead"].as_f64() > Some(0.0), "{found}");
     let words = world.run(["review", "lib.tessera", "--harm", "-k", "1"]).ended(0).stdout;
-    assert!(words.starts_with("grid: without it ") && words.contains(" mislead; judged by "), "{words}");
+    assert!(words.starts_with("grid: without it ") && words.contains(" do more harm than good; judged by "), "{words}");
 }
 
 #[test]

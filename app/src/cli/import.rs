@@ -20,7 +20,7 @@ use crate::session::import::{allow_forgotten, take_table};
 use crate::session::library::{ENDING, Target, what_is};
 
 /// Names that are printed one by one; the rest are counted.
-const TOLD: usize = 20;
+const TOLD: usize = 5;
 
 /// The totals of an import, up to an error if there was one.
 #[derive(Default)]

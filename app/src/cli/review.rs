@@ -88,12 +88,13 @@ fn harm(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
                 let line = |harm: &&HarmOfImage| {
                     let path = path(harm.image).map(|path| display(&path)).unwrap_or_default();
                     let (label, HarmOfImage { misled, helped, .. }) = (label(harm.image).unwrap_or_default(), harm);
-                    format!(
-                        "{label}: without it {misled} more would be right, {helped} fewer, leads {:+.3}  #{} {path}",
-                        harm.lead, harm.image.0
-                    )
+                    let change = match (misled, helped) {
+                        (0, 0) => format!("right answers would be {:.3} further ahead", harm.lead),
+                        _ => format!("{misled} more would be right, {helped} fewer, leads {:+.3}", harm.lead),
+                    };
+                    format!("{label}: without it {change}  #{} {path}", harm.image.0)
                 };
-                let last = format!("{} of {} mislead", harmful.len(), count(report.images.len(), "image"));
+                let last = format!("{} of {} do more harm than good", harmful.len(), count(report.images.len(), "image"));
                 let lines = shown.iter().map(line).chain([format!("{last}; judged by {}", count(report.judged, "image"))]);
                 lines.collect::<Vec<_>>().join("\n")
             },
