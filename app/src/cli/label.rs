@@ -29,11 +29,12 @@ impl New {
         }
     }
 
-    fn in_words(&self) -> String {
-        match self {
-            Self::No => String::new(),
-            Self::Yes(None) => " (new class)".into(),
-            Self::Yes(Some(near)) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
+    /// `near` finds a class that is written nearly so, where none differs in case alone.
+    fn in_words(&self, near: impl FnOnce() -> Option<String>) -> String {
+        let Self::Yes(alike) = self else { return String::new() };
+        match alike.clone().or_else(near) {
+            None => " (new class)".into(),
+            Some(near) => format!(" (new class; there is also `{}`)", display(near.as_ref())),
         }
     }
 
@@ -91,13 +92,10 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
         }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
         let new = New::of(library, &label);
-        // Comparing spellings takes time that many lines do not have.
-        let near = arguments.class.as_deref().and_then(|class| library.state().class_near(class.trim())).map(str::to_owned);
         let event = library.label(&images, &label)?;
-        let aside = match &new {
-            New::Yes(None) => New::Yes(near).in_words(),
-            _ => new.in_words(),
-        };
+        // Comparing spellings takes time that many lines do not have.
+        let near = || arguments.class.as_deref().and_then(|class| library.state().class_near(class.trim())).map(str::to_owned);
+        let aside = new.in_words(near);
         tell_with(librarian, library, event, &aside, new.in_json());
         Ok(Done::Whole)
     })

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
+use tessera_core::ckm::harm::Harm;
 use tessera_core::error::display;
 use tessera_core::library::import::hold;
 use tessera_core::library::suggest::Doubt;
@@ -11,7 +12,6 @@ use super::librarian::{Librarian, count};
 use super::library_args::Review;
 use super::suggest::{agreeing, votes};
 use super::{AlreadyPrinted, Done};
-use crate::session::harm::HarmOfImage;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
     if arguments.harm {
@@ -74,20 +74,20 @@ fn harm(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
         let state = library.state();
         let path = |image| state.image(image).and_then(|image| state.path_of(image));
         let label = |image| state.image(image).and_then(|image| image.label());
-        let harmful: Vec<&HarmOfImage> = report.images.iter().filter(|harm| harm.is_harmful()).collect();
+        let harmful: Vec<&Harm> = report.images.iter().filter(|harm| harm.is_harmful()).collect();
         let shown = &harmful[..harmful.len().min(arguments.k)];
         out.answer(
             || {
-                let of_image = |harm: &&HarmOfImage| {
+                let of_image = |harm: &&Harm| {
                     json!({"image": harm.image.0, "path": path(harm.image).map(|path| path.to_string_lossy().into_owned()),
                         "label": label(harm.image), "misled": harm.misled, "helped": harm.helped, "lead": harm.lead})
                 };
                 json!({"judged": report.judged, "harmful": shown.iter().map(of_image).collect::<Vec<_>>()})
             },
             || {
-                let line = |harm: &&HarmOfImage| {
+                let line = |harm: &&Harm| {
                     let path = path(harm.image).map(|path| display(&path)).unwrap_or_default();
-                    let (label, HarmOfImage { misled, helped, .. }) = (label(harm.image).unwrap_or_default(), harm);
+                    let (label, Harm { misled, helped, .. }) = (label(harm.image).unwrap_or_default(), harm);
                     let change = match (misled, helped) {
                         (0, 0) => format!("right answers would be {:.3} further ahead", harm.lead),
                         _ => format!("{misled} more would be right, {helped} fewer, leads {:+.3}", harm.lead),

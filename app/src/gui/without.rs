@@ -2,6 +2,7 @@
 //! the images that the recogniser was judged by.
 
 use egui::{RichText, Ui};
+use tessera_core::ckm::harm::Harm;
 use tessera_core::ids::ItemId;
 
 use super::panel::Panel;
@@ -9,7 +10,6 @@ use super::words::count;
 use crate::command::Command;
 use crate::job::JobKind;
 use crate::session::desk::view::{Recognition, WithoutImage};
-use crate::session::harm::HarmOfImage;
 
 /// Offers to leave a training image out, and shows what came of it.
 pub(super) fn without_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
@@ -40,7 +40,7 @@ pub(super) fn without_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
 
 /// What a training image does to the images that the recogniser was judged by. A lead is a score's
 /// share of what elements that are all the same would give, summed over the judged images.
-pub(super) fn in_words(harm: &HarmOfImage, judged: usize) -> String {
+pub(super) fn in_words(harm: &Harm, judged: usize) -> String {
     let moved = match harm.lead {
         lead if lead > 0.0 => format!("right answers lead by {lead:.3} more"),
         lead => format!("right answers lead by {:.3} less", lead.abs()),

@@ -103,7 +103,7 @@ impl Session {
                     check_objects(&learned.ckm)?;
                     weigh(&mut learned)?;
                     let tested = match &weights {
-                        Some((report, _)) => judged_in_folds(&learned.ckm, judged(&report.judgement, options.terms))?,
+                        Some((report, _)) => tested(&learned.ckm, judged(&report.judgement, options.terms))?,
                         None => self.leave_object_out(&learned.ckm, limit, terms)?,
                     };
                     (learned, tested, data.skipped)
@@ -136,24 +136,18 @@ impl Session {
     }
 
     fn leave_object_out(&self, ckm: &Ckm, limit: usize, terms: Terms) -> Result<RecognitionScores> {
-        let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
         let start = std::time::Instant::now();
         let judgement = judge(ckm, limit, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
-        for judged in if terms == Terms::Fitted { judgement.held_out } else { judgement.raw } {
-            tested.count(&ckm.classes()[judged.class.index()].name, &ckm.classes()[judged.predicted.index()].name);
-        }
+        let mut tested = tested(ckm, judged(&judgement, terms))?;
         tested.time = start.elapsed();
-        if tested.n() == 0 {
-            return Err(nothing_to_test("--data", "a folder in which no image is left to test".into()));
-        }
         Ok(tested)
     }
 }
 
-/// The images that [`tessera_core::ckm::weights::learn`] judged, each by weights learned without
-/// the objects of its fold: leaving an object out of the whole machine would leave weights in that
-/// were learned from it.
-fn judged_in_folds(ckm: &Ckm, judged: &[HeldOut]) -> Result<RecognitionScores> {
+/// What images came to that were judged without their objects. With learned weights they are those
+/// of folds: leaving an object out of the whole machine would leave weights in that were learned
+/// from it.
+fn tested(ckm: &Ckm, judged: &[HeldOut]) -> Result<RecognitionScores> {
     let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
     for image in judged {
         tested.count(&ckm.classes()[image.class.index()].name, &ckm.classes()[image.predicted.index()].name);

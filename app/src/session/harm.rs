@@ -26,38 +26,12 @@ pub struct HarmReport {
     /// Images that were judged.
     pub judged: usize,
     /// Training images, the most harmful first.
-    pub images: Vec<HarmOfImage>,
-}
-
-/// What a training image does; as [`Harm`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HarmOfImage {
-    /// The training image.
-    pub image: ItemId,
-    /// Judged images that would be right without it.
-    pub misled: u32,
-    /// Judged images that would be wrong without it.
-    pub helped: u32,
-    /// How far right answers would be further ahead without it.
-    pub lead: f64,
-}
-
-impl HarmOfImage {
-    /// Whether more judged images would be right without it, or as many and further ahead.
-    pub fn is_harmful(&self) -> bool {
-        self.misled > self.helped || (self.misled == self.helped && self.lead > 0.0)
-    }
-}
-
-impl From<Harm> for HarmOfImage {
-    fn from(Harm { image, misled, helped, lead }: Harm) -> Self {
-        Self { image, misled, helped, lead }
-    }
+    pub images: Vec<Harm>,
 }
 
 impl HarmReport {
     /// What a training image does; `None` if it has no part in any score.
-    pub fn of(&self, image: ItemId) -> Option<&HarmOfImage> {
+    pub fn of(&self, image: ItemId) -> Option<&Harm> {
         self.images.iter().find(|harm| harm.image == image)
     }
 }
@@ -87,7 +61,7 @@ impl Session {
             let judgement = judge(&ckm, known.len(), &mut random::seeded(self.seed), known, &self.progress)?;
             std::sync::Arc::make_mut(&mut ckm).set_terms(judgement.terms);
             let images = harm(&ckm, &judgement.held_out, &self.progress)?;
-            Ok(HarmReport { event, judged: judgement.held_out.len(), images: images.into_iter().map(HarmOfImage::from).collect() })
+            Ok(HarmReport { event, judged: judgement.held_out.len(), images })
         })?;
         // A report that cannot be stored is still returned.
         let _ = serde_json::to_string(&report).map(|text| hold(library).keep_result(HARM, &text));

@@ -23,7 +23,7 @@ pub fn search_choice(library: &Library) -> SearchChoice {
 /// # Errors
 /// [`tessera_core::Error::Io`].
 pub(super) fn keep(library: &Library, choice: SearchChoice) -> Result<()> {
-    library.keep_result(CHOICE, &format!("\"{choice:?}\""))
+    library.keep_result(CHOICE, &serde_json::to_string(&choice).unwrap_or_default())
 }
 
 /// The machine of a library, which compares as was chosen. It has no class terms.

@@ -93,14 +93,8 @@ impl Session {
             let weights = match &options.weights {
                 Some(learning) => Some(self.learn_weights_of(&mut recogniser, learning, options.terms)?),
                 None => {
-                    let ckm = Arc::make_mut(&mut recogniser.ckm);
-                    let judgement = judge(ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
-                    let judged = &judgement.held_out;
-                    recogniser.calibration = Calibration::fit(judged);
-                    recogniser.metrics = Metrics::new(Accuracy::of(ckm, judged).as_ref(), judged.len(), objects_unknown);
-                    if options.terms == Terms::Fitted {
-                        ckm.set_terms(judgement.terms);
-                    }
+                    let judgement = judge(&recogniser.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+                    take_in(&mut recogniser, &judgement, options.terms);
                     None
                 }
             };
@@ -115,12 +109,8 @@ impl Session {
     /// # Errors
     /// As [`weights::learn`].
     pub fn learn_weights_of(&self, recogniser: &mut RecogniserModel, options: &LearnOptions, terms: Terms) -> Result<(LearnReport, f64)> {
-        let ckm = Arc::make_mut(&mut recogniser.ckm);
-        let (report, ms) = self.learn_weights(ckm, options)?;
-        let judged = judged(&report.judgement, terms);
-        recogniser.calibration = Calibration::fit(judged);
-        recogniser.metrics = Metrics::new(Accuracy::of(ckm, judged).as_ref(), judged.len(), recogniser.metrics.objects_unknown);
-        ckm.set_terms(if terms == Terms::Fitted { report.judgement.terms.clone() } else { ClassTerms::default() });
+        let (report, ms) = self.learn_weights(Arc::make_mut(&mut recogniser.ckm), options)?;
+        take_in(recogniser, &report.judgement, terms);
         Ok((report, ms))
     }
 
@@ -136,6 +126,17 @@ impl Session {
             Ok((report, start.elapsed().as_secs_f64() * 1e3 / ckm.examples().count().max(1) as f64))
         })
     }
+}
+
+/// Gives a recogniser the accuracy, the curve of its confidence and, if wanted, the class terms
+/// that a judgement found.
+fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms) {
+    let judged = judged(judgement, terms);
+    let accuracy = Accuracy::of(&recogniser.ckm, judged);
+    recogniser.calibration = Calibration::fit(judged);
+    recogniser.metrics = Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown);
+    let terms = if terms == Terms::Fitted { judgement.terms.clone() } else { ClassTerms::default() };
+    Arc::make_mut(&mut recogniser.ckm).set_terms(terms);
 }
 
 /// The judged images, with class terms if these are wanted.

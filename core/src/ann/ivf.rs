@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::kmeans::{assign, kmeans, least};
+use super::kmeans::{assign, kmeans};
 use super::rows::{LANES, Rows};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::linalg::single::least;
 use crate::nearest::{Cost, Distance as _, Dynamic, Filter, Growth, Metric, NeighborIndex, Neighbors, TopK, taken};
 use crate::random;
 

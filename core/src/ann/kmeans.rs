@@ -3,22 +3,12 @@
 use rand::seq::index::sample;
 use rayon::prelude::*;
 
-use super::rows::{LANES, Rows};
+use super::rows::Rows;
+use crate::linalg::single::least;
 use crate::random::Rng;
 
 /// Rows that one parallel task assigns.
 const TASK: usize = 1024;
-
-/// The place of the least value, of equals the first.
-pub(super) fn least(values: &[[f32; LANES]], n: usize) -> usize {
-    let mut best = (f32::INFINITY, 0);
-    for (i, value) in values.as_flattened()[..n].iter().enumerate() {
-        if *value < best.0 {
-            best = (*value, i);
-        }
-    }
-    best.1
-}
 
 /// For each row of a row-major matrix the nearest centre, of equals the first, on all threads.
 /// O(rows * centres * dimension).

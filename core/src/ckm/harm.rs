@@ -10,10 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::compare::Queries;
 use super::element::Elements;
 use super::held_out::{Exclusions, HeldOut};
+use super::kernel::LeafKernel;
 use super::spf::{Architecture, Evidence, NO_IMAGE, Node};
 use super::{Ckm, Example, Without};
 use crate::error::Result;
@@ -21,7 +23,7 @@ use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
 
 /// What a training image does to the answers about judged images.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Harm {
     /// The training image.
     pub image: ItemId,
@@ -35,6 +37,11 @@ pub struct Harm {
 }
 
 impl Harm {
+    /// Whether more judged images would be right without it, or as many and further ahead.
+    pub fn is_harmful(&self) -> bool {
+        self.net() > 0 || (self.net() == 0 && self.lead > 0.0)
+    }
+
     /// By how many more judged images would be right without it.
     pub fn net(&self) -> i64 {
         i64::from(self.misled) - i64::from(self.helped)
@@ -111,9 +118,7 @@ struct KindOfClass {
     architecture: Architecture,
     /// The best kernels of each compared image, in the order of their places.
     bests: Vec<Vec<f32>>,
-    weight: f32,
-    pair_bonus: f32,
-    floor: f32,
+    kernel: LeafKernel,
 }
 
 impl KindOfClass {
@@ -124,12 +129,13 @@ impl KindOfClass {
         for (place, bests) in (0..).zip(&self.bests).filter(|(place, _)| Some(*place) != without) {
             evidence.add(place, bests, &self.architecture.edges);
         }
-        let (value, decomposition) = evidence.root(&self.architecture, self.pair_bonus, self.floor);
+        let (pair_bonus, floor) = (self.kernel.pair_bonus, self.kernel.floor());
+        let (value, decomposition) = evidence.root(&self.architecture, pair_bonus, floor);
         let images = self.architecture.decompositions[decomposition].iter().flat_map(|node| match *node {
-            Node::Single(j) => [evidence.single(j, self.floor).1, NO_IMAGE],
-            Node::Pair(edge) => evidence.pair(edge, &self.architecture.edges, self.pair_bonus, self.floor).1,
+            Node::Single(j) => [evidence.single(j, floor).1, NO_IMAGE],
+            Node::Pair(edge) => evidence.pair(edge, &self.architecture.edges, pair_bonus, floor).1,
         });
-        (f64::from(self.weight) * value, images.filter(|image| *image != NO_IMAGE).collect())
+        (f64::from(self.kernel.weight) * value, images.filter(|image| *image != NO_IMAGE).collect())
     }
 }
 
@@ -154,14 +160,7 @@ impl Ckm {
                     comparison.bests(&examples[place].elements.sets[k], &mut bests);
                     bests
                 });
-                let (bests, kernel) = (bests.collect(), kind.kernel);
-                KindOfClass {
-                    architecture: self.architecture(k, query),
-                    bests,
-                    weight: kernel.weight,
-                    pair_bonus: kernel.pair_bonus,
-                    floor: kernel.floor(),
-                }
+                KindOfClass { architecture: self.architecture(k, query), bests: bests.collect(), kernel: kind.kernel }
             })
             .collect();
         let with_all: Vec<(f64, BTreeSet<u32>)> = kinds.iter().map(|kind| kind.value(None)).collect();

@@ -125,7 +125,8 @@ pub enum Without<'a> {
 }
 
 impl Without<'_> {
-    fn leaves_out(&self, example: &Example) -> bool {
+    /// Whether a training image is left out.
+    pub fn leaves_out(&self, example: &Example) -> bool {
         match self {
             Self::Nothing => false,
             Self::Image(id) => example.id == *id,

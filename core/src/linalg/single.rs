@@ -73,3 +73,15 @@ pub fn add_scaled(to: &mut [f32], factor: f32, x: &[f32]) {
 pub fn norm(x: &[f32]) -> f32 {
     dot(x, x).sqrt()
 }
+
+/// The place of the least of the first `n` values, which lie block by block; of equals the first,
+/// and 0 where there is none below infinity. O(n).
+pub fn least<const LANES: usize>(values: &[[f32; LANES]], n: usize) -> usize {
+    let mut best = (f32::INFINITY, 0);
+    for (i, value) in values.as_flattened()[..n].iter().enumerate() {
+        if *value < best.0 {
+            best = (*value, i);
+        }
+    }
+    best.1
+}

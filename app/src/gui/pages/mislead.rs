@@ -1,6 +1,7 @@
 //! The training images that mislead the recogniser, listed on the page of training.
 
 use egui::{RichText, ScrollArea, Ui, vec2};
+use tessera_core::ckm::harm::Harm;
 
 use crate::command::Command;
 use crate::gui::listing::Scope;
@@ -9,7 +10,6 @@ use crate::gui::widgets::{WHOLE, chip_ui, fitted, main_button};
 use crate::gui::without::in_words;
 use crate::gui::words::count;
 use crate::job::JobKind;
-use crate::session::harm::HarmOfImage;
 
 /// Images listed at most.
 const LISTED: usize = 30;
@@ -42,8 +42,8 @@ pub(super) fn harm_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Scope> {
     if is_stale {
         ui.colored_label(ui.visuals().warn_fg_color, "The library has changed since these were found.");
     }
-    let is_there = |harm: &&HarmOfImage| panel.label_of(harm.image).is_some();
-    let harmful: Vec<HarmOfImage> = harm.images.iter().filter(|harm| harm.is_harmful()).filter(is_there).take(LISTED).copied().collect();
+    let is_there = |harm: &&Harm| panel.label_of(harm.image).is_some();
+    let harmful: Vec<Harm> = harm.images.iter().filter(|harm| harm.is_harmful()).filter(is_there).take(LISTED).copied().collect();
     if harmful.is_empty() {
         ui.label(format!("None: without no single image more of {} would be right.", count(harm.judged, "judged image")));
         return None;
@@ -64,7 +64,7 @@ pub(super) fn harm_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Scope> {
 }
 
 /// A training image and its harm. Returns whether it was pressed.
-fn row_ui(ui: &mut Ui, panel: &mut Panel<'_>, of: &HarmOfImage, judged: usize) -> bool {
+fn row_ui(ui: &mut Ui, panel: &mut Panel<'_>, of: &Harm, judged: usize) -> bool {
     let Some(image) = panel.state().and_then(|state| state.image(of.image).cloned()) else { return false };
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(SIDE, SIDE), egui::Sense::hover());

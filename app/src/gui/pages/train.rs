@@ -6,8 +6,7 @@ use egui::{RichText, ScrollArea, Ui};
 use tessera_core::ckm::accuracy::Estimate;
 
 use super::mislead::harm_ui;
-use crate::command::Command;
-use crate::command::SearchChoice;
+use crate::command::{Command, SearchChoice};
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;

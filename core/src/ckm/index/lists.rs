@@ -17,6 +17,7 @@ use super::probe::{Measure, Probe};
 use crate::hamming::LANES;
 use crate::hash::hash64;
 use crate::ids::ItemId;
+use crate::linalg::single::least;
 
 /// What one element in so many is a centre of, at least, as a power of two.
 const LEAST: u32 = 6;
@@ -78,17 +79,6 @@ fn centres(example: &Example, kind: usize, level: u32) -> Vec<Key> {
     let key = |element: u32| (hash64(&[example.id.0.to_le_bytes(), element.to_le_bytes()].concat()), example.id, element);
     let n = example.elements.sets[kind].len() as u32;
     (0..n).map(key).filter(|key| key.0.trailing_zeros() >= level).collect()
-}
-
-/// The place of the least value, of equals the first.
-fn least(values: &[[f32; LANES]], n: usize) -> usize {
-    let mut best = (f32::INFINITY, 0);
-    for (i, value) in values.as_flattened()[..n].iter().enumerate() {
-        if *value < best.0 {
-            best = (*value, i);
-        }
-    }
-    best.1
 }
 
 impl Lists {

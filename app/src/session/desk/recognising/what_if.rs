@@ -25,23 +25,18 @@ pub(super) fn collage(session: &Session, drawn: &Drawn) -> Option<Collage> {
 pub(super) fn without(session: &Session, drawn: &Drawn, image: ItemId) -> Result<WithoutImage> {
     let ckm = &drawn.model.ckm;
     let own = drawn.item.and_then(|id| ckm.examples().find(|(_, example)| example.id == id)).map(|(_, example)| example);
-    let is_left_out = |id: ItemId, group: Option<&str>| match own.map(|own| own.without_itself()) {
-        Some(Without::Group(left_out)) => group == Some(left_out),
-        Some(Without::Image(left_out)) => id == left_out,
-        _ => false,
-    };
+    let already = own.map_or(Without::Nothing, |own| own.without_itself());
     let Some((class, example)) = ckm.examples().find(|(_, example)| example.id == image) else {
         return Err(Error::value("image", "a training image", format!("#{}, which is none", image.0)));
     };
-    let left_out: BTreeSet<ItemId> =
-        ckm.examples().filter(|(_, e)| e.id == image || is_left_out(e.id, e.group.as_deref())).map(|(_, e)| e.id).collect();
+    let left_out: BTreeSet<ItemId> = ckm.examples().filter(|(_, e)| e.id == image || already.leaves_out(e)).map(|(_, e)| e.id).collect();
     let name = |class: tessera_core::ids::ClassId| ckm.classes()[class.index()].name.clone();
     let ranking = session.on_threads(|| ckm.scores(&drawn.answer.elements, Without::Images(&left_out))).ranking();
     Ok(WithoutImage {
         image,
         name: example.name.clone(),
         label: name(class),
-        was_left_out: is_left_out(image, example.group.as_deref()),
+        was_left_out: already.leaves_out(example),
         scores: ranking.into_iter().map(|(class, score)| (name(class), score)).collect(),
     })
 }
