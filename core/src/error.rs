@@ -191,6 +191,12 @@ pub fn display(path: &Path) -> String {
     path.to_string_lossy().chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
 }
 
+/// The name of a file or folder for people, without the folder it lies in; a path without a name is
+/// shown whole.
+pub fn display_name(path: &Path) -> String {
+    display(Path::new(path.file_name().unwrap_or(path.as_os_str())))
+}
+
 /// Runs `work`, and catches its panic.
 ///
 /// # Errors

@@ -16,9 +16,11 @@ mod weights;
 use image::RgbImage;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
+use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::kernel::LeafKernel;
+use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::spf::{Architecture, Evidence, Node};
 use tessera_core::ckm::{Ckm, CkmOptions, Class, ElementSource, Example, Without};
@@ -42,6 +44,11 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
         add(&mut ckm, i);
     }
     ckm
+}
+
+/// A recogniser that was never judged.
+fn unjudged(ckm: Ckm) -> RecogniserModel {
+    RecogniserModel { ckm: ckm.into(), calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() }
 }
 
 fn add(ckm: &mut Ckm, i: u32) {

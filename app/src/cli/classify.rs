@@ -192,13 +192,16 @@ fn draw(
     let drawing = session.draw_explanation(&answerer.model, answer, explanations, &find);
     let stem: String = answer.path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     let file = folder.join(format!("{number:04}-{stem}.png"));
-    drawing.picture.save(&file).map_err(|error| Error::io("write", &file)(std::io::Error::other(error)))?;
-    out.note(&format!("drew {}", display(&file)));
+    let saved = |file: &Path, saved: image::ImageResult<()>| -> Result<(), Error> {
+        saved.map_err(|error| Error::io("write", file)(std::io::Error::other(error)))?;
+        out.note(&format!("drew {}", display(file)));
+        Ok(())
+    };
+    saved(&file, drawing.picture.save(&file))?;
     if let Some(best) = explanations.first() {
         let collage = folder.join(format!("{number:04}-{stem}-collage.png"));
         let painted = session.draw_collage(&answerer.model, answer, best, &find).picture;
-        painted.save(&collage).map_err(|error| Error::io("write", &collage)(std::io::Error::other(error)))?;
-        out.note(&format!("drew {}", display(&collage)));
+        saved(&collage, painted.save(&collage))?;
     }
     if drawing.missing > 0 && answerer.library.is_some() {
         out.note(&format!("{} training images are not where they were: `tessera relocate` tells the library", drawing.missing));

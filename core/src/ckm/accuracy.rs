@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Ckm;
 use super::held_out::HeldOut;
+use super::{Ckm, Object};
 
 /// A share that was measured on some images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,11 +32,10 @@ impl Accuracy {
     /// The accuracy on left-out images of a machine; `None` without any. Views of one object count
     /// as one observation, so that spreads are those on new objects.
     pub fn of(ckm: &Ckm, held_out: &[HeldOut]) -> Option<Self> {
-        let groups: BTreeMap<_, _> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
+        let objects: BTreeMap<_, _> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
         let mut classes: Vec<BTreeMap<Object<'_>, (usize, usize)>> = ckm.classes().iter().map(|_| BTreeMap::new()).collect();
         for held in held_out {
-            let group = groups.get(&held.id).copied().flatten();
-            let object = group.map_or(Object::Image(held.id.0), Object::Group);
+            let object = objects.get(&held.id).copied().unwrap_or(Object::Image(held.id));
             let (right, n) = classes[held.class.index()].entry(object).or_default();
             *right += usize::from(held.class == held.predicted);
             *n += 1;
@@ -69,13 +68,6 @@ impl Accuracy {
             recalls,
         })
     }
-}
-
-/// What counts as one observation.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Object<'a> {
-    Group(&'a str),
-    Image(u32),
 }
 
 /// The share of right images over objects with so many right ones of so many.

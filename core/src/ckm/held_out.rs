@@ -7,7 +7,7 @@ use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Ckm, Example, Scores, Without};
+use super::{Ckm, Example, Object, Scores, Without};
 use crate::error::Result;
 use crate::hash::hash64;
 use crate::ids::{ClassId, ItemId};
@@ -29,7 +29,7 @@ pub struct HeldOut {
 
 /// The objects of a class: the images of each group, and each image without one.
 struct Objects<'a> {
-    of: BTreeMap<(Option<&'a str>, ItemId), Vec<ItemId>>,
+    of: BTreeMap<Object<'a>, Vec<ItemId>>,
     images: usize,
 }
 
@@ -37,14 +37,9 @@ impl<'a> Objects<'a> {
     fn new(examples: &'a [Arc<Example>]) -> Self {
         let mut of: BTreeMap<_, Vec<ItemId>> = BTreeMap::new();
         for example in examples {
-            of.entry(Self::key(example)).or_default().push(example.id);
+            of.entry(example.object()).or_default().push(example.id);
         }
         Self { of, images: examples.len() }
-    }
-
-    /// The group, or the identifier where there is none.
-    fn key(example: &Example) -> (Option<&str>, ItemId) {
-        example.group.as_deref().map_or((None, example.id), |group| (Some(group), ItemId(0)))
     }
 
     /// About this share of the images, by objects that differ from query to query; never all.
@@ -53,10 +48,14 @@ impl<'a> Objects<'a> {
         if wanted < 0.5 {
             return Vec::new();
         }
-        let number = |(group, id): &(Option<&str>, ItemId)| {
-            hash64(&[&query.0.to_le_bytes()[..], &id.0.to_le_bytes(), group.unwrap_or_default().as_bytes()].concat())
+        let number = |object: &Object<'_>| {
+            let (id, group) = match *object {
+                Object::Group(group) => (0, group),
+                Object::Image(id) => (id.0, ""),
+            };
+            hash64(&[&query.0.to_le_bytes()[..], &u32::to_le_bytes(id), group.as_bytes()].concat())
         };
-        let mut order: Vec<(u64, &Vec<ItemId>)> = self.of.iter().map(|(key, images)| (number(key), images)).collect();
+        let mut order: Vec<(u64, &Vec<ItemId>)> = self.of.iter().map(|(object, images)| (number(object), images)).collect();
         order.sort_unstable();
         order.pop();
         let mut chosen = Vec::new();
@@ -89,7 +88,7 @@ impl<'a> Exclusions<'a> {
     /// classes objects that differ from image to image.
     pub fn of(&self, class: ClassId, example: &Example) -> BTreeSet<ItemId> {
         let own = &self.classes[class.index()];
-        let mut without: BTreeSet<ItemId> = own.of[&Objects::key(example)].iter().copied().collect();
+        let mut without: BTreeSet<ItemId> = own.of[&example.object()].iter().copied().collect();
         let share = without.len() as f64 / own.images as f64;
         for (other, _) in self.classes.iter().zip(0..).filter(|(_, c)| *c != class.0) {
             without.extend(other.some(share, example.id));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Ckm;
 use super::class_terms::ClassTerms;
 use super::held_out::{HeldOut, held_out};
+use super::{Ckm, Object};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -42,11 +42,8 @@ pub fn judge(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progre
 /// terms.
 pub(super) fn corrected(ckm: &Ckm, raw: Vec<HeldOut>) -> Judgement {
     let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
-    let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
-    let object = |held: &HeldOut| match groups.get(&held.id).copied().flatten() {
-        Some(group) => (Some(group), ItemId(0)),
-        None => (None, held.id),
-    };
+    let objects: BTreeMap<ItemId, Object<'_>> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
+    let object = |held: &HeldOut| objects.get(&held.id).copied().unwrap_or(Object::Image(held.id));
     let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
     Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw }
 }

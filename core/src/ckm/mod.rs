@@ -102,6 +102,14 @@ pub struct Example {
     pub elements: Elements,
 }
 
+/// What an image shows, as far as that is known: the object of its group, or nothing that any other
+/// image shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Object<'a> {
+    Group(&'a str),
+    Image(ItemId),
+}
+
 /// A class and its training images in ascending order of their identifiers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
@@ -137,6 +145,10 @@ impl Without<'_> {
 }
 
 impl Example {
+    fn object(&self) -> Object<'_> {
+        self.group.as_deref().map_or(Object::Image(self.id), Object::Group)
+    }
+
     /// What to leave out when this very image is scored, so that neither it nor its near copies
     /// help: its group, or only itself where no group is known.
     pub fn without_itself(&self) -> Without<'_> {

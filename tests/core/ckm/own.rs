@@ -3,10 +3,9 @@
 
 use rand::RngExt;
 use tempfile::TempDir;
-use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::element::Elements;
 use tessera_core::ckm::kernel::LeafKernel;
-use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::own::{OwnElements, OwnValues};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions, ElementForm, ElementSource, Example, Without};
@@ -14,6 +13,7 @@ use tessera_core::descriptor::Descriptor;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::random;
 
+use super::unjudged;
 use crate::scenes::scene;
 
 const CLASSES: [&str; 3] = ["ash", "birch", "cedar"];
@@ -178,8 +178,7 @@ fn saved_machines_answer_the_same() {
         let scores = ckm.scores(&elements, Without::Nothing);
         let kept = Elements::from_bytes(&elements.to_bytes(), ckm.options()).unwrap();
         assert_eq!(kept, elements);
-        let model =
-            RecogniserModel { ckm: ckm.into(), calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() };
+        let model = unjudged(ckm);
         model.save(folder.path()).unwrap();
         let loaded = RecogniserModel::load(folder.path()).unwrap();
         assert_eq!(loaded, model);

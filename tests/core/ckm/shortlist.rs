@@ -3,16 +3,15 @@
 
 use rayon::ThreadPoolBuilder;
 use tessera_core::Error;
-use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::judge::judge;
-use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions, Search, Without};
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::progress::Progress;
 use tessera_core::random;
 
-use super::{add, machine, presets};
+use super::{add, machine, presets, unjudged};
 use crate::scenes::scene;
 
 fn searching(options: CkmOptions, n: u32, images: usize) -> Ckm {
@@ -121,12 +120,7 @@ fn threads_do_not_change_an_answer_from_a_list() {
 #[test]
 fn the_search_is_kept_with_a_model() {
     let folder = tempfile::tempdir().unwrap();
-    let model = RecogniserModel {
-        ckm: searching(Preset::Mixed.options(), 9, 2).into(),
-        calibration: Calibration::default(),
-        metrics: Metrics::default(),
-        root: String::new(),
-    };
+    let model = unjudged(searching(Preset::Mixed.options(), 9, 2));
     model.save(folder.path()).unwrap();
     let found = RecogniserModel::load(folder.path()).unwrap();
     assert_eq!(found.ckm.search(), Search::Shortlist { images: 2 });

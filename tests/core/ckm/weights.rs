@@ -15,7 +15,7 @@ use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::progress::Progress;
 use tessera_core::random;
 
-use super::{add, machine};
+use super::{add, machine, unjudged};
 use crate::scenes::scene;
 
 const SIZE: ListSize = ListSize { images: 3, pair_images: 2, rivals: 2 };
@@ -308,18 +308,12 @@ fn a_copy_of_a_machine_keeps_its_own_weights() {
 fn models_keep_weights_and_element_bytes_do_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut ckm = machine(small(0.2), 9);
-    let model = |ckm: &Ckm| RecogniserModel {
-        ckm: std::sync::Arc::new(ckm.clone()),
-        calibration: Default::default(),
-        metrics: Default::default(),
-        root: String::new(),
-    };
-    let uniform = model(&ckm);
+    let uniform = unjudged(ckm.clone());
     let bytes: Vec<Vec<u8>> = ckm.examples().map(|(_, e)| e.elements.to_bytes()).collect();
     uniform.save(&folder.path().join("uniform")).unwrap();
     assert_eq!(RecogniserModel::load(&folder.path().join("uniform")).unwrap(), uniform);
     weigh(&mut ckm, 1, 0.3);
-    let weighted = model(&ckm);
+    let weighted = unjudged(ckm.clone());
     weighted.save(&folder.path().join("weighted")).unwrap();
     assert_eq!(RecogniserModel::load(&folder.path().join("weighted")).unwrap(), weighted);
     let four_each = 4 * ckm.n_elements() as u64;

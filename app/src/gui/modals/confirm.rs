@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use egui::{Key, Ui};
-use tessera_core::error::display;
+use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 
 use crate::command::{Command, Written};
@@ -50,7 +50,7 @@ pub(super) fn replace(what: Written, path: &Path) -> Question {
         Written::Explanation => "A file",
     };
     Question {
-        heading: format!("Replace {}?", display(Path::new(path.file_name().unwrap_or(path.as_os_str())))),
+        heading: format!("Replace {}?", display_name(path)),
         words: format!("{found} is there: {}. This cannot be undone.", display(path)),
         verb: "Replace",
         command: Command::Replace(what, path.to_owned()),

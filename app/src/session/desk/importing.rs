@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tessera_core::data::{Labels, tables};
-use tessera_core::error::display;
+use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
@@ -149,7 +149,7 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
 fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: bool) -> Result<Vec<Message>> {
     let table = tables::read(path, session.progress())?;
     let read = take_table(library, &table, path)?;
-    let mut words = format!("{}: {} and {} added", short_name(path), count(read.captions, "caption"), count(read.labels, "label"));
+    let mut words = format!("{}: {} and {} added", display_name(path), count(read.captions, "caption"), count(read.labels, "label"));
     for (n, what) in [
         (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
         (read.ambiguous.len(), "names that several images have"),
@@ -162,11 +162,6 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
     }
     let undo = last_act(library).filter(|_| read.captions + read.labels > 0);
     Ok(state_and(library, Notice { words, tone: Tone::Done, undo }))
-}
-
-/// The name of a file, without its folder.
-fn short_name(path: &Path) -> String {
-    display(Path::new(path.file_name().unwrap_or(path.as_os_str())))
 }
 
 /// The file of captions in a folder of images, recognised by its name.

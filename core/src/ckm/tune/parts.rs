@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::settings::Setting;
 use crate::ckm::element::{ElementSet, Elements};
 use crate::ckm::held_out::{HeldOut, choose, held_out};
-use crate::ckm::{Ckm, CkmOptions, ElementKind, Example, Scores, Search};
+use crate::ckm::{Ckm, CkmOptions, ElementKind, Example, Object, Scores, Search};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::progress::Progress;
@@ -240,12 +240,11 @@ fn values(machine: &Ckm) -> f64 {
 
 /// The object of each training image, by number.
 pub(super) fn objects(machine: &Ckm) -> BTreeMap<ItemId, usize> {
-    let mut numbers: BTreeMap<(Option<&str>, ItemId), usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<Object<'_>, usize> = BTreeMap::new();
     let mut of = BTreeMap::new();
     for (_, example) in machine.examples() {
-        let key = example.group.as_deref().map_or((None, example.id), |group| (Some(group), ItemId(0)));
         let next = numbers.len();
-        of.insert(example.id, *numbers.entry(key).or_insert(next));
+        of.insert(example.id, *numbers.entry(example.object()).or_insert(next));
     }
     of
 }
