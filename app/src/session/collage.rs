@@ -17,8 +17,6 @@ use super::recognise::RecognisedImage;
 
 /// Pixels of a collage's longer side at most.
 const LONGER: u32 = 512;
-/// Working pixels of a corner's side: what its descriptor compares.
-const CORNER: f32 = 31.0;
 /// The weight of pieces at which a pixel of the collage is opaque.
 const OPAQUE: f32 = 0.12;
 
@@ -129,7 +127,7 @@ fn sample(picture: &RgbImage, x: f32, y: f32) -> Option<[f32; 3]> {
 /// Working pixels of the side of what an element describes.
 fn extent(source: &ElementSource, side: u32) -> f32 {
     match source {
-        ElementSource::Orb(_) => CORNER,
+        ElementSource::Orb(options) => options.patch as f32,
         ElementSource::Hog(options) => 2.0 * options.cell as f32,
         ElementSource::Colour(options) => side as f32 / options.grid.max(1) as f32,
         _ => side as f32 / 8.0,
