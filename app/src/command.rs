@@ -100,6 +100,8 @@ pub enum Command {
     FindHarm,
     /// Choose which training images the library's recogniser compares.
     ChooseSearch(SearchChoice),
+    /// Chooses the weights of the library's recogniser; learned ones are learned if there are none.
+    ChooseWeights(WeightChoice),
     /// Recognise an image.
     Recognise(ImageQuery),
     /// Paint the best virtual instance of the recognised image as a collage.
@@ -237,6 +239,29 @@ impl ExportFormat {
     /// Whether the images themselves are exported.
     pub fn is_images(self) -> bool {
         matches!(self, Self::ClassFolders | Self::ClassLinks | Self::NorbNames)
+    }
+}
+
+/// The weights of the elements of training images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WeightChoice {
+    /// All the same.
+    #[default]
+    Uniform,
+    /// Learned from training images scored without their objects.
+    Learned,
+}
+
+impl WeightChoice {
+    /// Both choices.
+    pub const ALL: [Self; 2] = [Self::Uniform, Self::Learned];
+
+    /// Its name, and what it means in a sentence.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Uniform => ("Uniform", "Each piece of a training image counts as much as any other"),
+            Self::Learned => ("Learned", "Pieces that draw images of other classes count less; learned when you first choose it, and kept"),
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub enum JobKind {
     LeaveOut,
     /// Finds what each training image does to answers.
     Harm,
+    /// Learns the weights of the recogniser.
+    LearnWeights,
     /// Computes the appearance that hits are to resemble.
     FindLike,
     /// Reviews labels: finds those that may be wrong.
@@ -70,6 +72,7 @@ impl JobKind {
             Self::DrawCollage => "Painting the collage",
             Self::LeaveOut => "Leaving an image out",
             Self::Harm => "Looking for images that mislead",
+            Self::LearnWeights => "Learning weights",
             Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
@@ -98,6 +101,7 @@ impl JobKind {
             | Self::Relocate
             | Self::Judge
             | Self::Harm
+            | Self::LearnWeights
             | Self::SaveModel
             | Self::Review
             | Self::Export => false,

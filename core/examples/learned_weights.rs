@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     let size = ListSize { images: number(7, 8), pair_images: number(8, 2), rivals: number(9, 4) };
     let refresh = number(10, 0);
     let method = if word(11, "stochastic") == "blocks" { Method::Blocks } else { Method::Stochastic };
-    let method_options = LearnOptions { lists: size, method, ..LearnOptions::default() };
+    let method_options = LearnOptions { lists: size, method, judged: usize::MAX, ..LearnOptions::default() };
     let progress = Progress::default();
 
     let painted = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;

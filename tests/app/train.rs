@@ -171,3 +171,29 @@ fn learned_weights_are_saved_judged_and_explained() {
     let answer = world.run(["eval", "ckm", "--data", "images", "--weights", "learned", "--elements", "hog", "--json"]).ended(0).object();
     assert_eq!((answer["n_test"].as_u64(), answer["accuracy"].as_f64()), (Some(24), Some(1.0)));
 }
+
+/// The weights of the pieces of an answer.
+fn weights(world: &World) -> Vec<f64> {
+    let ran = world.run(["classify", "lib.tessera", "#1", "--explain", "--json"]).ended(0);
+    let answer = &ran.lines()[0];
+    answer["contributions"].as_array().unwrap().iter().map(|piece| piece["weight"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn learned_weights_of_a_library_are_kept_switched_off_and_on() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "toys", "--instances", "3", "--views", "2", "--seed", "4", "--side", "48"]).ended(0);
+    world.run(["import", "lib.tessera", "toys"]).ended(0);
+    let uniform = world.run(["train", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!((uniform["epochs"].as_u64(), uniform["learn_ms_per_image"].as_f64()), (Some(0), Some(0.0)));
+    assert!(weights(&world).iter().all(|weight| *weight == 0.0));
+    let learned = world.run(["train", "lib.tessera", "--weights", "learned", "--json"]).ended(0).object();
+    assert!(learned["epochs"].as_u64() > Some(0), "{learned}");
+    assert!(weights(&world).iter().any(|weight| *weight != 0.0), "in use when it is opened again");
+    // Without being told, it learns the weights anew; taken away, it is as it was.
+    let again = world.run(["train", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!((&again["epochs"], &again["held_out_accuracy"]), (&learned["epochs"], &learned["held_out_accuracy"]));
+    let off = world.run(["train", "lib.tessera", "--weights", "uniform", "--json"]).ended(0).object();
+    assert_eq!(off["held_out_accuracy"], uniform["held_out_accuracy"]);
+    assert!(weights(&world).iter().all(|weight| *weight == 0.0));
+}

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use egui_kittest::kittest::Queryable as _;
 use image::{Rgb, RgbImage};
-use tessera::command::SearchChoice;
-use tessera::command::{Command, ImageQuery};
+use tessera::command::{Command, ImageQuery, SearchChoice, WeightChoice};
 use tessera::gui::page::Page;
+use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
+use tessera_core::progress::Progress;
 
 use crate::world::World;
 
@@ -142,4 +143,36 @@ fn what_is_compared_is_chosen_and_stays_with_the_library() {
     world.run(Command::Open(images.path().to_owned()));
     world.until("it is open again", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
     assert_eq!(world.app().desk().recognising().search(), SearchChoice::Shortlist);
+}
+
+#[test]
+fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
+    let images = tempfile::tempdir().unwrap();
+    let options = ToyOptions { instances: 3, views: 2, side: 48, seed: 4, format: ToyFormat::NorbNames, ..ToyOptions::default() };
+    generate(&options, images.path(), &Progress::default()).unwrap();
+    let mut world = World::on(images.path());
+    world.until("it is judged", |app| app.desk().recognising().report().is_some());
+    world.rest();
+    let report = world.app().desk().recognising().report().unwrap().0.clone();
+    world.harness.state_mut().turn_to(Page::Train);
+    world.step();
+    let choice = |world: &World| world.app().desk().recognising().weights().choice;
+    assert_eq!(choice(&world), WeightChoice::Uniform);
+    world.click("Learned");
+    world.until("they are learned", |app| app.desk().recognising().weights().choice == WeightChoice::Learned);
+    world.rest();
+    assert!(world.shows("With uniform weights") && world.shows("Learn weights again"));
+    assert_ne!(*world.app().desk().recognising().report().unwrap().0, report, "a report by the objects of folds");
+    world.run(Command::Close);
+    world.run(Command::Open(images.path().to_owned()));
+    world.until("it is open again", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
+    assert_eq!(choice(&world), WeightChoice::Learned);
+    world.harness.state_mut().turn_to(Page::Train);
+    world.step();
+    world.click("Uniform");
+    world.until("they are off", |app| app.desk().recognising().weights().choice == WeightChoice::Uniform);
+    assert_eq!(*world.app().desk().recognising().report().unwrap().0, report);
+    // Those that were learned are kept.
+    world.click("Learned");
+    world.until("they are on again", |app| app.desk().recognising().weights().choice == WeightChoice::Learned);
 }

@@ -216,9 +216,9 @@ pub(super) struct Build {
     /// Where labels are read from
     #[arg(long, value_enum, default_value_t = Labels::Auto)]
     pub(super) labels: Labels,
-    /// How element weights are set
-    #[arg(long, value_enum, default_value_t = Weights::Uniform)]
-    pub(super) weights: Weights,
+    /// How element weights are set [default: uniform; of a library those in use]
+    #[arg(long, value_enum)]
+    pub(super) weights: Option<Weights>,
     /// Which elements the recogniser is made of
     #[arg(long, value_enum, default_value_t = Elements::Mixed, value_name = "KIND")]
     pub(super) elements: Elements,

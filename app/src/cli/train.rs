@@ -1,6 +1,7 @@
 //! `tessera train`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::json;
@@ -10,6 +11,7 @@ use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{CkmOptions, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::{Error, envelope};
 
@@ -17,10 +19,12 @@ use super::Done;
 use super::args::{self, Build, Train};
 use super::librarian::Librarian;
 use super::output::{Failures, Output};
+use crate::command::WeightChoice;
 use crate::session::Session;
 use crate::session::library::{MODEL_ENDING, Target, what_is};
+use crate::session::library_weights::{self, weight_choice};
 use crate::session::models;
-use crate::session::train::{Terms, TrainOptions, Trained};
+use crate::session::train::{TrainOptions, Trained};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
@@ -82,18 +86,13 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let mut failures = Failures::new(out, build.report.as_deref())?;
     let library = librarian.open(folder)?;
     check_place(&to)?;
-    let (mut model, missing, ms) = librarian.with_shared(library, |library| {
-        out.watched(session.progress(), || session.judge(library))?;
+    let (model, missing, ms, weights) = librarian.with_shared(library, |library| {
+        let weights = out.watched(session.progress(), || judge(session, library, build.weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
-        Ok((models::model(&library)?, missing, ms))
+        Ok((models::model(&library)?, missing, ms, weights))
     })?;
-    // The library's own recogniser stays as it is: only the saved model has learned weights.
-    let weights = match learn_options(build) {
-        Some(options) => Some(out.watched(session.progress(), || session.learn_weights_of(&mut model, &options, Terms::Fitted))?),
-        None => None,
-    };
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
         let advice = "see that the file is there and import its folder again, or use `tessera relocate`";
@@ -102,6 +101,27 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let done = failures.finish(model.ckm.examples().count())?;
     answer(out, &model, missing.len(), ms, weights.as_ref(), &to);
     Ok(done)
+}
+
+/// Evaluates the recogniser of a library with these weights, or with those in use. Returns how
+/// weights were learned, if they were, and the milliseconds it took an image.
+fn judge(session: &Session, library: &Mutex<Library>, weights: Option<args::Weights>) -> Result<Option<(LearnReport, f64)>, Error> {
+    let choice = match weights {
+        None => weight_choice(&hold(library)),
+        Some(args::Weights::Uniform) => WeightChoice::Uniform,
+        Some(args::Weights::Learned) => WeightChoice::Learned,
+    };
+    let learned = match choice {
+        WeightChoice::Uniform => {
+            library_weights::choose(&mut hold(library), choice)?;
+            None
+        }
+        WeightChoice::Learned => Some(session.learn_library_weights(library, &LearnOptions::default())?),
+    };
+    if weight_choice(&hold(library)) == WeightChoice::Uniform {
+        session.judge_uniform(library)?;
+    }
+    Ok(learned)
 }
 
 /// Prints the statistics of training.
@@ -207,8 +227,8 @@ pub(super) fn labelled(labels: args::Labels) -> OpenOptions {
 /// How weights are learned, if they are.
 pub(super) fn learn_options(build: &Build) -> Option<LearnOptions> {
     match build.weights {
-        args::Weights::Uniform => None,
-        args::Weights::Learned => Some(LearnOptions::default()),
+        None | Some(args::Weights::Uniform) => None,
+        Some(args::Weights::Learned) => Some(LearnOptions::default()),
     }
 }
 

@@ -9,6 +9,7 @@ use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::judge::judge;
+use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::data::tables::{self, TableRow};
 use tessera_core::envelope::replace;
 use tessera_core::library::Library;
@@ -19,7 +20,7 @@ use tessera_core::{Error, Result, random};
 use super::Session;
 pub use super::copies::ExportSize;
 use super::copies::{check_empty, check_replaced, copies, copy};
-use super::models::live_recogniser;
+use super::models::{live_recogniser, uniform_recogniser};
 use crate::command::{Export, ExportFormat};
 
 /// How something is exported.
@@ -75,20 +76,24 @@ impl Session {
             ExportFormat::JsonLines => "{\"path\":\"",
             _ => return Err(wrong_format(format, "csv, tsv or jsonl")),
         };
-        let (state, model, elements) = {
+        // Images that weights were learned from are judged by uniform ones.
+        let (state, model, uniform, elements) = {
             let library = hold(library);
             let model = live_recogniser(&library);
+            let uniform = uniform_recogniser(&library);
             let unlabelled: Vec<_> = library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).collect();
-            (library.state().clone(), model, library.elements_of(&unlabelled)?)
+            (library.state().clone(), model, uniform, library.elements_of(&unlabelled)?)
         };
         check_new(to, options, |line| line.starts_with(begins))?;
-        let judge = || judge(&model.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
+        let judge = || judge(&uniform.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
         let judged = self.pool.install(judge)?.held_out;
-        let calibration = if model.calibration.n > 0 { model.calibration } else { Calibration::fit(&judged) };
+        let fitted = Calibration::fit(&judged);
+        let curve = |of: &RecogniserModel| if of.calibration.n > 0 { of.calibration } else { fitted };
+        let (calibration, uniform_calibration) = (curve(&model), curve(&uniform));
         let name = |class: tessera_core::ids::ClassId| model.ckm.classes()[class.index()].name.clone();
         let mut rows = Vec::new();
         for held in &judged {
-            rows.push((held.id, Some(name(held.class)), name(held.predicted), calibration.confidence(&held.scores)));
+            rows.push((held.id, Some(name(held.class)), name(held.predicted), uniform_calibration.confidence(&held.scores)));
         }
         for (id, elements) in &elements {
             let scores = self.pool.install(|| model.ckm.scores(elements, tessera_core::ckm::Without::Nothing));

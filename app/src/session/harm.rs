@@ -12,7 +12,7 @@ use tessera_core::library::import::hold;
 use tessera_core::{Result, random};
 
 use super::Session;
-use super::models::last_report;
+use super::models::uniform_report;
 use super::search_choice;
 
 /// The name under which a library keeps its last report on harm.
@@ -37,24 +37,24 @@ impl HarmReport {
 }
 
 impl Session {
-    /// Finds what each training image of a library does to the answers about the images that the
-    /// recogniser is judged by, and stores it. Judges first if the library has changed since.
+    /// Finds what each training image of a library, with uniform weights, does to the answers about
+    /// the images that the recogniser is judged by, and stores it. Judges first if the library has changed since.
     ///
     /// # Errors
-    /// As [`Session::judge`].
+    /// As [`Session::judge_uniform`].
     pub fn harm(&self, library: &Mutex<Library>) -> Result<HarmReport> {
         let known = {
             let library = hold(library);
             let now = library.state().last_event();
-            last_report(&library).filter(|(event, _)| *event == now).map(|(_, report)| report)
+            uniform_report(&library).filter(|(event, _)| *event == now).map(|(_, report)| report)
         };
         let known = match known {
             Some(report) => report.raw,
-            None => self.judge(library)?.raw,
+            None => self.judge_uniform(library)?.raw,
         };
         let (mut ckm, event) = {
             let library = hold(library);
-            (search_choice::machine(&library)?, library.state().last_event())
+            (search_choice::uniform_machine(&library)?, library.state().last_event())
         };
         let report = self.pool.install(|| -> Result<HarmReport> {
             // What was judged is not scored again: this fits the terms of the classes alone.

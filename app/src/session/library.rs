@@ -9,6 +9,7 @@ use tessera_core::library::{self, Library, LibraryOptions};
 use tessera_core::{Error, Result};
 
 use super::Session;
+use super::library_weights;
 
 /// The extension of a library's folder.
 pub const ENDING: &str = "tessera";
@@ -85,13 +86,15 @@ fn refuse_network(folder: &Path) -> Result<()> {
 }
 
 impl Session {
-    /// Opens a library.
+    /// Opens a library. Its learned weights are in use if they were when it was closed.
     ///
     /// # Errors
     /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        self.pool.install(|| Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))
+        let mut library = self.pool.install(|| Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))?;
+        library_weights::restore(&mut library);
+        Ok(library)
     }
 
     /// Opens a library, or creates one in a new or empty folder.
@@ -100,7 +103,10 @@ impl Session {
     /// As [`Library::open_or_create`].
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        self.pool.install(|| Library::open_or_create(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))
+        let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
+        let mut library = self.pool.install(|| Library::open_or_create(folder, &options))?;
+        library_weights::restore(&mut library);
+        Ok(library)
     }
 
     /// Opens a library with a newly computed cache, which is kept if `keep` returns something.

@@ -13,6 +13,7 @@ pub mod generate;
 pub mod harm;
 pub mod import;
 pub mod library;
+pub mod library_weights;
 pub mod memories;
 pub mod models;
 pub mod online;

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use tessera_core::ckm::Search;
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::weights::LearnOptions;
+use tessera_core::ckm::{Ckm, Search};
 use tessera_core::envelope::{self, MANIFEST};
 use tessera_core::eval::report::Report;
 use tessera_core::library::event::EventId;
@@ -24,11 +25,13 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::Session;
 use super::copies::check_replaced;
 use super::library::MODEL_ENDING;
+use super::library_weights::weight_choice;
 use super::search_choice;
-use crate::command::SearchChoice;
+use crate::command::{SearchChoice, WeightChoice};
 
-/// The name under which a library keeps its last report.
+/// The names under which a library keeps its last report: by uniform weights, and by learned ones.
 const REPORT: &str = "report";
+const WEIGHTED_REPORT: &str = "report_weights";
 /// Images evaluated, at most and at least, and comparisons of two images that an evaluation may
 /// take in all.
 const JUDGED: (usize, usize) = (400, 40);
@@ -42,25 +45,34 @@ struct Kept {
 }
 
 impl Session {
-    /// Evaluates the recogniser of a library on its own images, each with its object left out, and
-    /// stores the report. When the library has not changed since the last report, that one is
-    /// extended to twice as many images.
+    /// Evaluates the recogniser of a library and stores the report: with learned weights in use
+    /// these are learned anew, for images that weights were learned from cannot judge them.
+    ///
+    /// # Errors
+    /// As [`Session::judge_uniform`] and [`Session::learn_library_weights`].
+    pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
+        if weight_choice(&hold(library)) == WeightChoice::Learned {
+            self.learn_library_weights(library, &LearnOptions::default())?;
+            if let (WeightChoice::Learned, Some((_, report))) = (weight_choice(&hold(library)), last_report(&hold(library))) {
+                return Ok(report);
+            }
+        }
+        self.judge_uniform(library)
+    }
+
+    /// Evaluates the recogniser of a library with uniform weights on its own images, each with its
+    /// object left out, and stores the report. When the library has not changed since the last
+    /// report, that one is extended to twice as many images.
     ///
     /// # Errors
     /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
-    pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
-        let (ckm, looks, folder, at, last) = {
+    pub fn judge_uniform(&self, library: &Mutex<Library>) -> Result<Report> {
+        let (ckm, looks, at, last) = {
             let library = hold(library);
-            let ckm = search_choice::machine(&library)?;
-            (ckm, library.perceptual_hashes()?, library.folder().to_owned(), library.state().last_event(), last_report(&library))
+            let ckm = search_choice::uniform_machine(&library)?;
+            check_classes(&ckm, library.folder())?;
+            (ckm, library.perceptual_hashes()?, library.state().last_event(), uniform_report(&library))
         };
-        if ckm.classes().len() < 2 {
-            let found = match ckm.classes() {
-                [] => "no labelled image".to_owned(),
-                classes => format!("only images of `{}`", classes[0].name),
-            };
-            return Err(Error::data(&folder, "images of two classes or more", found, "label some images of another class"));
-        }
         let images = ckm.examples().count();
         // Judging again without a change goes on: twice as many images are judged.
         let known = last.filter(|(event, _)| *event == at).map(|(_, report)| report.raw).unwrap_or_default();
@@ -73,38 +85,83 @@ impl Session {
             let judgement = judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
             Ok(Report::new(&ckm, judgement, &looks))
         })?;
-        let kept = Kept { event: at, report };
-        // A report that cannot be stored is still returned.
-        let _ = serde_json::to_string(&kept).map(|text| hold(library).keep_result(REPORT, &text));
-        Ok(kept.report)
+        keep_report(&hold(library), REPORT, at, &report);
+        Ok(report)
     }
 }
 
-/// The last report on a library's recogniser, with the event after which it was made; none if there
-/// is none that can be read.
+/// Whether a machine has the classes it takes to judge it.
+pub(super) fn check_classes(ckm: &Ckm, library: &Path) -> Result<()> {
+    let found = match ckm.classes() {
+        [] => "no labelled image".to_owned(),
+        [class] => format!("only images of `{}`", class.name),
+        _ => return Ok(()),
+    };
+    Err(Error::data(library, "images of two classes or more", found, "label some images of another class"))
+}
+
+/// The last report on a library's recogniser as it is in use, with the event after which it was
+/// made; none if there is none that can be read.
 pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
-    let kept: Kept = serde_json::from_str(&library.result(REPORT).ok()??).ok()?;
+    match weight_choice(library) {
+        WeightChoice::Uniform => uniform_report(library),
+        WeightChoice::Learned => kept_report(library, WEIGHTED_REPORT),
+    }
+}
+
+/// The last report on a library's recogniser with uniform weights, as [`last_report`].
+pub(super) fn uniform_report(library: &Library) -> Option<(Option<EventId>, Report)> {
+    kept_report(library, REPORT)
+}
+
+fn kept_report(library: &Library, name: &str) -> Option<(Option<EventId>, Report)> {
+    let kept: Kept = serde_json::from_str(&library.result(name).ok()??).ok()?;
     Some((kept.event, kept.report))
 }
 
-/// Chooses which training images the recogniser of a library compares from now on. The last report
-/// counts as made before the choice.
+/// Keeps a report on learned weights.
+pub(super) fn keep_weighted_report(library: &Library, event: Option<EventId>, report: &Report) {
+    keep_report(library, WEIGHTED_REPORT, event, report);
+}
+
+/// A report that cannot be kept is made again when it is next asked for.
+fn keep_report(library: &Library, name: &str, event: Option<EventId>, report: &Report) {
+    let kept = Kept { event, report: report.clone() };
+    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(name, &text));
+}
+
+/// Chooses which training images the recogniser of a library compares from now on. The last reports
+/// count as made before the choice.
 ///
 /// # Errors
 /// [`Error::Io`].
 pub fn choose_search(library: &Library, choice: SearchChoice) -> Result<()> {
     search_choice::keep(library, choice)?;
-    let Some((_, report)) = last_report(library) else { return Ok(()) };
-    let text = serde_json::to_string(&Kept { event: None, report }).unwrap_or_default();
-    library.keep_result(REPORT, &text)
+    for name in [REPORT, WEIGHTED_REPORT] {
+        if let Some((_, report)) = kept_report(library, name) {
+            keep_report(library, name, None, &report);
+        }
+    }
+    Ok(())
 }
 
 /// The recogniser of a library in its current state, with the calibration and the class terms of
 /// the last report. Its training images are shared, not copied.
 pub fn live_recogniser(library: &Library) -> RecogniserModel {
     // The lengths of shortlists are in range, so the choice cannot be refused.
-    let mut ckm = search_choice::machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
-    let Some((_, report)) = last_report(library) else {
+    let ckm = search_choice::machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
+    answering(ckm, last_report(library))
+}
+
+/// As [`live_recogniser`], but with uniform weights, which say something about training images too
+/// when their object is left out.
+pub(super) fn uniform_recogniser(library: &Library) -> RecogniserModel {
+    let ckm = search_choice::uniform_machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
+    answering(ckm, uniform_report(library))
+}
+
+fn answering(mut ckm: Arc<Ckm>, report: Option<(Option<EventId>, Report)>) -> RecogniserModel {
+    let Some((_, report)) = report else {
         return RecogniserModel { ckm, calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() };
     };
     Arc::make_mut(&mut ckm).set_terms(report.terms.clone());

@@ -26,9 +26,21 @@ pub(super) fn keep(library: &Library, choice: SearchChoice) -> Result<()> {
     library.keep_result(CHOICE, &serde_json::to_string(&choice).unwrap_or_default())
 }
 
-/// The machine of a library, which compares as was chosen. It has no class terms.
+/// The machine of a library, which compares as was chosen, with learned weights if these are in
+/// use. It has no class terms.
 pub(super) fn machine(library: &Library) -> Result<Arc<Ckm>> {
-    let mut ckm = Arc::clone(library.recogniser().ckm());
+    let recogniser = library.recogniser();
+    searching(library, recogniser.weighted().unwrap_or(recogniser.ckm()))
+}
+
+/// The machine of a library with uniform weights, which compares as was chosen. It has no class
+/// terms.
+pub(super) fn uniform_machine(library: &Library) -> Result<Arc<Ckm>> {
+    searching(library, library.recogniser().ckm())
+}
+
+fn searching(library: &Library, ckm: &Arc<Ckm>) -> Result<Arc<Ckm>> {
+    let mut ckm = Arc::clone(ckm);
     let wanted = search_choice(library).search(ckm.examples().count());
     if ckm.search() != wanted {
         Arc::make_mut(&mut ckm).set_search(wanted)?;

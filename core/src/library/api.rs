@@ -164,6 +164,16 @@ impl Library {
         &self.models.recogniser
     }
 
+    /// Gives the recogniser's images learned weights ([`Recogniser::weighted`]), `weights[i].1[k]`
+    /// one for each element of kind `k`; `None` takes all weights away. They last until the library
+    /// is closed. O(elements).
+    ///
+    /// # Errors
+    /// As [`crate::ckm::Ckm::set_weights`]; there are no weights then.
+    pub fn set_weights(&mut self, weights: Option<&[(ItemId, Vec<Vec<f32>>)]>) -> Result<()> {
+        self.models.recogniser.set_weights(weights)
+    }
+
     /// The index of words as it is now.
     pub fn words(&self) -> &Words {
         &self.models.words
@@ -179,14 +189,16 @@ impl Library {
         self.models.everything(&self.state)
     }
 
-    /// The recogniser as a model that can be saved and used elsewhere. Its images are named by
+    /// The recogniser, with its weights if it has some, as a model that can be saved and used
+    /// elsewhere. Its images are named by
     /// their paths from the root when there is one root, otherwise by their full paths, and
     /// numbered in the order in which they came: what was forgotten leaves no gap.
     ///
     /// # Errors
     /// As [`crate::ckm::Ckm::new`].
     pub fn model(&self, calibration: Calibration, metrics: Metrics) -> Result<RecogniserModel> {
-        export::model(&self.state, self.recogniser().ckm(), calibration, metrics)
+        let ckm = self.recogniser().weighted().unwrap_or(self.recogniser().ckm());
+        export::model(&self.state, ckm, calibration, metrics)
     }
 
     /// The elements of images, from the cache or else from their files; images with neither are

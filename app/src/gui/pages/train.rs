@@ -6,7 +6,7 @@ use egui::{RichText, ScrollArea, Ui};
 use tessera_core::ckm::accuracy::Estimate;
 
 use super::mislead::harm_ui;
-use crate::command::{Command, SearchChoice};
+use crate::command::{Command, SearchChoice, WeightChoice};
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
@@ -23,7 +23,9 @@ impl PageUi for TrainView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         let labelled: usize = panel.view.shown.census().classes.values().sum();
         let classes = panel.view.shown.census().classes.len();
-        let judging = panel.desk.jobs().of(&JobKind::Judge);
+        let judging = [JobKind::Judge, JobKind::LearnWeights].iter().find_map(|kind| panel.desk.jobs().of(kind));
+        let weights = panel.desk.recognising().weights();
+        let is_weighted = weights.choice == WeightChoice::Learned;
         ui.horizontal_wrapped(|ui| {
             let words = format!(
                 "{} of {} learned",
@@ -35,13 +37,15 @@ impl PageUi for TrainView {
             match &judging {
                 Some(job) => {
                     ui.spinner();
-                    ui.label(format!("judging {} of {}", job.snapshot.done, job.snapshot.total));
+                    let doing = if job.kind == JobKind::Judge && !is_weighted { "judging" } else { "learning weights" };
+                    ui.label(format!("{doing}: {} of {}", job.snapshot.done, job.snapshot.total));
                     if ui.button("Stop").clicked() {
                         panel.ask(Command::Cancel(job.id));
                     }
                 }
                 None if classes >= 2 => {
                     let words = match panel.desk.recognising().report() {
+                        Some(_) if is_weighted => "Learn weights again",
                         Some((_, true)) => "Judge again",
                         Some((report, false)) if report.judged.len() < report.images => "Judge more images",
                         Some(_) => "Judge again",
@@ -78,11 +82,16 @@ impl PageUi for TrainView {
                     let accuracy = report.accuracy.as_ref().map_or_else(|| "–".to_owned(), |a| share(&a.overall));
                     ui.label(RichText::new(accuracy).size(30.0).strong().color(theme::accent(ui)));
                     ui.vertical(|ui| {
-                        let by = if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
+                        let by = if is_weighted {
+                            "by a recogniser that learned neither weights nor anything else from a third of the objects"
+                        } else if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
                         let mean = report.accuracy.as_ref().map_or_else(String::new, |a| format!("; mean over the classes {}", share(&a.mean_recall)));
                         let of_all = if report.judged.len() < report.images { format!(" of {}", report.images) } else { String::new() };
                         ui.label(format!("right on {}{of_all}, each judged {by}{mean}", count(report.judged.len(), "image")))
                             .on_hover_text("After ±: the standard error, by objects where they are known");
+                        if let (true, Some([uniform, _])) = (is_weighted, weights.right) {
+                            ui.label(RichText::new(format!("With uniform weights {:.1} % of these were right.", 100.0 * uniform)).weak());
+                        }
                         if report.objects_unknown > 0 {
                             let words = format!(
                                 "Of {} images it is not known which object they show: near copies of them may have been left in; then this reads too high.",
@@ -141,6 +150,15 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             let (name, hover) = choice.words();
             if ui.selectable_label(choice == chosen, name).on_hover_text(hover).clicked() && choice != chosen {
                 panel.ask(Command::ChooseSearch(choice));
+            }
+        }
+        ui.separator();
+        ui.label("Weights of pieces");
+        let chosen = panel.desk.recognising().weights().choice;
+        for choice in WeightChoice::ALL {
+            let (name, hover) = choice.words();
+            if ui.selectable_label(choice == chosen, name).on_hover_text(hover).clicked() && choice != chosen {
+                panel.ask(Command::ChooseWeights(choice));
             }
         }
     });

@@ -41,6 +41,8 @@ pub struct LearnOptions {
     pub epochs: usize,
     /// Folds of objects that choose the number of passes, 2 or more.
     pub folds: usize,
+    /// Images that are judged after each pass, at most: a random part of more.
+    pub judged: usize,
     /// How much candidate lists keep, memory permitting.
     pub lists: ListSize,
     /// Bytes that candidate lists may take: they are shortened to fit, and where the shortest do
@@ -56,6 +58,7 @@ impl Default for LearnOptions {
             method: Method::Stochastic,
             epochs: 8,
             folds: 3,
+            judged: 600,
             lists: ListSize { images: 8, pair_images: 2, rivals: 4 },
             memory: 1 << 30,
         }
@@ -133,8 +136,8 @@ type Query<'a> = (ClassId, &'a Elements, Without<'a>);
 /// [`Error::Option`] when an option is out of range, [`Error::Cancelled`].
 ///
 /// # Complexity
-/// As scoring each training image two to three times, and once more for each pass; and O(length of
-/// its lists) for each image and pass.
+/// As scoring each training image once more than there are folds, and each that is judged once for
+/// each pass; and O(length of its lists) for each image, fold and pass.
 pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progress) -> Result<LearnReport> {
     options.check()?;
     ckm.clear_weights()?;
@@ -149,6 +152,9 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
     let mut chosen: Vec<ItemId> = sample(&mut rng, n, images).into_iter().map(|i| all[i]).collect();
     chosen.sort_unstable();
     let is_chosen = |example: &Example| chosen.binary_search(&example.id).is_ok();
+    let mut judged: Vec<ItemId> =
+        sample(&mut random::stream(seed, u64::MAX - 1), images, options.judged.min(images)).into_iter().map(|i| chosen[i]).collect();
+    judged.sort_unstable();
 
     // The held-out images of all folds, after 0, 1, 2 ... passes.
     let mut raw: Vec<Vec<HeldOut>> = vec![Vec::new(); options.epochs + 1];
@@ -159,7 +165,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
             part.remove(*id);
         }
         // Every class has another object, so classes keep their positions.
-        let held: Vec<(ClassId, &Example)> = ckm.examples().filter(|(_, e)| is_held(e) && is_chosen(e)).collect();
+        let held: Vec<(ClassId, &Example)> = ckm.examples().filter(|(_, e)| is_held(e) && judged.binary_search(&e.id).is_ok()).collect();
         let judged = learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?;
         raw.iter_mut().zip(judged).for_each(|(all, of_fold)| all.extend(of_fold));
     }

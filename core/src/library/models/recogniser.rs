@@ -16,6 +16,8 @@ use crate::library::state::{Image, State};
 /// A machine that follows a library.
 pub struct Recogniser {
     ckm: Arc<Ckm>,
+    /// The same machine with learned weights.
+    weighted: Option<Arc<Ckm>>,
     /// Images with a class without elements: neither in the cache nor from a file.
     missing: BTreeSet<ItemId>,
 }
@@ -45,6 +47,27 @@ impl Recogniser {
         &self.ckm
     }
 
+    /// The machine with learned weights, if it was given some ([`Library::set_weights`]). It follows
+    /// the library as the other one does: images keep their weights as others come and go, and a
+    /// new image starts with weights of 0. No part of what is learned from events.
+    ///
+    /// [`Library::set_weights`]: crate::library::Library::set_weights
+    pub fn weighted(&self) -> Option<&Arc<Ckm>> {
+        self.weighted.as_ref()
+    }
+
+    /// Gives images learned weights, and all others weights of 0; `None` takes all weights away.
+    pub(in crate::library) fn set_weights(&mut self, weights: Option<&[(ItemId, Vec<Vec<f32>>)]>) -> Result<()> {
+        self.weighted = None;
+        let Some(weights) = weights else { return Ok(()) };
+        let mut ckm = Ckm::clone(&self.ckm);
+        for (image, weights) in weights {
+            ckm.set_weights(*image, weights)?;
+        }
+        self.weighted = Some(Arc::new(ckm));
+        Ok(())
+    }
+
     /// Images with a class that it could not learn, because neither their elements nor their files
     /// were there.
     pub fn missing(&self) -> &BTreeSet<ItemId> {
@@ -55,30 +78,40 @@ impl Recogniser {
         let wanted: Vec<&Image> = images.iter().filter_map(|id| update.after.image(*id)).map(Arc::as_ref).collect();
         let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
         let found = update.features.of(update.after, &wanted, update.progress)?;
-        let ckm = Arc::make_mut(&mut self.ckm);
+        let mut machines: Vec<&mut Ckm> = [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten().map(Arc::make_mut).collect();
         for id in images {
-            ckm.remove(*id);
+            for ckm in &mut machines {
+                ckm.remove(*id);
+            }
             self.missing.remove(id);
         }
         for (image, elements) in wanted.into_iter().zip(found) {
             match (held(image), elements) {
                 (Some(held), Some(elements)) => {
                     let example = Example { id: image.id, name: held.name, group: held.group.map(str::to_owned), elements };
-                    ckm.add(held.class, example)?;
+                    // Without a second machine the elements are the first one's own.
+                    let example = Arc::new(example);
+                    if let [_, weighted] = &mut machines[..] {
+                        weighted.add(held.class, Arc::clone(&example))?;
+                    }
+                    machines[0].add(held.class, example)?;
                 }
                 _ => {
                     self.missing.insert(image.id);
                 }
             }
         }
-        let n = ckm.examples().count();
-        ckm.set_search(Search::for_images(n))
+        for ckm in machines {
+            let n = ckm.examples().count();
+            ckm.set_search(Search::for_images(n))?;
+        }
+        Ok(())
     }
 }
 
 impl Model for Recogniser {
     fn new(options: &CkmOptions) -> Result<Self> {
-        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), missing: BTreeSet::new() })
+        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), weighted: None, missing: BTreeSet::new() })
     }
 
     fn name(&self) -> String {
@@ -91,6 +124,7 @@ impl Model for Recogniser {
         if let Ok(ckm) = ckm {
             self.ckm = Arc::new(ckm);
         }
+        self.weighted = None;
         self.missing.clear();
     }
 

@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::weights::LearnOptions;
 use tessera_core::error::display;
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
+use tessera_core::plural::count;
 use tessera_core::{Error, envelope};
 
 use super::Message as DeskMessage;
@@ -23,11 +25,12 @@ use super::exporting::occupied;
 use super::notices::{done, note, problem};
 use super::part::Part;
 use super::view::{Recognition, SavedModel, WithoutImage};
-use crate::command::{Command, ImageQuery, SearchChoice, Written};
+use crate::command::{Command, ImageQuery, SearchChoice, WeightChoice, Written};
 use crate::job::JobKind;
 use crate::session::collage::Collage;
 use crate::session::export::save_png;
 use crate::session::harm::{self, HarmReport, last_harm};
+use crate::session::library_weights::{self, WeightUse, weight_use};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
 use crate::session::search_choice::search_choice;
@@ -54,6 +57,7 @@ pub struct Recognising {
     report: Option<Judged>,
     harm: Option<Arc<HarmReport>>,
     search: SearchChoice,
+    weights: WeightUse,
     /// The last event of the library.
     last_event: Option<EventId>,
     /// Whether an evaluation was already started without a request of the user.
@@ -78,6 +82,8 @@ pub(super) enum Message {
     Known(Box<Known>),
     /// Which training images are compared was chosen; the last report is of before.
     Chosen(SearchChoice, Option<Judged>),
+    /// Which weights are in use, and the last report on them.
+    Weighed(WeightUse, Option<Judged>),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
     /// Why an image could not be recognised.
@@ -101,6 +107,7 @@ pub(super) struct Known {
     report: Option<Judged>,
     harm: Option<HarmReport>,
     search: SearchChoice,
+    weights: WeightUse,
     models: Vec<SavedModel>,
 }
 
@@ -115,10 +122,14 @@ impl Part for Recognising {
         match message {
             Message::Known(known) => {
                 (self.report, self.models) = (known.report, known.models);
-                (self.harm, self.search) = (known.harm.map(Arc::new), known.search);
+                (self.harm, self.search, self.weights) = (known.harm.map(Arc::new), known.search, known.weights);
             }
             Message::Chosen(search, report) => {
                 (self.search, self.report, self.harm) = (search, report, None);
+                self.recognise_again(ctx);
+            }
+            Message::Weighed(weights, report) => {
+                (self.weights, self.report) = (weights, report);
                 self.recognise_again(ctx);
             }
             Message::Harm(harm) => self.harm = Some(Arc::new(harm)),
@@ -189,6 +200,11 @@ impl Recognising {
     /// Which training images the library's recogniser compares.
     pub fn search(&self) -> SearchChoice {
         self.search
+    }
+
+    /// The weights of the library's recogniser, and what learned ones are worth.
+    pub fn weights(&self) -> WeightUse {
+        self.weights
     }
 
     /// The best virtual instance of the recognition as a collage, once it was painted.
@@ -317,13 +333,49 @@ impl Recognising {
     }
 }
 
-/// Evaluates the recogniser on its own training images, each with its object left out.
+/// Evaluates the recogniser on its own training images, each with its object left out. Learned
+/// weights that are in use are learned anew.
 pub(super) fn judge(ctx: &mut Context) {
     ctx.library_job(JobKind::Judge, |session, library| {
         let report = Arc::new(session.judge(library)?);
-        let at = models::last_report(&hold(library)).and_then(|(at, _)| at);
-        Ok(Message::Judged(Judged { at, report }))
+        let library = hold(library);
+        let at = models::last_report(&library).and_then(|(at, _)| at);
+        Ok(Message::Weighed(weight_use(&library), Some(Judged { at, report })))
     });
+}
+
+/// Chooses the weights of the library's recogniser. Learned ones that are not kept, or are of an
+/// earlier state of the library, are learned first.
+pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
+    if choice == WeightChoice::Uniform {
+        return ctx.with_library(move |_, library| match library_weights::choose(library, choice) {
+            Ok(_) => DeskMessage::from(weighed(library)),
+            Err(error) => problem(error).into(),
+        });
+    }
+    ctx.library_job(JobKind::LearnWeights, move |session, library| {
+        if library_weights::choose(&mut hold(library), choice)? {
+            return Ok(vec![DeskMessage::from(weighed(&hold(library)))]);
+        }
+        let (learned, _) = session.learn_library_weights(library, &LearnOptions::default())?;
+        let share = |epochs: usize| learned.held_out.get(epochs).map_or_else(|| "–".into(), |share| format!("{:.1} %", 100.0 * share));
+        let words = if learned.epochs == 0 {
+            format!("No weights were better than uniform ones on held-out objects ({} right), so these stay", share(0))
+        } else {
+            format!(
+                "Learned weights in {}: {} of held-out objects' images are right, {} with uniform weights",
+                count(learned.epochs, "epoch"),
+                share(learned.epochs),
+                share(0)
+            )
+        };
+        Ok(vec![weighed(&hold(library)).into(), done(words).into()])
+    });
+}
+
+/// Which weights are in use, and the report on them.
+fn weighed(library: &Library) -> Message {
+    Message::Weighed(weight_use(library), judged(library))
 }
 
 /// Finds what each training image does to the answers about judged images.
@@ -379,8 +431,13 @@ pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
 
 /// What a library keeps of its recogniser.
 pub(super) fn known(library: &Library) -> Message {
-    let (harm, search) = (last_harm(library), search_choice(library));
-    Message::Known(Box::new(Known { report: judged(library), harm, search, models: saved_models(library.folder()) }))
+    Message::Known(Box::new(Known {
+        report: judged(library),
+        harm: last_harm(library),
+        search: search_choice(library),
+        weights: weight_use(library),
+        models: saved_models(library.folder()),
+    }))
 }
 
 /// The last report on a library's recogniser.
