@@ -26,6 +26,7 @@ use crate::session::Session;
 use crate::session::library::{Target, what_is};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
+use crate::session::reports::last_report;
 
 /// Pieces that are printed one by one; the rest is summed up.
 const TOLD: usize = 8;
@@ -115,7 +116,7 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
                 return Err(Error::data(path, "labelled images to compare with", "no labelled image yet", advice).into());
             }
             if model.calibration.n == 0 {
-                let judged = models::last_report(library).is_some();
+                let judged = last_report(library).is_some();
                 out.note(if judged {
                     "Confidence means nothing here: no class has two objects to judge it by."
                 } else {

@@ -12,8 +12,9 @@ use tessera_core::library::import::hold;
 use tessera_core::{Result, random};
 
 use super::Session;
-use super::models::uniform_report;
+use super::reports::kept_report;
 use super::search_choice;
+use crate::command::WeightChoice;
 
 /// The name under which a library keeps its last report on harm.
 const HARM: &str = "harm";
@@ -38,7 +39,8 @@ impl HarmReport {
 
 impl Session {
     /// Finds what each training image of a library, with uniform weights, does to the answers about
-    /// the images that the recogniser is judged by, and stores it. Judges first if the library has changed since.
+    /// the images that the recogniser is judged by, and stores it. Judges first if the library has
+    /// changed since.
     ///
     /// # Errors
     /// As [`Session::judge_uniform`].
@@ -46,7 +48,7 @@ impl Session {
         let known = {
             let library = hold(library);
             let now = library.state().last_event();
-            uniform_report(&library).filter(|(event, _)| *event == now).map(|(_, report)| report)
+            kept_report(&library, WeightChoice::Uniform).filter(|(event, _)| *event == now).map(|(_, report)| report)
         };
         let known = match known {
             Some(report) => report.raw,

@@ -1,23 +1,15 @@
-//! Learned weights of a library's recogniser: learned on request, kept with the library's cache, and
-//! in use or not.
-
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+//! Learned weights of a library's recogniser: learned on request, kept with the library's cache,
+//! and in use or not.
 
 use serde::{Deserialize, Serialize};
 
 use tessera_core::Result;
-use tessera_core::ckm::Ckm;
-use tessera_core::ckm::weights::{LearnOptions, LearnReport};
-use tessera_core::eval::report::Report;
-use tessera_core::ids::ItemId;
+use tessera_core::ckm::weights::LearnReport;
+use tessera_core::ckm::{Ckm, Example};
+use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::library::Library;
 use tessera_core::library::event::ContentHash;
-use tessera_core::library::import::hold;
 
-use super::Session;
-use super::models::{check_classes, keep_weighted_report};
-use super::search_choice;
 use crate::command::WeightChoice;
 
 /// The names under which a library keeps the weights, and how they are used.
@@ -44,44 +36,26 @@ struct OfImage {
     weights: Vec<Vec<f32>>,
 }
 
-impl Session {
-    /// Learns the weights of a library's recogniser, puts them into use, and stores them with a
-    /// report by the objects of folds. Where no weights are better than uniform ones these stay in
-    /// use, and the report of before stays. Also returns the milliseconds it took an image.
-    ///
-    /// # Errors
-    /// [`tessera_core::Error::Data`] with fewer than two classes, and as
-    /// [`tessera_core::ckm::weights::learn`].
-    pub fn learn_library_weights(&self, library: &Mutex<Library>, options: &LearnOptions) -> Result<(LearnReport, f64)> {
-        let (mut ckm, looks, event) = {
-            let library = hold(library);
-            let ckm = search_choice::uniform_machine(&library)?;
-            check_classes(&ckm, library.folder())?;
-            (ckm, library.perceptual_hashes()?, library.state().last_event())
-        };
-        let start = Instant::now();
-        let learned = self.learn_weights(Arc::make_mut(&mut ckm), options)?;
-        let ms = start.elapsed().as_secs_f64() * 1e3 / ckm.examples().count().max(1) as f64;
-        let mut library = hold(library);
-        let right = |epochs: usize| learned.0.held_out.get(epochs).copied();
-        let right = right(0).zip(right(learned.0.epochs)).map(Into::into);
-        keep_use(&library, WeightUse { right, ..WeightUse::default() })?;
-        if learned.0.epochs == 0 {
-            choose(&mut library, WeightChoice::Uniform)?;
-            return Ok((learned.0, ms));
-        }
-        let weights = weights_of(&ckm, &library);
-        library.keep_result(WEIGHTS, &serde_json::to_string(&weights).unwrap_or_default())?;
-        choose(&mut library, WeightChoice::Learned)?;
-        let report = self.pool.install(|| Report::new(&ckm, learned.0.judgement.clone(), &looks));
-        keep_weighted_report(&library, event, &report);
-        Ok((learned.0, ms))
+/// Keeps what learning came to with a library, and puts the machine's weights into use if they are
+/// better than uniform ones.
+///
+/// # Errors
+/// [`tessera_core::Error::Io`].
+pub(super) fn keep(library: &mut Library, ckm: &Ckm, learned: &LearnReport) -> Result<()> {
+    let right = |epochs: usize| learned.held_out.get(epochs).copied();
+    let right = right(0).zip(right(learned.epochs)).map(Into::into);
+    keep_use(library, WeightUse { right, ..WeightUse::default() })?;
+    if learned.epochs == 0 {
+        return choose(library, WeightChoice::Uniform).map(|_| ());
     }
+    let weights = weights_of(ckm, library);
+    library.keep_result(WEIGHTS, &serde_json::to_string(&weights).unwrap_or_default())?;
+    choose(library, WeightChoice::Learned).map(|_| ())
 }
 
 /// The weights of a machine's images.
 fn weights_of(ckm: &Ckm, library: &Library) -> Vec<OfImage> {
-    let of_image = |(class, example): (tessera_core::ids::ClassId, &tessera_core::ckm::Example)| {
+    let of_image = |(class, example): (ClassId, &Example)| {
         let content = library.state().image(example.id)?.content?.hash;
         let sets = example.elements.sets.iter();
         let weights = sets.map(|set| (0..set.len()).map(|i| set.weight(i)).collect()).collect();

@@ -21,6 +21,7 @@ mod pixels;
 mod plot;
 pub mod recognise;
 pub mod reference;
+pub mod reports;
 pub mod sample;
 pub mod search;
 pub mod search_choice;

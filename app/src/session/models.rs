@@ -5,12 +5,10 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use serde::{Deserialize, Serialize};
-
 use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
-use tessera_core::ckm::weights::LearnOptions;
+use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, Search};
 use tessera_core::envelope::{self, MANIFEST};
 use tessera_core::eval::report::Report;
@@ -25,24 +23,15 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::Session;
 use super::copies::check_replaced;
 use super::library::MODEL_ENDING;
-use super::library_weights::weight_choice;
+use super::library_weights::{self, weight_choice};
+use super::reports::{self, keep_report, kept_report, last_report};
 use super::search_choice;
 use crate::command::{SearchChoice, WeightChoice};
 
-/// The names under which a library keeps its last report: by uniform weights, and by learned ones.
-const REPORT: &str = "report";
-const WEIGHTED_REPORT: &str = "report_weights";
 /// Images evaluated, at most and at least, and comparisons of two images that an evaluation may
 /// take in all.
 const JUDGED: (usize, usize) = (400, 40);
 const COMPARISONS: usize = 1_600_000;
-
-/// A report as a library stores it.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    event: Option<EventId>,
-    report: Report,
-}
 
 impl Session {
     /// Evaluates the recogniser of a library and stores the report: with learned weights in use
@@ -60,6 +49,30 @@ impl Session {
         self.judge_uniform(library)
     }
 
+    /// Learns the weights of a library's recogniser, puts them into use, and stores them with a
+    /// report by the objects of folds. Where no weights are better than uniform ones these stay in
+    /// use, and the report of before stays. Also returns the milliseconds it took an image.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Data`] with fewer than two classes, and as
+    /// [`tessera_core::ckm::weights::learn`].
+    pub fn learn_library_weights(&self, library: &Mutex<Library>, options: &LearnOptions) -> Result<(LearnReport, f64)> {
+        let (mut ckm, looks, event) = {
+            let library = hold(library);
+            let ckm = search_choice::uniform_machine(&library)?;
+            check_classes(&ckm, library.folder())?;
+            (ckm, library.perceptual_hashes()?, library.state().last_event())
+        };
+        let (learned, ms) = self.learn_weights(Arc::make_mut(&mut ckm), options)?;
+        let mut library = hold(library);
+        library_weights::keep(&mut library, &ckm, &learned)?;
+        if learned.epochs > 0 {
+            let report = self.pool.install(|| Report::new(&ckm, learned.judgement.clone(), &looks));
+            keep_report(&library, WeightChoice::Learned, event, &report);
+        }
+        Ok((learned, ms))
+    }
+
     /// Evaluates the recogniser of a library with uniform weights on its own images, each with its
     /// object left out, and stores the report. When the library has not changed since the last
     /// report, that one is extended to twice as many images.
@@ -71,7 +84,7 @@ impl Session {
             let library = hold(library);
             let ckm = search_choice::uniform_machine(&library)?;
             check_classes(&ckm, library.folder())?;
-            (ckm, library.perceptual_hashes()?, library.state().last_event(), uniform_report(&library))
+            (ckm, library.perceptual_hashes()?, library.state().last_event(), kept_report(&library, WeightChoice::Uniform))
         };
         let images = ckm.examples().count();
         // Judging again without a change goes on: twice as many images are judged.
@@ -85,7 +98,7 @@ impl Session {
             let judgement = judge(&ckm, limit, &mut random::seeded(self.seed), known, &self.progress)?;
             Ok(Report::new(&ckm, judgement, &looks))
         })?;
-        keep_report(&hold(library), REPORT, at, &report);
+        keep_report(&hold(library), WeightChoice::Uniform, at, &report);
         Ok(report)
     }
 }
@@ -100,36 +113,6 @@ pub(super) fn check_classes(ckm: &Ckm, library: &Path) -> Result<()> {
     Err(Error::data(library, "images of two classes or more", found, "label some images of another class"))
 }
 
-/// The last report on a library's recogniser as it is in use, with the event after which it was
-/// made; none if there is none that can be read.
-pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
-    match weight_choice(library) {
-        WeightChoice::Uniform => uniform_report(library),
-        WeightChoice::Learned => kept_report(library, WEIGHTED_REPORT),
-    }
-}
-
-/// The last report on a library's recogniser with uniform weights, as [`last_report`].
-pub(super) fn uniform_report(library: &Library) -> Option<(Option<EventId>, Report)> {
-    kept_report(library, REPORT)
-}
-
-fn kept_report(library: &Library, name: &str) -> Option<(Option<EventId>, Report)> {
-    let kept: Kept = serde_json::from_str(&library.result(name).ok()??).ok()?;
-    Some((kept.event, kept.report))
-}
-
-/// Keeps a report on learned weights.
-pub(super) fn keep_weighted_report(library: &Library, event: Option<EventId>, report: &Report) {
-    keep_report(library, WEIGHTED_REPORT, event, report);
-}
-
-/// A report that cannot be kept is made again when it is next asked for.
-fn keep_report(library: &Library, name: &str, event: Option<EventId>, report: &Report) {
-    let kept = Kept { event, report: report.clone() };
-    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(name, &text));
-}
-
 /// Chooses which training images the recogniser of a library compares from now on. The last reports
 /// count as made before the choice.
 ///
@@ -137,11 +120,7 @@ fn keep_report(library: &Library, name: &str, event: Option<EventId>, report: &R
 /// [`Error::Io`].
 pub fn choose_search(library: &Library, choice: SearchChoice) -> Result<()> {
     search_choice::keep(library, choice)?;
-    for name in [REPORT, WEIGHTED_REPORT] {
-        if let Some((_, report)) = kept_report(library, name) {
-            keep_report(library, name, None, &report);
-        }
-    }
+    reports::outdate(library);
     Ok(())
 }
 
@@ -157,7 +136,7 @@ pub fn live_recogniser(library: &Library) -> RecogniserModel {
 /// when their object is left out.
 pub(super) fn uniform_recogniser(library: &Library) -> RecogniserModel {
     let ckm = search_choice::uniform_machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
-    answering(ckm, uniform_report(library))
+    answering(ckm, kept_report(library, WeightChoice::Uniform))
 }
 
 fn answering(mut ckm: Arc<Ckm>, report: Option<(Option<EventId>, Report)>) -> RecogniserModel {

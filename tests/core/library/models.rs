@@ -61,3 +61,37 @@ fn every_model_is_a_function_of_the_events() {
     }
     replayed(&place, library);
 }
+
+/// The weights of the elements of an image in a machine.
+fn weights_of(ckm: &tessera_core::ckm::Ckm, image: ItemId) -> Vec<f32> {
+    let held = ckm.examples().find(|(_, example)| example.id == image).unwrap().1;
+    held.elements.sets.iter().flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
+}
+
+#[test]
+fn learned_weights_follow_the_images_until_one_is_forgotten() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png", "dog/2.png"]);
+    let library = place.open();
+    place.import(&library);
+    let [cat, dog, other] = ["cat/1.png", "dog/1.png", "dog/2.png"].map(|name| at(&library, name).id);
+    let held = hold(&library).recogniser().ckm().clone();
+    let sets = |image| &held.examples().find(|(_, example)| example.id == image).unwrap().1.elements.sets;
+    let weights = |image| (image, sets(image).iter().map(|set| vec![-0.1; set.len()]).collect::<Vec<_>>());
+    assert!(hold(&library).set_weights(Some(&[(cat, vec![vec![0.5]])])).is_err());
+    assert!(hold(&library).recogniser().weighted().is_none());
+    hold(&library).set_weights(Some(&[weights(cat), weights(dog)])).unwrap();
+    let weighted = |image| weights_of(hold(&library).recogniser().weighted().unwrap(), image);
+    assert!(weighted(cat).iter().all(|weight| *weight == -0.1) && weighted(other).iter().all(|weight| *weight == 0.0));
+    // An image of another class is a new one; the others keep theirs.
+    hold(&library).label(&[dog], &class("wolf")).unwrap();
+    assert!(weighted(dog).iter().all(|weight| *weight == 0.0) && weighted(cat).iter().all(|weight| *weight == -0.1));
+    hold(&library).set_removed(&[other], true).unwrap();
+    let plain = hold(&library).recogniser().ckm().clone();
+    let with = hold(&library).recogniser().weighted().unwrap().clone();
+    let ids = |ckm: &tessera_core::ckm::Ckm| ckm.examples().map(|(class, example)| (class, example.id)).collect::<Vec<_>>();
+    assert_eq!(ids(&plain), ids(&with));
+    assert!(weights_of(&plain, cat).iter().all(|weight| *weight == 0.0), "the other machine has none");
+    // What an image did to the weights of others goes with it.
+    hold(&library).forget(&[other], &tessera_core::progress::Progress::default()).unwrap();
+    assert!(hold(&library).recogniser().weighted().is_none());
+}

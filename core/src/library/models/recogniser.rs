@@ -47,9 +47,9 @@ impl Recogniser {
         &self.ckm
     }
 
-    /// The machine with learned weights, if it was given some ([`Library::set_weights`]). It follows
-    /// the library as the other one does: images keep their weights as others come and go, and a
-    /// new image starts with weights of 0. No part of what is learned from events.
+    /// The machine with learned weights, if it was given some ([`Library::set_weights`]). It
+    /// follows the library as the other one does: images keep their weights as others come and go,
+    /// and a new image starts with weights of 0. No part of what is learned from events.
     ///
     /// [`Library::set_weights`]: crate::library::Library::set_weights
     pub fn weighted(&self) -> Option<&Arc<Ckm>> {

@@ -33,6 +33,7 @@ use crate::session::harm::{self, HarmReport, last_harm};
 use crate::session::library_weights::{self, WeightUse, weight_use};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
+use crate::session::reports::last_report;
 use crate::session::search_choice::search_choice;
 use answer::{Answerer, Drawn};
 
@@ -339,7 +340,7 @@ pub(super) fn judge(ctx: &mut Context) {
     ctx.library_job(JobKind::Judge, |session, library| {
         let report = Arc::new(session.judge(library)?);
         let library = hold(library);
-        let at = models::last_report(&library).and_then(|(at, _)| at);
+        let at = last_report(&library).and_then(|(at, _)| at);
         Ok(Message::Weighed(weight_use(&library), Some(Judged { at, report })))
     });
 }
@@ -442,7 +443,7 @@ pub(super) fn known(library: &Library) -> Message {
 
 /// The last report on a library's recogniser.
 fn judged(library: &Library) -> Option<Judged> {
-    models::last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) })
+    last_report(library).map(|(at, report)| Judged { at, report: Arc::new(report) })
 }
 
 /// The models saved with a library.

@@ -1,0 +1,53 @@
+//! Reports on the recogniser of a library, which the library keeps.
+
+use serde::{Deserialize, Serialize};
+
+use tessera_core::eval::report::Report;
+use tessera_core::library::Library;
+use tessera_core::library::event::EventId;
+
+use super::library_weights::weight_choice;
+use crate::command::WeightChoice;
+
+/// A report as a library stores it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    event: Option<EventId>,
+    report: Report,
+}
+
+/// The name under which a library keeps the last report on its recogniser with these weights.
+fn name(weights: WeightChoice) -> &'static str {
+    match weights {
+        WeightChoice::Uniform => "report",
+        WeightChoice::Learned => "report_weights",
+    }
+}
+
+/// The last report on a library's recogniser as it is in use, with the event after which it was
+/// made; none if there is none that can be read.
+pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
+    kept_report(library, weight_choice(library))
+}
+
+/// The last report on a library's recogniser with these weights, as [`last_report`].
+pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(Option<EventId>, Report)> {
+    let kept: Kept = serde_json::from_str(&library.result(name(weights)).ok()??).ok()?;
+    Some((kept.event, kept.report))
+}
+
+/// Keeps a report on a library's recogniser with these weights. One that cannot be kept is made
+/// again when it is next asked for.
+pub(super) fn keep_report(library: &Library, weights: WeightChoice, event: Option<EventId>, report: &Report) {
+    let kept = Kept { event, report: report.clone() };
+    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(name(weights), &text));
+}
+
+/// Lets the reports that a library keeps count as made before its last event.
+pub(super) fn outdate(library: &Library) {
+    for weights in WeightChoice::ALL {
+        if let Some((_, report)) = kept_report(library, weights) {
+            keep_report(library, weights, None, &report);
+        }
+    }
+}
