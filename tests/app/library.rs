@@ -27,8 +27,11 @@ fn from_import_to_forgetting() {
     let imported = world.run(["import", "lib.tessera", "toys/train", "--json"]).ended(0).object();
     assert_eq!((&imported["imported"], &imported["found"]), (&json!(36), &json!(36)));
 
-    let before = world.run(["classify", "lib.tessera", "toys/test", "--json"]).ended(0).complains("not calibrated");
+    let before = world.run(["classify", "lib.tessera", "toys/test", "--json"]).ended(0).complains("judged first");
     assert_eq!(before.lines().len(), 18);
+    assert!(before.lines()[0]["confidence"].as_f64() > Some(0.0));
+    let again = world.run(["classify", "lib.tessera", "toys/test", "--json"]).ended(0);
+    assert_eq!((again.stdout == before.stdout, again.stderr.contains("judged first")), (true, false));
     let trained = world.run(["train", "lib.tessera", "--json"]).ended(0).object();
     assert_eq!((&trained["images"], &trained["classes"], &trained["failed"]), (&json!(36), &json!(6), &json!(0)));
     assert!(trained["held_out_accuracy"].is_f64() && trained["train_ms_per_image"].as_f64().unwrap() > 0.0, "{trained}");

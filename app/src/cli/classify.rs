@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -13,6 +12,7 @@ use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
+use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
 
@@ -26,7 +26,6 @@ use crate::session::Session;
 use crate::session::library::{Target, what_is};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
-use crate::session::reports::last_report;
 
 /// Pieces that are printed one by one; the rest is summed up.
 const TOLD: usize = 8;
@@ -62,7 +61,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
     let search = search(arguments.searching)?;
     let mut answerer = answerer(librarian, &librarian.named_if_nothing(&arguments.model))?;
     if let Some(search) = search {
-        Arc::make_mut(&mut answerer.model.ckm).set_search_watched(search, session.progress())?;
+        out.watched(session.progress(), || session.set_search(&mut answerer.model, search))?;
     }
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     if let Some(folder) = &arguments.draw {
@@ -109,19 +108,21 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
 fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
     let out = librarian.out;
     match what_is(path) {
-        Target::Library => librarian.with(path, |library| {
-            let model = models::live_recogniser(library);
+        Target::Library => librarian.with_shared(librarian.open(path)?, |library| {
+            if models::is_judging_due(&hold(library)) {
+                out.note(
+                    "The library is judged first: it has not been since so much of it changed (`tessera train LIBRARY` judges it, too).",
+                );
+                out.watched(librarian.session.progress(), || librarian.session.judge_uniform(library))?;
+            }
+            let library = hold(library);
+            let model = models::live_recogniser(&library);
             if model.ckm.classes().is_empty() {
                 let advice = "label images of two classes, or import folders that are classes";
                 return Err(Error::data(path, "labelled images to compare with", "no labelled image yet", advice).into());
             }
             if model.calibration.n == 0 {
-                let judged = last_report(library).is_some();
-                out.note(if judged {
-                    "Confidence means nothing here: no class has two objects to judge it by."
-                } else {
-                    "Confidence is not calibrated until `tessera train LIBRARY` has judged this library."
-                });
+                out.note("Confidence means nothing here: no class has two objects to judge it by.");
             }
             let state = library.state().clone();
             Ok(Answerer { model, library: Some(Shelf { state, ids: library.by_path() }) })

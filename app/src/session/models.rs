@@ -103,6 +103,16 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Sets which training images a recogniser compares.
+    ///
+    /// # Errors
+    /// As [`Ckm::set_search_watched`].
+    pub fn set_search(&self, model: &mut RecogniserModel, search: Search) -> Result<()> {
+        self.pool.install(|| Arc::make_mut(&mut model.ckm).set_search_watched(search, &self.progress))
+    }
+}
+
 /// Whether a machine has the classes it takes to judge it.
 pub(super) fn check_classes(ckm: &Ckm, library: &Path) -> Result<()> {
     let found = match ckm.classes() {
@@ -111,6 +121,19 @@ pub(super) fn check_classes(ckm: &Ckm, library: &Path) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::data(library, "images of two classes or more", found, "label some images of another class"))
+}
+
+/// Whether a library with two classes or more was never judged with uniform weights, has other
+/// classes than when it was, or twice as many images: its class terms, which make up for sizes, are
+/// then missing or wrong. O(images).
+pub fn is_judging_due(library: &Library) -> bool {
+    let ckm = library.recogniser().ckm();
+    if ckm.classes().len() < 2 || weight_choice(library) == WeightChoice::Learned {
+        return false;
+    }
+    last_report(library).is_none_or(|(_, report)| {
+        !ckm.classes().iter().map(|class| &class.name).eq(&report.classes) || ckm.examples().count() >= 2 * report.images
+    })
 }
 
 /// Chooses which training images the recogniser of a library compares from now on. The last reports

@@ -61,8 +61,10 @@ pub struct Recognising {
     weights: WeightUse,
     /// The last event of the library.
     last_event: Option<EventId>,
-    /// Whether an evaluation was already started without a request of the user.
-    tried_to_judge: bool,
+    /// Whether the library has changed since it was last looked whether an evaluation is due, and
+    /// the labelled images there were when one was last started without a request of the user.
+    may_be_due: bool,
+    tried_with: usize,
 }
 
 /// A model that was loaded.
@@ -159,9 +161,9 @@ impl Part for Recognising {
     fn hear(&mut self, ctx: &mut Context, event: Event) {
         match event {
             Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
-            Event::Opened => self.last_event = ctx.last_event(),
+            Event::Opened => (self.last_event, self.may_be_due) = (ctx.last_event(), true),
             Event::Changed => {
-                self.last_event = ctx.last_event();
+                (self.last_event, self.may_be_due) = (ctx.last_event(), true);
                 if !ctx.jobs.is_importing() {
                     self.recognise_again(ctx);
                 }
@@ -320,15 +322,23 @@ impl Recognising {
         });
     }
 
-    /// Evaluates the recogniser of a library with two classes and no report, once, without a
-    /// request of the user.
+    /// Evaluates the recogniser without a request of the user: when its library has two classes and
+    /// no report, and whenever it has twice as many labelled images as at the last time. The terms
+    /// of classes that have grown since are missing or wrong.
     pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
-        let Some(state) = ctx.state().filter(|_| self.report.is_none() && !self.tried_to_judge && !ctx.jobs.is_importing()) else {
+        if !self.may_be_due
+            || ctx.jobs.is_importing()
+            || ctx.jobs.is_running(&JobKind::Judge)
+            || self.weights.choice == WeightChoice::Learned
+        {
             return;
-        };
-        let of_class = |class: &str| state.images().any(|image| image.label() == Some(class));
-        if state.classes().into_iter().filter(|(name, _)| of_class(name)).take(2).count() == 2 {
-            self.tried_to_judge = true;
+        }
+        let Some(state) = ctx.state() else { return };
+        self.may_be_due = false;
+        let labels: Vec<&str> = state.images().filter_map(|image| image.label()).collect();
+        let last = self.report.as_ref().map_or(0, |judged| judged.report.images).max(self.tried_with);
+        if labels.len() >= 2 * last && labels.iter().any(|label| *label != labels[0]) {
+            self.tried_with = labels.len();
             ctx.ask(Command::Evaluate);
         }
     }
