@@ -226,8 +226,7 @@ impl KindEvidence {
     /// missed its best piece.
     fn found(&self, c: usize, j: usize, image: u32) -> Option<f32> {
         let pieces = self.pieces.get(c)?.get(j)?;
-        let at = pieces.binary_search_by_key(&image, |piece| piece.0).ok()?;
-        Some(pieces[at].1)
+        pieces.iter().find(|piece| piece.0 == image).map(|piece| piece.1)
     }
 }
 
