@@ -44,6 +44,11 @@ impl Blocks {
         self.len == 0
     }
 
+    /// Makes room for so many more descriptors and no others.
+    pub fn reserve(&mut self, count: usize) {
+        self.blocks.reserve_exact((self.len + count).div_ceil(LANES) - self.blocks.len());
+    }
+
     /// Appends a descriptor.
     pub fn push(&mut self, descriptor: Descriptor) {
         if self.len.is_multiple_of(LANES) {

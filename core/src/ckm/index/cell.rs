@@ -70,6 +70,13 @@ impl List {
         Self { set: ElementSet::like(form), images: Vec::new(), elements: Vec::new() }
     }
 
+    /// Makes room for so many more elements and no others.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.set.reserve(count);
+        self.images.reserve_exact(count);
+        self.elements.reserve_exact(count);
+    }
+
     pub(super) fn push(&mut self, set: &ElementSet, i: usize, image: u32, element: u32) {
         self.set.push(set, i);
         self.images.push(image);

@@ -82,6 +82,9 @@ impl Lists {
         let cells = fine.into_iter().map(Cell::new).collect();
         let mut lists = Self { kind, measure, level, len, coarse, cells };
         let homes: Vec<Vec<(usize, usize)>> = examples.par_iter().map(|example| lists.homes(&example.elements.sets[kind])).collect();
+        let mut counts: Vec<Vec<usize>> = lists.cells.iter().map(|cell| vec![0; cell.lists.len()]).collect();
+        homes.iter().flatten().for_each(|(cell, list)| counts[*cell][*list] += 1);
+        lists.all().zip(counts.into_iter().flatten()).for_each(|(list, count)| list.reserve(count));
         for ((set, homes), image) in sets().zip(&homes).zip(0..) {
             lists.push_all(set, homes, image);
         }
