@@ -2,9 +2,9 @@
 //! --bench scale -- 1000 5000 24300 [probes=8]`.
 //!
 //! Search is exact, by shortlist, and by an index of pieces; building that index and adding images
-//! to it are timed too. The images are those of ETH-80 (all objects but 5 and 6), jittered: moved,
-//! shrunk, brightened, by a seed. Queries are of objects 5 and 6. Times are of the processor, of
-//! all threads together.
+//! to it are timed too, and its memory is told as a multiple of the descriptors' bytes. The images
+//! are those of ETH-80 (all objects but 5 and 6), jittered: moved, shrunk, brightened, by a seed.
+//! Queries are of objects 5 and 6. Times are of the processor, of all threads together.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 use std::fs;
@@ -42,7 +42,7 @@ fn main() {
     let step = tested.len().div_ceil(QUERIES);
     let queries: Vec<Picture> = tested.iter().step_by(step).map(|path| decoded(path)).collect();
     println!(
-        "{:>7} {:>22} {:>22} {:>22} {:>22} {:>8} {:>9} {:>12} {:>14} {:>9}",
+        "{:>7} {:>22} {:>22} {:>22} {:>22} {:>8} {:>9} {:>12} {:>14} {:>9} {:>7}",
         "images",
         "exact ms (wall)",
         "shortlist ms (wall)",
@@ -52,7 +52,8 @@ fn main() {
         "index ms",
         "index add ms",
         "compared",
-        "differ"
+        "differ",
+        "memory"
     );
     let mut next = 0;
     for size in sizes {
@@ -73,9 +74,10 @@ fn main() {
         machine.set_search(Search::SHORTLIST).unwrap();
         let (listed, times) = timed(cut.iter(), |query| ask(&machine, query));
         let (_, whole) = timed(queries.iter(), |picture| ask(&machine, &machine.elements(picture).unwrap()));
-        let start = cpu();
+        let (start, before) = (cpu(), resident());
         machine.set_search(index).unwrap();
         let build = 1e3 * (cpu() - start) / size as f64;
+        let memory = (resident() - before) / features(&machine);
         let (probed, index_times) = timed(cut.iter(), |query| ask(&machine, query));
         let points =
             |machine: &Ckm| cut.iter().map(|query| machine.comparisons(query, Without::Nothing)).map(|c| c.points + c.nodes).sum::<u64>();
@@ -86,7 +88,7 @@ fn main() {
         let differ = |answers: &[ClassId]| exact.iter().zip(answers).filter(|(a, b)| a != b).count();
         let told = |(cpu, wall): (f64, f64)| format!("{cpu:.2} ({wall:.2})");
         println!(
-            "{size:>7} {:>22} {:>22} {:>22} {:>22} {add:>8.3} {build:>9.3} {index_add:>12.3} {compared:>12.2} % {:>9}",
+            "{size:>7} {:>22} {:>22} {:>22} {:>22} {add:>8.3} {build:>9.3} {index_add:>12.3} {compared:>12.2} % {:>9} {memory:>7.2}",
             told(exact_times),
             told(times),
             told(whole),
@@ -127,6 +129,19 @@ fn cpu() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
     (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0
+}
+
+/// Bytes of memory that this program has.
+fn resident() -> f64 {
+    let text = fs::read_to_string("/proc/self/statm").unwrap();
+    4096.0 * text.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap()
+}
+
+/// Bytes of the descriptors of a machine's elements.
+fn features(machine: &Ckm) -> f64 {
+    // The rest is the size, and for each kind a number and positions.
+    let of = |elements: &Elements| elements.to_bytes().len() - 8 * (1 + elements.len()) - 4 * elements.sets.len();
+    machine.examples().map(|(_, example)| of(&example.elements) as f64).sum()
 }
 
 /// Moved by up to 6 pixels, shrunk to 0.78 or more, brightened by up to 20.

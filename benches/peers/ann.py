@@ -86,8 +86,8 @@ def main():
     printed = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {"RAYON_NUM_THREADS": "1"}).stdout
     ours = [json.loads(line) for line in printed.splitlines()]
     for title, own, peers in (
-        ("gradient blocks", [run for run in ours if "inverted" in run["method"]], list(blocks(arguments.work))),
-        ("corners", [run for run in ours if "forest" in run["method"]], list(corners(arguments.work))),
+        ("gradient blocks", [run for run in ours if "bits" not in run["method"]], list(blocks(arguments.work))),
+        ("corners", [run for run in ours if "bits" in run["method"]], list(corners(arguments.work))),
     ):
         print(title)
         for method in dict.fromkeys(run["method"] for run in own + peers):

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use tessera_core::Result;
-use tessera_core::ann::{ForestOptions, HammingForest, Ivf, IvfOptions};
+use tessera_core::ann::{BinaryIvf, InvertedFile, Ivf, IvfOptions, Vectors};
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::toys::{ToyFormat, ToyOptions, generate};
 use tessera_core::data::{Dataset, OpenOptions};
@@ -77,16 +77,12 @@ fn blocks(all: &[u8], queries: &[u8]) -> Result<()> {
     let mut scan = DenseScan::new(36, Metric::Euclidean);
     (0..).map(ItemId).zip(&points).try_for_each(|(id, point)| scan.insert(id, point))?;
     let truth = timed::<[f32]>(&scan, &queries)?.0;
-    for lists in [2.0, 4.0] {
-        let mut index = Ivf::new(36, IvfOptions { lists, first: points.len().max(2), ..IvfOptions::default() })?;
+    let with = |options: IvfOptions| {
+        let mut index = Ivf::new(36, options)?;
         (0..).map(ItemId).zip(&points).try_for_each(|(id, point)| index.insert(id, point))?;
-        for probes in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128] {
-            index.set_probes(probes);
-            let setting = format!("{} lists, {probes} probes", index.lists());
-            tell("tessera, inverted file", &setting, &truth, timed::<[f32]>(&index, &queries)?);
-        }
-    }
-    Ok(())
+        Ok(index)
+    };
+    runs("tessera, inverted file", with, points.len(), &truth, &queries)
 }
 
 fn corners(all: &[u8], queries: &[u8]) -> Result<()> {
@@ -95,12 +91,28 @@ fn corners(all: &[u8], queries: &[u8]) -> Result<()> {
     let queries: Vec<&Descriptor> = queries.iter().collect();
     let scan: HammingScan = (0..).map(ItemId).zip(points.iter().copied()).collect();
     let truth = timed(&scan, &queries)?.0;
-    for trees in [1, 2, 4] {
-        let mut index = HammingForest::new(ForestOptions { trees, ..ForestOptions::default() })?;
+    let with = |options: IvfOptions| {
+        let mut index = BinaryIvf::new(options)?;
         (0..).map(ItemId).zip(&points).try_for_each(|(id, point)| index.insert(id, point))?;
-        for checks in [250, 500, 1000, 2000, 4000, 8000, 16000, 32000] {
-            index.set_checks(checks);
-            tell("tessera, Hamming forest", &format!("{trees} trees, {checks} checks"), &truth, timed(&index, &queries)?);
+        Ok(index)
+    };
+    runs("tessera, inverted file over bits", with, points.len(), &truth, &queries)
+}
+
+/// A line for each number of lists and probes.
+fn runs<V: Vectors>(
+    method: &str,
+    with: impl Fn(IvfOptions) -> Result<InvertedFile<V>>,
+    points: usize,
+    truth: &[Vec<f64>],
+    queries: &[&V::Point],
+) -> Result<()> {
+    for lists in [2.0, 4.0] {
+        let mut index = with(IvfOptions { lists, first: points.max(2), ..IvfOptions::default() })?;
+        for probes in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128] {
+            index.set_probes(probes);
+            let setting = format!("{} lists, {probes} probes", index.lists());
+            tell(method, &setting, truth, timed(&index, queries)?);
         }
     }
     Ok(())

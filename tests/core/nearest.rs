@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tessera_core::Result;
-use tessera_core::ann::{ForestOptions, HammingForest, Ivf, IvfOptions};
+use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions};
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
 use tessera_core::descriptor::Descriptor;
 use tessera_core::hamming::HammingScan;
@@ -173,15 +173,17 @@ fn kd_tree(points: &BTreeMap<ItemId, Vec<f32>>) -> Result<KdTree> {
 }
 
 /// Small enough for the centres to be found anew several times.
+fn few_lists(probes: usize) -> IvfOptions {
+    IvfOptions { lists: 1.0, probes, first: 8, ..IvfOptions::default() }
+}
+
 fn inverted_file(points: &Points, probes: usize) -> Box<dyn Tested> {
-    let options = IvfOptions { lists: 1.0, probes, first: 8, ..IvfOptions::default() };
-    let index = filled(Ivf::new(DIMENSION, options).unwrap(), points, dense);
+    let index = filled(Ivf::new(DIMENSION, few_lists(probes)).unwrap(), points, dense);
     Box::new(Adapter::new(index, dense).refusing(no_points()).dynamic())
 }
 
-fn forest(points: &Points, checks: usize) -> Box<dyn Tested> {
-    let options = ForestOptions { trees: 2, leaf: 4, checks, seed: 1 };
-    Box::new(Adapter::new(filled(HammingForest::new(options).unwrap(), points, bits), bits).dynamic())
+fn binary_inverted_file(points: &Points, probes: usize) -> Box<dyn Tested> {
+    Box::new(Adapter::new(filled(BinaryIvf::new(few_lists(probes)).unwrap(), points, bits), bits).dynamic())
 }
 
 fn euclidean(a: &Values, b: &Values) -> f64 {
@@ -270,8 +272,8 @@ fn cases() -> Vec<Case> {
         ),
         exact("inverted file, all lists looked at", |points| inverted_file(points, usize::MAX), euclidean),
         Case { name: "inverted file", build: |points| inverted_file(points, 2), distance: None, ties: true },
-        exact("Hamming forest, all points looked at", |points| forest(points, usize::MAX), hamming),
-        Case { name: "Hamming forest", build: |points| forest(points, 12), distance: None, ties: true },
+        exact("inverted file over bits, all lists looked at", |points| binary_inverted_file(points, usize::MAX), hamming),
+        Case { name: "inverted file over bits", build: |points| binary_inverted_file(points, 2), distance: None, ties: true },
         Case {
             name: "memory tree",
             build: |points| {

@@ -1,14 +1,18 @@
 //! Approximate indexes of nearest neighbours, behind the trait of [`crate::nearest`].
 //!
 //! Problem: a scan compares a query with every point. Among many points the near ones can be found
-//! at a fraction of that if a few may be missed. Both indexes here part the points by the centres
-//! that they are nearest to, and compare a query with the points of the centres nearest to it; how
-//! many are looked at is set for each index and decides between speed and recall.
+//! at a fraction of that if a few may be missed. An [`InvertedFile`] parts the points by the
+//! centres that they are nearest to, and compares a query with the points of the centres nearest
+//! to it; how many of these are looked at decides between speed and recall.
 //!
-//! | index | points | parts them by | after |
-//! |---|---|---|---|
-//! | [`Ivf`] | vectors of f32 | one level of centres found by k-means | Jégou, Douze, Schmid, *Product Quantization for Nearest Neighbor Search*, 2011 (inverted file, without the quantiser of residuals) |
-//! | [`HammingForest`] | 256 bits | trees of centres drawn among the points | Muja, Lowe, *Fast Matching of Binary Features*, 2012 |
+//! | index | points | centres |
+//! |---|---|---|
+//! | [`Ivf`] | vectors of f32, by Euclidean distance | means |
+//! | [`BinaryIvf`] | 256 bits, by Hamming distance | the majority for each bit |
+//!
+//! After Jégou, Douze, Schmid, *Product Quantization for Nearest Neighbor Search*, 2011 (their
+//! inverted file, without the quantiser of residuals). On corners of photographs trees of centres
+//! (Muja, Lowe, *Fast Matching of Binary Features*, 2012) were slower at every recall.
 //!
 //! Both are [`crate::nearest::Dynamic`], give the same answers for the same points inserted and
 //! removed in the same order on any number of threads, and are exact when all is looked at. Use a
@@ -30,10 +34,10 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
-mod forest;
 mod ivf;
 mod kmeans;
 mod rows;
+mod vectors;
 
-pub use forest::{ForestOptions, HammingForest};
-pub use ivf::{Ivf, IvfOptions};
+pub use ivf::{BinaryIvf, InvertedFile, Ivf, IvfOptions};
+pub use vectors::Vectors;

@@ -2,12 +2,11 @@
 
 use multiversion::multiversion;
 
-/// Vectors in a block.
-pub(super) const LANES: usize = 16;
+use crate::hamming::LANES;
 
 /// Value `d` of vector `i` is `values[i / LANES * dimension + d][i % LANES]`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
+pub struct Rows {
     dimension: usize,
     values: Vec<[f32; LANES]>,
     len: usize,
@@ -22,6 +21,10 @@ impl Rows {
         self.len
     }
 
+    pub(super) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
     pub(super) fn push(&mut self, row: &[f32]) {
         if self.len.is_multiple_of(LANES) {
             self.values.extend(std::iter::repeat_n([0.0; LANES], self.dimension));
@@ -30,7 +33,7 @@ impl Rows {
         self.set(self.len - 1, row);
     }
 
-    pub(super) fn set(&mut self, i: usize, row: &[f32]) {
+    fn set(&mut self, i: usize, row: &[f32]) {
         for (lanes, value) in self.values[i / LANES * self.dimension..].iter_mut().zip(row) {
             lanes[i % LANES] = *value;
         }

@@ -128,6 +128,19 @@ impl ElementSet {
         Self { len: 0, values, places: Vec::new() }
     }
 
+    /// Makes room for so many more elements and no others.
+    pub(super) fn reserve(&mut self, count: usize) {
+        let blocks = (self.len + count).div_ceil(LANES) - self.places.len();
+        self.places.reserve_exact(blocks);
+        match &mut self.values {
+            Values::Binary(descriptors) => descriptors.reserve(count),
+            Values::Dense { dimension, quads, norms } => {
+                quads.reserve_exact(blocks * dimension.div_ceil(4));
+                norms.reserve_exact(blocks);
+            }
+        }
+    }
+
     /// Appends element `i` of a set of the same form, with its weight.
     pub(super) fn push(&mut self, other: &Self, i: usize) {
         let at = self.len;

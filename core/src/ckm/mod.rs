@@ -22,7 +22,7 @@
 //! image, and the machine is then equal to one trained without it. Leaving an image or its whole
 //! group out of a score is a mask. A query costs O(its elements * training elements of the same
 //! kind), 16 comparisons at a time, on all threads; with a shortlist ([`Search`]), O(images) and
-//! then as if each class had no more images than the list; with an index O(its elements * lists of
+//! then as if each class had no more images than the list; with an index O(its elements * cells of
 //! all classes) and the comparisons with what is in those that are looked at. Memory is 44 bytes an
 //! element with a binary descriptor; with a dense vector 16, and one byte a value; and 512 an
 //! image; an index takes about as much again.
@@ -226,8 +226,7 @@ impl KindEvidence {
     /// missed its best piece.
     fn found(&self, c: usize, j: usize, image: u32) -> Option<f32> {
         let pieces = self.pieces.get(c)?.get(j)?;
-        let at = pieces.binary_search_by_key(&image, |piece| piece.0).ok()?;
-        Some(pieces[at].1)
+        pieces.iter().find(|piece| piece.0 == image).map(|piece| piece.1)
     }
 }
 

@@ -76,7 +76,7 @@ impl Ckm {
     }
 
     /// As [`Ckm::set_search`], reporting progress: an index is built of all training images unless
-    /// the machine has one, and follows images that come and go from then on. O(elements * lists of
+    /// the machine has one, and follows images that come and go from then on. O(elements * cells of
     /// their class), on all threads.
     ///
     /// # Errors

@@ -44,6 +44,11 @@ impl Blocks {
         self.len == 0
     }
 
+    /// Makes room for so many more descriptors and no others.
+    pub fn reserve(&mut self, count: usize) {
+        self.blocks.reserve_exact((self.len + count).div_ceil(LANES) - self.blocks.len());
+    }
+
     /// Appends a descriptor.
     pub fn push(&mut self, descriptor: Descriptor) {
         if self.len.is_multiple_of(LANES) {
@@ -92,14 +97,6 @@ pub fn distances(block: &Block, query: &Descriptor) -> [u32; LANES] {
         }
     }
     sums.map(|sum| sum as u32)
-}
-
-/// The distances of `query` to all descriptors, in order; those beyond [`Blocks::len`] belong to no
-/// descriptor. O(descriptors).
-pub fn distances_of_all(descriptors: &Blocks, query: &Descriptor, out: &mut Vec<u32>) {
-    out.clear();
-    out.resize(descriptors.blocks.len() * LANES, 0);
-    fill(&descriptors.blocks, query, out);
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512vpopcntdq+avx2+popcnt+bmi1+bmi2", "x86_64+avx2+popcnt+bmi1+bmi2"))]

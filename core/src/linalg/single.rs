@@ -74,14 +74,52 @@ pub fn norm(x: &[f32]) -> f32 {
     dot(x, x).sqrt()
 }
 
+/// Whether any value is as asked, told without a branch for each.
+#[inline(always)]
+pub fn any<const LANES: usize>(values: &[f32; LANES], is: impl Fn(f32) -> bool) -> bool {
+    values.iter().fold(false, |any, value| any | is(*value))
+}
+
 /// The place of the least of the first `n` values, which lie block by block; of equals the first,
 /// and 0 where there is none below infinity. O(n).
 pub fn least<const LANES: usize>(values: &[[f32; LANES]], n: usize) -> usize {
     let mut best = (f32::INFINITY, 0);
-    for (i, value) in values.as_flattened()[..n].iter().enumerate() {
-        if *value < best.0 {
-            best = (*value, i);
+    for (values, start) in values.iter().zip((0..n).step_by(LANES)) {
+        if any(values, |value| value < best.0) {
+            for (value, i) in values.iter().zip(start..n) {
+                if *value < best.0 {
+                    best = (*value, i);
+                }
+            }
         }
     }
     best.1
+}
+
+/// The places of the `count` least of the first `n` values, which lie block by block, the least
+/// first; of equals the first. O(n) for a small `count`, O(n log n) for all.
+pub fn least_few<const LANES: usize>(values: &[[f32; LANES]], n: usize, count: usize) -> Vec<u32> {
+    let mut nearest: Vec<(f32, u32)> = Vec::with_capacity(count.min(n) + 1);
+    if count >= n {
+        nearest.extend(values.as_flattened().iter().copied().zip(0..n as u32));
+        nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    } else {
+        let mut bar = f32::INFINITY;
+        for (values, start) in values.iter().zip((0..n).step_by(LANES)) {
+            if !any(values, |value| value < bar) {
+                continue;
+            }
+            for (value, place) in values.iter().zip(start..n) {
+                if *value < bar {
+                    let at = nearest.partition_point(|(other, _)| *other <= *value);
+                    nearest.truncate(count - 1);
+                    nearest.insert(at, (*value, place as u32));
+                    if nearest.len() == count {
+                        bar = nearest[count - 1].0;
+                    }
+                }
+            }
+        }
+    }
+    nearest.into_iter().map(|(_, place)| place).collect()
 }

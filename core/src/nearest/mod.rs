@@ -15,7 +15,7 @@
 //! | [`crate::hamming::HammingScan`] | 256 bits | exactly | O(n), vectorised |
 //! | [`crate::cmt::CmtIndex`] | sparse vectors | approximately, by learned routers | O(log n) |
 //! | [`crate::ann::Ivf`] | vectors of f32 | approximately, by lists of the nearest centres | O((lists + probes * n / lists) d) |
-//! | [`crate::ann::HammingForest`] | 256 bits | approximately, by trees of centres | O(checks + log n) |
+//! | [`crate::ann::BinaryIvf`] | 256 bits | approximately, by lists of the nearest centres | O(lists + probes * n / lists) |
 //! | [`Regrown`] | any | as the index that it wraps | as that index, and a scan of the points added since |
 //!
 //! Results are ordered by distance and, of equals, by identifier, so that an answer depends on

@@ -1,6 +1,6 @@
 //! Approximate indexes: that they look at a part of the points and find most, and what they refuse.
 
-use tessera_core::ann::{ForestOptions, HammingForest, Ivf, IvfOptions};
+use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions};
 use tessera_core::descriptor::Descriptor;
 use tessera_core::hamming::HammingScan;
 use tessera_core::ids::ItemId;
@@ -63,7 +63,7 @@ fn an_inverted_file_finds_most_in_a_few_lists() {
 }
 
 #[test]
-fn a_forest_finds_most_among_a_few_points() {
+fn an_inverted_file_over_bits_finds_most_in_a_few_lists() {
     use rand::RngExt as _;
     let mut rng = random::seeded(6);
     let places: Vec<[u64; 4]> = (0..100).map(|_| rng.random()).collect();
@@ -74,14 +74,34 @@ fn a_forest_finds_most_among_a_few_points() {
     };
     let points: Vec<Descriptor> = (0..N).map(|_| near()).collect();
     let queries: Vec<Descriptor> = (0..QUERIES).map(|_| near()).collect();
-    let mut index = HammingForest::new(ForestOptions { trees: 3, leaf: 40, checks: 400, seed: 0 }).unwrap();
+    let mut index = BinaryIvf::new(IvfOptions { probes: 2, ..IvfOptions::default() }).unwrap();
     let scan: HammingScan = (0..).map(ItemId).zip(points.iter().copied()).collect();
     (0..).map(ItemId).zip(&points).for_each(|(id, point)| index.insert(id, point).unwrap());
+    assert!(index.lists() > 100);
     let few = recall_and_work::<Descriptor>(&index, &scan, &queries);
     assert!(few.0 > 0.7 && few.1 < 0.15, "{few:?}");
-    index.set_checks(2000);
+    index.set_probes(8);
     let more = recall_and_work::<Descriptor>(&index, &scan, &queries);
     assert!(more.0 > few.0 && more.0 > 0.9, "{more:?}");
+    (N / 8..N).for_each(|id| assert!(index.remove(ItemId(id))));
+    assert!(index.lists() < 150, "centres were found anew");
+    assert_eq!(index.nearest(&points[3], 1, &everything).unwrap().list[0].id, ItemId(3));
+}
+
+#[test]
+fn threads_do_not_change_an_inverted_file_over_bits() {
+    use rand::RngExt as _;
+    let mut rng = random::seeded(7);
+    let points: Vec<Descriptor> = (0..N).map(|_| Descriptor(rng.random())).collect();
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut index = BinaryIvf::new(IvfOptions::default()).unwrap();
+            (0..).map(ItemId).zip(&points).for_each(|(id, point)| index.insert(id, point).unwrap());
+            points.iter().step_by(100).map(|query| index.nearest(query, K, &everything).unwrap().list).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(on(1), on(2));
 }
 
 #[test]
@@ -95,14 +115,6 @@ fn options_out_of_range_are_refused() {
         IvfOptions { first: 0, ..ivf },
     ] {
         assert_eq!(Ivf::new(3, options).unwrap_err().reason(), "option");
-    }
-    let forest = ForestOptions::default();
-    for options in [
-        ForestOptions { trees: 0, ..forest },
-        ForestOptions { trees: 65, ..forest },
-        ForestOptions { leaf: 0, ..forest },
-        ForestOptions { checks: 0, ..forest },
-    ] {
-        assert_eq!(HammingForest::new(options).unwrap_err().reason(), "option");
+        assert_eq!(BinaryIvf::new(options).unwrap_err().reason(), "option");
     }
 }

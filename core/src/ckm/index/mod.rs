@@ -5,9 +5,10 @@
 //! for a query element, where no training image is like the query as a whole, as in scenes of
 //! several objects. An inverted file (H. Jégou, M. Douze, C. Schmid, *Product Quantization for
 //! Nearest Neighbor Search*, 2011) with a list for each of some centres, which are elements
-//! themselves (M. Muja and D. Lowe, *Fast Matching of Binary Features*, 2012): a query element is
-//! compared with the lists of the nearest centres of each class. The kernel is not a distance of
-//! one of the indexes of [`crate::ann`], and it wants the best of each image and not the nearest
+//! themselves, in two levels (M. Muja and D. Lowe, *Fast Matching of Binary Features*, 2012): a
+//! query element is compared with the centres of the cells of each class, with those of the lists
+//! in the nearest cells, and with the elements of the nearest lists. The kernel is not a distance
+//! of one of the indexes of [`crate::ann`], and it wants the best of each image and not the nearest
 //! elements, so lists are searched here.
 //!
 //! What is found is exact, as far as it was looked at: kernels are those of the exact comparison,
@@ -17,10 +18,11 @@
 //! all is left out is not counted among those probed; but its elements may stay centres, so that
 //! answers without an image may differ from those of a machine that never had it.
 //!
-//! Complexity: with c centres, of which there are 2,048 to 4,096 in a class with many elements, and
-//! m elements a list, a query element takes O(c + probes * m) for each class. Memory is about 1.8
-//! times the features themselves.
+//! Complexity: with c cells of c lists, of which a class with many elements has 2,048 to 4,096, and
+//! m elements a list, a query element takes O(c + probes * m) for each class. Memory is about 1.9
+//! times the descriptors themselves.
 
+mod cell;
 mod lists;
 mod probe;
 
@@ -34,10 +36,16 @@ use super::spf::Evidence;
 use super::{Ckm, Class, ElementKind, Example, KindEvidence, Without};
 use crate::error::Result;
 use crate::hamming::LANES;
+use crate::linalg::single::least_few;
 use crate::nearest::Cost;
 use crate::progress::Progress;
+use cell::List;
 use lists::Lists;
 use probe::Probe;
+
+/// Cells of a class that a query element is compared with the centres of, unless these have too few
+/// lists to probe.
+const CELLS: usize = 8;
 
 /// Query elements that one parallel task looks up.
 const TASK: usize = 32;
@@ -45,7 +53,7 @@ const TASK: usize = 32;
 /// Sums of two kernels are rounded by less.
 const ROUNDING: f32 = 1e-4;
 
-/// Images of a class in ascending order, each with its best kernel for a query element.
+/// Images of a class in any order, each with its best kernel for a query element.
 pub(super) type Pieces = Vec<(u32, f32)>;
 
 /// The lists of each class and kind.
@@ -147,64 +155,108 @@ struct Lookup<'a> {
     admitted: &'a [bool],
     /// Images whose best is below the best of all by more than this play no part.
     window: f32,
-    /// The best of each image, minus infinity but for those in `touched`.
+    /// The best of each image: infinity where it takes no part, otherwise minus infinity but for
+    /// those in `touched`.
     bests: Vec<f32>,
     touched: Vec<u32>,
     values: Vec<[f32; LANES]>,
+    /// Distances to the centres of some cells, those of each from a new block on.
+    near: Vec<[f32; LANES]>,
     cost: Cost,
 }
 
 impl Lookup<'_> {
     fn pieces(&mut self, probe: &Probe) -> Pieces {
-        let n = self.lists.all.len();
-        let mut count = self.probes.min(n);
-        let (mut probed, mut seen) = (0, 0);
+        let n = self.lists.cells.len();
+        let (mut opened, mut count, mut probed) = (0, CELLS.min(n), 0);
         let mut best = f32::NEG_INFINITY;
-        probe.distances(self.lists.measure(), &self.lists.centres, &mut self.values);
-        self.cost.nodes += self.lists.centres.len() as u64;
-        let mut nearest = nearest(&self.values, n, count);
+        self.cost.nodes += self.lists.coarse.keys.len() as u64;
         loop {
-            for &list in &nearest[seen..] {
-                if probed < self.probes && self.look(probe, list as usize, &mut best) {
-                    probed += 1;
+            probe.distances(self.lists.measure(), &self.lists.coarse.set, &mut self.values);
+            if self.values.is_empty() {
+                // Without centres there is one cell.
+                self.values.push([0.0; LANES]);
+            }
+            let cells = least_few(&self.values, n, count);
+            self.open(probe, &cells[opened..], &mut probed, &mut best);
+            if probed == self.probes || count == n {
+                break;
+            }
+            opened = count;
+            count = (2 * count).min(n);
+        }
+        let all = self.touched.drain(..).map(|image| (image, std::mem::replace(&mut self.bests[image as usize], f32::NEG_INFINITY)));
+        all.filter(|(_, value)| *value >= best - self.window).collect()
+    }
+
+    /// Compares with the nearest lists of some cells until as many as wanted were probed.
+    fn open(&mut self, probe: &Probe, cells: &[u32], probed: &mut usize, best: &mut f32) {
+        let lists = self.lists;
+        let cell = |c: usize| &lists.cells[cells[c] as usize];
+        self.near.clear();
+        let mut starts = Vec::with_capacity(cells.len());
+        for c in 0..cells.len() {
+            starts.push(self.near.len() * LANES);
+            let n = cell(c).lists.len();
+            probe.distances(lists.measure(), &cell(c).centres.set, &mut self.values);
+            self.cost.nodes += cell(c).centres.keys.len() as u64;
+            if self.values.is_empty() {
+                // Without centres there is one list.
+                self.values.push([0.0; LANES]);
+            }
+            self.values.as_flattened_mut()[n..].fill(f32::INFINITY);
+            self.near.extend_from_slice(&self.values);
+        }
+        let n = self.near.len() * LANES;
+        let (mut seen, mut count) = (0, (self.probes - *probed).min(n));
+        loop {
+            for place in least_few(&self.near, n, count).into_iter().skip(seen).map(|place| place as usize) {
+                let c = starts.partition_point(|start| *start <= place) - 1;
+                if *probed < self.probes
+                    && let Some(list) = cell(c).lists.get(place - starts[c])
+                    && self.look(probe, list, best)
+                {
+                    *probed += 1;
                 }
             }
-            if probed == self.probes || count == n {
+            if *probed == self.probes || count == n {
                 break;
             }
             // Some lists had nothing to look at.
             seen = count;
             count = (2 * count).min(n);
-            probe.distances(self.lists.measure(), &self.lists.centres, &mut self.values);
-            nearest = self::nearest(&self.values, n, count);
         }
-        self.touched.sort_unstable();
-        let all = self.touched.drain(..).map(|image| (image, std::mem::replace(&mut self.bests[image as usize], f32::NEG_INFINITY)));
-        all.filter(|(_, value)| *value >= best - self.window).collect()
     }
 
     /// Compares with a list. Returns whether it had an element that takes part.
-    fn look(&mut self, probe: &Probe, list: usize, best: &mut f32) -> bool {
-        let list = &self.lists.all[list];
-        let takes_part = |image: &u32| self.admitted.get(*image as usize).copied().unwrap_or(true);
-        if !list.images.iter().any(takes_part) {
+    fn look(&mut self, probe: &Probe, list: &List, best: &mut f32) -> bool {
+        let takes_part = |image: u32| self.admitted.get(image as usize).copied().unwrap_or(true);
+        if !list.images.iter().any(|image| takes_part(*image)) {
             return false;
         }
         probe.values(self.lists.measure(), &list.set, &mut self.values);
         self.cost.leaves += 1;
         self.cost.points += list.images.len() as u64;
-        for (values, images) in self.values.iter().zip(list.images.chunks(LANES)) {
-            if values.iter().all(|value| *value < *best - self.window) {
-                continue;
+        *best = best.max(match self.admitted {
+            [] => largest(&self.values),
+            _ => {
+                let all = self.values.as_flattened().iter().zip(&list.images);
+                all.filter(|(_, image)| takes_part(**image)).fold(f32::NEG_INFINITY, |most, (value, _)| most.max(*value))
             }
-            for (value, image) in values.iter().zip(images) {
-                if *value >= *best - self.window && takes_part(image) {
-                    let known = &mut self.bests[*image as usize];
+        });
+        let bar = *best - self.window;
+        for (values, images) in self.values.iter().zip(list.images.chunks(LANES)) {
+            let mut rest = values.iter().zip(0u32..).fold(0, |bits, (value, i)| bits | u32::from(*value >= bar) << i);
+            // Lanes beyond the last element have no image.
+            while let Some(&image) = images.get(rest.trailing_zeros() as usize) {
+                let value = values[rest.trailing_zeros() as usize];
+                rest &= rest - 1;
+                let known = &mut self.bests[image as usize];
+                if value > *known {
                     if *known == f32::NEG_INFINITY {
-                        self.touched.push(*image);
+                        self.touched.push(image);
                     }
-                    *known = known.max(*value);
-                    *best = best.max(*value);
+                    *known = value;
                 }
             }
         }
@@ -212,35 +264,13 @@ impl Lookup<'_> {
     }
 }
 
-/// The places of the `count` least of `n` values, the least first; of equals the first.
-fn nearest(values: &[[f32; LANES]], n: usize, count: usize) -> Vec<u32> {
-    let mut nearest: Vec<(f32, u32)> = Vec::with_capacity(count + 1);
-    if values.is_empty() {
-        // Without centres there is one list.
-        return (0..n as u32).collect();
+/// The largest value; minus infinity where there is none.
+fn largest(values: &[[f32; LANES]]) -> f32 {
+    let mut most = [f32::NEG_INFINITY; LANES];
+    for values in values {
+        most.iter_mut().zip(values).for_each(|(most, value)| *most = if *value > *most { *value } else { *most });
     }
-    if count == n {
-        nearest.extend(values.as_flattened().iter().copied().zip(0..n as u32));
-        nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        return nearest.into_iter().map(|(_, place)| place).collect();
-    }
-    let mut bar = f32::INFINITY;
-    for (values, start) in values.iter().zip((0..n).step_by(LANES)) {
-        if values.iter().all(|value| *value >= bar) {
-            continue;
-        }
-        for (value, place) in values.iter().zip(start..n) {
-            if *value < bar {
-                let at = nearest.partition_point(|(other, _)| *other <= *value);
-                nearest.insert(at, (*value, place as u32));
-                nearest.truncate(count);
-                if nearest.len() == count {
-                    bar = nearest[count - 1].0;
-                }
-            }
-        }
-    }
-    nearest.into_iter().map(|(_, place)| place).collect()
+    most.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }
 
 impl Ckm {
@@ -268,9 +298,13 @@ impl Ckm {
                     probes,
                     admitted: &admitted[c],
                     window,
-                    bests: vec![f32::NEG_INFINITY; self.classes[c].examples.len()],
+                    bests: match admitted[c].as_slice() {
+                        [] => vec![f32::NEG_INFINITY; self.classes[c].examples.len()],
+                        admitted => admitted.iter().map(|admitted| if *admitted { f32::NEG_INFINITY } else { f32::INFINITY }).collect(),
+                    },
                     touched: Vec::new(),
                     values: Vec::new(),
+                    near: Vec::new(),
                     cost: Cost::default(),
                 };
                 let pieces: Vec<Pieces> = part.iter().map(|probe| lookup.pieces(probe)).collect();
@@ -282,7 +316,8 @@ impl Ckm {
                 pieces[*c].extend(part);
                 cost += spent;
             }
-            let classes = pieces.par_iter().map(|pieces| Evidence::of_pieces(pieces, &architecture.edges)).collect();
+            let of_class = |(pieces, class): (&Vec<Pieces>, &Class)| Evidence::of_pieces(pieces, &architecture.edges, class.examples.len());
+            let classes = pieces.par_iter().zip(&self.classes).map(of_class).collect();
             KindEvidence { architecture, classes, pieces }
         };
         let evidence = query.sets.iter().enumerate().map(of_kind).collect();

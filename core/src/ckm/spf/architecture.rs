@@ -96,24 +96,30 @@ impl Evidence {
         Self { unary: vec![[(f32::NEG_INFINITY, NO_IMAGE); 2]; elements], same: vec![(f32::NEG_INFINITY, NO_IMAGE); edges] }
     }
 
-    /// The evidence of some images for each query element: in ascending order, each with its best
-    /// kernel. O(images + edges * images of an element).
-    pub fn of_pieces(pieces: &[Vec<(u32, f32)>], edges: &[(u32, u32)]) -> Self {
+    /// The evidence of some of `images` images for each query element: in any order, each with its
+    /// best kernel. `edges` are in order. O(images + edges * images of an element).
+    pub fn of_pieces(pieces: &[Vec<(u32, f32)>], edges: &[(u32, u32)], images: usize) -> Self {
         let mut evidence = Self::new(pieces.len(), edges.len());
         for (entry, pieces) in evidence.unary.iter_mut().zip(pieces) {
             pieces.iter().for_each(|&(image, value)| insert(entry, (value, image)));
         }
-        for (entry, &(a, b)) in evidence.same.iter_mut().zip(edges) {
-            let mut others = pieces[b as usize].iter().peekable();
-            for &(image, value) in &pieces[a as usize] {
-                while others.next_if(|other| other.0 < image).is_some() {}
-                if let Some(other) = others.next_if(|other| other.0 == image) {
-                    let sum = value + other.1;
-                    if sum > entry.0 {
+        // What each image has for the first element of an edge.
+        let mut first = vec![f32::NEG_INFINITY; images];
+        let mut done = 0;
+        for edges in edges.chunk_by(|one, other| one.0 == other.0) {
+            let own = &pieces[edges[0].0 as usize];
+            own.iter().for_each(|&(image, value)| first[image as usize] = value);
+            for (entry, (_, b)) in evidence.same[done..].iter_mut().zip(edges) {
+                for &(image, value) in &pieces[*b as usize] {
+                    let sum = first[image as usize] + value;
+                    // Of equals the first image.
+                    if sum > entry.0 || (sum == entry.0 && image < entry.1 && sum > f32::NEG_INFINITY) {
                         *entry = (sum, image);
                     }
                 }
             }
+            own.iter().for_each(|&(image, _)| first[image as usize] = f32::NEG_INFINITY);
+            done += edges.len();
         }
         evidence
     }
@@ -189,11 +195,15 @@ impl Evidence {
     }
 }
 
-/// Keeps the two best of different images; of equals the one that was there.
+/// Keeps the two best of different images; of equals the first image.
 fn insert(entry: &mut [(f32, u32); 2], new: (f32, u32)) {
-    if new.0 > entry[0].0 {
+    let is_before = |other: (f32, u32)| new.0 > other.0 || (new.0 == other.0 && new.1 < other.1);
+    if new.0 < entry[1].0 || new.0 == f32::NEG_INFINITY {
+        return;
+    }
+    if is_before(entry[0]) {
         *entry = [new, entry[0]];
-    } else if new.0 > entry[1].0 {
+    } else if is_before(entry[1]) {
         entry[1] = new;
     }
 }
