@@ -145,12 +145,22 @@ fn training_images_that_moved_are_told() {
 }
 
 #[test]
-fn a_library_that_was_not_judged_says_so_in_place_of_a_number() {
+fn a_library_is_judged_before_its_first_answer() {
     let world = World::with_library();
-    let words = world.run(["classify", "lib.tessera", "#1"]).ended(0).stdout;
-    assert!(words.contains("(not judged yet; score") && !words.contains("confidence"), "{words}");
+    let ran = world.run(["classify", "lib.tessera", "#1"]).ended(0).complains("judged first");
+    assert!(ran.stdout.contains("(confidence "), "{}", ran.stdout);
+    let ran = world.run(["classify", "lib.tessera", "#1"]).ended(0);
+    assert!(!ran.stderr.contains("judged first"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_library_that_cannot_be_judged_says_so_in_place_of_a_number() {
+    let world = World::new();
+    for (name, class) in [("disc", 0), ("grid", 1)] {
+        world.picture(&format!("images/{name}/{name}_01_0_0_0_lt.png"), class, 1, 0);
+    }
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let ran = world.run(["classify", "lib.tessera", "#1"]).ended(0).complains("no class has two objects");
+    assert!(ran.stdout.contains("(not judged yet)") && !ran.stdout.contains("confidence"), "{}", ran.stdout);
     assert_eq!(world.run(["classify", "lib.tessera", "#1", "--json"]).ended(0).object()["confidence"], 0.5);
-    world.run(["train", "lib.tessera"]).ended(0);
-    let words = world.run(["classify", "lib.tessera", "#1"]).ended(0).stdout;
-    assert!(words.contains("(confidence ") && !words.contains("not judged"), "{words}");
 }
