@@ -275,27 +275,37 @@ pub enum SearchChoice {
     Exact,
     /// Of each class those most like the image as a whole.
     Shortlist,
+    /// Of each class the pieces that an index finds near each piece of the image.
+    Index,
 }
 
 impl SearchChoice {
     /// All choices.
-    pub const ALL: [Self; 3] = [Self::Automatic, Self::Exact, Self::Shortlist];
+    pub const ALL: [Self; 4] = [Self::Automatic, Self::Exact, Self::Shortlist, Self::Index];
 
     /// Its name, and what it means in a sentence.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Automatic => ("Automatic", "Compares with all training images of a small library, with a shortlist of a large one"),
             Self::Exact => ("All images", "Compares with all training images: exact, and slower the more there are"),
-            Self::Shortlist => ("Shortlist", "Compares with the 32 training images of each class that are most like the image as a whole"),
+            Self::Shortlist => (
+                "Shortlist",
+                "Compares with the 32 training images of each class that are most like the image as a whole: the fastest, for single things in the middle",
+            ),
+            Self::Index => (
+                "Index",
+                "Compares each piece with those that an index finds near it: for things that lie anywhere in a scene; takes room and some time when the library is opened",
+            ),
         }
     }
 
-    /// What a recogniser of so many images does.
-    pub fn search(self, images: usize) -> Search {
+    /// What is compared; `None` leaves it to the number of training images.
+    pub fn search(self) -> Option<Search> {
         match self {
-            Self::Automatic => Search::for_images(images),
-            Self::Exact => Search::Exact,
-            Self::Shortlist => Search::SHORTLIST,
+            Self::Automatic => None,
+            Self::Exact => Some(Search::Exact),
+            Self::Shortlist => Some(Search::SHORTLIST),
+            Self::Index => Some(Search::INDEX),
         }
     }
 }

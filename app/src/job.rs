@@ -40,6 +40,8 @@ pub enum JobKind {
     LeaveOut,
     /// Finds what each training image does to answers.
     Harm,
+    /// Lets the recogniser compare other training images.
+    ChooseSearch,
     /// Learns the weights of the recogniser.
     LearnWeights,
     /// Computes the appearance that hits are to resemble.
@@ -72,6 +74,7 @@ impl JobKind {
             Self::DrawCollage => "Painting the collage",
             Self::LeaveOut => "Leaving an image out",
             Self::Harm => "Looking for images that mislead",
+            Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
             Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",
@@ -101,6 +104,7 @@ impl JobKind {
             | Self::Relocate
             | Self::Judge
             | Self::Harm
+            | Self::ChooseSearch
             | Self::LearnWeights
             | Self::SaveModel
             | Self::Review

@@ -139,10 +139,12 @@ fn what_is_compared_is_chosen_and_stays_with_the_library() {
     world.until("it is chosen", |app| app.desk().recognising().search() == SearchChoice::Shortlist);
     world.step();
     assert!(world.shows("or what is compared, has changed since"));
+    world.click("Index");
+    world.until("it is chosen", |app| app.desk().recognising().search() == SearchChoice::Index);
     world.run(Command::Close);
     world.run(Command::Open(images.path().to_owned()));
     world.until("it is open again", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
-    assert_eq!(world.app().desk().recognising().search(), SearchChoice::Shortlist);
+    assert_eq!(world.app().desk().recognising().search(), SearchChoice::Index);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The training images of a library that mislead its recogniser.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use tessera_core::ckm::harm::{Harm, harm};
@@ -13,7 +13,6 @@ use tessera_core::{Result, random};
 
 use super::Session;
 use super::reports::kept_report;
-use super::search_choice;
 use crate::command::WeightChoice;
 
 /// The name under which a library keeps its last report on harm.
@@ -56,12 +55,12 @@ impl Session {
         };
         let (mut ckm, event) = {
             let library = hold(library);
-            (search_choice::uniform_machine(&library)?, library.state().last_event())
+            (Arc::clone(library.recogniser().ckm()), library.state().last_event())
         };
         let report = self.pool.install(|| -> Result<HarmReport> {
             // What was judged is not scored again: this fits the terms of the classes alone.
             let judgement = judge(&ckm, known.len(), &mut random::seeded(self.seed), known, &self.progress)?;
-            std::sync::Arc::make_mut(&mut ckm).set_terms(judgement.terms);
+            Arc::make_mut(&mut ckm).set_terms(judgement.terms);
             let images = harm(&ckm, &judgement.held_out, &self.progress)?;
             Ok(HarmReport { event, judged: judgement.held_out.len(), images })
         })?;

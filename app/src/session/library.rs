@@ -9,7 +9,7 @@ use tessera_core::library::{self, Library, LibraryOptions};
 use tessera_core::{Error, Result};
 
 use super::Session;
-use super::library_weights;
+use super::{library_weights, search_choice};
 
 /// The extension of a library's folder.
 pub const ENDING: &str = "tessera";
@@ -86,15 +86,13 @@ fn refuse_network(folder: &Path) -> Result<()> {
 }
 
 impl Session {
-    /// Opens a library. Its learned weights are in use if they were when it was closed.
+    /// Opens a library. Its recogniser compares, and weighs, as it did when it was closed.
     ///
     /// # Errors
     /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        let mut library = self.pool.install(|| Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress)))?;
-        library_weights::restore(&mut library);
-        Ok(library)
+        self.pool.install(|| self.settle(Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress))?))
     }
 
     /// Opens a library, or creates one in a new or empty folder.
@@ -104,8 +102,13 @@ impl Session {
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
         let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
-        let mut library = self.pool.install(|| Library::open_or_create(folder, &options))?;
+        self.pool.install(|| self.settle(Library::open_or_create(folder, &options)?))
+    }
+
+    /// Lets the recogniser of a library that was opened answer as it did when it was closed.
+    fn settle(&self, mut library: Library) -> Result<Library> {
         library_weights::restore(&mut library);
+        search_choice::restore(&mut library, &self.progress)?;
         Ok(library)
     }
 

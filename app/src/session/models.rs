@@ -34,6 +34,17 @@ const JUDGED: (usize, usize) = (400, 40);
 const COMPARISONS: usize = 1_600_000;
 
 impl Session {
+    /// Chooses which training images the recogniser of a library compares from now on. The last
+    /// reports count as made before the choice.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], [`Error::Io`].
+    pub fn choose_search(&self, library: &Mutex<Library>, choice: SearchChoice) -> Result<()> {
+        self.pool.install(|| search_choice::choose(&mut hold(library), choice, &self.progress))?;
+        reports::outdate(&hold(library));
+        Ok(())
+    }
+
     /// Evaluates the recogniser of a library and stores the report: with learned weights in use
     /// these are learned anew, for images that weights were learned from cannot judge them.
     ///
@@ -59,7 +70,7 @@ impl Session {
     pub fn learn_library_weights(&self, library: &Mutex<Library>, options: &LearnOptions) -> Result<(LearnReport, f64)> {
         let (mut ckm, looks, event) = {
             let library = hold(library);
-            let ckm = search_choice::uniform_machine(&library)?;
+            let ckm = Arc::clone(library.recogniser().ckm());
             check_classes(&ckm, library.folder())?;
             (ckm, library.perceptual_hashes()?, library.state().last_event())
         };
@@ -82,7 +93,7 @@ impl Session {
     pub fn judge_uniform(&self, library: &Mutex<Library>) -> Result<Report> {
         let (ckm, looks, at, last) = {
             let library = hold(library);
-            let ckm = search_choice::uniform_machine(&library)?;
+            let ckm = Arc::clone(library.recogniser().ckm());
             check_classes(&ckm, library.folder())?;
             (ckm, library.perceptual_hashes()?, library.state().last_event(), kept_report(&library, WeightChoice::Uniform))
         };
@@ -136,30 +147,17 @@ pub fn is_judging_due(library: &Library) -> bool {
     })
 }
 
-/// Chooses which training images the recogniser of a library compares from now on. The last reports
-/// count as made before the choice.
-///
-/// # Errors
-/// [`Error::Io`].
-pub fn choose_search(library: &Library, choice: SearchChoice) -> Result<()> {
-    search_choice::keep(library, choice)?;
-    reports::outdate(library);
-    Ok(())
-}
-
 /// The recogniser of a library in its current state, with the calibration and the class terms of
 /// the last report. Its training images are shared, not copied.
 pub fn live_recogniser(library: &Library) -> RecogniserModel {
-    // The lengths of shortlists are in range, so the choice cannot be refused.
-    let ckm = search_choice::machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
-    answering(ckm, last_report(library))
+    let recogniser = library.recogniser();
+    answering(Arc::clone(recogniser.weighted().unwrap_or(recogniser.ckm())), last_report(library))
 }
 
 /// As [`live_recogniser`], but with uniform weights, which say something about training images too
 /// when their object is left out.
 pub(super) fn uniform_recogniser(library: &Library) -> RecogniserModel {
-    let ckm = search_choice::uniform_machine(library).unwrap_or_else(|_| Arc::clone(library.recogniser().ckm()));
-    answering(ckm, kept_report(library, WeightChoice::Uniform))
+    answering(Arc::clone(library.recogniser().ckm()), kept_report(library, WeightChoice::Uniform))
 }
 
 fn answering(mut ckm: Arc<Ckm>, report: Option<(Option<EventId>, Report)>) -> RecogniserModel {

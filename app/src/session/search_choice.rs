@@ -1,11 +1,9 @@
 //! Which training images the recogniser of a library compares: a choice that stays with the
 //! library.
 
-use std::sync::Arc;
-
 use tessera_core::Result;
-use tessera_core::ckm::Ckm;
 use tessera_core::library::Library;
+use tessera_core::progress::Progress;
 
 use crate::command::SearchChoice;
 
@@ -18,32 +16,19 @@ pub fn search_choice(library: &Library) -> SearchChoice {
     kept.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Keeps a choice with a library.
+/// Lets the recogniser of a library compare as chosen, and keeps the choice.
 ///
 /// # Errors
-/// [`tessera_core::Error::Io`].
-pub(super) fn keep(library: &Library, choice: SearchChoice) -> Result<()> {
+/// As [`Library::set_search`]; [`tessera_core::Error::Io`].
+pub(super) fn choose(library: &mut Library, choice: SearchChoice, progress: &Progress) -> Result<()> {
+    library.set_search(choice.search(), progress)?;
     library.keep_result(CHOICE, &serde_json::to_string(&choice).unwrap_or_default())
 }
 
-/// The machine of a library, which compares as was chosen, with learned weights if these are in
-/// use. It has no class terms.
-pub(super) fn machine(library: &Library) -> Result<Arc<Ckm>> {
-    let recogniser = library.recogniser();
-    searching(library, recogniser.weighted().unwrap_or(recogniser.ckm()))
-}
-
-/// The machine of a library with uniform weights, which compares as was chosen. It has no class
-/// terms.
-pub(super) fn uniform_machine(library: &Library) -> Result<Arc<Ckm>> {
-    searching(library, library.recogniser().ckm())
-}
-
-fn searching(library: &Library, ckm: &Arc<Ckm>) -> Result<Arc<Ckm>> {
-    let mut ckm = Arc::clone(ckm);
-    let wanted = search_choice(library).search(ckm.examples().count());
-    if ckm.search() != wanted {
-        Arc::make_mut(&mut ckm).set_search(wanted)?;
-    }
-    Ok(ckm)
+/// Lets the recogniser of a library that was opened compare as was chosen.
+///
+/// # Errors
+/// As [`Library::set_search`].
+pub(super) fn restore(library: &mut Library, progress: &Progress) -> Result<()> {
+    library.set_search(search_choice(library).search(), progress)
 }

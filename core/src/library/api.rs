@@ -15,6 +15,7 @@ use super::models::words::Words;
 use super::snapshot::Snapshot;
 use super::state::{Act, Image};
 use super::{Library, check, export, health};
+use crate::ckm::Search;
 use crate::ckm::confidence::Calibration;
 use crate::ckm::element::Elements;
 use crate::ckm::model::{Metrics, RecogniserModel};
@@ -172,6 +173,15 @@ impl Library {
     /// As [`crate::ckm::Ckm::set_weights`]; there are no weights then.
     pub fn set_weights(&mut self, weights: Option<&[(ItemId, Vec<Vec<f32>>)]>) -> Result<()> {
         self.models.recogniser.set_weights(weights)
+    }
+
+    /// Sets which training images the recogniser compares from now on, until the library is closed;
+    /// `None` leaves it to their number.
+    ///
+    /// # Errors
+    /// As [`crate::ckm::Ckm::set_search_watched`].
+    pub fn set_search(&mut self, search: Option<Search>, progress: &Progress) -> Result<()> {
+        self.models.recogniser.set_search(search, progress)
     }
 
     /// The index of words as it is now.

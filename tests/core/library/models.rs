@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use tessera_core::ckm::{Ckm, Search, Without};
 use tessera_core::library::models::Models;
+use tessera_core::progress::Progress;
 
 use super::*;
 
@@ -63,7 +65,7 @@ fn every_model_is_a_function_of_the_events() {
 }
 
 /// The weights of the elements of an image in a machine.
-fn weights_of(ckm: &tessera_core::ckm::Ckm, image: ItemId) -> Vec<f32> {
+fn weights_of(ckm: &Ckm, image: ItemId) -> Vec<f32> {
     let held = ckm.examples().find(|(_, example)| example.id == image).unwrap().1;
     held.elements.sets.iter().flat_map(|set| (0..set.len()).map(|i| set.weight(i))).collect()
 }
@@ -88,10 +90,33 @@ fn learned_weights_follow_the_images_until_one_is_forgotten() {
     hold(&library).set_removed(&[other], true).unwrap();
     let plain = hold(&library).recogniser().ckm().clone();
     let with = hold(&library).recogniser().weighted().unwrap().clone();
-    let ids = |ckm: &tessera_core::ckm::Ckm| ckm.examples().map(|(class, example)| (class, example.id)).collect::<Vec<_>>();
+    let ids = |ckm: &Ckm| ckm.examples().map(|(class, example)| (class, example.id)).collect::<Vec<_>>();
     assert_eq!(ids(&plain), ids(&with));
     assert!(weights_of(&plain, cat).iter().all(|weight| *weight == 0.0), "the other machine has none");
     // What an image did to the weights of others goes with it.
-    hold(&library).forget(&[other], &tessera_core::progress::Progress::default()).unwrap();
+    hold(&library).forget(&[other], &Progress::default()).unwrap();
     assert!(hold(&library).recogniser().weighted().is_none());
+}
+
+#[test]
+fn what_is_compared_stays_as_it_was_set() {
+    let place = Place::new(&["cat/1.png", "cat/2.png", "dog/1.png", "dog/2.png"]);
+    let library = place.open();
+    place.import(&library);
+    let search = |library: &Mutex<Library>| hold(library).recogniser().ckm().search();
+    assert_eq!(search(&library), Search::Exact);
+    hold(&library).set_search(Some(Search::INDEX), &Progress::default()).unwrap();
+    let dog = at(&library, "dog/2.png").id;
+    hold(&library).label(&[dog], &class("wolf")).unwrap();
+    assert_eq!(search(&library), Search::INDEX);
+    let query = scene(5, 48, 48).into();
+    let scores = |ckm: &Ckm| ckm.scores(&ckm.elements(&query).unwrap(), Without::Nothing);
+    let found = scores(hold(&library).recogniser().ckm());
+    hold(&library).set_search(Some(Search::Exact), &Progress::default()).unwrap();
+    hold(&library).set_search(Some(Search::INDEX), &Progress::default()).unwrap();
+    assert_eq!(found, scores(hold(&library).recogniser().ckm()), "an index made anew");
+    let refused = hold(&library).set_search(Some(Search::Index { probes: 0 }), &Progress::default());
+    assert!(refused.is_err() && search(&library) == Search::INDEX);
+    hold(&library).set_search(None, &Progress::default()).unwrap();
+    assert_eq!(search(&library), Search::Exact);
 }

@@ -12,12 +12,18 @@ use crate::library::event::ContentHash;
 use crate::library::features;
 use crate::library::models::model::{Model, ModelUpdate};
 use crate::library::state::{Image, State};
+use crate::progress::Progress;
+
+/// Images that an index takes in one by one; after more at once it is made anew, which is faster.
+const ONE_BY_ONE: usize = 256;
 
 /// A machine that follows a library.
 pub struct Recogniser {
     ckm: Arc<Ckm>,
     /// The same machine with learned weights.
     weighted: Option<Arc<Ckm>>,
+    /// Which training images both compare; `None` leaves it to their number.
+    search: Option<Search>,
     /// Images with a class without elements: neither in the cache nor from a file.
     missing: BTreeSet<ItemId>,
 }
@@ -56,6 +62,25 @@ impl Recogniser {
         self.weighted.as_ref()
     }
 
+    /// Sets which training images are compared from now on; `None` leaves it to their number.
+    pub(in crate::library) fn set_search(&mut self, search: Option<Search>, progress: &Progress) -> Result<()> {
+        let before = std::mem::replace(&mut self.search, search);
+        self.search_again(progress).inspect_err(|_| self.search = before)
+    }
+
+    fn search_again(&mut self, progress: &Progress) -> Result<()> {
+        self.set_searches(self.search.unwrap_or_else(|| Search::for_images(self.ckm.examples().count())), progress)
+    }
+
+    fn set_searches(&mut self, search: Search, progress: &Progress) -> Result<()> {
+        for ckm in [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten() {
+            if ckm.search() != search {
+                Arc::make_mut(ckm).set_search_watched(search, progress)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Gives images learned weights, and all others weights of 0; `None` takes all weights away.
     pub(in crate::library) fn set_weights(&mut self, weights: Option<&[(ItemId, Vec<Vec<f32>>)]>) -> Result<()> {
         self.weighted = None;
@@ -78,6 +103,9 @@ impl Recogniser {
         let wanted: Vec<&Image> = images.iter().filter_map(|id| update.after.image(*id)).map(Arc::as_ref).collect();
         let wanted: Vec<&Image> = wanted.into_iter().filter(|image| held(image).is_some()).collect();
         let found = update.features.of(update.after, &wanted, update.progress)?;
+        if images.len() > ONE_BY_ONE {
+            self.set_searches(Search::Exact, update.progress)?;
+        }
         let mut machines: Vec<&mut Ckm> = [Some(&mut self.ckm), self.weighted.as_mut()].into_iter().flatten().map(Arc::make_mut).collect();
         for id in images {
             for ckm in &mut machines {
@@ -101,17 +129,13 @@ impl Recogniser {
                 }
             }
         }
-        for ckm in machines {
-            let n = ckm.examples().count();
-            ckm.set_search(Search::for_images(n))?;
-        }
-        Ok(())
+        self.search_again(&Progress::default())
     }
 }
 
 impl Model for Recogniser {
     fn new(options: &CkmOptions) -> Result<Self> {
-        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), weighted: None, missing: BTreeSet::new() })
+        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), weighted: None, search: None, missing: BTreeSet::new() })
     }
 
     fn name(&self) -> String {

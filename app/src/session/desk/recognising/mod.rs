@@ -405,9 +405,11 @@ pub(super) fn find_harm(ctx: &mut Context) {
 
 /// Chooses which training images the library's recogniser compares.
 pub(super) fn choose_search(ctx: &mut Context, choice: SearchChoice) {
-    ctx.with_library(move |_, library| match models::choose_search(library, choice).and_then(|()| harm::forget(library)) {
-        Ok(()) => DeskMessage::from(Message::Chosen(choice, judged(library))),
-        Err(error) => problem(error).into(),
+    ctx.library_job(JobKind::ChooseSearch, move |session, library| {
+        session.choose_search(library, choice)?;
+        let library = hold(library);
+        harm::forget(&library)?;
+        Ok(Message::Chosen(choice, judged(&library)))
     });
 }
 
