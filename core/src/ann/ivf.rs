@@ -148,7 +148,7 @@ impl<V: Vectors> InvertedFile<V> {
         let mut sample = V::new(self.dimension);
         drawn.into_iter().for_each(|i| sample.push(all.get(i).borrow()));
         self.centres = kmeans(&sample, k, self.options.iterations, &mut rng);
-        self.lists = vec![List::new(self.dimension); self.centres.len()];
+        self.lists = vec![List::new(self.dimension); self.centres.points()];
         let homes = assign(&all, &self.centres);
         for (i, ((id, _), home)) in ids.iter().zip(homes).enumerate() {
             self.put(home, *id, all.get(i).borrow());
@@ -180,7 +180,7 @@ impl<V: Vectors> NeighborIndex for InvertedFile<V> {
         }
         let mut order = least_few(&compared, n, probes);
         let mut nearest = TopK::new(k);
-        let mut cost = Cost { nodes: self.centres.len() as u64, ..Cost::default() };
+        let mut cost = Cost { nodes: self.centres.points() as u64, ..Cost::default() };
         for turn in 0..n {
             if turn >= probes && nearest.bound() < f64::INFINITY {
                 break;
@@ -222,7 +222,7 @@ impl<V: Vectors> Dynamic for InvertedFile<V> {
         }
         let mut compared = Vec::new();
         self.centres.compare(point, &mut compared);
-        self.put(least(&compared, self.centres.len()), id, point);
+        self.put(least(&compared, self.centres.points()), id, point);
         self.regrow();
         Ok(())
     }

@@ -19,11 +19,11 @@ pub(super) fn assign<V: Vectors>(points: &V, centres: &V) -> Vec<usize> {
         let mut compared = Vec::new();
         let nearest = |i: usize| {
             centres.compare(points.get(i).borrow(), &mut compared);
-            least(&compared, centres.len())
+            least(&compared, centres.points())
         };
-        (start..points.len().min(start + TASK)).map(nearest).collect::<Vec<usize>>()
+        (start..points.points().min(start + TASK)).map(nearest).collect::<Vec<usize>>()
     };
-    let starts: Vec<usize> = (0..points.len()).step_by(TASK).collect();
+    let starts: Vec<usize> = (0..points.points()).step_by(TASK).collect();
     let parts: Vec<Vec<usize>> = starts.into_par_iter().map(task).collect();
     parts.concat()
 }
@@ -32,15 +32,15 @@ pub(super) fn assign<V: Vectors>(points: &V, centres: &V) -> Vec<usize> {
 /// few times. One that is nearest to nothing stays where it is. Equal on any number of threads.
 /// O(iterations * points * k * dimension).
 pub(super) fn kmeans<V: Vectors>(points: &V, k: usize, iterations: usize, rng: &mut Rng) -> V {
-    let (n, dimension) = (points.len(), points.dimension());
+    let (n, dimension) = (points.points(), points.dimension());
     let mut drawn = sample(rng, n, k.min(n)).into_vec();
     drawn.sort_unstable();
     let mut centres = V::new(dimension);
     drawn.iter().for_each(|i| centres.push(points.get(*i).borrow()));
     for _ in 0..iterations {
         let homes = assign(points, &centres);
-        let mut sums = vec![0.0f64; centres.len() * dimension];
-        let mut counts = vec![0usize; centres.len()];
+        let mut sums = vec![0.0f64; centres.points() * dimension];
+        let mut counts = vec![0usize; centres.points()];
         for (i, home) in homes.into_iter().enumerate() {
             counts[home] += 1;
             points.add_to(i, &mut sums[home * dimension..][..dimension]);

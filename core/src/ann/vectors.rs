@@ -27,7 +27,7 @@ pub trait Vectors: Clone + Send + Sync {
     fn check(point: &Self::Point, dimension: usize) -> Result<()>;
 
     /// The number of points.
-    fn len(&self) -> usize;
+    fn points(&self) -> usize;
 
     /// A copy of point `i`.
     fn get(&self, i: usize) -> Self::Owned;
@@ -71,7 +71,7 @@ impl Vectors for Rows {
         Metric::Euclidean.check(point, None)
     }
 
-    fn len(&self) -> usize {
+    fn points(&self) -> usize {
         self.len()
     }
 
@@ -124,7 +124,7 @@ impl Vectors for Blocks {
         Ok(())
     }
 
-    fn len(&self) -> usize {
+    fn points(&self) -> usize {
         self.len()
     }
 

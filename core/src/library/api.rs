@@ -19,6 +19,7 @@ use crate::ckm::Search;
 use crate::ckm::confidence::Calibration;
 use crate::ckm::element::Elements;
 use crate::ckm::model::{Metrics, RecogniserModel};
+use crate::ckm::weights::ImageWeights;
 use crate::data::tables::{Table, TableRow};
 use crate::descriptor::Descriptor;
 use crate::error::Result;
@@ -171,7 +172,7 @@ impl Library {
     ///
     /// # Errors
     /// As [`crate::ckm::Ckm::set_weights`]; there are no weights then.
-    pub fn set_weights(&mut self, weights: Option<&[(ItemId, Vec<Vec<f32>>)]>) -> Result<()> {
+    pub fn set_weights(&mut self, weights: Option<&[(ItemId, ImageWeights)]>) -> Result<()> {
         self.models.recogniser.set_weights(weights)
     }
 

@@ -30,6 +30,9 @@ use crate::random;
 use descent::{Descent, Method, StepOptions};
 use lists::{ListSize, Lists};
 
+/// The weights of an image's elements: `weights[k]` has one for each element of kind `k`.
+pub type ImageWeights = Vec<Vec<f32>>;
+
 /// How weights are learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LearnOptions {

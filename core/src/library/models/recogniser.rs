@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bytes::{restored, stored};
+use crate::ckm::weights::ImageWeights;
 use crate::ckm::{Ckm, CkmOptions, Example, Search};
 use crate::error::Result;
 use crate::ids::ItemId;
@@ -82,7 +83,7 @@ impl Recogniser {
     }
 
     /// Gives images learned weights, and all others weights of 0; `None` takes all weights away.
-    pub(in crate::library) fn set_weights(&mut self, weights: Option<&[(ItemId, Vec<Vec<f32>>)]>) -> Result<()> {
+    pub(in crate::library) fn set_weights(&mut self, weights: Option<&[(ItemId, ImageWeights)]>) -> Result<()> {
         self.weighted = None;
         let Some(weights) = weights else { return Ok(()) };
         let mut ckm = Ckm::clone(&self.ckm);
