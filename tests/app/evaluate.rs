@@ -1,5 +1,9 @@
 //! `tessera eval`: the keys other programs read, and what they mean.
 
+use std::fs;
+
+use serde_json::json;
+
 use crate::world::World;
 
 const KEYS: [&str; 10] = [
@@ -38,7 +42,38 @@ fn tests_on_another_folder() {
             .map(|n| n.as_u64().unwrap())
             .sum();
         assert_eq!(counts, 4);
+        let answered: u64 = answer["classes_answered"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!((answered, answer["pairs_compared"].as_f64()), (4, Some(1.0)));
     }
+}
+
+#[test]
+fn sets_of_photographs_make_one_table() {
+    let world = World::with_images();
+    for instance in 7..9 {
+        world.picture(&format!("sets/test/disc/disc_{instance:02}_0_0_0_lt.png"), 0, 3, instance);
+        world.picture(&format!("sets/test/grid/grid_{instance:02}_0_0_0_lt.png"), 1, 3, instance);
+    }
+    world.picture("sets/test/grid/grid_09_0_0_0_lt.png", 1, 3, 9);
+    fs::rename(world.at("images"), world.at("sets/train")).unwrap();
+    let answers = world.run(["eval", "sets", "sets", "sets", "--json"]).ended(0).lines();
+    assert_eq!(answers.len(), 2);
+    let answer = &answers[0];
+    assert_eq!(
+        (&answer["set"], &answer["n_train"], &answer["n_test"], &answer["classes"]),
+        (&json!("sets"), &json!(24), &json!(5), &json!(2))
+    );
+    // Both classes have 12 training images: the first is the largest.
+    assert_eq!(
+        (answer["accuracy"].as_f64(), answer["mean_class_accuracy"].as_f64(), answer["largest_class"].as_f64()),
+        (Some(1.0), Some(1.0), Some(0.4))
+    );
+    for key in ["calibration_error", "calibration_error_by_chance", "test_ms_per_image"] {
+        assert!(answer[key].as_f64() >= Some(0.0), "{key}: {answer}");
+    }
+    let table = world.run(["eval", "sets", "sets"]).ended(0).stdout;
+    assert_eq!(table.lines().count(), 2, "{table}");
+    world.run(["eval", "sets", "sets/train"]).ended(65).complains("no folder `train`");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use rand::RngExt;
 use tessera_core::cmt::oas::{LabelScores, OneAgainstSome};
 use tessera_core::cmt::{CmtOptions, LeafCap};
 use tessera_core::data::multilabel::MultiLabel;
+use tessera_core::eval::calibration::{calibration_error, calibration_error_by_chance};
 use tessera_core::eval::captions::{self, MemoryUnit, Photo, RetrievalSetting};
 use tessera_core::eval::multilabel::{self, MultiLabelTraining};
 use tessera_core::eval::one_against_all::OneAgainstAll;
@@ -165,4 +166,23 @@ fn curves_have_their_rows() {
     assert_eq!(grown.column("memories"), [1000.0, 2154.0, 3000.0]);
     assert!(grown.column("bytes_per_memory").iter().all(|bytes| (100.0..20_000.0).contains(bytes)));
     assert!(grown.column("query_memories").iter().all(|scored| *scored < 60.0) && grown.column("depth")[2] < 20.0);
+}
+
+#[test]
+fn a_calibration_error_is_the_gap_between_confidence_and_share() {
+    assert_eq!(calibration_error([]), 0.0);
+    // Three of four answers given with 0.95 are right, and one of two given with 0.5.
+    let answers = [(0.95, true), (0.95, true), (0.95, true), (0.95, false), (0.5, true), (0.5, false)];
+    assert!((calibration_error(answers) - 4.0 / 6.0 * 0.2).abs() < 1e-12);
+    assert!((calibration_error([(1.0, false), (0.0, false)]) - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn a_calibrated_recogniser_shows_an_error_by_chance_that_shrinks_with_its_answers() {
+    let mut rng = random::seeded(3);
+    let confidences: Vec<f64> = (0..20_000).map(|_| rng.random_range(0.2..1.0)).collect();
+    let errors: Vec<f64> = [20, 200, 20_000].map(|n| calibration_error_by_chance(&confidences[..n], 1)).to_vec();
+    assert!(errors[0] > 2.0 * errors[1] && errors[1] > 5.0 * errors[2] && errors[2] < 0.01, "{errors:?}");
+    let drawn: Vec<(f64, bool)> = confidences.iter().map(|&confidence| (confidence, rng.random_bool(confidence))).collect();
+    assert!((calibration_error(drawn) - errors[2]).abs() < 0.01);
 }

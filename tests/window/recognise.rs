@@ -177,4 +177,15 @@ fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     // Those that were learned are kept.
     world.click("Learned");
     world.until("they are on again", |app| app.desk().recognising().weights().choice == WeightChoice::Learned);
+    world.rest();
+    let report = world.app().desk().recognising().report().unwrap().0.clone();
+    world.click("Learn weights again");
+    world.rest();
+    assert_eq!((choice(&world), world.app().desk().recognising().report().unwrap().0), (WeightChoice::Learned, &report));
+    let one = world.state().images().next().unwrap().id;
+    world.run(Command::Forget(vec![one]));
+    world.until("it is forgotten", |app| app.desk().recognising().weights().choice == WeightChoice::Uniform);
+    world.until("the others are judged", |app| {
+        app.desk().recognising().report().is_some_and(|(report, stale)| report.images == 35 && !stale)
+    });
 }

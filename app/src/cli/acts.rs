@@ -88,7 +88,7 @@ pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Do
             return Err(Error::Cancelled.into());
         }
         let progress = librarian.session.progress();
-        let event = librarian.out.watched(progress, || library.forget(&images, progress))?;
+        let event = librarian.out.watched(progress, || librarian.session.forget(library, &images))?;
         answer(librarian, Some(event), &format!("Forgot {which}; this cannot be taken back"), Map::new());
         librarian.out.note("Saved models of this library were deleted with it. Models and exports saved elsewhere are as they were.");
         Ok(Done::Whole)

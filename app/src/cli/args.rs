@@ -317,6 +317,8 @@ pub(super) enum Eval {
     Features(Features),
     /// Train and test a recogniser
     Ckm(EvalCkm),
+    /// Train and test a recogniser on each of some folders of photographs
+    Sets(EvalSets),
     /// Train a memory tree on examples of classes and test it
     CmtClassify(EvalCmtClassify),
     /// Train a memory tree to find the labels that hold for examples, beside one-against-all
@@ -378,6 +380,15 @@ pub(super) struct EvalCkm {
     /// Print the options the machine would be built with, as RON, and stop
     #[arg(long)]
     pub(super) print_options: bool,
+    #[command(flatten)]
+    pub(super) build: Build,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EvalSets {
+    /// Folders, each with `train` and `test`, which have a folder for each class
+    #[arg(required = true, value_name = "DIR")]
+    pub(super) sets: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) build: Build,
 }

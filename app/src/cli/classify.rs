@@ -12,6 +12,7 @@ use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::{Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
 use tessera_core::picture::decode::SIDE;
@@ -22,10 +23,13 @@ use super::librarian::{Librarian, number};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::search;
+use crate::command::WeightChoice;
 use crate::session::Session;
 use crate::session::library::{Target, what_is};
+use crate::session::library_weights::weight_choice;
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
+use crate::session::reports::{self, last_report};
 
 /// Pieces that are printed one by one; the rest is summed up.
 const TOLD: usize = 8;
@@ -34,6 +38,14 @@ const TOLD: usize = 8;
 struct Answerer {
     model: RecogniserModel,
     library: Option<Shelf>,
+}
+
+/// Whether a library is to be judged before it answers.
+fn is_judging_due(library: &Library) -> bool {
+    let ckm = library.recogniser().ckm();
+    let report = last_report(library).map(|(_, report)| report);
+    let classes = ckm.classes().iter().map(|class| class.name.as_str());
+    weight_choice(library) == WeightChoice::Uniform && reports::is_judging_due(report.as_ref(), classes, ckm.examples().count())
 }
 
 /// The images of a library and their paths.
@@ -109,7 +121,7 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
     let out = librarian.out;
     match what_is(path) {
         Target::Library => librarian.with_shared(librarian.open(path)?, |library| {
-            if models::is_judging_due(&hold(library)) {
+            if is_judging_due(&hold(library)) {
                 out.note(
                     "The library is judged first: it has not been since so much of it changed (`tessera train LIBRARY` judges it, too).",
                 );

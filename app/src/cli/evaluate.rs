@@ -12,7 +12,7 @@ use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{learn_options, learned, open_options, options, search};
-use super::{Done, evaluate_memories, evaluate_online};
+use super::{Done, evaluate_memories, evaluate_online, evaluate_sets};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
@@ -21,6 +21,7 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
     match command {
         Eval::Features(arguments) => features(session, arguments, out),
         Eval::Ckm(arguments) => ckm(session, arguments, out),
+        Eval::Sets(arguments) => evaluate_sets::run(session, arguments, out),
         Eval::CmtClassify(arguments) => evaluate_memories::classify(session, arguments, out),
         Eval::CmtMultilabel(arguments) => evaluate_memories::multilabel(session, arguments, out),
         Eval::CmtCaptions(arguments) => evaluate_memories::captions(session, arguments, out),
@@ -93,7 +94,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
             &TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build) },
         )
     })?;
-    let Outcome { learned: mut machine, weights, mut tested, model_bytes, skipped } = outcome;
+    let Outcome { learned: mut machine, weights, mut tested, model_bytes, skipped, .. } = outcome;
     failures.skipped(&skipped)?;
     for failed in machine.failed.drain(..).chain(tested.failed.drain(..)) {
         failures.file(&failed.path, failed.error)?;
@@ -109,7 +110,9 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
                 "classes": machine.ckm.classes().len(), "elements": machine.ckm.n_elements(),
                 "train_ms_per_image": machine.ms_per_image(), "learn_ms_per_image": weights.as_ref().map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.as_ref().map_or(0, |(report, _)| report.epochs), "test_ms_per_image": tested.ms_per_image(),
-                "model_bytes": model_bytes, "confusion": {"classes": tested.classes, "counts": tested.confusion}})
+                "model_bytes": model_bytes, "pairs_compared": tested.share_compared(),
+                "classes_answered": tested.classes.iter().zip(tested.answered()).map(|(class, n)| (class.clone(), json!(n))).collect::<serde_json::Map<_, _>>(),
+                "confusion": {"classes": tested.classes, "counts": tested.confusion}})
         },
         || {
             format!(

@@ -8,6 +8,7 @@ mod decode_worker;
 mod evaluate;
 mod evaluate_memories;
 mod evaluate_online;
+mod evaluate_sets;
 mod export;
 mod generate;
 mod import;

@@ -48,6 +48,13 @@ impl Output {
         }
     }
 
+    /// Prints words only without `--json`.
+    pub(super) fn words(&self, words: impl FnOnce() -> String) {
+        if !self.json {
+            self.print(&words());
+        }
+    }
+
     /// Prints a line of JSON with `--json`.
     pub(super) fn line(&self, json: &Value) {
         self.print(&json.to_string());

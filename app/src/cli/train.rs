@@ -1,7 +1,6 @@
 //! `tessera train`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use anyhow::Result;
 use serde_json::json;
@@ -11,7 +10,6 @@ use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{CkmOptions, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
-use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::{Error, envelope};
 
@@ -22,7 +20,6 @@ use super::output::{Failures, Output};
 use crate::command::WeightChoice;
 use crate::session::Session;
 use crate::session::library::{MODEL_ENDING, Target, what_is};
-use crate::session::library_weights::{self, weight_choice};
 use crate::session::models;
 use crate::session::train::{TrainOptions, Trained};
 
@@ -86,8 +83,12 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let mut failures = Failures::new(out, build.report.as_deref())?;
     let library = librarian.open(folder)?;
     check_place(&to)?;
+    let weights = build.weights.map(|weights| match weights {
+        args::Weights::Uniform => WeightChoice::Uniform,
+        args::Weights::Learned => WeightChoice::Learned,
+    });
     let (model, missing, ms, weights) = librarian.with_shared(library, |library| {
-        let weights = out.watched(session.progress(), || judge(session, library, build.weights))?;
+        let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
@@ -101,27 +102,6 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let done = failures.finish(model.ckm.examples().count())?;
     answer(out, &model, missing.len(), ms, weights.as_ref(), &to);
     Ok(done)
-}
-
-/// Evaluates the recogniser of a library with these weights, or with those in use. Returns how
-/// weights were learned, if they were, and the milliseconds it took an image.
-fn judge(session: &Session, library: &Mutex<Library>, weights: Option<args::Weights>) -> Result<Option<(LearnReport, f64)>, Error> {
-    let choice = match weights {
-        None => weight_choice(&hold(library)),
-        Some(args::Weights::Uniform) => WeightChoice::Uniform,
-        Some(args::Weights::Learned) => WeightChoice::Learned,
-    };
-    let learned = match choice {
-        WeightChoice::Uniform => {
-            library_weights::choose(&mut hold(library), choice)?;
-            None
-        }
-        WeightChoice::Learned => Some(session.learn_library_weights(library, &LearnOptions::default())?),
-    };
-    if weight_choice(&hold(library)) == WeightChoice::Uniform {
-        session.judge_uniform(library)?;
-    }
-    Ok(learned)
 }
 
 /// Prints the statistics of training.

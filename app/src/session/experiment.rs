@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tessera_core::ckm::Ckm;
+use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::judge;
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
@@ -49,6 +50,8 @@ pub struct Outcome {
     pub learned: Learned,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
+    /// The curve of confidence that training images gave, whose objects were left out.
+    pub calibration: Calibration,
     /// The predictions and scores.
     pub tested: RecognitionScores,
     /// The bytes the machine takes on disk.
@@ -68,22 +71,23 @@ impl Session {
             // Learning weights judges images of its own, to which terms are fitted.
             let terms = if options.weights.is_some() { Terms::None } else { options.terms };
             let mut weights = None;
-            let mut weigh = |learned: &mut Learned| -> Result<()> {
+            let mut weigh = |learned: &mut Learned, calibration: &mut Calibration| -> Result<()> {
                 let Some(learning) = &options.weights else { return Ok(()) };
                 let (report, ms) = self.learn_weights(&mut learned.ckm, learning)?;
+                *calibration = Calibration::fit(judged(&report.judgement, options.terms));
                 if options.terms == Terms::Fitted {
                     learned.ckm.set_terms(report.judgement.terms.clone());
                 }
                 weights = Some((report, ms));
                 Ok(())
             };
-            let (learned, tested, skipped) = match *split {
+            let (learned, calibration, tested, skipped) = match *split {
                 TestSplit::Folders { train, test } => {
                     let (train, test) = (Dataset::open(train, open, &self.progress)?, Dataset::open(test, open, &self.progress)?);
-                    let mut learned = self.learn(&train, |_| true, options, terms)?;
-                    weigh(&mut learned)?;
+                    let (mut learned, mut calibration) = self.learn(&train, |_| true, options, terms)?;
+                    weigh(&mut learned, &mut calibration)?;
                     let tested = self.test(&learned.ckm, &test, |_| true)?;
-                    (learned, tested, [train.skipped, test.skipped].concat())
+                    (learned, calibration, tested, [train.skipped, test.skipped].concat())
                 }
                 TestSplit::Instances { data, test } => {
                     let data = Dataset::open(data, open, &self.progress)?;
@@ -91,44 +95,41 @@ impl Session {
                     if !(0..data.items.len()).any(is_tested) {
                         return Err(nothing_to_test("--test-instances", format!("{test:?}, which no name has")));
                     }
-                    let mut learned = self.learn(&data, |i| !is_tested(i), options, terms)?;
-                    weigh(&mut learned)?;
+                    let (mut learned, mut calibration) = self.learn(&data, |i| !is_tested(i), options, terms)?;
+                    weigh(&mut learned, &mut calibration)?;
                     let tested = self.test(&learned.ckm, &data, is_tested)?;
-                    (learned, tested, data.skipped)
+                    (learned, calibration, tested, data.skipped)
                 }
                 TestSplit::LeaveObjectOut { data, without, limit } => {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
-                    let mut learned = self.learn(&data, is_looked_at, options, Terms::None)?;
+                    let (mut learned, mut calibration) = self.learn(&data, is_looked_at, options, Terms::None)?;
                     check_objects(&learned.ckm)?;
-                    weigh(&mut learned)?;
+                    weigh(&mut learned, &mut calibration)?;
                     let tested = match &weights {
                         Some((report, _)) => tested(&learned.ckm, judged(&report.judgement, options.terms))?,
                         None => self.leave_object_out(&learned.ckm, limit, terms)?,
                     };
-                    (learned, tested, data.skipped)
+                    (learned, calibration, tested, data.skipped)
                 }
             };
-            let recogniser = RecogniserModel {
-                ckm: Arc::new(learned.ckm),
-                calibration: Default::default(),
-                metrics: Metrics::default(),
-                root: String::new(),
-            };
+            let recogniser = RecogniserModel { ckm: Arc::new(learned.ckm), calibration, metrics: Metrics::default(), root: String::new() };
             let model_bytes = recogniser.weight_bytes()?;
             let ckm = Arc::unwrap_or_clone(recogniser.ckm);
-            Ok(Outcome { learned: Learned { ckm, ..learned }, weights, tested, model_bytes, skipped })
+            Ok(Outcome { learned: Learned { ckm, ..learned }, weights, calibration, tested, model_bytes, skipped })
         })
     }
 
-    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &TrainOptions, terms: Terms) -> Result<Learned> {
+    fn learn(&self, data: &Dataset, keep: impl Fn(usize) -> bool, options: &TrainOptions, terms: Terms) -> Result<(Learned, Calibration)> {
         let mut learned = recognition::learn(data, keep, &options.ckm, &*self.decoder, &self.progress)?;
         learned.ckm.set_search_watched(options.search.unwrap_or_default(), &self.progress)?;
+        let mut calibration = Calibration::default();
         if terms == Terms::Fitted {
             let judgement = judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
+            calibration = Calibration::fit(&judgement.held_out);
             learned.ckm.set_terms(judgement.terms);
         }
-        Ok(learned)
+        Ok((learned, calibration))
     }
 
     fn test(&self, ckm: &Ckm, data: &Dataset, keep: impl Fn(usize) -> bool) -> Result<RecognitionScores> {
@@ -150,7 +151,7 @@ impl Session {
 fn tested(ckm: &Ckm, judged: &[HeldOut]) -> Result<RecognitionScores> {
     let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
     for image in judged {
-        tested.count(&ckm.classes()[image.class.index()].name, &ckm.classes()[image.predicted.index()].name);
+        tested.count(&ckm.classes()[image.class.index()].name, &ckm.classes()[image.predicted.index()].name, image.scores.margin());
     }
     if tested.n() == 0 { Err(nothing_to_test("--data", "a folder in which no image is left to test".into())) } else { Ok(tested) }
 }

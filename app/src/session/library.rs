@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tessera_core::envelope::{self, hash_hex};
+use tessera_core::ids::ItemId;
+use tessera_core::library::event::EventId;
 use tessera_core::library::{self, Library, LibraryOptions};
 use tessera_core::{Error, Result};
 
@@ -103,6 +105,18 @@ impl Session {
         refuse_network(folder)?;
         let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
         self.pool.install(|| self.settle(Library::open_or_create(folder, &options)?))
+    }
+
+    /// Forgets images of a library for good. What its recogniser compares stays as it was chosen;
+    /// learned weights, which hold something of every image, are gone.
+    ///
+    /// # Errors
+    /// As [`Library::forget`].
+    pub fn forget(&self, library: &mut Library, images: &[ItemId]) -> Result<EventId> {
+        let choice = search_choice::search_choice(library);
+        let event = library.forget(images, &self.progress)?;
+        search_choice::keep(library, choice)?;
+        Ok(event)
     }
 
     /// Lets the recogniser of a library that was opened answer as it did when it was closed.

@@ -42,15 +42,15 @@ struct OfImage {
 /// # Errors
 /// [`tessera_core::Error::Io`].
 pub(super) fn keep(library: &mut Library, ckm: &Ckm, learned: &LearnReport) -> Result<()> {
+    let better = if learned.epochs > 0 { weights_of(ckm, library) } else { Vec::new() };
+    library.keep_result(WEIGHTS, &serde_json::to_string(&better).unwrap_or_default())?;
+    let is_in_use = !better.is_empty() && choose(library, WeightChoice::Learned)?;
+    if !is_in_use {
+        choose(library, WeightChoice::Uniform)?;
+    }
     let right = |epochs: usize| learned.held_out.get(epochs).copied();
     let right = right(0).zip(right(learned.epochs)).map(Into::into);
-    keep_use(library, WeightUse { right, ..WeightUse::default() })?;
-    if learned.epochs == 0 {
-        return choose(library, WeightChoice::Uniform).map(|_| ());
-    }
-    let weights = weights_of(ckm, library);
-    library.keep_result(WEIGHTS, &serde_json::to_string(&weights).unwrap_or_default())?;
-    choose(library, WeightChoice::Learned).map(|_| ())
+    keep_use(library, WeightUse { choice: weight_choice(library), right })
 }
 
 /// The weights of a machine's images.
@@ -92,7 +92,7 @@ pub fn choose(library: &mut Library, choice: WeightChoice) -> Result<bool> {
     match choice {
         WeightChoice::Uniform => library.set_weights(None)?,
         WeightChoice::Learned => {
-            let Some(kept) = kept(library) else { return Ok(false) };
+            let Some(kept) = kept(library).filter(|kept| !kept.is_empty()) else { return Ok(false) };
             let state = library.state();
             let fits = |of: &OfImage| {
                 let image = state.image(of.image);

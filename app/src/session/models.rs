@@ -45,19 +45,26 @@ impl Session {
         Ok(())
     }
 
-    /// Evaluates the recogniser of a library and stores the report: with learned weights in use
-    /// these are learned anew, for images that weights were learned from cannot judge them.
+    /// Evaluates the recogniser of a library with these weights, or those in use if `None`, and
+    /// stores the report. Learned weights are learned anew, for images that weights were learned
+    /// from cannot judge them. Returns what learning came to, with the milliseconds it took an
+    /// image, if weights were learned.
     ///
     /// # Errors
     /// As [`Session::judge_uniform`] and [`Session::learn_library_weights`].
-    pub fn judge(&self, library: &Mutex<Library>) -> Result<Report> {
-        if weight_choice(&hold(library)) == WeightChoice::Learned {
-            self.learn_library_weights(library, &LearnOptions::default())?;
-            if let (WeightChoice::Learned, Some((_, report))) = (weight_choice(&hold(library)), last_report(&hold(library))) {
-                return Ok(report);
+    pub fn judge(&self, library: &Mutex<Library>, weights: Option<WeightChoice>) -> Result<Option<(LearnReport, f64)>> {
+        let in_use = || weight_choice(&hold(library));
+        let learned = match weights.unwrap_or_else(in_use) {
+            WeightChoice::Learned => Some(self.learn_library_weights(library, &LearnOptions::default())?),
+            WeightChoice::Uniform => {
+                library_weights::choose(&mut hold(library), WeightChoice::Uniform)?;
+                None
             }
+        };
+        if in_use() == WeightChoice::Uniform {
+            self.judge_uniform(library)?;
         }
-        self.judge_uniform(library)
+        Ok(learned)
     }
 
     /// Learns the weights of a library's recogniser, puts them into use, and stores them with a
@@ -76,6 +83,15 @@ impl Session {
         };
         let (learned, ms) = self.learn_weights(Arc::make_mut(&mut ckm), options)?;
         let mut library = hold(library);
+        if ckm.examples().any(|(_, example)| library.state().image(example.id).is_none()) {
+            let advice = "learn weights again";
+            return Err(Error::data(
+                library.folder(),
+                "the images that weights were learned from",
+                "some that were forgotten meanwhile",
+                advice,
+            ));
+        }
         library_weights::keep(&mut library, &ckm, &learned)?;
         if learned.epochs > 0 {
             let report = self.pool.install(|| Report::new(&ckm, learned.judgement.clone(), &looks));
@@ -132,19 +148,6 @@ pub(super) fn check_classes(ckm: &Ckm, library: &Path) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::data(library, "images of two classes or more", found, "label some images of another class"))
-}
-
-/// Whether a library with two classes or more was never judged with uniform weights, has other
-/// classes than when it was, or twice as many images: its class terms, which make up for sizes, are
-/// then missing or wrong. O(images).
-pub fn is_judging_due(library: &Library) -> bool {
-    let ckm = library.recogniser().ckm();
-    if ckm.classes().len() < 2 || weight_choice(library) == WeightChoice::Learned {
-        return false;
-    }
-    last_report(library).is_none_or(|(_, report)| {
-        !ckm.classes().iter().map(|class| &class.name).eq(&report.classes) || ckm.examples().count() >= 2 * report.images
-    })
 }
 
 /// The recogniser of a library in its current state, with the calibration and the class terms of

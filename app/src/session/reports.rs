@@ -51,3 +51,11 @@ pub(super) fn outdate(library: &Library) {
         }
     }
 }
+
+/// Whether a recogniser with uniform weights, `images` of these classes, in order, should be judged
+/// with no request: with two classes, when it never was, has others than when it was, or twice as
+/// many images. The terms of classes, which make up for their sizes, are then missing or wrong.
+/// Learned weights are learned anew on request alone.
+pub fn is_judging_due<'a>(report: Option<&Report>, classes: impl ExactSizeIterator<Item = &'a str> + Clone, images: usize) -> bool {
+    classes.len() >= 2 && report.is_none_or(|report| !classes.eq(report.classes.iter().map(String::as_str)) || images >= 2 * report.images)
+}

@@ -22,6 +22,14 @@ pub fn search_choice(library: &Library) -> SearchChoice {
 /// As [`Library::set_search`]; [`tessera_core::Error::Io`].
 pub(super) fn choose(library: &mut Library, choice: SearchChoice, progress: &Progress) -> Result<()> {
     library.set_search(choice.search(), progress)?;
+    keep(library, choice)
+}
+
+/// Keeps a choice with a library.
+///
+/// # Errors
+/// [`tessera_core::Error::Io`].
+pub(super) fn keep(library: &Library, choice: SearchChoice) -> Result<()> {
     library.keep_result(CHOICE, &serde_json::to_string(&choice).unwrap_or_default())
 }
 

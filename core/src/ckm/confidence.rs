@@ -76,7 +76,12 @@ impl Calibration {
 
     /// The probability that the best class of `scores` is right, in 0..=1.
     pub fn confidence(&self, scores: &Scores) -> f64 {
-        logistic(self.offset + self.slope * scores.margin())
+        self.at(scores.margin())
+    }
+
+    /// The probability that an answer with this lead is right, in 0..=1.
+    pub fn at(&self, margin: f64) -> f64 {
+        logistic(self.offset + self.slope * margin)
     }
 }
 

@@ -15,6 +15,10 @@ use crate::picture::Decoder;
 use crate::picture::decode::SIDE;
 use crate::progress::Progress;
 
+/// Test images of which the pairs that are compared are counted, at least: an index is asked twice
+/// for that.
+const PAIRS_OF: usize = 64;
+
 /// A machine fresh from its one pass over the images.
 #[derive(Debug)]
 pub struct Learned {
@@ -97,6 +101,11 @@ pub struct RecognitionScores {
     pub classes: Vec<String>,
     /// `confusion[true][predicted]`, in images.
     pub confusion: Vec<Vec<u32>>,
+    /// The lead of each answer, and whether it was right.
+    pub margins: Vec<(f64, bool)>,
+    /// Pairs of elements that were compared, centres of an index included, and all pairs of the
+    /// queries' and the training elements of one kind; none where that was not looked at.
+    pub pairs: (u64, u64),
     /// Images that could not be used.
     pub failed: Vec<Failed>,
     /// Time from decoded image to answer: for elements that of all threads divided by their number,
@@ -110,11 +119,12 @@ impl RecognitionScores {
         classes.sort();
         classes.dedup();
         let confusion = vec![vec![0; classes.len()]; classes.len()];
-        Self { classes, confusion, failed: Vec::new(), time: Duration::ZERO }
+        Self { classes, confusion, margins: Vec::new(), pairs: (0, 0), failed: Vec::new(), time: Duration::ZERO }
     }
 
-    /// Counts an answer.
-    pub fn count(&mut self, truth: &str, answer: &str) {
+    /// Counts an answer with its lead.
+    pub fn count(&mut self, truth: &str, answer: &str, margin: f64) {
+        self.margins.push((margin, truth == answer));
         let at = |name: &str| self.classes.binary_search_by(|class| class.as_str().cmp(name));
         if let (Ok(row), Ok(column)) = (at(truth), at(answer)) {
             self.confusion[row][column] += 1;
@@ -130,6 +140,16 @@ impl RecognitionScores {
     pub fn accuracy(&self) -> f64 {
         let right: u32 = (0..self.classes.len()).map(|c| self.confusion[c][c]).sum();
         if self.n() == 0 { 0.0 } else { f64::from(right) / self.n() as f64 }
+    }
+
+    /// How often each class was answered, in the order of the classes.
+    pub fn answered(&self) -> Vec<u32> {
+        (0..self.classes.len()).map(|c| self.confusion.iter().map(|row| row[c]).sum()).collect()
+    }
+
+    /// The share of pairs of elements that were compared; `None` where that was not looked at.
+    pub fn share_compared(&self) -> Option<f64> {
+        (self.pairs.1 > 0).then(|| self.pairs.0 as f64 / self.pairs.1 as f64)
     }
 
     /// The accuracy with its spread; `None` when there are no answers. Images count as independent.
@@ -159,17 +179,28 @@ pub fn test(
     let mut tested = RecognitionScores::new(names.collect());
     let chosen: Vec<usize> = (0..data.items.len()).filter(|&i| keep(i)).collect();
     progress.begin("Testing", chosen.len() as u64);
+    // Training elements of each kind.
+    let mut kinds = vec![0; ckm.options().kinds.len()];
+    for (_, example) in ckm.examples() {
+        kinds.iter_mut().zip(&example.elements.sets).for_each(|(n, set)| *n += set.len() as u64);
+    }
     in_turns(data, &chosen, ckm.options(), decoder, progress, |turn, time| {
         let start = Instant::now();
-        let answer = |(i, elements): (usize, Result<Elements>)| {
-            (i, elements.map(|elements| ckm.scores(&elements, Without::Nothing).ranking().first().map(|best| best.0)))
+        let answer = |(i, elements): &(usize, Result<Elements>)| {
+            let scores = elements.as_ref().ok().map(|elements| ckm.scores(elements, Without::Nothing));
+            (*i, scores.and_then(|scores| Some((scores.ranking().first()?.0, scores.margin()))))
         };
-        let answers: Vec<_> = turn.into_par_iter().map(answer).collect();
+        let answers: Vec<_> = turn.par_iter().map(answer).collect();
         tested.time += time + start.elapsed();
-        for (i, answer) in answers {
+        if tested.n() < PAIRS_OF {
+            let pairs = turn.par_iter().filter_map(|(_, elements)| elements.as_ref().ok()).map(|elements| pairs(ckm, elements, &kinds));
+            let (compared, all) = pairs.reduce(|| (0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
+            tested.pairs = (tested.pairs.0 + compared, tested.pairs.1 + all);
+        }
+        for ((i, answer), (_, elements)) in answers.into_iter().zip(turn) {
             let item = &data.items[i];
-            match answer {
-                Ok(Some(best)) => tested.count(&data.classes[item.class.index()], &ckm.classes()[best.index()].name),
+            match elements.map(|_| answer) {
+                Ok(Some((best, margin))) => tested.count(&data.classes[item.class.index()], &ckm.classes()[best.index()].name, margin),
                 Ok(None) => {}
                 Err(error) => tested.failed.push(Failed { path: item.path().to_owned(), error }),
             }
@@ -179,6 +210,13 @@ pub fn test(
         return Err(Error::data(&data.root, "images to test on", "none that can be read", "name a folder of labelled images"));
     }
     Ok(tested)
+}
+
+/// Pairs that are compared for an image, and all there are; `kinds` are the training elements of
+/// each kind.
+fn pairs(ckm: &Ckm, query: &Elements, kinds: &[u64]) -> (u64, u64) {
+    let cost = ckm.comparisons(query, Without::Nothing);
+    (cost.points + cost.nodes, query.sets.iter().zip(kinds).map(|(set, n)| set.len() as u64 * n).sum())
 }
 
 /// Decodes and cuts the chosen items, each in one task, so that there are no more full pictures in

@@ -83,7 +83,7 @@ impl PageUi for TrainView {
                     ui.label(RichText::new(accuracy).size(30.0).strong().color(theme::accent(ui)));
                     ui.vertical(|ui| {
                         let by = if is_weighted {
-                            "by a recogniser that learned neither weights nor anything else from a third of the objects"
+                            "by a recogniser that had not seen a third of the objects, this one among them"
                         } else if report.objects_unknown == report.images { "without itself" } else { "without all views of its object" };
                         let mean = report.accuracy.as_ref().map_or_else(String::new, |a| format!("; mean over the classes {}", share(&a.mean_recall)));
                         let of_all = if report.judged.len() < report.images { format!(" of {}", report.images) } else { String::new() };

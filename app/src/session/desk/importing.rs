@@ -99,10 +99,11 @@ pub(super) fn relocate(ctx: &mut Context, old: PathBuf, new: PathBuf) {
 /// Purges images for good.
 pub(super) fn forget(ctx: &mut Context, images: Vec<ItemId>) {
     ctx.library_job(JobKind::Forget, move |session, library| {
-        hold(library).forget(&images, session.progress())?;
-        let models = recognising::saved(hold(library).folder());
+        session.forget(&mut hold(library), &images)?;
+        // Reports, learned weights and saved models are gone with them.
+        let known = recognising::known(&hold(library));
         let words = format!("Forgot {}; this cannot be taken back", count(images.len(), "image"));
-        Ok(vec![models.into(), state_and(library, done(words)).into()])
+        Ok(vec![known.into(), state_and(library, done(words)).into()])
     });
 }
 

@@ -174,9 +174,11 @@ impl Desk {
         }
         if has_changed {
             self.parts.exporting.forget_uncounted(&self.ctx);
-            self.parts.recognising.judge_if_due(&mut self.ctx);
         }
         self.refresher.refresh(&mut self.ctx);
+        self.settle();
+        // Parts have heard by now of what has changed.
+        self.parts.recognising.judge_if_due(&mut self.ctx);
         self.settle();
         has_changed
     }

@@ -18,9 +18,10 @@
 //! all is left out is not counted among those probed; but its elements may stay centres, so that
 //! answers without an image may differ from those of a machine that never had it.
 //!
-//! Complexity: with c cells of c lists, of which a class with many elements has 2,048 to 4,096, and
-//! m elements a list, a query element takes O(c + probes * m) for each class. Memory is about 1.9
-//! times the descriptors themselves.
+//! Complexity: a class with many elements has 2,048 to 4,096 lists, about 64 to a cell; a query
+//! element is compared with the centres of all cells, with those of the lists in 8 cells, and with
+//! the elements of the lists that are probed. An index takes about 1.9 times the bytes of the
+//! descriptors, besides the images' own.
 
 mod cell;
 mod lists;
@@ -56,10 +57,11 @@ const ROUNDING: f32 = 1e-4;
 /// Images of a class in any order, each with its best kernel for a query element.
 pub(super) type Pieces = Vec<(u32, f32)>;
 
-/// The lists of each class and kind.
+/// The lists of each class and kind; indexes that are copies of each other share them until they
+/// change.
 #[derive(Clone)]
 pub(super) struct Index {
-    classes: Vec<Vec<Lists>>,
+    classes: Vec<Vec<Arc<Lists>>>,
 }
 
 /// The index of a machine while its search asks for one. Any two are taken for equal: an index is a
@@ -106,10 +108,10 @@ impl Index {
     /// [`crate::Error::Cancelled`].
     pub(super) fn new(classes: &[Class], kinds: &[ElementKind], progress: &Progress) -> Result<Self> {
         progress.begin("Indexing pieces", (classes.len() * kinds.len()) as u64);
-        let of_class = |class: &Class| -> Result<Vec<Lists>> {
+        let of_class = |class: &Class| -> Result<Vec<Arc<Lists>>> {
             let lists = |(k, kind)| {
                 progress.step()?;
-                Ok(Lists::new(&class.examples, k, kind))
+                Ok(Arc::new(Lists::new(&class.examples, k, kind)))
             };
             kinds.iter().enumerate().map(lists).collect()
         };
@@ -117,7 +119,7 @@ impl Index {
     }
 
     pub(super) fn insert_class(&mut self, class: usize, kinds: &[ElementKind]) {
-        let lists = kinds.iter().enumerate().map(|(k, kind)| Lists::new(&[], k, kind)).collect();
+        let lists = kinds.iter().enumerate().map(|(k, kind)| Arc::new(Lists::new(&[], k, kind))).collect();
         self.classes.insert(class, lists);
     }
 
@@ -128,21 +130,21 @@ impl Index {
     /// Follows an image that came to a place of its class, which has these now.
     pub(super) fn insert(&mut self, class: usize, examples: &[Arc<Example>], place: usize, kinds: &[ElementKind]) {
         for (lists, kind) in self.classes[class].iter_mut().zip(kinds) {
-            lists.insert(examples, place, kind);
+            Arc::make_mut(lists).insert(examples, place, kind);
         }
     }
 
     /// Follows an image that went from a place of its class, which has these left.
     pub(super) fn remove(&mut self, class: usize, examples: &[Arc<Example>], place: usize, gone: &Example, kinds: &[ElementKind]) {
         for (lists, kind) in self.classes[class].iter_mut().zip(kinds) {
-            lists.remove(examples, place, gone, kind);
+            Arc::make_mut(lists).remove(examples, place, gone, kind);
         }
     }
 
     /// Follows the weights of an image's elements.
     pub(super) fn set_weights(&mut self, class: usize, place: usize, weights: &[Vec<f32>]) {
         for (lists, weights) in self.classes[class].iter_mut().zip(weights) {
-            lists.set_weights(place, weights);
+            Arc::make_mut(lists).set_weights(place, weights);
         }
     }
 }

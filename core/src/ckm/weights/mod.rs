@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use super::element::Elements;
 use super::held_out::HeldOut;
 use super::judge::{self, Judgement};
-use super::{Ckm, Example, Without};
+use super::{Ckm, Example, Search, Without};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
@@ -139,8 +139,8 @@ type Query<'a> = (ClassId, &'a Elements, Without<'a>);
 /// [`Error::Option`] when an option is out of range, [`Error::Cancelled`].
 ///
 /// # Complexity
-/// As scoring each training image once more than there are folds, and each that is judged once for
-/// each pass; and O(length of its lists) for each image, fold and pass.
+/// As scoring each training image as often as there are folds, and each that is judged once for each
+/// pass; and O(length of its lists) for each image, fold and pass.
 pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progress) -> Result<LearnReport> {
     options.check()?;
     ckm.clear_weights()?;
@@ -164,9 +164,12 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
     for (fold, stream) in folds::object_folds(ckm, options.folds, &mut rng).iter().zip(1..) {
         let is_held = |example: &Example| fold.binary_search(&example.id).is_ok();
         let mut part = ckm.clone();
-        for id in fold {
-            part.remove(*id);
-        }
+        part.without_index(|part| {
+            for id in fold {
+                part.remove(*id);
+            }
+            Ok(())
+        })?;
         // Every class has another object, so classes keep their positions.
         let held: Vec<(ClassId, &Example)> = ckm.examples().filter(|(_, e)| is_held(e) && judged.binary_search(&e.id).is_ok()).collect();
         let judged = learn_fold(&part, &held, is_chosen, size, options, random::stream(seed, stream), progress)?;
@@ -191,9 +194,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
             descent.epoch(options.method, &mut rng, progress)?;
         }
         let weights = descent.lists().numbering().split(&descent.mean());
-        for (id, weights) in all.into_iter().zip(&weights) {
-            ckm.set_weights(id, weights)?;
-        }
+        ckm.without_index(|ckm| all.into_iter().zip(&weights).try_for_each(|(id, weights)| ckm.set_weights(id, weights).map(|_| ())))?;
     }
     Ok(LearnReport { epochs, held_out, judgement, lists: size, images })
 }
@@ -221,9 +222,8 @@ fn learn_fold(
     // By full scores: lists made before learning do not know the elements that take over.
     let mut machine = part.clone();
     let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<HeldOut>> {
-        for (id, weights) in ids.iter().zip(weights) {
-            machine.set_weights(*id, weights)?;
-        }
+        machine
+            .without_index(|machine| ids.iter().zip(weights).try_for_each(|(id, weights)| machine.set_weights(*id, weights).map(|_| ())))?;
         progress.begin("Judging held-out objects", held.len() as u64);
         let answer = |&(class, example): &(ClassId, &Example)| {
             progress.step()?;
@@ -249,10 +249,19 @@ impl Ckm {
     fn clear_weights(&mut self) -> Result<()> {
         let blank: Vec<(ItemId, Vec<Vec<f32>>)> =
             self.examples().map(|(_, e)| (e.id, e.elements.sets.iter().map(|set| vec![0.0; set.len()]).collect())).collect();
-        for (id, weights) in blank {
-            self.set_weights(id, &weights)?;
+        self.without_index(|ckm| blank.into_iter().try_for_each(|(id, weights)| ckm.set_weights(id, &weights).map(|_| ())))
+    }
+
+    /// Changes many images at once: an index is made anew afterwards, which is faster than following
+    /// them one by one.
+    pub(crate) fn without_index(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let search = self.search();
+        if let Search::Index { .. } = search {
+            self.set_search(Search::Exact)?;
         }
-        Ok(())
+        let outcome = change(self);
+        self.set_search(search)?;
+        outcome
     }
 
     /// Sets the weights of a training image's elements: `weights[k]` has one for each element of

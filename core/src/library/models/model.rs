@@ -37,6 +37,14 @@ pub trait Model: Send {
     /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] when the cache cannot be used.
     fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()>;
 
+    /// Called when it has learned all events after [`Model::clear`].
+    ///
+    /// # Errors
+    /// As [`Model::learn`].
+    fn caught_up(&mut self, _progress: &Progress) -> Result<()> {
+        Ok(())
+    }
+
     /// Everything it learned, as bytes that can be compared. Images are named by the hashes of
     /// their bytes, for their identifiers differ between libraries.
     fn everything(&self, state: &State) -> Vec<u8>;

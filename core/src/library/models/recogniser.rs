@@ -25,6 +25,8 @@ pub struct Recogniser {
     weighted: Option<Arc<Ckm>>,
     /// Which training images both compare; `None` leaves it to their number.
     search: Option<Search>,
+    /// Whether events are being replayed: an index is made when all are there.
+    is_behind: bool,
     /// Images with a class without elements: neither in the cache nor from a file.
     missing: BTreeSet<ItemId>,
 }
@@ -56,7 +58,7 @@ impl Recogniser {
 
     /// The machine with learned weights, if it was given some ([`Library::set_weights`]). It
     /// follows the library as the other one does: images keep their weights as others come and go,
-    /// and a new image starts with weights of 0. No part of what is learned from events.
+    /// and a new image starts with weights of 0. Replaying events does not restore it.
     ///
     /// [`Library::set_weights`]: crate::library::Library::set_weights
     pub fn weighted(&self) -> Option<&Arc<Ckm>> {
@@ -66,7 +68,12 @@ impl Recogniser {
     /// Sets which training images are compared from now on; `None` leaves it to their number.
     pub(in crate::library) fn set_search(&mut self, search: Option<Search>, progress: &Progress) -> Result<()> {
         let before = std::mem::replace(&mut self.search, search);
-        self.search_again(progress).inspect_err(|_| self.search = before)
+        let outcome = self.search_again(progress);
+        if outcome.is_err() {
+            self.search = before;
+            self.search_again(&Progress::default())?;
+        }
+        outcome
     }
 
     fn search_again(&mut self, progress: &Progress) -> Result<()> {
@@ -87,9 +94,7 @@ impl Recogniser {
         self.weighted = None;
         let Some(weights) = weights else { return Ok(()) };
         let mut ckm = Ckm::clone(&self.ckm);
-        for (image, weights) in weights {
-            ckm.set_weights(*image, weights)?;
-        }
+        ckm.without_index(|ckm| weights.iter().try_for_each(|(image, weights)| ckm.set_weights(*image, weights).map(|_| ())))?;
         self.weighted = Some(Arc::new(ckm));
         Ok(())
     }
@@ -130,13 +135,13 @@ impl Recogniser {
                 }
             }
         }
-        self.search_again(&Progress::default())
+        if self.is_behind { Ok(()) } else { self.search_again(&Progress::default()) }
     }
 }
 
 impl Model for Recogniser {
     fn new(options: &CkmOptions) -> Result<Self> {
-        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), weighted: None, search: None, missing: BTreeSet::new() })
+        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), weighted: None, search: None, is_behind: false, missing: BTreeSet::new() })
     }
 
     fn name(&self) -> String {
@@ -149,8 +154,13 @@ impl Model for Recogniser {
         if let Ok(ckm) = ckm {
             self.ckm = Arc::new(ckm);
         }
-        self.weighted = None;
+        (self.weighted, self.is_behind) = (None, true);
         self.missing.clear();
+    }
+
+    fn caught_up(&mut self, progress: &Progress) -> Result<()> {
+        self.is_behind = false;
+        self.search_again(progress)
     }
 
     fn learn(&mut self, update: &ModelUpdate<'_>) -> Result<()> {

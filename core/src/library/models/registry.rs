@@ -85,6 +85,7 @@ impl Models {
             let checkpoint = features.cache.checkpoint(&model.name())?;
             kept_at = kept_at.min(checkpoint.as_ref().map(|(at, _)| *at));
             catch_up(model, checkpoint, store, state, features, progress)?;
+            model.caught_up(progress)?;
         }
         self.kept_at = kept_at;
         self.behind = false;

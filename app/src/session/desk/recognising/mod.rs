@@ -4,6 +4,7 @@
 mod answer;
 mod what_if;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ use crate::session::harm::{self, HarmReport, last_harm};
 use crate::session::library_weights::{self, WeightUse, weight_use};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
-use crate::session::reports::last_report;
+use crate::session::reports::{self, last_report};
 use crate::session::search_choice::search_choice;
 use answer::{Answerer, Drawn};
 
@@ -61,10 +62,10 @@ pub struct Recognising {
     weights: WeightUse,
     /// The last event of the library.
     last_event: Option<EventId>,
-    /// Whether the library has changed since it was last looked whether an evaluation is due, and
-    /// the labelled images there were when one was last started without a request of the user.
+    /// Whether the library has changed since it was last looked whether an evaluation is due.
     may_be_due: bool,
-    tried_with: usize,
+    /// The labelled images and the classes when one was last started without a request of the user.
+    tried: (usize, usize),
 }
 
 /// A model that was loaded.
@@ -322,23 +323,20 @@ impl Recognising {
         });
     }
 
-    /// Evaluates the recogniser without a request of the user: when its library has two classes and
-    /// no report, and whenever it has twice as many labelled images as at the last time. The terms
-    /// of classes that have grown since are missing or wrong.
+    /// Evaluates the recogniser without a request of the user where that is due
+    /// ([`reports::is_judging_due`]), and not again before the library has grown.
     pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
-        if !self.may_be_due
-            || ctx.jobs.is_importing()
-            || ctx.jobs.is_running(&JobKind::Judge)
-            || self.weights.choice == WeightChoice::Learned
-        {
+        let is_busy = |ctx: &Context| [JobKind::Judge, JobKind::LearnWeights].iter().any(|kind| ctx.jobs.is_running(kind));
+        if !self.may_be_due || self.weights.choice == WeightChoice::Learned || ctx.jobs.is_importing() || is_busy(ctx) {
             return;
         }
         let Some(state) = ctx.state() else { return };
         self.may_be_due = false;
         let labels: Vec<&str> = state.images().filter_map(|image| image.label()).collect();
-        let last = self.report.as_ref().map_or(0, |judged| judged.report.images).max(self.tried_with);
-        if labels.len() >= 2 * last && labels.iter().any(|label| *label != labels[0]) {
-            self.tried_with = labels.len();
+        let classes: BTreeSet<&str> = labels.iter().copied().collect();
+        let has_grown = labels.len() >= 2 * self.tried.0 || classes.len() > self.tried.1;
+        if has_grown && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), labels.len()) {
+            self.tried = (labels.len(), classes.len());
             ctx.ask(Command::Evaluate);
         }
     }
@@ -348,15 +346,13 @@ impl Recognising {
 /// weights that are in use are learned anew.
 pub(super) fn judge(ctx: &mut Context) {
     ctx.library_job(JobKind::Judge, |session, library| {
-        let report = Arc::new(session.judge(library)?);
-        let library = hold(library);
-        let at = last_report(&library).and_then(|(at, _)| at);
-        Ok(Message::Weighed(weight_use(&library), Some(Judged { at, report })))
+        session.judge(library, None)?;
+        Ok(weighed(&hold(library)))
     });
 }
 
-/// Chooses the weights of the library's recogniser. Learned ones that are not kept, or are of an
-/// earlier state of the library, are learned first.
+/// Chooses the weights of the library's recogniser. Learned ones that are not kept are
+/// learned first.
 pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
     if choice == WeightChoice::Uniform {
         return ctx.with_library(move |_, library| match library_weights::choose(library, choice) {
