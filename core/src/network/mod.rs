@@ -55,7 +55,7 @@ impl Network {
     /// # Errors
     /// [`Error::Value`] when it cannot be loaded, as where there is too little memory.
     pub fn shipped() -> Result<&'static Self> {
-        SHIPPED.as_ref().map_err(failed)
+        SHIPPED.as_ref().map_err(|error| failed(error))
     }
 
     fn load(file: &'static [u8], names: &'static str) -> Result<Self, String> {
@@ -111,6 +111,6 @@ fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-fn failed(found: &String) -> Error {
-    Error::value("network", "one that can be loaded and run", found.clone())
+fn failed(found: &str) -> Error {
+    Error::value("network", "one that can be loaded and run", found)
 }
