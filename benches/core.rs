@@ -28,6 +28,7 @@ use tessera_core::library::import::{ImportOptions, import};
 use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::linalg::pca::Pca;
 use tessera_core::nearest::{DenseScan, Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
+use tessera_core::network::Network;
 use tessera_core::online_linear::Rule;
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::{InProcess, Picture};
@@ -127,6 +128,14 @@ fn orb_features(bencher: Bencher<'_, '_>) {
     let options = ToyOptions { side: 256, ..ToyOptions::default() };
     let picture: GrayImage = imageops::grayscale(&toys::render(Category::Truck, 0, 0, &options).picture);
     bencher.bench_local(|| detect(black_box(&picture), &OrbOptions::default()));
+}
+
+/// A pass of the network that comes with the program.
+#[divan::bench(sample_count = 60)]
+fn network_pass(bencher: Bencher<'_, '_>) {
+    let picture = toys::render(Category::Truck, 0, 0, &ToyOptions { side: 160, ..ToyOptions::default() }).picture;
+    let network = Network::shipped().unwrap();
+    bencher.bench_local(|| network.look_at(black_box(&picture)).unwrap());
 }
 
 /// The ten nearest of 100,000 binary descriptors.

@@ -9,7 +9,7 @@
 //! 3. [`linalg`]
 //! 4. [`nearest`]
 //! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
-//! 6. [`features`], [`data`], [`cmt`], [`contextual`], [`ann`]
+//! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`]
 //! 7. [`ckm`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
@@ -20,6 +20,7 @@
 //! - `files`: models on disk ([`envelope`], [`storage`], [`ckm::model`]).
 //! - `images`, with `files`: pictures, features of pictures, data sets and experiments
 //!   ([`picture`], [`features`], [`data`], [`eval`], [`ckm::presets`]).
+//! - `network`, with `images`: the convolutional network that comes with the program ([`network`]).
 //! - `library`, with `images`: libraries of images in SQLite ([`library`]).
 
 pub mod advise;
@@ -46,6 +47,8 @@ pub mod learn;
 pub mod library;
 pub mod linalg;
 pub mod nearest;
+#[cfg(feature = "network")]
+pub mod network;
 pub mod online_linear;
 #[cfg(feature = "images")]
 pub mod picture;

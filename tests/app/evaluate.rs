@@ -26,7 +26,7 @@ fn tests_on_another_folder() {
         world.picture(&format!("test/disc/disc_{instance:02}_0_0_0_lt.png"), 0, 3, instance);
         world.picture(&format!("test/grid/grid_{instance:02}_0_0_0_lt.png"), 1, 3, instance);
     }
-    for elements in ["orb", "hog", "colour", "mixed"] {
+    for elements in ["orb", "hog", "colour", "mixed", "network", "all"] {
         let ran = world
             .run(["eval", "ckm", "--train", "images", "--test", "test", "--json", "--elements", elements, "--search", "exact"])
             .ended(0);

@@ -47,7 +47,7 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
 }
 
 /// A recogniser that was never judged.
-fn unjudged(ckm: Ckm) -> RecogniserModel {
+pub(crate) fn unjudged(ckm: Ckm) -> RecogniserModel {
     RecogniserModel { ckm: ckm.into(), calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() }
 }
 

@@ -14,6 +14,7 @@ mod library;
 mod linalg;
 mod model;
 mod nearest;
+mod network;
 mod online;
 mod online_linear;
 mod picture;

@@ -162,8 +162,12 @@ pub(super) enum Elements {
     Hog,
     /// Colour layout
     Colour,
-    /// All kinds together
+    /// Corners, blocks and colours together
     Mixed,
+    /// Cells of the network that comes with the program
+    Network,
+    /// All kinds, with and without the network
+    All,
 }
 
 /// What is added to the scores of classes.

@@ -335,6 +335,7 @@ fn plural(kind: &str) -> &'static str {
     match kind {
         "orb" => "corners",
         "hog" => "gradient blocks",
+        "network" => "cells",
         _ => "colour squares",
     }
 }
@@ -343,6 +344,7 @@ fn piece(model: &RecogniserModel, c: &Contribution) -> String {
     let kind = match model.ckm.options().kinds[c.kind].source.name() {
         "orb" => "corner",
         "hog" => "gradient block",
+        "network" => "cell",
         _ => "colour square",
     };
     let [x, y] = c.position.map(whole);

@@ -72,6 +72,8 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         (None, args::Elements::Orb, _) => Some(("--elements", "orb")),
         (None, args::Elements::Hog, _) => Some(("--elements", "hog")),
         (None, args::Elements::Colour, _) => Some(("--elements", "colour")),
+        (None, args::Elements::Network, _) => Some(("--elements", "network")),
+        (None, args::Elements::All, _) => Some(("--elements", "all")),
         (None, args::Elements::Mixed, args::Labels::Auto) => None,
         (None, args::Elements::Mixed, _) => Some(("--labels", "given")),
     };
@@ -223,6 +225,8 @@ pub(super) fn machine(session: &Session, elements: args::Elements, file: Option<
         args::Elements::Hog => Preset::Hog,
         args::Elements::Colour => Preset::Colour,
         args::Elements::Mixed => Preset::Mixed,
+        args::Elements::Network => Preset::Network,
+        args::Elements::All => Preset::All,
     };
     let Some(path) = file else {
         return Ok(CkmOptions { seed: session.seed(), ..preset.options() });

@@ -117,6 +117,7 @@ fn named(options: &CkmOptions, by: Search) -> String {
             ElementSource::Orb(features) => format!("count {}{}", features.count, if features.upright { "" } else { " turned" }),
             ElementSource::Hog(features) => format!("cell {}", features.cell),
             ElementSource::Colour(features) => format!("grid {}", features.grid),
+            ElementSource::Network(features) => format!("grid {}", features.grid),
             _ => "the caller's".to_owned(),
         };
         let pairs = if options.neighbours == 0 { String::new() } else { format!(", pairs {}", kind.kernel.pair_bonus) };

@@ -6,6 +6,8 @@ use super::kernel::LeafKernel;
 use crate::error::{Error, Result};
 #[cfg(feature = "images")]
 use crate::features::OrbOptions;
+#[cfg(feature = "network")]
+use crate::network::{self, NetworkOptions};
 #[cfg(feature = "images")]
 use crate::picture::colour::{self, ColourOptions};
 #[cfg(feature = "images")]
@@ -73,6 +75,9 @@ pub enum ElementSource {
     /// Mean colours of small squares.
     #[cfg(feature = "images")]
     Colour(ColourOptions),
+    /// Activations of a convolutional network.
+    #[cfg(feature = "network")]
+    Network(NetworkOptions),
     /// Elements that the caller brings: see [`super::own`].
     Own(OwnSource),
 }
@@ -162,7 +167,7 @@ impl OwnSource {
 }
 
 impl ElementSource {
-    /// A short name: `orb`, `hog`, `colour`, or the caller's.
+    /// A short name: `orb`, `hog`, `colour`, `network`, or the caller's.
     pub fn name(&self) -> &str {
         match self {
             #[cfg(feature = "images")]
@@ -171,6 +176,8 @@ impl ElementSource {
             Self::Hog(_) => "hog",
             #[cfg(feature = "images")]
             Self::Colour(_) => "colour",
+            #[cfg(feature = "network")]
+            Self::Network(_) => "network",
             Self::Own(own) => &own.name,
         }
     }
@@ -193,6 +200,8 @@ impl ElementSource {
             Self::Hog(_) => hog::VALUES,
             #[cfg(feature = "images")]
             Self::Colour(_) => colour::VALUES,
+            #[cfg(feature = "network")]
+            Self::Network(_) => network::CHANNELS,
             Self::Own(own) => own.form.dimension(),
         }
     }
@@ -206,6 +215,8 @@ impl ElementSource {
             Self::Hog(_) => 127.0,
             #[cfg(feature = "images")]
             Self::Colour(_) => 100.0,
+            #[cfg(feature = "network")]
+            Self::Network(_) => 127.0,
             Self::Own(own) => own.form.unit(),
         }
     }
@@ -220,6 +231,9 @@ impl ElementSource {
             Self::Hog(_) => 127,
             #[cfg(feature = "images")]
             Self::Colour(_) => 255,
+            // No value of a cell is above 1.
+            #[cfg(feature = "network")]
+            Self::Network(_) => 127,
             Self::Own(own) => own.form.steps(),
         }
     }
@@ -232,6 +246,8 @@ impl ElementSource {
             Self::Hog(options) => options.check(),
             #[cfg(feature = "images")]
             Self::Colour(options) => options.check(),
+            #[cfg(feature = "network")]
+            Self::Network(options) => options.check(),
             Self::Own(own) => own.check(),
         }
     }

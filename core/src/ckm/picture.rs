@@ -1,4 +1,4 @@
-//! Elements cut from pictures: corners, gradient histograms and colours.
+//! Elements cut from pictures: corners, gradient histograms, colours and cells of a network.
 
 use std::sync::Arc;
 
@@ -8,6 +8,8 @@ use super::options::{ElementKind, ElementSource, check_kinds};
 use super::own::{self, OwnElements};
 use crate::error::Result;
 use crate::features;
+#[cfg(feature = "network")]
+use crate::network::{self, Network};
 use crate::picture::colour::{self, colour_layout};
 use crate::picture::hog::{self, dense_hog};
 use crate::picture::{Picture, grey, resize};
@@ -54,9 +56,9 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
     let middle = [(width as f32 - 1.0) / 2.0, (height as f32 - 1.0) / 2.0];
     let centred = |x: f32, y: f32| [x - middle[0], y - middle[1]];
     let mut brought = own::sets(size, cut.side, kinds, own)?.into_iter();
-    let set = |kind: &ElementKind| -> Option<ElementSet> {
+    let mut set = |kind: &ElementKind| -> Result<Option<ElementSet>> {
         let unit = kind.source.unit();
-        Some(match &kind.source {
+        Ok(Some(match &kind.source {
             ElementSource::Orb(options) => {
                 let found = features::detect(&luma, options);
                 let positions: Vec<_> = found.keypoints.iter().map(|k| centred(k.x, k.y)).collect();
@@ -75,8 +77,17 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
                 let rows: Vec<u8> = blocks.iter().flat_map(|b| b.values.into_iter().enumerate()).map(|v| shift(v) as u8).collect();
                 ElementSet::dense(&positions, &rows, colour::VALUES)
             }
-            ElementSource::Own(_) => return brought.next(),
-        })
+            #[cfg(feature = "network")]
+            ElementSource::Network(options) => {
+                // Of all pixels, for it takes more of them than there are working pixels.
+                let cells = Network::shipped()?.look_at(&picture.pixels)?.cells(options);
+                let positions: Vec<_> = cells.iter().map(|c| centred(c.x * width as f32 - 0.5, c.y * height as f32 - 0.5)).collect();
+                let rows: Vec<u8> = cells.iter().flat_map(|c| c.values).map(|v| (v * unit).round() as u8).collect();
+                ElementSet::dense(&positions, &rows, network::CHANNELS)
+            }
+            ElementSource::Own(_) => return Ok(brought.next()),
+        }))
     };
-    Ok(Elements::new(kinds.iter().filter_map(set).collect(), size, cut))
+    let sets = kinds.iter().filter_map(|kind| set(kind).transpose()).collect::<Result<_>>()?;
+    Ok(Elements::new(sets, size, cut))
 }

@@ -3,6 +3,8 @@
 use super::kernel::LeafKernel;
 use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::features::OrbOptions;
+#[cfg(feature = "network")]
+use crate::network::NetworkOptions;
 use crate::picture::colour::ColourOptions;
 use crate::picture::hog::HogOptions;
 
@@ -15,8 +17,14 @@ pub enum Preset {
     Hog,
     /// Colour layout alone.
     Colour,
-    /// All of them.
+    /// All of the above.
     Mixed,
+    /// Cells of the network that comes with the program alone.
+    #[cfg(feature = "network")]
+    Network,
+    /// Those of [`Preset::Mixed`] and cells of the network.
+    #[cfg(feature = "network")]
+    All,
 }
 
 impl Preset {
@@ -28,10 +36,18 @@ impl Preset {
             Self::Orb => vec![orb(1.0)],
             Self::Hog => vec![hog(1.0)],
             Self::Colour => vec![colour(1.0)],
-            Self::Mixed => vec![orb(0.03), hog(1.0), colour(0.8)],
+            Self::Mixed => mixed(),
+            #[cfg(feature = "network")]
+            Self::Network => vec![network(1.0)],
+            #[cfg(feature = "network")]
+            Self::All => [mixed(), vec![network(4.0)]].concat(),
         };
         CkmOptions { side: 128, kinds, decompositions: 8, neighbours: 4, seed: 0 }
     }
+}
+
+fn mixed() -> Vec<ElementKind> {
+    vec![orb(0.03), hog(1.0), colour(0.8)]
 }
 
 fn orb(weight: f32) -> ElementKind {
@@ -49,5 +65,14 @@ fn colour(weight: f32) -> ElementKind {
     ElementKind {
         source: ElementSource::Colour(features),
         kernel: LeafKernel { rho: 4.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight },
+    }
+}
+
+#[cfg(feature = "network")]
+fn network(weight: f32) -> ElementKind {
+    let features = NetworkOptions { grid: 6 };
+    ElementKind {
+        source: ElementSource::Network(features),
+        kernel: LeafKernel { rho: 1.4, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight },
     }
 }

@@ -128,6 +128,11 @@ fn density(now: &CkmOptions) -> Vec<CkmOptions> {
             let grid = |grid| ElementSource::Colour(crate::picture::colour::ColourOptions { grid });
             vec![grid(features.grid * 2 / 3), grid(features.grid * 4 / 3), grid(features.grid * 8 / 3)]
         }
+        #[cfg(feature = "network")]
+        ElementSource::Network(features) => {
+            let grid = |grid| ElementSource::Network(crate::network::NetworkOptions { grid });
+            vec![grid(features.grid * 2 / 3), grid(features.grid * 4 / 3)]
+        }
         ElementSource::Own(_) => Vec::new(),
     };
     let mut found = Vec::new();

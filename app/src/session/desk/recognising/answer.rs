@@ -56,6 +56,7 @@ pub(super) fn kind_name(source: &str) -> &'static str {
     match source {
         "orb" => "corner",
         "hog" => "gradient block",
+        "network" => "cell",
         _ => "colour square",
     }
 }
