@@ -139,8 +139,8 @@ type Query<'a> = (ClassId, &'a Elements, Without<'a>);
 /// [`Error::Option`] when an option is out of range, [`Error::Cancelled`].
 ///
 /// # Complexity
-/// As scoring each training image as often as there are folds, and each that is judged once for each
-/// pass; and O(length of its lists) for each image, fold and pass.
+/// As scoring each training image as often as there are folds, and each that is judged once for
+/// each pass; and O(length of its lists) for each image, fold and pass.
 pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progress) -> Result<LearnReport> {
     options.check()?;
     ckm.clear_weights()?;
@@ -252,8 +252,8 @@ impl Ckm {
         self.without_index(|ckm| blank.into_iter().try_for_each(|(id, weights)| ckm.set_weights(id, &weights).map(|_| ())))
     }
 
-    /// Changes many images at once: an index is made anew afterwards, which is faster than following
-    /// them one by one.
+    /// Changes many images at once: an index is made anew afterwards, which is faster than
+    /// following them one by one.
     pub(crate) fn without_index(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let search = self.search();
         if let Search::Index { .. } = search {
