@@ -186,6 +186,11 @@ fn of_experiments_with_images() {
     let mut all = Recorder::new(World::with_images());
     all.run("eval ckm", "--data images --limit 4 --elements colour", 0);
     all.run("eval ckm", "--print-options", 0);
+    for (part, instance) in [("train", 1), ("train", 2), ("test", 3)] {
+        all.world.picture(&format!("set/{part}/disc/disc_{instance:02}_0_0_0_lt.png"), 0, instance, 0);
+        all.world.picture(&format!("set/{part}/grid/grid_{instance:02}_0_0_0_lt.png"), 1, instance, 0);
+    }
+    all.run("eval sets", "set --elements colour", 0);
     all.run("eval features", "images/disc", 0);
     all.run("tune", "images --steps 60 --elements colour", 0);
     let (mut captions, mut names) = (String::new(), String::new());
