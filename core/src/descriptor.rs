@@ -16,6 +16,11 @@ impl Descriptor {
         self.0.iter().zip(&other.0).map(|(a, b)| (a ^ b).count_ones()).sum()
     }
 
+    /// Each of its 256 bits, 0 or 1, in the order of [`Descriptor::to_bytes`].
+    pub fn bits(&self) -> impl Iterator<Item = u8> {
+        self.0.into_iter().flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8))
+    }
+
     /// The 32 bytes, word by word, least significant first: bit `i` is bit `i % 8` of byte `i / 8`.
     pub fn to_bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];

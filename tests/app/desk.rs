@@ -96,7 +96,7 @@ fn the_way_through_without_a_window() {
     desk.run(Command::Undo);
     until(&mut desk, "it is found no more", |desk| desk.searching().hits().is_some_and(|hits| hits.hits.is_empty()));
 
-    // Another class was there for a while, so the recogniser is judged again, which moves its terms.
+    // Another class was there for a while, so the recogniser is judged again: its terms move.
     until(&mut desk, "it is judged", |desk| !desk.jobs().is_busy());
     desk.run(Command::Recognise(ImageQuery::Item(id)));
     until(&mut desk, "it is recognised", |desk| desk.recognising().recognition().is_some());

@@ -19,13 +19,19 @@ const KEYS: [&str; 10] = [
     "confusion",
 ];
 
+/// Two images of each class, of objects that `images` does not show.
+fn test_images(world: &World, folder: &str) {
+    for (class, name) in ["disc", "grid"].into_iter().enumerate() {
+        for instance in 7..9 {
+            world.picture(&format!("{folder}/{name}/{name}_{instance:02}_0_0_0_lt.png"), class, 3, instance);
+        }
+    }
+}
+
 #[test]
 fn tests_on_another_folder() {
     let world = World::with_images();
-    for instance in 7..9 {
-        world.picture(&format!("test/disc/disc_{instance:02}_0_0_0_lt.png"), 0, 3, instance);
-        world.picture(&format!("test/grid/grid_{instance:02}_0_0_0_lt.png"), 1, 3, instance);
-    }
+    test_images(&world, "test");
     for elements in ["orb", "hog", "colour", "mixed", "network", "all"] {
         let ran = world
             .run(["eval", "ckm", "--train", "images", "--test", "test", "--json", "--elements", elements, "--search", "exact"])
@@ -50,10 +56,7 @@ fn tests_on_another_folder() {
 #[test]
 fn sets_of_photographs_make_one_table() {
     let world = World::with_images();
-    for instance in 7..9 {
-        world.picture(&format!("sets/test/disc/disc_{instance:02}_0_0_0_lt.png"), 0, 3, instance);
-        world.picture(&format!("sets/test/grid/grid_{instance:02}_0_0_0_lt.png"), 1, 3, instance);
-    }
+    test_images(&world, "sets/test");
     world.picture("sets/test/grid/grid_09_0_0_0_lt.png", 1, 3, 9);
     fs::rename(world.at("images"), world.at("sets/train")).unwrap();
     let answers = world.run(["eval", "sets", "sets", "sets", "--json"]).ended(0).lines();

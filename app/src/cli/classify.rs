@@ -28,7 +28,7 @@ use crate::session::Session;
 use crate::session::library::{Target, what_is};
 use crate::session::library_weights::weight_choice;
 use crate::session::models;
-use crate::session::recognise::RecognisedImage;
+use crate::session::recognise::{RecognisedImage, kind_name};
 use crate::session::reports::{self, last_report};
 
 /// Pieces that are printed one by one; the rest is summed up.
@@ -38,14 +38,6 @@ const TOLD: usize = 8;
 struct Answerer {
     model: RecogniserModel,
     library: Option<Shelf>,
-}
-
-/// Whether a library is to be judged before it answers.
-fn is_judging_due(library: &Library) -> bool {
-    let ckm = library.recogniser().ckm();
-    let report = last_report(library).map(|(_, report)| report);
-    let classes = ckm.classes().iter().map(|class| class.name.as_str());
-    weight_choice(library) == WeightChoice::Uniform && reports::is_judging_due(report.as_ref(), classes, ckm.examples().count())
 }
 
 /// The images of a library and their paths.
@@ -123,7 +115,7 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
         Target::Library => librarian.with_shared(librarian.open(path)?, |library| {
             if is_judging_due(&hold(library)) {
                 out.note(
-                    "The library is judged first: it has not been since so much of it changed (`tessera train LIBRARY` judges it, too).",
+                    "The library is judged first, for it never was or has changed much since (`tessera train LIBRARY` does that, too).",
                 );
                 out.watched(librarian.session.progress(), || librarian.session.judge_uniform(library))?;
             }
@@ -169,6 +161,14 @@ fn all_asked(session: &Session, answerer: &Answerer, paths: &[PathBuf], failures
         }
     }
     Ok(all)
+}
+
+/// Whether a library is to be judged before it answers.
+fn is_judging_due(library: &Library) -> bool {
+    let ckm = library.recogniser().ckm();
+    let report = last_report(library).map(|(_, report)| report);
+    let classes = ckm.classes().iter().map(|class| class.name.as_str());
+    weight_choice(library) == WeightChoice::Uniform && reports::is_judging_due(report.as_ref(), classes, ckm.examples().count())
 }
 
 impl Answerer {
@@ -322,31 +322,17 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
     text
 }
 
-fn by_kind(model: &RecogniserModel, explanation: &Explanation) -> Vec<(&'static str, (usize, f64))> {
+fn by_kind(model: &RecogniserModel, explanation: &Explanation) -> Vec<(String, (usize, f64))> {
     let kinds = model.ckm.options().kinds.iter().enumerate();
     let sum = |k: usize| {
         let of_kind = explanation.contributions.iter().filter(|c| c.kind == k);
         of_kind.fold((0, 0.0), |(n, sum), c| (n + 1, sum + c.value))
     };
-    kinds.map(|(k, kind)| (plural(kind.source.name()), sum(k))).collect()
-}
-
-fn plural(kind: &str) -> &'static str {
-    match kind {
-        "orb" => "corners",
-        "hog" => "gradient blocks",
-        "network" => "cells",
-        _ => "colour squares",
-    }
+    kinds.map(|(k, kind)| (format!("{}s", kind_name(kind.source.name())), sum(k))).collect()
 }
 
 fn piece(model: &RecogniserModel, c: &Contribution) -> String {
-    let kind = match model.ckm.options().kinds[c.kind].source.name() {
-        "orb" => "corner",
-        "hog" => "gradient block",
-        "network" => "cell",
-        _ => "colour square",
-    };
+    let kind = kind_name(model.ckm.options().kinds[c.kind].source.name());
     let [x, y] = c.position.map(whole);
     let Some(m) = &c.matched else {
         return format!("{kind} at ({x}, {y}): the class has none of this kind");

@@ -11,7 +11,7 @@ use tessera_core::features::OrbOptions;
 use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{learn_options, learned, open_options, options, search};
+use super::train::{experiment, learn_options, learned, options, search};
 use super::{Done, evaluate_memories, evaluate_online, evaluate_sets};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -87,18 +87,9 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
-    let outcome = out.watched(session.progress(), || {
-        session.experiment(
-            &split,
-            &open_options(&arguments.build),
-            &TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build) },
-        )
-    })?;
-    let Outcome { learned: mut machine, weights, mut tested, model_bytes, skipped, .. } = outcome;
-    failures.skipped(&skipped)?;
-    for failed in machine.failed.drain(..).chain(tested.failed.drain(..)) {
-        failures.file(&failed.path, failed.error)?;
-    }
+    let options = TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build) };
+    let outcome = experiment(session, out, &split, &arguments.build, &options, &mut failures)?;
+    let Outcome { learned: machine, weights, tested, model_bytes, .. } = outcome;
     let n_train = machine.ckm.examples().count();
     let done = failures.finish(n_train + tested.n())?;
     let accuracy = tested.estimate().unwrap_or_default();

@@ -11,7 +11,7 @@ use tessera_core::eval::calibration::{calibration_error, calibration_error_by_ch
 use super::Done;
 use super::args::EvalSets;
 use super::output::{Failures, Output};
-use super::train::{learn_options, open_options, options, search};
+use super::train::{experiment, learn_options, options, search};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
@@ -38,12 +38,7 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
     let mut n = 0;
     for set in &arguments.sets {
         let split = TestSplit::Folders { train: &set.join("train"), test: &set.join("test") };
-        let Outcome { mut learned, mut tested, calibration, skipped, .. } =
-            out.watched(session.progress(), || session.experiment(&split, &open_options(build), &options))?;
-        failures.skipped(&skipped)?;
-        for failed in learned.failed.drain(..).chain(tested.failed.drain(..)) {
-            failures.file(&failed.path, failed.error)?;
-        }
+        let Outcome { learned, tested, calibration, .. } = experiment(session, out, &split, build, &options, &mut failures)?;
         let n_train = learned.ckm.examples().count();
         n += n_train + tested.n();
         let name = set.file_name().map_or_else(|| display(set), |name| name.to_string_lossy().into_owned());

@@ -19,6 +19,7 @@ use super::librarian::Librarian;
 use super::output::{Failures, Output};
 use crate::command::WeightChoice;
 use crate::session::Session;
+use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::library::{MODEL_ENDING, Target, what_is};
 use crate::session::models;
 use crate::session::train::{TrainOptions, Trained};
@@ -216,6 +217,23 @@ pub(super) fn learn_options(build: &Build) -> Option<LearnOptions> {
 
 pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
     machine(session, build.elements, build.options.as_deref())
+}
+
+/// Runs an experiment, and tells of each file that could not be used.
+pub(super) fn experiment(
+    session: &Session,
+    out: &Output,
+    split: &TestSplit<'_>,
+    build: &Build,
+    options: &TrainOptions,
+    failures: &mut Failures<'_>,
+) -> Result<Outcome> {
+    let mut outcome = out.watched(session.progress(), || session.experiment(split, &open_options(build), options))?;
+    failures.skipped(&outcome.skipped)?;
+    for failed in outcome.learned.failed.drain(..).chain(outcome.tested.failed.drain(..)) {
+        failures.file(&failed.path, failed.error)?;
+    }
+    Ok(outcome)
 }
 
 /// The options of a machine: those in a file if there is one, or else of these kinds of elements.

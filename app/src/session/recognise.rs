@@ -29,6 +29,16 @@ pub struct RecognisedImage {
     pub unknown: bool,
 }
 
+/// What a piece of a kind of elements is called, by the kind's short name.
+pub fn kind_name(source: &str) -> &'static str {
+    match source {
+        "orb" => "corner",
+        "hog" => "gradient block",
+        "network" => "cell",
+        _ => "colour square",
+    }
+}
+
 impl Session {
     /// Recognises one image; it counts as unknown when the confidence is below `bar`.
     ///

@@ -150,8 +150,7 @@ impl Vectors for Blocks {
     }
 
     fn add_to(&self, i: usize, sums: &mut [f64]) {
-        let bits = self.get(i).0.into_iter().flat_map(|word| (0..64).map(move |bit| (word >> bit) & 1));
-        sums.iter_mut().zip(bits).for_each(|(sum, bit)| *sum += bit as f64);
+        sums.iter_mut().zip(self.get(i).bits()).for_each(|(sum, bit)| *sum += f64::from(bit));
     }
 
     fn middle(sums: &[f64], count: usize) -> Descriptor {

@@ -108,8 +108,7 @@ impl ElementSet {
         match &self.values {
             Values::Dense { .. } => sums.iter_mut().zip(self.row(i)).for_each(|(sum, value)| *sum += f32::from(value)),
             Values::Binary(blocks) => {
-                let bits = blocks.get(i).0.into_iter().flat_map(|word| (0..64).map(move |bit| (word >> bit) & 1));
-                sums.iter_mut().zip(bits).for_each(|(sum, bit)| *sum += bit as f32);
+                sums.iter_mut().zip(blocks.get(i).bits()).for_each(|(sum, bit)| *sum += f32::from(bit));
             }
         }
     }

@@ -201,9 +201,9 @@ impl Library {
     }
 
     /// The recogniser, with its weights if it has some, as a model that can be saved and used
-    /// elsewhere. Its images are named by
-    /// their paths from the root when there is one root, otherwise by their full paths, and
-    /// numbered in the order in which they came: what was forgotten leaves no gap.
+    /// elsewhere. Its images are named by their paths from the root when there is one root,
+    /// otherwise by their full paths, and numbered in the order in which they came: what was
+    /// forgotten leaves no gap.
     ///
     /// # Errors
     /// As [`crate::ckm::Ckm::new`].

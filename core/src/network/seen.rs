@@ -77,12 +77,9 @@ impl Seen {
         let mut cells = Vec::with_capacity(grid * grid);
         for row in 0..grid {
             for column in 0..grid {
-                let mut sums = [0.0; CHANNELS];
-                for activations in part(row).flat_map(|y| part(column).map(move |x| &self.activations[y * GRID + x])) {
-                    sums.iter_mut().zip(activations).for_each(|(sum, value)| *sum += value);
-                }
+                let below = part(row).flat_map(|y| part(column).map(move |x| &self.activations[y * GRID + x]));
                 let middle = |i: usize| (seen_at(part(i).start) + seen_at(part(i).end - 1)) / 2.0;
-                cells.push(NetworkCell { x: middle(column), y: middle(row), values: unit(sums) });
+                cells.push(NetworkCell { x: middle(column), y: middle(row), values: direction(below) });
             }
         }
         cells
@@ -90,11 +87,7 @@ impl Seen {
 
     /// The whole picture as one vector of length 1: the mean of all activations.
     pub fn vector(&self) -> [f32; CHANNELS] {
-        let mut sums = [0.0; CHANNELS];
-        for activations in &self.activations {
-            sums.iter_mut().zip(activations).for_each(|(sum, value)| *sum += value);
-        }
-        unit(sums)
+        direction(self.activations.iter())
     }
 
     /// The probability of each of the [`CLASSES`].
@@ -110,7 +103,12 @@ fn seen_at(i: usize) -> f32 {
     (16.0 * i as f32 + 15.5) / SIDE as f32
 }
 
-fn unit(mut vector: [f32; CHANNELS]) -> [f32; CHANNELS] {
+/// The mean of activations, brought to length 1.
+fn direction<'a>(all: impl Iterator<Item = &'a [f32; CHANNELS]>) -> [f32; CHANNELS] {
+    let mut vector = [0.0; CHANNELS];
+    for activations in all {
+        vector.iter_mut().zip(activations).for_each(|(sum, value)| *sum += value);
+    }
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|value| *value /= length);

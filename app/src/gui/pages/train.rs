@@ -143,23 +143,33 @@ impl PageUi for TrainView {
 
 /// The options of the library's recogniser.
 fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
-    let chosen = panel.desk.recognising().search();
+    let (search, weights) = (panel.desk.recognising().search(), panel.desk.recognising().weights().choice);
     ui.horizontal_wrapped(|ui| {
-        ui.label("An image is compared with");
-        for choice in SearchChoice::ALL {
-            let (name, hover) = choice.words();
-            if ui.selectable_label(choice == chosen, name).on_hover_text(hover).clicked() && choice != chosen {
-                panel.ask(Command::ChooseSearch(choice));
-            }
+        if let Some(choice) = choice_ui(ui, "An image is compared with", &SearchChoice::ALL, search, SearchChoice::words) {
+            panel.ask(Command::ChooseSearch(choice));
         }
         ui.separator();
-        ui.label("Weights of pieces");
-        let chosen = panel.desk.recognising().weights().choice;
-        for choice in WeightChoice::ALL {
-            let (name, hover) = choice.words();
-            if ui.selectable_label(choice == chosen, name).on_hover_text(hover).clicked() && choice != chosen {
-                panel.ask(Command::ChooseWeights(choice));
-            }
+        if let Some(choice) = choice_ui(ui, "Weights of pieces", &WeightChoice::ALL, weights, WeightChoice::words) {
+            panel.ask(Command::ChooseWeights(choice));
         }
     });
+}
+
+/// Offers choices by their names, each with a sentence. Returns another one than is chosen.
+fn choice_ui<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    label: &str,
+    all: &[T],
+    chosen: T,
+    words: impl Fn(T) -> (&'static str, &'static str),
+) -> Option<T> {
+    ui.label(label);
+    let mut other = None;
+    for choice in all {
+        let (name, hover) = words(*choice);
+        if ui.selectable_label(*choice == chosen, name).on_hover_text(hover).clicked() && *choice != chosen {
+            other = Some(*choice);
+        }
+    }
+    other
 }

@@ -194,7 +194,7 @@ pub fn learn(ckm: &mut Ckm, options: &LearnOptions, seed: u64, progress: &Progre
             descent.epoch(options.method, &mut rng, progress)?;
         }
         let weights = descent.lists().numbering().split(&descent.mean());
-        ckm.without_index(|ckm| all.into_iter().zip(&weights).try_for_each(|(id, weights)| ckm.set_weights(id, weights).map(|_| ())))?;
+        ckm.set_all_weights(all.iter().zip(&weights))?;
     }
     Ok(LearnReport { epochs, held_out, judgement, lists: size, images })
 }
@@ -222,8 +222,7 @@ fn learn_fold(
     // By full scores: lists made before learning do not know the elements that take over.
     let mut machine = part.clone();
     let mut judge = |weights: &[Vec<Vec<f32>>]| -> Result<Vec<HeldOut>> {
-        machine
-            .without_index(|machine| ids.iter().zip(weights).try_for_each(|(id, weights)| machine.set_weights(*id, weights).map(|_| ())))?;
+        machine.set_all_weights(ids.iter().zip(weights))?;
         progress.begin("Judging held-out objects", held.len() as u64);
         let answer = |&(class, example): &(ClassId, &Example)| {
             progress.step()?;
@@ -247,14 +246,20 @@ fn learn_fold(
 impl Ckm {
     /// Sets all weights to 0. O(elements).
     fn clear_weights(&mut self) -> Result<()> {
-        let blank: Vec<(ItemId, Vec<Vec<f32>>)> =
+        let blank: Vec<(ItemId, ImageWeights)> =
             self.examples().map(|(_, e)| (e.id, e.elements.sets.iter().map(|set| vec![0.0; set.len()]).collect())).collect();
-        self.without_index(|ckm| blank.into_iter().try_for_each(|(id, weights)| ckm.set_weights(id, &weights).map(|_| ())))
+        self.set_all_weights(blank.iter().map(|(id, weights)| (id, weights)))
+    }
+
+    /// Sets the weights of many training images, as [`Ckm::set_weights`] for each; those that are
+    /// not there are passed over. O(elements), and with an index the time of making it.
+    pub(crate) fn set_all_weights<'a>(&mut self, all: impl IntoIterator<Item = (&'a ItemId, &'a ImageWeights)>) -> Result<()> {
+        self.without_index(|ckm| all.into_iter().try_for_each(|(id, weights)| ckm.set_weights(*id, weights).map(|_| ())))
     }
 
     /// Changes many images at once: an index is made anew afterwards, which is faster than
     /// following them one by one.
-    pub(crate) fn without_index(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    fn without_index(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let search = self.search();
         if let Search::Index { .. } = search {
             self.set_search(Search::Exact)?;

@@ -94,7 +94,7 @@ impl Recogniser {
         self.weighted = None;
         let Some(weights) = weights else { return Ok(()) };
         let mut ckm = Ckm::clone(&self.ckm);
-        ckm.without_index(|ckm| weights.iter().try_for_each(|(image, weights)| ckm.set_weights(*image, weights).map(|_| ())))?;
+        ckm.set_all_weights(weights.iter().map(|(image, weights)| (image, weights)))?;
         self.weighted = Some(Arc::new(ckm));
         Ok(())
     }

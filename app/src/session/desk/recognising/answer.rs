@@ -19,7 +19,7 @@ use crate::session::Session;
 use crate::session::draw::winners;
 use crate::session::models::live_recogniser;
 use crate::session::pixels::Pixels;
-use crate::session::recognise::RecognisedImage;
+use crate::session::recognise::{RecognisedImage, kind_name};
 
 /// Pieces that are numbered on the pictures, in all.
 const PIECES: usize = 20;
@@ -50,17 +50,6 @@ impl Drawn {
         of_library.unwrap_or_else(|| Path::new(&self.model.root).join(name))
     }
 }
-
-/// What a kind of element is called.
-pub(super) fn kind_name(source: &str) -> &'static str {
-    match source {
-        "orb" => "corner",
-        "hog" => "gradient block",
-        "network" => "cell",
-        _ => "colour square",
-    }
-}
-
 /// Recognises an image; `open` is the library that is open, whoever answers.
 ///
 /// # Errors

@@ -4,7 +4,6 @@
 mod answer;
 mod what_if;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,8 +95,6 @@ pub(super) enum Message {
     Loaded(String, Arc<RecogniserModel>),
     /// The models saved with the library.
     Models(Vec<SavedModel>),
-    /// A report on the library's recogniser.
-    Judged(Judged),
     /// What each training image does to answers.
     Harm(HarmReport),
     /// The collage of an answer.
@@ -152,10 +149,6 @@ impl Part for Recognising {
                 self.recognise_again(ctx);
             }
             Message::Models(models) => self.models = models,
-            Message::Judged(judged) => {
-                self.report = Some(judged);
-                self.recognise_again(ctx);
-            }
         }
     }
 
@@ -332,11 +325,15 @@ impl Recognising {
         }
         let Some(state) = ctx.state() else { return };
         self.may_be_due = false;
-        let labels: Vec<&str> = state.images().filter_map(|image| image.label()).collect();
-        let classes: BTreeSet<&str> = labels.iter().copied().collect();
-        let has_grown = labels.len() >= 2 * self.tried.0 || classes.len() > self.tried.1;
-        if has_grown && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), labels.len()) {
-            self.tried = (labels.len(), classes.len());
+        let mut classes: Vec<&str> = state.images().filter_map(|image| image.label()).collect();
+        let images = classes.len();
+        // Most images lie beside others of their class, so few labels are left to be sorted.
+        classes.dedup();
+        classes.sort_unstable();
+        classes.dedup();
+        let has_grown = images >= 2 * self.tried.0 || classes.len() > self.tried.1;
+        if has_grown && reports::is_judging_due(self.report.as_ref().map(|judged| &*judged.report), classes.iter().copied(), images) {
+            self.tried = (images, classes.len());
             ctx.ask(Command::Evaluate);
         }
     }
@@ -390,12 +387,7 @@ pub(super) fn find_harm(ctx: &mut Context) {
     ctx.library_job(JobKind::Harm, |session, library| {
         let harm = session.harm(library)?;
         // Where the library had changed, it was judged first.
-        let judged = judged(&hold(library));
-        Ok(judged
-            .map(|judged| Message::Judged(judged).into())
-            .into_iter()
-            .chain([Message::Harm(harm).into()])
-            .collect::<Vec<DeskMessage>>())
+        Ok(vec![DeskMessage::from(weighed(&hold(library))), Message::Harm(harm).into()])
     });
 }
 
