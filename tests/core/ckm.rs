@@ -10,8 +10,10 @@ mod refusals;
 mod shortlist;
 mod spf;
 mod spf_fast_path;
+mod told_apart;
 mod tune;
 mod weights;
+mod whole;
 
 use image::RgbImage;
 use proptest::prelude::*;

@@ -1,6 +1,7 @@
 //! Dense vectors and small matrices beside the plain sums that they stand for.
 
 use proptest::prelude::*;
+use tessera_core::linalg::cholesky::Cholesky;
 use tessera_core::linalg::pca::Pca;
 use tessera_core::linalg::projection::RandomProjection;
 use tessera_core::linalg::{double, eigen, single};
@@ -28,6 +29,22 @@ proptest! {
         let narrow = |x: &[f64]| x.iter().map(|x| *x as f32).collect::<Vec<f32>>();
         prop_assert!((f64::from(single::dot(&narrow(&a), &narrow(&b))) - dot).abs() < 1e-2);
         prop_assert!((f64::from(single::squared_distance(&narrow(&a), &narrow(&b))) - squares).abs() < 1e-1);
+    }
+
+    #[test]
+    fn a_factored_matrix_solves_its_equations(n in 1usize..20, seed in any::<u64>()) {
+        let mut rng = random::seeded(seed);
+        let root: Vec<f64> = (0..n * n).map(|_| random::normal(&mut rng)).collect();
+        let x: Vec<f64> = (0..n).map(|_| random::normal(&mut rng)).collect();
+        let entry = |i: usize, j: usize| double::dot(&root[i * n..][..n], &root[j * n..][..n]) + f64::from(i == j);
+        let matrix: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+        let mut solved = double::times(&matrix, &x);
+        Cholesky::new(matrix.clone(), n).unwrap().solve(&mut solved);
+        for (solved, x) in solved.iter().zip(&x) {
+            prop_assert!((solved - x).abs() < 1e-6, "{} is not {}", solved, x);
+        }
+        let negative: Vec<f64> = matrix.iter().map(|value| -value).collect();
+        prop_assert!(Cholesky::new(negative, n).is_none());
     }
 
     #[test]

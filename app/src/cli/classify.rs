@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::ckm::explain::{Contribution, Explanation, Match};
 use tessera_core::ckm::model::RecogniserModel;
-use tessera_core::ckm::{Example, Without};
+use tessera_core::ckm::{Alike, Example, Without};
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
@@ -250,15 +250,24 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
     }
     let contributions =
         |explanation: &Explanation| -> Value { explanation.contributions.iter().map(|c| contribution_json(told.answerer, c)).collect() };
+    let alike = |explanation: &Explanation| -> Value { explanation.alike.iter().map(|a| alike_json(told.answerer, a)).collect() };
     if let Some(explanation) = told.explanations.first() {
         line["contributions"] = contributions(explanation);
         line["class_term"] = json!(explanation.term);
+        line["whole"] = json!(explanation.whole);
+        line["alike"] = alike(explanation);
     }
     if let Some(explanation) = told.explanations.get(1) {
         line["runner_up"] = json!({"class": model.ckm.classes()[explanation.class.index()].name, "score": explanation.score,
-            "contributions": contributions(explanation), "class_term": explanation.term});
+            "contributions": contributions(explanation), "class_term": explanation.term, "whole": explanation.whole,
+            "alike": alike(explanation)});
     }
     line
+}
+
+fn alike_json(answerer: &Answerer, alike: &Alike) -> Value {
+    let place = answerer.place(alike.image).map_or_else(|| alike.name.clone(), |path| path.to_string_lossy().into_owned());
+    json!({"image": place, "value": alike.value})
 }
 
 fn contribution_json(answerer: &Answerer, c: &Contribution) -> Value {
@@ -297,6 +306,12 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
         if explanation.term != 0.0 {
             let _ = write!(text, ", and {:+.3} as the term of the class", explanation.term);
         }
+        if explanation.whole != 0.0 {
+            let _ = write!(text, ", and {:+.3} for the likeness of the whole image", explanation.whole);
+        }
+        if let Some(most) = explanation.alike.first() {
+            let _ = write!(text, " (most: {:+.3} by {})", most.value, display(Path::new(&most.name)));
+        }
     }
     let pieces = match explanations {
         [] => return text,
@@ -314,10 +329,15 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
     {
         let _ = write!(text, "\n  {:+9.3}  the difference of the two classes' terms", best.term - second.term);
     }
+    if let [best, second, ..] = explanations
+        && best.whole != second.whole
+    {
+        let _ = write!(text, "\n  {:+9.3}  the difference of the likenesses of the whole image", best.whole - second.whole);
+    }
     let (rest, sum) = pieces.iter().skip(TOLD).fold((0, 0.0), |(n, sum), (_, lead)| (n + 1, sum + lead));
     let _ = write!(text, "\n  {sum:+9.3}  the other {rest} pieces together");
     text.push_str(
-        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; weight: learned for that piece; pair bonus: a neighbour comes from the same image; term of the class: makes up for how many images it has and how much is on them)",
+        "\n  (likeness: 1 is identical; distance: lying elsewhere in the image; weight: learned for that piece; pair bonus: a neighbour comes from the same image; term of the class: makes up for how many images it has and how much is on them; likeness of the whole image: learned from mean values all over the image)",
     );
     text
 }

@@ -10,6 +10,7 @@ use tessera_core::ckm::weights::{LearnOptions, LearnReport};
 use tessera_core::ckm::{CkmOptions, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::ids::ClassId;
 use tessera_core::library::import::hold;
 use tessera_core::{Error, envelope};
 
@@ -22,6 +23,7 @@ use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::library::{MODEL_ENDING, Target, what_is};
 use crate::session::models;
+use crate::session::reports::{against_largest_class, last_report, told_apart};
 use crate::session::train::{TrainOptions, Trained};
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> {
@@ -38,7 +40,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let options = TrainOptions { search, weights: learn_options(&arguments.build), ..TrainOptions::of(options) };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    let Trained { recogniser, data, failed, train_ms_per_image, weights, .. } = trained;
+    let Trained { recogniser, data, failed, train_ms_per_image, weights, not_told_apart, .. } = trained;
     failures.skipped(&data.skipped)?;
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
@@ -58,7 +60,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
-    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &to);
+    let name = |class: ClassId| ckm.classes()[class.index()].name.clone();
+    let not_told_apart: Vec<Vec<String>> = not_told_apart.into_iter().map(|group| group.into_iter().map(name).collect()).collect();
+    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &not_told_apart, &to);
     Ok(done)
 }
 
@@ -90,12 +94,13 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         args::Weights::Uniform => WeightChoice::Uniform,
         args::Weights::Learned => WeightChoice::Learned,
     });
-    let (model, missing, ms, weights) = librarian.with_shared(library, |library| {
+    let (model, missing, ms, weights, not_told_apart) = librarian.with_shared(library, |library| {
         let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
-        Ok((models::model(&library)?, missing, ms, weights))
+        let not_told_apart = last_report(&library).map(|(_, report)| report.not_told_apart).unwrap_or_default();
+        Ok((models::model(&library)?, missing, ms, weights, not_told_apart))
     })?;
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
@@ -103,12 +108,20 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         failures.file(path, Error::data(path, "an image of the library that can be read", "none", advice))?;
     }
     let done = failures.finish(model.ckm.examples().count())?;
-    answer(out, &model, missing.len(), ms, weights.as_ref(), &to);
+    answer(out, &model, missing.len(), ms, weights.as_ref(), &not_told_apart, &to);
     Ok(done)
 }
 
 /// Prints the statistics of training.
-fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<f64>, weights: Option<&(LearnReport, f64)>, to: &Path) {
+fn answer(
+    out: &Output,
+    recogniser: &RecogniserModel,
+    failed: usize,
+    ms: Option<f64>,
+    weights: Option<&(LearnReport, f64)>,
+    not_told_apart: &[Vec<String>],
+    to: &Path,
+) {
     let (ckm, metrics) = (&recogniser.ckm, recogniser.metrics);
     let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
     out.answer(
@@ -117,7 +130,7 @@ fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<
                 "held_out_spread": metrics.held_out_spread,
                 "held_out_mean_recall": metrics.held_out_mean_recall.map(|recall| recall.value),
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
-                "held_out": metrics.held_out, "objects_unknown": metrics.objects_unknown, "failed": failed,
+                "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": not_told_apart, "objects_unknown": metrics.objects_unknown, "failed": failed,
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs), "model": to.to_string_lossy()})
         },
@@ -130,7 +143,10 @@ fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<
                     });
                     let of = if metrics.held_out < images { format!(" of {images}") } else { String::new() };
                     let judged = metrics.held_out;
-                    format!("{:.1}{spread} % right{mean}, on {judged}{of} images judged {}", 100.0 * accuracy, without(recogniser))
+                    let told = told_apart(not_told_apart);
+                    let sentences: Vec<String> = [against_largest_class(ckm.largest_class()), told].into_iter().flatten().collect();
+                    let apart = sentences.iter().map(|sentence| format!(". {}", sentence.trim_end_matches('.'))).collect::<String>();
+                    format!("{:.1}{spread} % right{mean}, on {judged}{of} images judged {}{apart}", 100.0 * accuracy, without(recogniser))
                 }
                 None => "no class has two objects to judge it by".into(),
             };

@@ -59,3 +59,25 @@ pub(super) fn outdate(library: &Library) {
 pub fn is_judging_due<'a>(report: Option<&Report>, classes: impl ExactSizeIterator<Item = &'a str> + Clone, images: usize) -> bool {
     classes.len() >= 2 && report.is_none_or(|report| !classes.eq(report.classes.iter().map(String::as_str)) || images >= 2 * report.images)
 }
+
+/// What always answering with the largest class would come to, in a sentence; nothing without
+/// images.
+pub fn against_largest_class(share: f64) -> Option<String> {
+    (share > 0.0).then(|| format!("Always answering with the largest class would be right on {:.1} %.", 100.0 * share))
+}
+
+/// Which classes cannot be told apart yet, in a sentence; nothing where there are none.
+pub fn told_apart(groups: &[Vec<String>]) -> Option<String> {
+    let groups: Vec<String> = groups
+        .iter()
+        .map(|group| match group.split_at(group.len().min(NAMED)) {
+            (named, []) => named.join(" and "),
+            (named, rest) => format!("{} and {} more", named.join(", "), rest.len()),
+        })
+        .collect();
+    let they = groups.join("; ");
+    (!groups.is_empty()).then(|| format!("These classes cannot be told apart yet: {they}. More images of them may help."))
+}
+
+/// Classes of a group that are named.
+const NAMED: usize = 6;

@@ -16,6 +16,7 @@ use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::Failed;
 use tessera_core::eval::recognition::{self, Learned};
+use tessera_core::ids::ClassId;
 use tessera_core::random;
 
 use super::Session;
@@ -66,6 +67,8 @@ pub struct Trained {
     pub featureless: usize,
     /// Milliseconds of training an image: one pass, without decoding.
     pub train_ms_per_image: f64,
+    /// Groups of classes that cannot be told apart yet.
+    pub not_told_apart: Vec<Vec<ClassId>>,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
 }
@@ -90,15 +93,19 @@ impl Session {
             let metrics = Metrics { objects_unknown, ..Metrics::default() };
             let (calibration, root) = (Calibration::default(), root.to_string_lossy().into_owned());
             let mut recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root };
-            let weights = match &options.weights {
-                Some(learning) => Some(self.learn_weights_of(&mut recogniser, learning, options.terms)?),
+            let (weights, not_told_apart) = match &options.weights {
+                Some(learning) => {
+                    let (report, ms) = self.learn_weights_of(&mut recogniser, learning, options.terms)?;
+                    let not_told_apart = report.judgement.not_told_apart.clone();
+                    (Some((report, ms)), not_told_apart)
+                }
                 None => {
                     let judgement = judge(&recogniser.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
                     take_in(&mut recogniser, &judgement, options.terms);
-                    None
+                    (None, judgement.not_told_apart)
                 }
             };
-            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights })
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, not_told_apart })
         })
     }
 

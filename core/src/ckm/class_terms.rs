@@ -1,10 +1,14 @@
-//! A term for each class that keeps it from winning by its number of images or by their clutter.
+//! What is added to the values of pieces: a term for each class that keeps it from winning by its
+//! number of images or by their clutter, and the likeness of whole images.
 //!
 //! A score is a maximum over all training elements of a class, so it is larger for every query the
 //! more images the class has, and the more there is on them. The terms are fitted to scores of
 //! training images that were left out, so they see exactly this advantage: multinomial logistic
 //! regression with one scale and one offset a class, in which every class counts the same however
 //! many images it has. This is no part of the paper, whose sets have classes of equal size.
+//!
+//! The same regression has a second scale, for what the whole image says ([`super::whole`]): 0
+//! where it tells left-out images apart no better than their pieces do.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +35,14 @@ const LONGEST: f64 = 1.0;
 #[serde(deny_unknown_fields)]
 pub struct ClassTerms {
     terms: BTreeMap<String, f64>,
+    /// How much the likeness of whole images counts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    whole: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 impl ClassTerms {
@@ -40,9 +52,15 @@ impl ClassTerms {
         self.terms.get(class).copied().unwrap_or(0.0)
     }
 
-    /// Whether no class has a term.
+    /// How much the likeness of whole images counts beside the pieces, 0 or more: a score has this
+    /// times [`Scores::mass`] times the value of the whole image.
+    pub fn whole(&self) -> f64 {
+        self.whole
+    }
+
+    /// Whether nothing is added.
     pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
+        self.terms.is_empty() && self.whole == 0.0
     }
 
     /// Forgets a class.
@@ -50,9 +68,9 @@ impl ClassTerms {
         self.terms.remove(class);
     }
 
-    /// Whether all terms are numbers.
-    pub fn are_finite(&self) -> bool {
-        self.terms.values().all(|term| term.is_finite())
+    /// Whether all terms are numbers, and the whole counts 0 or more.
+    pub fn are_valid(&self) -> bool {
+        self.terms.values().all(|term| term.is_finite()) && self.whole.is_finite() && self.whole >= 0.0
     }
 
     /// Fits the terms of `classes`, in the order of their identifiers, to scores without terms of
@@ -74,23 +92,25 @@ impl ClassTerms {
             .filter(|held| held.scores.mass > 0.0)
             .map(|held| Row {
                 values: fitted.iter().map(|&c| held.scores.of[c].map(|score| score / held.scores.mass)).collect(),
+                whole: fitted.iter().map(|&c| held.whole.get(c).copied().unwrap_or(0.0)).collect(),
                 class: place[&held.class.index()],
                 weight: mean / counts[held.class.index()] as f64,
             })
             .collect();
         let ridges: Vec<f64> = fitted.iter().map(|&c| RIDGE * (mean / counts[c] as f64).max(1.0)).collect();
-        let terms = Regression::new(&rows, ridges).fit();
+        let (terms, whole) = Regression::new(&rows, ridges).fit();
         let centre = terms.iter().sum::<f64>() / terms.len() as f64;
-        Self { terms: fitted.iter().zip(terms).map(|(&c, term)| (classes[c].clone(), term - centre)).collect() }
+        Self { terms: fitted.iter().zip(terms).map(|(&c, term)| (classes[c].clone(), term - centre)).collect(), whole }
     }
 
-    /// Adds the terms to scores.
-    pub(super) fn add<'a>(&self, classes: impl Iterator<Item = &'a str>, scores: &mut Scores) {
+    /// Adds the terms to scores, and what the whole image says of each class, which may be nothing.
+    pub(super) fn add<'a>(&self, classes: impl Iterator<Item = &'a str>, whole: &[f64], scores: &mut Scores) {
         if self.is_empty() {
             return;
         }
-        for (score, class) in scores.of.iter_mut().zip(classes) {
-            *score = score.map(|score| score + scores.mass * self.of(class));
+        for (c, (score, class)) in scores.of.iter_mut().zip(classes).enumerate() {
+            let added = self.of(class) + self.whole * whole.get(c).copied().unwrap_or(0.0);
+            *score = score.map(|score| score + scores.mass * added);
         }
     }
 
@@ -114,7 +134,7 @@ impl ClassTerms {
             let others: Vec<HeldOut> = held_out.iter().zip(&fold_of).filter(|(_, of)| **of != fold).map(|(held, _)| held.clone()).collect();
             let terms = Self::fit(classes, &others);
             for (held, _) in corrected.iter_mut().zip(&fold_of).filter(|(_, of)| **of == fold) {
-                terms.add(classes.iter().map(String::as_str), &mut held.scores);
+                terms.add(classes.iter().map(String::as_str), &held.whole, &mut held.scores);
                 held.predicted = held.scores.ranking().first().map_or(ClassId(0), |best| best.0);
             }
         }
@@ -126,32 +146,36 @@ impl ClassTerms {
 /// image left.
 struct Row {
     values: Vec<Option<f64>>,
+    /// What the whole image says of each class.
+    whole: Vec<f64>,
     class: usize,
     weight: f64,
 }
 
-/// Multinomial logistic regression of the class on `scale * value / unit + offset`, by cyclic
-/// Newton steps on one parameter at a time.
+/// Multinomial logistic regression of the class on `scale * value / unit + whole_scale * whole /
+/// whole_unit + offset`, by cyclic Newton steps on one parameter at a time.
 struct Regression<'a> {
     rows: &'a [Row],
     ridges: Vec<f64>,
     /// The spread of the values around the mean of their row.
     unit: f64,
     scale: f64,
+    /// The same for what whole images say; 0 where they say nothing.
+    whole_unit: f64,
+    whole_scale: f64,
     offsets: Vec<f64>,
 }
 
 impl<'a> Regression<'a> {
     fn new(rows: &'a [Row], ridges: Vec<f64>) -> Self {
-        let (mut squares, mut n) = (0.0, 0);
-        for row in rows {
-            let there: Vec<f64> = row.values.iter().flatten().copied().collect();
-            let mean = there.iter().sum::<f64>() / there.len().max(1) as f64;
-            squares += there.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-            n += there.len();
-        }
-        let unit = (squares / n.max(1) as f64).sqrt().max(f64::MIN_POSITIVE);
-        Self { rows, offsets: vec![0.0; ridges.len()], ridges, unit, scale: 1.0 }
+        let unit = spread(rows.iter().map(|row| row.values.iter().flatten().copied().collect()));
+        let whole_unit = spread(rows.iter().map(|row| row.whole.clone()));
+        Self { rows, offsets: vec![0.0; ridges.len()], ridges, unit: unit.max(f64::MIN_POSITIVE), scale: 1.0, whole_unit, whole_scale: 0.0 }
+    }
+
+    /// What the whole image says of a class, in units of its spread.
+    fn whole(&self, row: &Row, c: usize) -> f64 {
+        if self.whole_unit > 0.0 { row.whole[c] / self.whole_unit } else { 0.0 }
     }
 
     /// The odds of each class for each row; 0 for a class without a value.
@@ -160,8 +184,11 @@ impl<'a> Regression<'a> {
             let logs: Vec<f64> = row
                 .values
                 .iter()
-                .zip(&self.offsets)
-                .map(|(value, offset)| value.map_or(f64::NEG_INFINITY, |value| self.scale * value / self.unit + offset))
+                .enumerate()
+                .map(|(c, value)| {
+                    let others = self.whole_scale * self.whole(row, c) + self.offsets[c];
+                    value.map_or(f64::NEG_INFINITY, |value| self.scale * value / self.unit + others)
+                })
                 .collect();
             let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let classes: Vec<f64> = logs.iter().map(|log| (log - most).exp()).collect();
@@ -170,10 +197,13 @@ impl<'a> Regression<'a> {
         self.rows.iter().map(of_row).collect()
     }
 
-    /// The terms, in units of the values.
-    fn fit(mut self) -> Vec<f64> {
+    /// The terms and the weight of the whole, in units of the values.
+    fn fit(mut self) -> (Vec<f64>, f64) {
         for _ in 0..SWEEPS {
             let mut most = self.step_scale(&self.odds());
+            if self.whole_unit > 0.0 {
+                most = most.max(self.step_whole_scale(&self.odds()));
+            }
             let mut odds = self.odds();
             for class in 0..self.offsets.len() {
                 most = most.max(self.step_offset(class, &mut odds));
@@ -182,24 +212,41 @@ impl<'a> Regression<'a> {
                 break;
             }
         }
-        self.offsets.iter().map(|offset| offset * self.unit / self.scale).collect()
+        let one = self.unit / self.scale;
+        let whole = if self.whole_unit > 0.0 { one * self.whole_scale / self.whole_unit } else { 0.0 };
+        (self.offsets.iter().map(|offset| offset * one).collect(), whole)
     }
 
     /// A Newton step on the scale; returns its length.
     fn step_scale(&mut self, odds: &[Odds]) -> f64 {
-        let (mut slope, mut curvature) = (0.0, 1e-9);
-        for (row, odds) in self.rows.iter().zip(odds) {
-            let value = |c: usize| row.values[c].unwrap_or(0.0) / self.unit;
-            let moment = |power: i32| (0..row.values.len()).map(|c| odds.of(c) * value(c).powi(power)).sum::<f64>();
-            let mean = moment(1);
-            slope += row.weight * (mean - value(row.class));
-            curvature += row.weight * (moment(2) - mean * mean).max(0.0);
-        }
+        let (slope, curvature) = self.slope(odds, |row, c| row.values[c].unwrap_or(0.0) / self.unit);
+        let curvature = curvature + 1e-9;
         // A step of more than half the scale would overshoot where the curve is flat.
         let step = (-slope / curvature).clamp(-0.5 * self.scale, self.scale);
         let before = self.scale;
         self.scale = (before + step).clamp(SCALES.0, SCALES.1);
         (self.scale - before).abs()
+    }
+
+    /// A Newton step on the scale of the whole, which is drawn to 0; returns its length.
+    fn step_whole_scale(&mut self, odds: &[Odds]) -> f64 {
+        let (slope, curvature) = self.slope(odds, |row, c| self.whole(row, c));
+        let step = -(slope + RIDGE * self.whole_scale) / (curvature + RIDGE);
+        let before = self.whole_scale;
+        self.whole_scale = (before + step.clamp(-LONGEST, LONGEST)).clamp(0.0, SCALES.1);
+        (self.whole_scale - before).abs()
+    }
+
+    /// The slope and the curvature of the loss in the factor of `value`.
+    fn slope(&self, odds: &[Odds], value: impl Fn(&Row, usize) -> f64) -> (f64, f64) {
+        let (mut slope, mut curvature) = (0.0, 0.0);
+        for (row, odds) in self.rows.iter().zip(odds) {
+            let moment = |power: i32| (0..row.values.len()).map(|c| odds.of(c) * value(row, c).powi(power)).sum::<f64>();
+            let mean = moment(1);
+            slope += row.weight * (mean - value(row, row.class));
+            curvature += row.weight * (moment(2) - mean * mean).max(0.0);
+        }
+        (slope, curvature)
     }
 
     /// A Newton step on the offset of a class, which `odds` follow; returns its length.
@@ -220,6 +267,17 @@ impl<'a> Regression<'a> {
         }
         step.abs()
     }
+}
+
+/// The root of the mean squared difference of values from the mean of their row.
+fn spread(rows: impl Iterator<Item = Vec<f64>>) -> f64 {
+    let (mut squares, mut n) = (0.0, 0);
+    for row in rows {
+        let mean = row.iter().sum::<f64>() / row.len().max(1) as f64;
+        squares += row.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        n += row.len();
+    }
+    (squares / n.max(1) as f64).sqrt()
 }
 
 /// The odds of each class, up to a factor that all have in common, and their sum.

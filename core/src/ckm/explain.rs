@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::compare::Queries;
 use super::element::Elements;
 use super::spf::{NO_IMAGE, Node};
-use super::{Ckm, Without};
+use super::{Alike, Ckm, Without};
 use crate::ids::{ClassId, ItemId};
 
 /// The training element that a query element was matched with.
@@ -56,15 +56,19 @@ pub struct Explanation {
     pub score: f64,
     /// The class's term (see [`super::class_terms`]), which is part of the score.
     pub term: f64,
-    /// One for each element of the query, the largest first; their values and the term sum to the
-    /// score.
+    /// What the likeness of whole images adds to the score.
+    pub whole: f64,
+    /// The training images of the class that add most to that, the largest first.
+    pub alike: Vec<Alike>,
+    /// One for each element of the query, the largest first; their values, the term and what the
+    /// whole adds sum to the score.
     pub contributions: Vec<Contribution>,
 }
 
 impl Explanation {
     /// What favours this class over another: each contribution with its lead over the same query
     /// element's value for `other`, the largest lead first. The leads sum to the difference of the
-    /// scores less that of the terms.
+    /// scores less those of the terms and of the wholes.
     pub fn against<'a>(&'a self, other: &Self) -> Vec<(&'a Contribution, f64)> {
         let theirs: BTreeMap<(usize, usize), f64> = other.contributions.iter().map(|c| ((c.kind, c.element), c.value)).collect();
         let lead = |c: &'a Contribution| (c, c.value - theirs.get(&(c.kind, c.element)).copied().unwrap_or(0.0));
@@ -73,6 +77,9 @@ impl Explanation {
         leads
     }
 }
+
+/// Training images that are named as like the whole query.
+const ALIKE: usize = 8;
 
 impl Ckm {
     /// Explains the score of each of `classes` (those that have one) for `query`.
@@ -87,7 +94,8 @@ impl Ckm {
         for &class in classes.iter().filter(|class| counts.get(class.index()).is_some_and(|&n| n > 0)) {
             let mut contributions = Vec::new();
             let term = self.mass(query) * self.terms.of(&self.classes[class.index()].name);
-            let mut score = term;
+            let (whole, alike) = self.whole_value(query, without, class, ALIKE);
+            let mut score = term + whole;
             for (k, (value, decomposition)) in self.roots(&evidence, class.index()).enumerate() {
                 score += value;
                 let kernel = self.options.kinds[k].kernel;
@@ -113,7 +121,7 @@ impl Ckm {
                 }
             }
             contributions.sort_by(|a, b| b.value.total_cmp(&a.value).then((a.kind, a.element).cmp(&(b.kind, b.element))));
-            explanations.push(Explanation { class, score, term, contributions });
+            explanations.push(Explanation { class, score, term, whole, alike, contributions });
         }
         explanations
     }

@@ -25,6 +25,10 @@ pub struct HeldOut {
     pub predicted: ClassId,
     /// All scores.
     pub scores: Scores,
+    /// What the whole image says of each class ([`super::whole`]), which is no part of scores
+    /// without terms; empty where whole images have no value.
+    #[serde(default)]
+    pub whole: Vec<f64>,
 }
 
 /// The objects of a class: the images of each group, and each image without one.
@@ -97,8 +101,24 @@ impl<'a> Exclusions<'a> {
     }
 }
 
-/// The images of [`super::judge::judge`] with their scores without class terms.
+/// The images of [`super::judge::judge`] with their scores without class terms and with what their
+/// whole says.
 pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
+    let mut all = held_out_pieces(ckm, limit, rng, known, progress)?;
+    let missing: BTreeSet<ItemId> = all.iter().filter(|held| held.whole.is_empty()).map(|held| held.id).collect();
+    if !missing.is_empty() {
+        let mut whole = ckm.held_out_whole_values(|id| missing.contains(&id));
+        for held in &mut all {
+            if let Some(values) = whole.remove(&held.id) {
+                held.whole = values;
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// As [`held_out`], of pieces alone.
+pub(super) fn held_out_pieces(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOut>, progress: &Progress) -> Result<Vec<HeldOut>> {
     let examples: Vec<_> = ckm.examples().collect();
     let there: BTreeSet<ItemId> = known.iter().map(|held| held.id).collect();
     let chosen: Vec<usize> = choose(ckm, limit, rng).into_iter().filter(|&i| !there.contains(&examples[i].1.id)).collect();
@@ -113,7 +133,7 @@ pub(super) fn held_out(ckm: &Ckm, limit: usize, rng: &mut Rng, known: Vec<HeldOu
             return Ok(None);
         }
         let predicted = scores.ranking().first().map(|best| best.0);
-        Ok(predicted.map(|predicted| HeldOut { id: example.id, class, predicted, scores }))
+        Ok(predicted.map(|predicted| HeldOut { id: example.id, class, predicted, scores, whole: Vec::new() }))
     };
     let judged: Vec<Option<HeldOut>> = chosen.par_iter().map(judge).collect::<Result<_>>()?;
     let mut all: Vec<HeldOut> = known.into_iter().chain(judged.into_iter().flatten()).collect();

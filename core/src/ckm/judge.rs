@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::class_terms::ClassTerms;
 use super::held_out::{HeldOut, held_out};
+use super::told_apart::not_told_apart;
 use super::{Ckm, Object};
 use crate::error::Result;
-use crate::ids::ItemId;
+use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
 use crate::random::Rng;
 
@@ -19,6 +20,8 @@ pub struct Judgement {
     pub terms: ClassTerms,
     /// The images with their scores without class terms, from which judging can go on.
     pub raw: Vec<HeldOut>,
+    /// Groups of classes that cannot be told apart yet.
+    pub not_told_apart: Vec<Vec<ClassId>>,
 }
 
 /// The folds in which class terms are fitted for judging.
@@ -45,5 +48,6 @@ pub(super) fn corrected(ckm: &Ckm, raw: Vec<HeldOut>) -> Judgement {
     let objects: BTreeMap<ItemId, Object<'_>> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
     let object = |held: &HeldOut| objects.get(&held.id).copied().unwrap_or(Object::Image(held.id));
     let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
-    Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw }
+    let not_told_apart = not_told_apart(classes.len(), &held_out);
+    Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw, not_told_apart }
 }

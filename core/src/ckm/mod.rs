@@ -68,8 +68,10 @@ mod search;
 mod shortlist;
 pub mod spf;
 mod sum_product;
+pub mod told_apart;
 pub mod tune;
 pub mod weights;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -85,9 +87,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use shortlist::Sketches;
 use spf::{Architecture, Evidence};
+use whole::Whole;
 
 pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
 pub use search::Search;
+pub use whole::Alike;
 
 /// A training image.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +172,7 @@ pub struct Ckm {
     sketches: Sketches,
     /// There while the search asks for it.
     pieces: PieceIndex,
+    whole: Whole,
 }
 
 /// The scores of a query.
@@ -249,6 +254,7 @@ impl Ckm {
             search: Search::Exact,
             sketches: Sketches::default(),
             pieces: PieceIndex::default(),
+            whole: Whole::default(),
         })
     }
 
@@ -270,6 +276,12 @@ impl Ckm {
     /// All training images with their classes.
     pub fn examples(&self) -> impl Iterator<Item = (ClassId, &Example)> {
         self.classes.iter().zip(0..).flat_map(|(class, c)| class.examples.iter().map(move |example| (ClassId(c), &**example)))
+    }
+
+    /// The share of training images that the largest class has, in 0..=1; 0 without images.
+    pub fn largest_class(&self) -> f64 {
+        let most = self.classes.iter().map(|class| class.examples.len()).max().unwrap_or(0);
+        most as f64 / self.examples().count().max(1) as f64
     }
 
     /// The number of training elements.
@@ -296,6 +308,9 @@ impl Ckm {
         let at = self.classes.binary_search_by(|c| c.name.as_str().cmp(class)).unwrap_or_else(|at| {
             self.classes.insert(at, Class { name: class.to_owned(), examples: Vec::new() });
             self.sketches.insert_class(at);
+            if let Some(mut whole) = self.whole.changing() {
+                whole.insert_class(at);
+            }
             if let Some(index) = self.pieces.changing() {
                 index.insert_class(at, &self.options.kinds);
             }
@@ -304,6 +319,9 @@ impl Ckm {
         let examples = &mut self.classes[at].examples;
         let place = examples.partition_point(|other| other.id < example.id);
         self.sketches.insert(at, place, &example.elements, &self.options.kinds);
+        if let Some(mut whole) = self.whole.changing() {
+            whole.insert(at, &example.elements, &self.options.kinds);
+        }
         examples.insert(place, example);
         if let Some(index) = self.pieces.changing() {
             index.insert(at, examples, place, &self.options.kinds);
@@ -321,6 +339,9 @@ impl Ckm {
         let Some((class, at)) = place else { return false };
         let gone = self.classes[class].examples.remove(at);
         self.sketches.remove(class, at);
+        if let Some(mut whole) = self.whole.changing() {
+            whole.remove(class, &gone.elements, &self.options.kinds);
+        }
         if let Some(index) = self.pieces.changing() {
             index.remove(class, &self.classes[class].examples, at, &gone, &self.options.kinds);
         }
@@ -328,6 +349,9 @@ impl Ckm {
             let gone = self.classes.remove(class);
             self.terms.remove(&gone.name);
             self.sketches.remove_class(class);
+            if let Some(mut whole) = self.whole.changing() {
+                whole.remove_class(class);
+            }
             if let Some(index) = self.pieces.changing() {
                 index.remove_class(class);
             }
@@ -351,11 +375,12 @@ impl Ckm {
     /// the training images that are compared).
     pub fn scores(&self, query: &Elements, without: Without<'_>) -> Scores {
         let mut scores = self.scores_without_terms(query, without);
-        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), &mut scores);
+        let whole = if self.terms.whole() > 0.0 { self.whole_values(query, without) } else { Vec::new() };
+        self.terms.add(self.classes.iter().map(|class| class.name.as_str()), &whole, &mut scores);
         scores
     }
 
-    /// As [`Ckm::scores`], without the terms of the classes.
+    /// As [`Ckm::scores`], by pieces alone.
     fn scores_without_terms(&self, query: &Elements, without: Without<'_>) -> Scores {
         if query.cut != self.cut {
             let n = self.classes.len();

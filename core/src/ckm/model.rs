@@ -144,7 +144,7 @@ impl RecogniserModel {
         if !(offset.is_finite() && slope.is_finite() && slope >= 0.0) {
             return Err(refuse(format!("a curve of confidence with offset {offset} and slope {slope}")));
         }
-        if !head.class_terms.are_finite() {
+        if !head.class_terms.are_valid() {
             return Err(refuse("class terms that are no numbers".into()));
         }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;

@@ -79,7 +79,7 @@ fn means(set: &ElementSet, dimension: usize, side: f32) -> Vec<f32> {
 }
 
 /// Adds a value, or takes it off, by the bits of `signs`.
-fn add_signed(sums: &mut [f32; 64], value: f32, signs: u64) {
+pub(super) fn add_signed(sums: &mut [f32; 64], value: f32, signs: u64) {
     for (i, sum) in sums.iter_mut().enumerate() {
         *sum += if signs >> i & 1 == 1 { value } else { -value };
     }

@@ -14,7 +14,7 @@ use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
 use crate::descriptor::Descriptor;
 use crate::hamming::HammingScan;
-use crate::ids::ItemId;
+use crate::ids::{ClassId, ItemId};
 use crate::nearest::NeighborIndex as _;
 
 /// A report on a recogniser by its own images.
@@ -38,6 +38,13 @@ pub struct Report {
     /// The terms of the classes, fitted to the judged images.
     #[serde(default)]
     pub terms: ClassTerms,
+    /// The share of training images that the largest class has: so often would always answering with
+    /// it be right.
+    #[serde(default)]
+    pub largest_class: f64,
+    /// Groups of classes that cannot be told apart yet (see [`crate::ckm::told_apart`]).
+    #[serde(default)]
+    pub not_told_apart: Vec<Vec<String>>,
     /// The judged images with their scores, from which judging can go on.
     #[serde(default)]
     pub raw: Vec<HeldOut>,
@@ -76,8 +83,10 @@ impl Report {
     /// (see [`crate::picture::perceptual_hash`]); images without one are taken to have no near
     /// copies. O(judged * images) for those.
     pub fn new(ckm: &Ckm, judgement: Judgement, perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Self {
-        let Judgement { held_out, terms, raw } = judgement;
+        let Judgement { held_out, terms, raw, not_told_apart } = judgement;
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
+        let name = |class: ClassId| classes[class.index()].clone();
+        let not_told_apart = not_told_apart.into_iter().map(|group| group.into_iter().map(name).collect()).collect();
         let calibration = Calibration::fit(&held_out);
         let mut confusion = vec![vec![0; classes.len()]; classes.len()];
         let mut judged = Vec::with_capacity(held_out.len());
@@ -96,6 +105,8 @@ impl Report {
             accuracy: Accuracy::of(ckm, &held_out),
             terms,
             raw,
+            not_told_apart,
+            largest_class: ckm.largest_class(),
             judged,
         }
     }

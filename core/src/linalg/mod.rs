@@ -6,12 +6,13 @@
 //! machine and for any number of threads, whichever instructions the processor offers. Matrix
 //! libraries choose their kernels at run time, with and without fused multiplication, and with
 //! blocks that depend on caches and threads; their results differ in the last bits from one machine
-//! to the next, and the answers built on them would too. The matrices here are small (at most some
-//! hundred columns), so that little speed is lost.
+//! to the next, and the answers built on them would too. The matrices here are small (at most a
+//! thousand columns), so that little speed is lost.
 //!
 //! - [`single`]: vectors of f32, as pictures and indexes have them.
 //! - [`double`]: vectors and square matrices of f64, as learners have them.
 //! - [`projection`]: random projections to fewer dimensions.
+//! - [`cholesky`]: systems of equations with a positive definite matrix.
 //! - [`pca`]: principal components; [`eigen`]: eigenvectors of small symmetric matrices.
 //! - [`simplex`]: small linear programs with the prices of their rows.
 //!
@@ -22,6 +23,7 @@
 //! assert_eq!(double::norm(&[3.0, 4.0]), 5.0);
 //! ```
 
+pub mod cholesky;
 pub mod double;
 pub mod eigen;
 pub mod pca;

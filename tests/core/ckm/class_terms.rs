@@ -49,8 +49,9 @@ fn terms_are_part_of_scores_and_explanations_and_go_with_their_class() {
         let term = raw.mass * terms.of(&ckm.classes()[c].name);
         let pieces: f64 = explanation.contributions.iter().map(|contribution| contribution.value).sum();
         assert_eq!(explanation.term, term);
-        assert_eq!(scores.of[c], Some(raw.of[c].unwrap() + term));
-        assert!((explanation.score - scores.of[c].unwrap()).abs() < 1e-9 && (pieces + term - explanation.score).abs() < 1e-3);
+        let added = term + explanation.whole;
+        assert!((scores.of[c].unwrap() - raw.of[c].unwrap() - added).abs() < 1e-9);
+        assert!((explanation.score - scores.of[c].unwrap()).abs() < 1e-9 && (pieces + added - explanation.score).abs() < 1e-3);
     }
     let gone = ckm.classes()[0].name.clone();
     for example in ckm.classes()[0].examples.clone() {
@@ -80,6 +81,7 @@ fn held(class: u32, scores: Vec<f64>) -> HeldOut {
         class: ClassId(class),
         predicted,
         scores: Scores { of: scores.into_iter().map(Some).collect(), examples, mass: 1.0 },
+        whole: Vec::new(),
     }
 }
 

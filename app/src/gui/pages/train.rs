@@ -14,6 +14,7 @@ use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
 use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
+use crate::session::reports::{against_largest_class, told_apart};
 
 /// The page has no state of its own.
 #[derive(Default)]
@@ -91,6 +92,12 @@ impl PageUi for TrainView {
                             .on_hover_text("After ±: the standard error, by objects where they are known");
                         if let (true, Some([uniform, _])) = (is_weighted, weights.right) {
                             ui.label(RichText::new(format!("With uniform weights {:.1} % of these were right.", 100.0 * uniform)).weak());
+                        }
+                        if let Some(words) = against_largest_class(report.largest_class) {
+                            ui.label(RichText::new(words).weak());
+                        }
+                        if let Some(words) = told_apart(&report.not_told_apart) {
+                            ui.colored_label(ui.visuals().warn_fg_color, words);
                         }
                         if report.objects_unknown > 0 {
                             let words = format!(

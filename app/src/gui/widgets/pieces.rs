@@ -9,6 +9,9 @@ use super::super::theme;
 use super::{WHOLE, fitted, one_line};
 use crate::session::desk::view::{ClassReasons, Recognition};
 
+/// Images that are named as alike as a whole.
+const ALIKE: usize = 4;
+
 /// What the user did with the pictures.
 #[derive(Default)]
 pub struct PiecesResponse {
@@ -216,10 +219,26 @@ pub fn contributions_ui(ui: &mut Ui, reasons: &ClassReasons, id: &str, room: f32
     let sum: f64 = reasons.contributions.iter().map(|c| c.value).sum();
     ui.add_space(4.0);
     let term = if reasons.term == 0.0 { String::new() } else { format!("     Term of the class: {:+.4}", reasons.term) };
-    let words =
-        format!("Sum of {} pieces: {sum:.4}{term}     Score of {}: {:.4}", reasons.contributions.len(), reasons.class, reasons.score);
-    ui.label(egui::RichText::new(words).strong()).on_hover_text(
-        "The pieces are the computation itself: their sum and the term of the class are the score. The term makes up for how many images the class has and how much is on them",
+    let whole = if reasons.whole == 0.0 { String::new() } else { format!("     Whole image: {:+.4}", reasons.whole) };
+    let words = format!(
+        "Sum of {} pieces: {sum:.4}{term}{whole}     Score of {}: {:.4}",
+        reasons.contributions.len(),
+        reasons.class,
+        reasons.score
     );
+    ui.label(egui::RichText::new(words).strong()).on_hover_text(
+        "The pieces are the computation itself: their sum, the term of the class and the likeness of the whole image are the score. The term makes up for how many images the class has and how much is on them",
+    );
+    if !reasons.alike.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.weak("Most alike as a whole:");
+            for (image, name, value) in reasons.alike.iter().take(ALIKE) {
+                let file = name.rsplit('/').next().unwrap_or(name);
+                if ui.link(format!("{file} {value:+.2}")).on_hover_text(name).clicked() {
+                    pressed = Some(*image);
+                }
+            }
+        });
+    }
     pressed
 }

@@ -146,7 +146,11 @@ pub struct ClassReasons {
     pub score: f64,
     /// The class's term, which is part of the score.
     pub term: f64,
-    /// The contributions whose sum with the term it is, the largest first.
+    /// What the likeness of the whole image adds to the score.
+    pub whole: f64,
+    /// The training images that add most to that, with their names and what they add.
+    pub alike: Vec<(ItemId, String, f64)>,
+    /// The contributions whose sum with the term and the whole it is, the largest first.
     pub contributions: Vec<ContributionRow>,
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::settings::Setting;
 use crate::ckm::element::{ElementSet, Elements};
-use crate::ckm::held_out::{HeldOut, choose, held_out};
+use crate::ckm::held_out::{HeldOut, choose, held_out_pieces};
 use crate::ckm::{Ckm, CkmOptions, ElementKind, Example, Object, Scores, Search};
 use crate::error::Result;
 use crate::ids::ItemId;
@@ -147,7 +147,7 @@ impl<'a, L: FnMut(&CkmOptions) -> Result<Ckm>> Parts<'a, L> {
                 continue;
             }
             let start = Instant::now();
-            part.held = held_out(&part.machine, limit, &mut random::seeded(self.seed), part.held.clone(), self.progress)?;
+            part.held = held_out_pieces(&part.machine, limit, &mut random::seeded(self.seed), part.held.clone(), self.progress)?;
             part.time += start.elapsed();
             self.steps += (limit - part.limit) as u64;
             part.limit = limit;

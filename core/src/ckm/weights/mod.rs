@@ -228,7 +228,8 @@ fn learn_fold(
             progress.step()?;
             let scores = machine.scores_without_terms(&example.elements, Without::Nothing);
             let predicted = scores.ranking().first().map_or(class, |best| best.0);
-            Ok(HeldOut { id: example.id, class, predicted, scores })
+            let whole = machine.whole_values(&example.elements, Without::Nothing);
+            Ok(HeldOut { id: example.id, class, predicted, scores, whole })
         };
         held.par_iter().map(answer).collect()
     };

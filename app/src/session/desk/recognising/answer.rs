@@ -100,6 +100,8 @@ fn view(
         class: class(explanation.class),
         score: explanation.score,
         term: explanation.term,
+        whole: explanation.whole,
+        alike: explanation.alike.iter().map(|alike| (alike.image, alike.name.clone(), alike.value)).collect(),
         contributions: explanation.contributions.iter().map(|c| row(model, c)).collect(),
     });
     let (best, second) = (reasons.next(), reasons.next());

@@ -1,0 +1,50 @@
+//! Which classes a machine cannot tell apart yet.
+
+use super::held_out::HeldOut;
+use crate::ids::ClassId;
+
+/// Judged images of a class below which nothing is said of it.
+const FEWEST: usize = 5;
+
+/// Standard errors above a coin's share of right answers from which two classes count as told
+/// apart.
+const ERRORS: f64 = 2.0;
+
+/// Groups of classes between which left-out images were told apart no better than by a coin, as far
+/// as their number can tell: images of two classes are right on where their own class has the
+/// larger score of the two, each class counts the same, and classes are in one group that such
+/// pairs connect. In order of their classes; classes with fewer than 5 judged images are in none.
+/// O(images * classes + classes^2).
+pub fn not_told_apart(classes: usize, held_out: &[HeldOut]) -> Vec<Vec<ClassId>> {
+    let mut judged = vec![0usize; classes];
+    let mut right = vec![0usize; classes * classes];
+    for held in held_out {
+        let own = held.class.index();
+        judged[own] += 1;
+        let Some(score) = held.scores.of[own] else { continue };
+        for (other, value) in held.scores.of.iter().enumerate() {
+            right[own * classes + other] += usize::from(value.is_none_or(|value| score > value));
+        }
+    }
+    let known: Vec<usize> = (0..classes).filter(|&class| judged[class] >= FEWEST).collect();
+    let mut group: Vec<usize> = (0..classes).collect();
+    for (at, &a) in known.iter().enumerate() {
+        for &b in &known[at + 1..] {
+            let (of_a, of_b) = (share(right[a * classes + b], judged[a]), share(right[b * classes + a], judged[b]));
+            let error = (of_a.1 + of_b.1).sqrt() / 2.0;
+            if (of_a.0 + of_b.0) / 2.0 < 0.5 + ERRORS * error {
+                let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
+                group.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+            }
+        }
+    }
+    let members = |first: usize| known.iter().filter(|&&class| group[class] == first).map(|&class| ClassId(class as u32)).collect();
+    (0..classes).map(members).filter(|group: &Vec<ClassId>| group.len() > 1).collect()
+}
+
+/// The share of right images, and the variance of it, with one right and one wrong one added so
+/// that it is not 0 where all agree.
+fn share(right: usize, n: usize) -> (f64, f64) {
+    let likely = (right as f64 + 1.0) / (n as f64 + 2.0);
+    (right as f64 / n as f64, likely * (1.0 - likely) / n as f64)
+}

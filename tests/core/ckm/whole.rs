@@ -1,0 +1,152 @@
+//! The likeness of whole images: learned in one pass, taken back exactly, a part of every score.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use tessera_core::ckm::class_terms::ClassTerms;
+use tessera_core::ckm::held_out::HeldOut;
+use tessera_core::ckm::judge::judge;
+use tessera_core::ckm::presets::Preset;
+use tessera_core::ckm::{Ckm, Scores, Without};
+use tessera_core::ids::{ClassId, ItemId};
+use tessera_core::progress::Progress;
+use tessera_core::random;
+
+use super::machine;
+
+/// Terms by which the whole counts so much.
+fn counting(whole: f64) -> ClassTerms {
+    ron::from_str(&format!("(terms: {{}}, whole: {whole})")).unwrap()
+}
+
+fn scores(ckm: &Ckm, without: Without<'_>) -> Vec<Scores> {
+    ckm.examples().map(|(_, example)| ckm.scores(&example.elements, without)).collect()
+}
+
+/// A machine of 27 toys in which the whole counts.
+fn with_whole() -> Ckm {
+    let mut ckm = machine(Preset::Mixed.options(), 27);
+    ckm.set_terms(counting(0.5));
+    ckm
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn a_machine_that_had_other_images_equals_one_that_never_had(gone in proptest::collection::btree_set(27u32..36, 1..9)) {
+        let mut grown = machine(Preset::Mixed.options(), 36);
+        grown.set_terms(counting(0.5));
+        // The sums are there from now on, and follow.
+        scores(&grown, Without::Nothing);
+        for id in &gone {
+            grown.remove(ItemId(*id));
+        }
+        for id in (27..36).filter(|id| !gone.contains(id)) {
+            grown.remove(ItemId(id));
+        }
+        prop_assert_eq!(scores(&grown, Without::Nothing), scores(&with_whole(), Without::Nothing));
+    }
+
+    #[test]
+    fn leaving_images_out_is_removing_them(left_out in proptest::collection::btree_set((0u32..27).prop_map(ItemId), 1..12)) {
+        let ckm = with_whole();
+        let mut without = ckm.clone();
+        for id in &left_out {
+            without.remove(*id);
+        }
+        for (class, example) in ckm.examples().filter(|(_, example)| !left_out.contains(&example.id)) {
+            let expected = without.scores(&example.elements, Without::Nothing);
+            let found = ckm.scores(&example.elements, Without::Images(&left_out));
+            let own = without.class_id(&ckm.classes()[class.index()].name).unwrap();
+            let (expected, found) = (expected.of[own.index()].unwrap(), found.of[class.index()].unwrap());
+            prop_assert!((expected - found).abs() < 1e-6 * expected.abs(), "{} is not {}", found, expected);
+        }
+    }
+}
+
+#[test]
+fn leaving_out_many_equals_leaving_out_few_at_a_time() {
+    // Above a quarter of the features another way is taken.
+    let ckm = with_whole();
+    let all_but_class: BTreeSet<ItemId> = ckm.examples().map(|(_, example)| example.id).filter(|id| id.0 >= 9).collect();
+    let (_, query) = ckm.examples().next().unwrap();
+    let mut removed = ckm.clone();
+    all_but_class.iter().for_each(|id| assert!(removed.remove(*id)));
+    let values = |scores: Scores| scores.of.into_iter().flatten().collect::<Vec<f64>>();
+    let (found, expected) =
+        (values(ckm.scores(&query.elements, Without::Images(&all_but_class))), values(removed.scores(&query.elements, Without::Nothing)));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn explanations_sum_to_the_score_and_name_images_of_the_class() {
+    let ckm = with_whole();
+    let (_, query) = ckm.examples().next().unwrap();
+    let without = Without::Image(query.id);
+    let scores = ckm.scores(&query.elements, without);
+    let classes: Vec<ClassId> = (0..3).map(ClassId).collect();
+    let pieces = {
+        let mut plain = ckm.clone();
+        plain.set_terms(ClassTerms::default());
+        plain.scores(&query.elements, without)
+    };
+    for explanation in ckm.explain(&query.elements, without, &classes) {
+        let c = explanation.class.index();
+        assert_eq!(scores.of[c], Some(pieces.of[c].unwrap() + explanation.whole));
+        let sum: f64 = explanation.contributions.iter().map(|contribution| contribution.value).sum();
+        assert!((sum + explanation.whole + explanation.term - explanation.score).abs() < 1e-3);
+        assert!(explanation.whole != 0.0 && !explanation.alike.is_empty());
+        for alike in &explanation.alike {
+            assert!(alike.image != query.id && ckm.classes()[c].examples.iter().any(|example| example.id == alike.image));
+        }
+    }
+}
+
+#[test]
+fn values_of_judged_images_are_those_without_their_object() {
+    let ckm = machine(Preset::Hog.options(), 27);
+    let judgement = judge(&ckm, usize::MAX, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap();
+    let mut counted = ckm.clone();
+    counted.set_terms(counting(1.0));
+    for held in &judgement.raw {
+        let (_, example) = ckm.examples().find(|(_, example)| example.id == held.id).unwrap();
+        let without = example.without_itself();
+        let (plain, with) = (ckm.scores(&example.elements, without), counted.scores(&example.elements, without));
+        for (c, value) in held.whole.iter().enumerate() {
+            let found = (with.of[c].unwrap() - plain.of[c].unwrap()) / with.mass;
+            assert!((found - value).abs() < 1e-9, "{found} is not {value}");
+        }
+    }
+}
+
+/// Left-out images whose pieces say nothing, and whose whole names the class if `tells`.
+fn judged(tells: bool) -> Vec<HeldOut> {
+    let held = |i: u32| {
+        let class = ClassId(i % 3);
+        let noise = |c: u32| f64::from((i * 7 + c * 5) % 11) / 11.0;
+        let scores = Scores { of: (0..3).map(|c| Some(noise(c))).collect(), examples: vec![10; 3], mass: 1.0 };
+        let whole = (0..3).map(|c| if tells { f64::from(u8::from(c == class.0)) } else { f64::from((i / 3 * 5 + c * 3) % 7) }).collect();
+        HeldOut { id: ItemId(i), class, predicted: class, scores, whole }
+    };
+    (0..60).map(held).collect()
+}
+
+#[test]
+fn the_whole_counts_where_it_tells_images_apart() {
+    let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+    let (telling, silent) = (ClassTerms::fit(&names, &judged(true)), ClassTerms::fit(&names, &judged(false)));
+    assert!(telling.whole() > 1.0, "{}", telling.whole());
+    assert!(silent.whole() < 0.05, "{}", silent.whole());
+}
+
+#[test]
+fn machines_of_bits_have_no_value_of_the_whole() {
+    let ckm = machine(Preset::Orb.options(), 27);
+    let judgement = judge(&ckm, usize::MAX, &mut random::seeded(0), Vec::new(), &Progress::default()).unwrap();
+    assert!(judgement.raw.iter().all(|held| held.whole.is_empty()));
+    assert_eq!(judgement.terms.whole(), 0.0);
+}
