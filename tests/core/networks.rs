@@ -4,9 +4,16 @@ use std::path::{Path, PathBuf};
 
 use image::{Rgb, RgbImage};
 use tempfile::{TempDir, tempdir};
+use tessera_core::ckm::element::Elements;
+use tessera_core::ckm::model::RecogniserModel;
+use tessera_core::ckm::presets::of_encoder;
+use tessera_core::ckm::{Ckm, Example, Without};
+use tessera_core::ids::ItemId;
 use tessera_core::network::brought::{NetworkParts, explore};
-use tessera_core::network::{BroughtNetwork, BytePairs, ImageEncoder, ImageWishes, NetworkFolder, PixelScale, TextEncoder};
+use tessera_core::network::folder::look_in;
+use tessera_core::network::{BroughtNetwork, BytePairs, EncoderOptions, ImageEncoder, ImageWishes, NetworkFolder, PixelScale, TextEncoder};
 
+use crate::ckm::unjudged;
 use crate::made::{Graph, grid, means, sums, tokenizer, write};
 
 fn plain(colour: [u8; 3]) -> RgbImage {
@@ -212,4 +219,49 @@ fn one_file_may_hold_both_encoders() {
     assert_eq!((parts.files().count(), &network.image.output[..], &network.text.as_ref().unwrap().output[..]), (2, "image_embeds", "flat"));
     let text = TextEncoder::open(&both, &tokens, network.text.unwrap()).unwrap();
     assert_eq!(text.vector("red").unwrap().len(), 3);
+}
+
+/// A folder with a network of that name, where machines look for it.
+fn kept_network(name: &str, side: u32) -> (TempDir, NetworkFolder) {
+    let folder = tempdir().unwrap();
+    let file = write(folder.path(), "image.onnx", means(None).file());
+    let (parts, network) = explored(&[file], &ImageWishes { size: Some((side, side)), ..ImageWishes::default() });
+    let kept = NetworkFolder::new(folder.path().join("kept"));
+    kept.add(name, &parts, &network).unwrap();
+    look_in(kept.clone());
+    (folder, kept)
+}
+
+#[test]
+fn machines_are_made_of_its_cells() {
+    let (_folder, kept) = kept_network("means", 9);
+    let options = of_encoder(kept.find("means").unwrap().elements("means"));
+    let mut ckm = Ckm::new(options.clone()).unwrap();
+    for id in 0..8 {
+        let (class, colour) = if id % 2 == 0 { ("red", [255 - id as u8, 9, 3]) } else { ("blue", [4, id as u8, 250]) };
+        let elements = ckm.elements(&plain(colour).into()).unwrap();
+        ckm.add(class, Example { id: ItemId(id), name: format!("{id}.png"), group: None, elements }).unwrap();
+    }
+    let elements = ckm.elements(&plain([20, 30, 200]).into()).unwrap();
+    let scores = ckm.scores(&elements, Without::Nothing);
+    assert_eq!(ckm.classes()[scores.ranking()[0].0.index()].name, "blue");
+    assert_eq!(Elements::from_bytes(&elements.to_bytes(), &options), Some(elements));
+    let (folder, model) = (tempdir().unwrap(), unjudged(ckm));
+    model.save(&folder.path().join("m")).unwrap();
+    assert_eq!(RecogniserModel::load(&folder.path().join("m")).unwrap(), model);
+}
+
+#[test]
+fn a_machine_tells_which_network_it_lacks() {
+    let (_folder, kept) = kept_network("lost", 10);
+    let elements = kept.find("lost").unwrap().elements("lost");
+    let options = of_encoder(elements.clone());
+    options.check_networks().unwrap();
+    let other = of_encoder(EncoderOptions { dimension: 4, ..elements.clone() });
+    assert!(Ckm::new(other).unwrap().elements(&plain([0; 3]).into()).is_err());
+    kept.remove("lost").unwrap();
+    for error in [options.check_networks().unwrap_err(), Ckm::new(options).unwrap().elements(&plain([0; 3]).into()).unwrap_err()] {
+        let words = error.to_string();
+        assert!(["`lost`", &elements.hash, "tessera network add"].iter().all(|word| words.contains(word)), "{words}");
+    }
 }

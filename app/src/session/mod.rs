@@ -16,6 +16,7 @@ pub mod library;
 pub mod library_weights;
 pub mod memories;
 pub mod models;
+pub mod networks;
 pub mod online;
 mod pixels;
 mod plot;

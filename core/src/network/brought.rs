@@ -80,6 +80,17 @@ pub struct BroughtNetwork {
     pub megabytes: Option<u64>,
 }
 
+/// Cells of a network along each side, at most, where nothing else is said.
+const GRID: u32 = 6;
+
+impl BroughtNetwork {
+    /// Elements of this network, which the user called `name`.
+    pub fn elements(&self, name: &str) -> EncoderOptions {
+        let grid = GRID.min(self.image.columns.max(self.image.rows) as u32);
+        EncoderOptions { name: name.to_owned(), hash: self.image.identity(), dimension: self.image.dimension, grid }
+    }
+}
+
 /// The files of a network by what they are for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkParts {

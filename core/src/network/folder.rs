@@ -68,17 +68,24 @@ impl NetworkFolder {
         serde_json::from_slice(&read(&path, 1 << 20)?).map_err(wrong)
     }
 
+    /// Checks that no network has this name.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when it may not be a name; [`Error::Exists`] when one has it.
+    pub fn check_free(&self, name: &str) -> Result<()> {
+        check_name(name)?;
+        let place = self.0.join(name);
+        if place.exists() { Err(Error::Exists { path: place, found: "a network of that name" }) } else { Ok(()) }
+    }
+
     /// Keeps a network that was tried: copies its files. Nothing is left of it when that fails.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Exists`] when the name is taken; [`Error::Data`] when the same
     /// network is there under another name, or a file has changed since it was tried.
     pub fn add(&self, name: &str, parts: &NetworkParts, network: &BroughtNetwork) -> Result<()> {
-        check_name(name)?;
+        self.check_free(name)?;
         let place = self.0.join(name);
-        if place.exists() {
-            return Err(Error::Exists { path: place, found: "a network of that name" });
-        }
         let is_same = |(_, other): &(String, Result<BroughtNetwork>)| {
             other.as_ref().is_ok_and(|other| other.image.identity() == network.image.identity())
         };
@@ -181,12 +188,23 @@ pub fn look_in(folder: NetworkFolder) {
 /// [`Error::Data`] when no folder has it; as [`ImageEncoder::open`].
 pub fn needed(options: &EncoderOptions) -> Result<Arc<ImageEncoder>> {
     let mut loaded = lock(&LOADED);
-    if let Some(encoder) = loaded.get(&options.hash) {
-        return Ok(Arc::clone(encoder));
+    let encoder = match loaded.get(&options.hash) {
+        Some(encoder) => Arc::clone(encoder),
+        None => {
+            let (folder, name) = place(options)?;
+            let encoder = Arc::new(folder.image_encoder(&name)?);
+            loaded.insert(options.hash.clone(), Arc::clone(&encoder));
+            encoder
+        }
+    };
+    let dimension = encoder.form().dimension;
+    if dimension != options.dimension {
+        return Err(Error::value(
+            "dimension",
+            format!("{dimension}, as the network `{}` has", options.name),
+            options.dimension.to_string(),
+        ));
     }
-    let (folder, name) = place(options)?;
-    let encoder = Arc::new(folder.image_encoder(&name)?);
-    loaded.insert(options.hash.clone(), Arc::clone(&encoder));
     Ok(encoder)
 }
 
