@@ -88,6 +88,13 @@ impl Graph {
         Self(self.0.message(5, &tensor))
     }
 
+    /// Constant whole numbers, in a list.
+    pub(crate) fn integers(self, name: &str, values: &[i64]) -> Self {
+        let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let tensor = Message::default().number(1, values.len() as u64).number(2, INT64).text(8, name).bytes(9, &raw);
+        Self(self.0.message(5, &tensor))
+    }
+
     /// The layers of both.
     pub(crate) fn with(mut self, other: Self) -> Self {
         self.0.0.extend(other.0.0);

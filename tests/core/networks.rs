@@ -75,6 +75,22 @@ fn cells_lie_where_their_pixels_do() {
 }
 
 #[test]
+fn patches_of_a_transformer_are_cells() {
+    let folder = tempdir().unwrap();
+    let patches = grid().integers("shape", &[1, 3, 16]).layer("Reshape", &["cells", "shape"], "flat", &[]);
+    let patches =
+        patches.layer("Transpose", &["flat"], "patches", &[("perm", &[0, 2, 1])]).output("patches", &[Some(1), Some(16), Some(3)]);
+    let path = write(folder.path(), "patches.onnx", patches.file());
+    let wishes = ImageWishes { output: Some("patches".into()), pixels: Some(PixelScale::UNIT), ..ImageWishes::default() };
+    let (_, network) = explored(std::slice::from_ref(&path), &wishes);
+    assert_eq!((network.image.columns, network.image.rows, network.image.dimension), (4, 4, 3));
+    let picture = RgbImage::from_fn(16, 16, |x, y| Rgb([(16 * x) as u8, (16 * y) as u8, 99]));
+    let cells = |form| ImageEncoder::open(&path, form).unwrap().look_at(&picture).unwrap().cells(4);
+    let (_, as_planes) = explored(std::slice::from_ref(&path), &ImageWishes { output: Some("cells".into()), ..wishes });
+    assert_eq!(cells(network.image), cells(as_planes.image));
+}
+
+#[test]
 fn words_lie_nearest_to_what_they_show() {
     let (folder, files) = pair();
     let (parts, network) = explored(&files, &ImageWishes { pixels: Some(PixelScale::SIGNED), ..ImageWishes::default() });

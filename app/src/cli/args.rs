@@ -213,7 +213,8 @@ pub(super) struct Build {
     /// How element weights are set [default: uniform; of a library those in use]
     #[arg(long, value_enum)]
     pub(super) weights: Option<Weights>,
-    /// Which elements the recogniser is made of; NAME is a network that was added
+    /// Which elements the recogniser is made of: orb, hog, colour, mixed, network, all, or the name of
+    /// a network that was added
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// Read all options of the machine from this RON file instead (`tessera eval ckm
@@ -257,7 +258,7 @@ pub(super) struct Tune {
     /// Where labels are read from
     #[arg(long, value_enum, default_value_t = Labels::Auto)]
     pub(super) labels: Labels,
-    /// The elements to begin with: kinds may be dropped, none is added
+    /// The elements to begin with, of those that `train` takes: kinds may be dropped, none is added
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// Begin with the options in this RON file instead

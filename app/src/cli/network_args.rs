@@ -63,7 +63,7 @@ pub(super) struct Match {
     #[arg(long, required = true, value_name = "TEXT")]
     pub(super) words: String,
     /// Show at most so many images
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
+    #[arg(short = 'k', value_name = "N", default_value_t = 10)]
     pub(super) limit: usize,
     /// List each file that failed here, as JSON lines of path, reason and detail
     #[arg(long, value_name = "FILE")]
@@ -116,8 +116,8 @@ pub(super) enum Elements {
     Brought(String),
 }
 
-/// All values of `--elements`.
-pub(super) const ELEMENTS: &str = "orb|hog|colour|mixed|network|all|NAME";
+/// What `--elements` takes.
+pub(super) const ELEMENTS: &str = "KIND|NAME";
 
 impl Elements {
     const OWN: [Self; 6] = [Self::Orb, Self::Hog, Self::Colour, Self::Mixed, Self::Network, Self::All];

@@ -1,10 +1,11 @@
 //! The convolutional network that comes with the program, what it sees in a picture, and networks
-//! that the user brings ([`brought`], kept in a [`folder`], tried in a process of their own
-//! ([`trial`])).
+//! that the user brings: [`brought`], kept in a [`folder`], tried in a process of their own
+//! ([`trial`]).
 //!
-//! The one that comes with the program is SqueezeNet 1.1 (F. Iandola and others, *SqueezeNet: AlexNet-level accuracy with 50x fewer
-//! parameters*, arXiv 1602.07360), trained on the 1.2 million photographs of 1,000 classes of
-//! ILSVRC 2012. `benches/make_squeezenet.py` makes its file; NOTICE has its licences.
+//! The one that comes with the program is SqueezeNet 1.1 (F. Iandola and others, *SqueezeNet:
+//! AlexNet-level accuracy with 50x fewer parameters*, arXiv 1602.07360), trained on the 1.2 million
+//! photographs of 1,000 classes of ILSVRC 2012. `benches/make_squeezenet.py` makes its file; NOTICE
+//! has its licences.
 //!
 //! One pass takes a picture of 227 x 227 pixels, about 350 million products. The same picture gives
 //! the same bits on any number of threads. Processors with other instructions may differ in the
