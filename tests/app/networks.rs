@@ -27,12 +27,13 @@ fn networks_are_added_listed_and_removed() {
     assert_eq!((added["name"].as_str(), added["dimension"].as_u64(), added["text"].as_bool()), (Some("pair"), Some(3), Some(true)));
     assert!(added["image_ms"].as_f64().unwrap() > 0.0 && added["text_ms"].as_f64().unwrap() > 0.0);
     assert!(!cfg!(target_os = "linux") || added["megabytes"].as_u64().unwrap() > 0);
-    world.run(["network", "add", "cells", "grid.onnx", "--pixels", "unit"]).ended(0);
+    write(&world.at("."), "images/grid.onnx", grid().file());
+    world.run(["network", "add", "cells", "images", "--pixels", "unit"]).ended(0);
     let listed = world.run(["network", "list", "--json"]).ended(0).object();
     assert_eq!((listed["networks"][0]["name"].as_str(), &listed["networks"][1]), (Some("cells"), &added));
     assert_eq!(listed["networks"][0]["rows"], 4);
     // The files are copies.
-    for name in ["image.onnx", "text.onnx", "tokenizer.json", "grid.onnx"] {
+    for name in ["image.onnx", "text.onnx", "tokenizer.json", "images/grid.onnx"] {
         fs::remove_file(world.at(name)).unwrap();
     }
     world.run(["network", "match", "pair", "images", "--words", "red", "-k", "3"]).ended(0);
@@ -53,7 +54,8 @@ fn what_cannot_be_a_network_is_told() {
     let world = with_networks();
     write(&world.at("."), "noise.onnx", [7; 5000]);
     write(&world.at("."), "open.onnx", means(None).file());
-    let cases: [(&[&str], i32, &str); 8] = [
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["good", "images"], 65, "a folder with an ONNX file"),
         (&["good", "gone.onnx"], 74, "gone.onnx"),
         (&["good", "noise.onnx"], 65, "export it again"),
         (&["good", "open.onnx"], 65, "--side 224"),

@@ -27,7 +27,7 @@ pub(super) struct Add {
     #[arg(value_name = "NAME")]
     pub(super) name: String,
     /// An ONNX file of an image encoder; perhaps one of a text encoder with its `tokenizer.json`;
-    /// perhaps a `preprocessor_config.json`
+    /// perhaps a `preprocessor_config.json`; or a folder of them
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     /// Width and height of the picture it takes, where its file leaves them open

@@ -1,10 +1,12 @@
 //! Networks that the user brings: tried, kept, and used.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use tessera_core::ckm::CkmOptions;
 use tessera_core::ckm::presets::of_encoder;
+use tessera_core::network::brought::explore;
 use tessera_core::network::folder::look_in;
 use tessera_core::network::{BroughtNetwork, ImageWishes, NetworkFolder, trial};
 use tessera_core::picture::decode::SIDE;
@@ -15,6 +17,33 @@ use super::Session;
 /// The hidden command with which this program tries a network for another process.
 pub const NETWORK_WORKER: &str = "network-worker";
 
+/// A name for the network in this file or folder.
+pub fn name_for(path: &Path) -> String {
+    let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = stem.unwrap_or_default().to_string_lossy().chars().map(plain).take(32).collect();
+    if name.is_empty() { "network".into() } else { name }
+}
+
+/// The file, or those in a folder that a network may have.
+fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(Error::io("read", path))? {
+        let file = entry.map_err(Error::io("read", path))?.path();
+        let is_named = |name: &&str| file.file_name().is_some_and(|own| own == *name);
+        let is_onnx = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
+        files.extend((is_onnx || ["tokenizer.json", "preprocessor_config.json"].iter().any(|name| is_named(&name))).then_some(file));
+    }
+    files.sort();
+    if files.is_empty() {
+        return Err(Error::data(path, "a folder with an ONNX file", "none", "choose the folder that the network was exported to"));
+    }
+    Ok(files)
+}
+
 impl Session {
     /// The networks that the user brought. Machines find theirs among them from now on.
     pub fn networks(&self) -> NetworkFolder {
@@ -24,15 +53,19 @@ impl Session {
         folder
     }
 
-    /// Tries a network in a worker process, and keeps it under `name` if it can be used.
+    /// Tries a network, in a worker process if there are any, and keeps it under `name` if it can be
+    /// used. A folder stands for the files in it that a network may have.
     ///
     /// # Errors
     /// As [`trial::run`] and [`NetworkFolder::add`].
     pub fn add_network(&self, name: &str, files: &[PathBuf], wishes: &ImageWishes) -> Result<BroughtNetwork> {
         let networks = self.networks();
         networks.check_free(name)?;
-        let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
-        let (parts, network) = trial::run(&program, &[NETWORK_WORKER.into()], files, wishes, &self.progress)?;
+        let files = files.iter().map(|path| files_of(path)).collect::<Result<Vec<_>>>()?.concat();
+        let (parts, network) = match &self.workers {
+            Some(program) => trial::run(program, &[NETWORK_WORKER.into()], &files, wishes, &self.progress)?,
+            None => explore(&files, wishes)?,
+        };
         networks.add(name, &parts, &network)?;
         Ok(network)
     }
