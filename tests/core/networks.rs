@@ -233,8 +233,10 @@ fn one_file_may_hold_both_encoders() {
     let tokens = write(folder.path(), "tokenizer.json", tokenizer());
     let (parts, network) = explored(&[both.clone(), tokens.clone()], &ImageWishes::default());
     assert_eq!((parts.files().count(), &network.image.output[..], &network.text.as_ref().unwrap().output[..]), (2, "image_embeds", "flat"));
+    let kept = NetworkFolder::new(folder.path().join("kept"));
+    kept.add("both", &parts, &network).unwrap();
     let text = TextEncoder::open(&both, &tokens, network.text.unwrap()).unwrap();
-    assert_eq!(text.vector("red").unwrap().len(), 3);
+    assert_eq!(text.vector("red").unwrap(), kept.text_encoder("both").unwrap().unwrap().vector("red").unwrap());
 }
 
 /// A folder with a network of that name, where machines look for it.

@@ -213,8 +213,8 @@ pub(super) struct Build {
     /// How element weights are set [default: uniform; of a library those in use]
     #[arg(long, value_enum)]
     pub(super) weights: Option<Weights>,
-    /// Which elements the recogniser is made of: orb, hog, colour, mixed, network, all, or the name of
-    /// a network that was added
+    /// Which elements the recogniser is made of: orb, hog, colour, mixed, network, all, or the name
+    /// of a network that was added
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// Read all options of the machine from this RON file instead (`tessera eval ckm

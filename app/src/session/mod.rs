@@ -87,8 +87,8 @@ impl Session {
         Self { data: Some(folder), ..self }
     }
 
-    /// The same session with images decoded, and networks tried, in worker processes, which run this
-    /// program.
+    /// The same session with images decoded, and networks tried, in worker processes, which run
+    /// this program.
     pub fn with_workers(self) -> Self {
         let Ok(program) = std::env::current_exe() else { return self };
         // One worker for each thread of the pool, and two more so that displaying images does not

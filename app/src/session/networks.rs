@@ -32,10 +32,12 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     }
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(Error::io("read", path))? {
-        let file = entry.map_err(Error::io("read", path))?.path();
-        let is_named = |name: &&str| file.file_name().is_some_and(|own| own == *name);
+        let entry = entry.map_err(Error::io("read", path))?;
+        let (file, name) = (entry.path(), entry.file_name());
         let is_onnx = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
-        files.extend((is_onnx || ["tokenizer.json", "preprocessor_config.json"].iter().any(|name| is_named(&name))).then_some(file));
+        if is_onnx || name == "tokenizer.json" || name == "preprocessor_config.json" {
+            files.push(file);
+        }
     }
     files.sort();
     if files.is_empty() {
@@ -53,8 +55,8 @@ impl Session {
         folder
     }
 
-    /// Tries a network, in a worker process if there are any, and keeps it under `name` if it can be
-    /// used. A folder stands for the files in it that a network may have.
+    /// Tries a network, in a worker process if there are any, and keeps it under `name` if it can
+    /// be used. A folder stands for the files in it that a network may have.
     ///
     /// # Errors
     /// As [`trial::run`] and [`NetworkFolder::add`].

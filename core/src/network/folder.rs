@@ -115,7 +115,13 @@ impl NetworkFolder {
         };
         copy(&parts.image, IMAGE, &network.image.hash)?;
         if let (Some((encoder, tokenizer)), Some(form)) = (&parts.text, &network.text) {
-            copy(encoder, TEXT, &form.hash)?;
+            if *encoder == parts.image {
+                // One file with both encoders takes its room once, where the disk can do that.
+                let (image, text) = (to.join(IMAGE), to.join(TEXT));
+                fs::hard_link(&image, &text).or_else(|_| fs::copy(&image, &text).map(drop)).map_err(Error::io("write", text))?;
+            } else {
+                copy(encoder, TEXT, &form.hash)?;
+            }
             copy(tokenizer, TOKENIZER, &form.tokenizer_hash)?;
         }
         let path = to.join(DESCRIPTION);

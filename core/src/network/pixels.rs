@@ -26,11 +26,8 @@ impl PixelScale {
     pub const IMAGENET: Self = Self { factor: 1.0 / 255.0, mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] };
     /// Mean and deviation of the photographs of CLIP (A. Radford and others, *Learning transferable
     /// visual models from natural language supervision*, arXiv 2103.00020).
-    pub const CLIP: Self = Self {
-        factor: 1.0 / 255.0,
-        mean: [0.481_454_66, 0.457_827_5, 0.408_210_73],
-        deviation: [0.268_629_54, 0.261_302_58, 0.275_777_11],
-    };
+    pub const CLIP: Self =
+        Self { factor: 1.0 / 255.0, mean: [0.481_454_66, 0.457_827_5, 0.408_210_73], deviation: [0.268_629_54, 0.261_302_6, 0.275_777_1] };
     /// From 0 to 1.
     pub const UNIT: Self = Self { factor: 1.0 / 255.0, mean: [0.0; 3], deviation: [1.0; 3] };
     /// From -1 to 1.

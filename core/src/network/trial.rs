@@ -33,7 +33,7 @@ struct Request {
 /// What it answers.
 #[derive(Serialize, Deserialize)]
 enum Reply {
-    Explored(NetworkParts, BroughtNetwork),
+    Explored(Box<(NetworkParts, BroughtNetwork)>),
     Refused { path: PathBuf, expected: String, found: String, advice: String },
 }
 
@@ -47,7 +47,7 @@ pub fn serve(input: impl Read, mut output: impl Write) -> io::Result<()> {
     let refused =
         |path: PathBuf, expected: String, found: String, advice: &str| Reply::Refused { path, expected, found, advice: advice.into() };
     let reply = match contained(|| explore(&request.files, &request.wishes)) {
-        Ok(Ok((parts, network))) => Reply::Explored(parts, network),
+        Ok(Ok(explored)) => Reply::Explored(Box::new(explored)),
         Ok(Err(Error::Data { path, expected, found, advice })) => refused(path, expected, found, advice),
         Ok(Err(error)) => refused(first, RUNS.into(), error.to_string(), advice::CHOOSE_OTHER),
         Err(panic) => refused(first, RUNS.into(), format!("one that broke ({panic})"), advice::CHOOSE_OTHER),
@@ -114,7 +114,7 @@ pub fn run(
         Err(false) => return Err(Error::Cancelled),
     };
     match serde_json::from_slice(&reply) {
-        Ok(Reply::Explored(parts, network)) => Ok((parts, network)),
+        Ok(Reply::Explored(explored)) => Ok(*explored),
         Ok(Reply::Refused { path, expected, found, advice: words }) => Err(Error::data(&path, expected, found, advice::known(&words))),
         Err(_) => Err(Error::data(first, limits(), format!("one whose process ended ({status})"), advice::CHOOSE_SMALLER)),
     }
