@@ -117,6 +117,10 @@ pub enum Command {
     LoadModel(PathBuf),
     /// Delete a saved model of this library.
     DeleteModel(PathBuf),
+    /// Try the network in a file or a folder, and keep it.
+    AddNetwork(PathBuf),
+    /// Remove a network that the user brought.
+    RemoveNetwork(String),
     /// Export something to a file or a folder.
     Export(Export, PathBuf),
     /// Preview an export into class folders that is to be written there; `None` drops the preview.

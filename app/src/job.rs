@@ -32,6 +32,8 @@ pub enum JobKind {
     SaveModel,
     /// Loads a model.
     LoadModel,
+    /// Tries a network, and keeps it.
+    AddNetwork,
     /// Draws the explanation of an answer.
     DrawExplanation,
     /// Paints the collage of an answer.
@@ -70,6 +72,7 @@ impl JobKind {
             Self::Recognise => "Recognising",
             Self::SaveModel => "Saving the model",
             Self::LoadModel => "Loading the model",
+            Self::AddNetwork => "Trying the network",
             Self::DrawExplanation => "Drawing the explanation",
             Self::DrawCollage => "Painting the collage",
             Self::LeaveOut => "Leaving an image out",
@@ -107,6 +110,7 @@ impl JobKind {
             | Self::ChooseSearch
             | Self::LearnWeights
             | Self::SaveModel
+            | Self::AddNetwork
             | Self::Review
             | Self::Export => false,
         }

@@ -11,6 +11,9 @@ mod generate;
 mod import;
 mod label;
 mod library;
+#[path = "../core/made.rs"]
+mod made;
+mod networks;
 mod review;
 mod search;
 mod settings;

@@ -5,6 +5,7 @@ mod journey;
 mod keeping;
 mod keys;
 mod label;
+mod networks;
 mod recognise;
 mod search;
 mod views;

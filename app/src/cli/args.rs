@@ -9,6 +9,7 @@ use super::library_args::{
     Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
+use super::network_args::{ELEMENTS, Elements, Network};
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
 use crate::settings::PICTURE_MEGABYTES;
 
@@ -123,6 +124,9 @@ pub(super) enum Command {
     Check(Check),
     /// Train on the built-in sample and explain one answer
     Sample,
+    /// Add, list and remove networks of your own
+    #[command(subcommand)]
+    Network(Network),
     /// Run an experiment on plain files
     #[command(subcommand)]
     Eval(Eval),
@@ -132,6 +136,9 @@ pub(super) enum Command {
     /// Decode pictures for another process
     #[command(hide = true)]
     DecodeWorker,
+    /// Try a network for another process
+    #[command(hide = true)]
+    NetworkWorker,
 }
 
 impl Command {
@@ -151,23 +158,6 @@ pub(super) enum Labels {
     ClassFolders,
     /// In the names of files
     NorbNames,
-}
-
-/// The kinds of elements of a recogniser.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Elements {
-    /// Corners
-    Orb,
-    /// Blocks of gradient histograms
-    Hog,
-    /// Colour layout
-    Colour,
-    /// Corners, blocks and colours together
-    Mixed,
-    /// Cells of the network that comes with the program
-    Network,
-    /// All kinds, with and without the network
-    All,
 }
 
 /// What is added to the scores of classes.
@@ -223,8 +213,9 @@ pub(super) struct Build {
     /// How element weights are set [default: uniform; of a library those in use]
     #[arg(long, value_enum)]
     pub(super) weights: Option<Weights>,
-    /// Which elements the recogniser is made of
-    #[arg(long, value_enum, default_value_t = Elements::Mixed, value_name = "KIND")]
+    /// Which elements the recogniser is made of: orb, hog, colour, mixed, network, all, or the name
+    /// of a network that was added
+    #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// Read all options of the machine from this RON file instead (`tessera eval ckm
     /// --print-options` writes one)
@@ -267,8 +258,8 @@ pub(super) struct Tune {
     /// Where labels are read from
     #[arg(long, value_enum, default_value_t = Labels::Auto)]
     pub(super) labels: Labels,
-    /// The elements to begin with: kinds may be dropped, none is added
-    #[arg(long, value_enum, default_value_t = Elements::Mixed, value_name = "KIND")]
+    /// The elements to begin with, of those that `train` takes: kinds may be dropped, none is added
+    #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
     /// Begin with the options in this RON file instead
     #[arg(long, value_name = "FILE", conflicts_with = "elements")]

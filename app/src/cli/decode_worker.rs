@@ -1,9 +1,10 @@
-//! The hidden command `decode-worker`: this program as a process that decodes pictures for another
-//! one, within limits.
+//! The hidden commands `decode-worker` and `network-worker`: this program as a process that decodes
+//! pictures, or tries a network, for another one, within limits.
 
 use std::io;
 
 use super::Done;
+use tessera_core::network::trial;
 use tessera_core::picture::workers::serve;
 
 /// Bytes of address space that a worker may have.
@@ -17,8 +18,14 @@ pub(super) fn run() -> anyhow::Result<Done> {
     Ok(Done::Whole)
 }
 
-/// Restricts this process to what decoding needs: limited memory, no writing of files, no core
-/// dump. It ends when the program that started it is gone, even in the middle of a picture.
+pub(super) fn try_network() -> anyhow::Result<Done> {
+    confine();
+    trial::serve(io::stdin().lock(), io::stdout().lock())?;
+    Ok(Done::Whole)
+}
+
+/// Restricts this process to what its work needs: limited memory, no writing of files, no core
+/// dump. It ends when the program that started it is gone, even in the middle of its work.
 #[cfg(unix)]
 fn confine() {
     use rustix::process::{Resource, Rlimit, setrlimit};

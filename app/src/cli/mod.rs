@@ -16,6 +16,8 @@ mod label;
 mod librarian;
 mod library_args;
 mod memory_args;
+mod network;
+mod network_args;
 mod online_args;
 mod output;
 mod paths;
@@ -123,8 +125,12 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     if matches!(arguments.command, Some(Command::DecodeWorker)) {
         return decode_worker::run();
     }
+    if matches!(arguments.command, Some(Command::NetworkWorker)) {
+        return decode_worker::try_network();
+    }
     let session = Session::new(arguments.global.threads, arguments.global.seed)?.with_workers();
     session.limit_picture_memory(arguments.global.picture_memory);
+    session.networks();
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
     cancel_on_ctrl_c(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);
@@ -159,12 +165,13 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Relocate(arguments) => acts::relocate(librarian, arguments),
         Command::Export(arguments) => export::run(librarian, arguments),
         Command::Check(arguments) => check::run(librarian, arguments),
+        Command::Network(arguments) => network::run(session, arguments, out),
         Command::Sample => sample::run(session, out),
         Command::Eval(arguments) => evaluate::run(session, arguments, out),
         Command::Generate(Generate::Toys(arguments)) => generate::toys(session, arguments, out),
         Command::Generate(Generate::Compositions(arguments)) => generate::compositions(session, arguments, out),
         Command::Generate(Generate::Symmetries(arguments)) => generate::symmetries(session, arguments, out),
-        Command::DecodeWorker => Ok(Done::Whole),
+        Command::DecodeWorker | Command::NetworkWorker => Ok(Done::Whole),
     }
 }
 

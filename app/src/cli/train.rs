@@ -17,6 +17,7 @@ use tessera_core::{Error, envelope};
 use super::Done;
 use super::args::{self, Build, Train};
 use super::librarian::Librarian;
+use super::network_args::Elements;
 use super::output::{Failures, Output};
 use crate::command::WeightChoice;
 use crate::session::Session;
@@ -71,20 +72,16 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
 fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let build = &arguments.build;
-    let refused = match (&build.options, build.elements, build.labels) {
-        _ if build.searching.search.is_some() => Some(("--search", "given")),
-        (Some(_), ..) => Some(("--options", "given")),
-        (None, args::Elements::Orb, _) => Some(("--elements", "orb")),
-        (None, args::Elements::Hog, _) => Some(("--elements", "hog")),
-        (None, args::Elements::Colour, _) => Some(("--elements", "colour")),
-        (None, args::Elements::Network, _) => Some(("--elements", "network")),
-        (None, args::Elements::All, _) => Some(("--elements", "all")),
-        (None, args::Elements::Mixed, args::Labels::Auto) => None,
-        (None, args::Elements::Mixed, _) => Some(("--labels", "given")),
+    let refused = match (&build.options, &build.elements, build.labels) {
+        _ if build.searching.search.is_some() => Some(("--search", "given".to_owned())),
+        (Some(_), ..) => Some(("--options", "given".to_owned())),
+        (None, elements, _) if *elements != Elements::Mixed => Some(("--elements", elements.to_string())),
+        (None, _, args::Labels::Auto) => None,
+        (None, ..) => Some(("--labels", "given".to_owned())),
     };
     if let Some((name, found)) = refused {
         let expected = "left out for a library, which learned as it was filled; train its folder of images instead";
-        return Err(Error::Option { name, found: found.into(), expected }.into());
+        return Err(Error::Option { name, found, expected }.into());
     }
     let to = arguments.to.clone().unwrap_or_else(|| models::model_folder(folder, "recogniser"));
     let mut failures = Failures::new(out, build.report.as_deref())?;
@@ -232,7 +229,7 @@ pub(super) fn learn_options(build: &Build) -> Option<LearnOptions> {
 }
 
 pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
-    machine(session, build.elements, build.options.as_deref())
+    machine(session, &build.elements, build.options.as_deref())
 }
 
 /// Runs an experiment, and tells of each file that could not be used.
@@ -253,22 +250,37 @@ pub(super) fn experiment(
 }
 
 /// The options of a machine: those in a file if there is one, or else of these kinds of elements.
-pub(super) fn machine(session: &Session, elements: args::Elements, file: Option<&Path>) -> Result<CkmOptions> {
-    let preset = match elements {
-        args::Elements::Orb => Preset::Orb,
-        args::Elements::Hog => Preset::Hog,
-        args::Elements::Colour => Preset::Colour,
-        args::Elements::Mixed => Preset::Mixed,
-        args::Elements::Network => Preset::Network,
-        args::Elements::All => Preset::All,
+pub(super) fn machine(session: &Session, elements: &Elements, file: Option<&Path>) -> Result<CkmOptions> {
+    let options = match file {
+        Some(path) => options_in(path)?,
+        None => usual(session, elements)?,
     };
-    let Some(path) = file else {
-        return Ok(CkmOptions { seed: session.seed(), ..preset.options() });
-    };
+    options.check_networks()?;
+    Ok(CkmOptions { seed: session.seed(), ..options })
+}
+
+fn options_in(path: &Path) -> Result<CkmOptions> {
     let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
     let wrong =
         |error: ron::de::SpannedError| Error::data(path, "options as --print-options writes them", error.to_string(), "mend that line");
-    Ok(CkmOptions { seed: session.seed(), ..ron::from_str(&text).map_err(wrong)? })
+    Ok(ron::from_str(&text).map_err(wrong)?)
+}
+
+fn usual(session: &Session, elements: &Elements) -> Result<CkmOptions> {
+    let preset = match elements {
+        Elements::Orb => Preset::Orb,
+        Elements::Hog => Preset::Hog,
+        Elements::Colour => Preset::Colour,
+        Elements::Mixed => Preset::Mixed,
+        Elements::Network => Preset::Network,
+        Elements::All => Preset::All,
+        Elements::Brought(name) if session.networks().check_free(name).is_ok() => {
+            let expected = "orb, hog, colour, mixed, network, all, or a network that `tessera network list` shows";
+            return Err(Error::Option { name: "--elements", found: format!("`{name}`"), expected }.into());
+        }
+        Elements::Brought(name) => return Ok(session.machine_of_network(name)?),
+    };
+    Ok(preset.options())
 }
 
 /// The search that the arguments ask for, if they do.

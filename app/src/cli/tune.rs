@@ -30,7 +30,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Tune) -> Result<Done> {
         // Before the long part begins.
         fs::read_dir(folder).map_err(Error::io("write in", folder))?;
     }
-    let base = machine(session, arguments.elements, arguments.options.as_deref())?;
+    let base = machine(session, &arguments.elements, arguments.options.as_deref())?;
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     let tuned = out.watched(session.progress(), || session.tune(&arguments.folder, &labelled(arguments.labels), &base, arguments.steps))?;
     let Tuned { tuning, data, failed } = tuned;
@@ -118,6 +118,7 @@ fn named(options: &CkmOptions, by: Search) -> String {
             ElementSource::Hog(features) => format!("cell {}", features.cell),
             ElementSource::Colour(features) => format!("grid {}", features.grid),
             ElementSource::Network(features) => format!("grid {}", features.grid),
+            ElementSource::Encoder(features) => format!("grid {} of {}", features.grid, features.name),
             _ => "the caller's".to_owned(),
         };
         let pairs = if options.neighbours == 0 { String::new() } else { format!(", pairs {}", kind.kernel.pair_bonus) };

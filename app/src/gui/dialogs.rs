@@ -20,6 +20,8 @@ pub enum Purpose {
     Recognise,
     /// A model to be loaded.
     LoadModel,
+    /// A network to be added.
+    AddNetwork,
     /// Where the recogniser is saved.
     SaveModel,
     /// Where something is written.
@@ -37,6 +39,9 @@ impl Purpose {
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::Recognise => ("Recognise an image", "An image file"),
             Self::LoadModel => ("Load model", "A model's folder, or a .tessera-model file"),
+            Self::AddNetwork => {
+                ("Add a network", "An ONNX file of an image encoder, or a folder with it, a text encoder and tokenizer.json")
+            }
             Self::SaveModel => ("Save model", "A new folder, or a file name that ends in .tessera-model"),
             Self::Export(what) => {
                 let words = Action::Export(what).words().0.trim_end_matches('…');
@@ -59,7 +64,7 @@ impl Purpose {
     /// What can be chosen in the system's dialogs, which show either files or folders.
     pub fn wants(self) -> &'static [Wants] {
         match self {
-            Self::Open | Self::LoadModel => &[Wants::Folder, Wants::File],
+            Self::Open | Self::LoadModel | Self::AddNetwork => &[Wants::Folder, Wants::File],
             Self::AddFolder => &[Wants::Folder],
             Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],

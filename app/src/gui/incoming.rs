@@ -43,6 +43,7 @@ impl App {
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
             Purpose::LoadModel => Command::LoadModel(path),
+            Purpose::AddNetwork => Command::AddNetwork(path),
             Purpose::SaveModel => Command::SaveModel(path),
             Purpose::Export(Export::Labels(ExportFormat::ClassFolders)) => {
                 self.view.open(Modal::ClassFolders);

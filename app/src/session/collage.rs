@@ -131,6 +131,7 @@ fn extent(source: &ElementSource, side: u32) -> f32 {
         ElementSource::Hog(options) => 2.0 * options.cell as f32,
         ElementSource::Colour(options) => side as f32 / options.grid.max(1) as f32,
         ElementSource::Network(options) => side as f32 / options.grid.max(1) as f32,
+        ElementSource::Encoder(options) => side as f32 / options.grid.max(1) as f32,
         _ => side as f32 / 8.0,
     }
 }

@@ -16,6 +16,7 @@ pub mod library;
 pub mod library_weights;
 pub mod memories;
 pub mod models;
+pub mod networks;
 pub mod online;
 mod pixels;
 mod plot;
@@ -50,6 +51,8 @@ pub struct Session {
     seed: u64,
     progress: Progress,
     data: Option<PathBuf>,
+    /// The program that runs as a worker; `None` where everything is done in this process.
+    workers: Option<PathBuf>,
     /// Held during an import: if threads of the pool waited for another import on the same pool,
     /// both would wait for ever.
     importing: Arc<Mutex<()>>,
@@ -68,6 +71,7 @@ impl Session {
             seed,
             progress: Progress::default(),
             data: None,
+            workers: None,
             importing: Arc::default(),
         })
     }
@@ -83,14 +87,15 @@ impl Session {
         Self { data: Some(folder), ..self }
     }
 
-    /// The same session with images decoded in worker processes, which run this program.
+    /// The same session with images decoded, and networks tried, in worker processes, which run
+    /// this program.
     pub fn with_workers(self) -> Self {
         let Ok(program) = std::env::current_exe() else { return self };
         // One worker for each thread of the pool, and two more so that displaying images does not
         // wait for these.
         let limit = self.pool.current_num_threads() + 2;
-        let workers = Workers::new(program, vec![DECODE_WORKER.into()], limit);
-        self.with_decoder(Arc::new(workers))
+        let workers = Workers::new(program.clone(), vec![DECODE_WORKER.into()], limit);
+        Self { workers: Some(program), ..self.with_decoder(Arc::new(workers)) }
     }
 
     /// A remark for the user about the decoder, if there is one.

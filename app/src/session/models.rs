@@ -225,12 +225,15 @@ pub fn check_model_place(to: &Path, replaces: bool) -> Result<()> {
 /// # Errors
 /// As [`RecogniserModel::load`].
 pub fn load_model(path: &Path) -> Result<RecogniserModel> {
-    if !path.is_file() {
-        return RecogniserModel::load(path);
-    }
-    let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", path))?;
-    unpack(path, folder.path())?;
-    RecogniserModel::load(folder.path()).map_err(|error| rename(error, path))
+    let model = if path.is_file() {
+        let folder = tempfile::tempdir().map_err(Error::io("create a temporary folder for", path))?;
+        unpack(path, folder.path())?;
+        RecogniserModel::load(folder.path()).map_err(|error| rename(error, path))?
+    } else {
+        RecogniserModel::load(path)?
+    };
+    model.ckm.options().check_networks()?;
+    Ok(model)
 }
 
 /// The folder in which a library keeps a saved model of that name.

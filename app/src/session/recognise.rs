@@ -34,7 +34,7 @@ pub fn kind_name(source: &str) -> &'static str {
     match source {
         "orb" => "corner",
         "hog" => "gradient block",
-        "network" => "cell",
+        "network" | "encoder" => "cell",
         _ => "colour square",
     }
 }

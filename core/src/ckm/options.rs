@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "images")]
 use crate::features::OrbOptions;
 #[cfg(feature = "network")]
-use crate::network::{self, NetworkOptions};
+use crate::network::{self, EncoderOptions, NetworkOptions};
 #[cfg(feature = "images")]
 use crate::picture::colour::{self, ColourOptions};
 #[cfg(feature = "images")]
@@ -78,6 +78,9 @@ pub enum ElementSource {
     /// Activations of a convolutional network.
     #[cfg(feature = "network")]
     Network(NetworkOptions),
+    /// Cells of a network that the user brought.
+    #[cfg(feature = "network")]
+    Encoder(EncoderOptions),
     /// Elements that the caller brings: see [`super::own`].
     Own(OwnSource),
 }
@@ -135,6 +138,14 @@ impl ElementForm {
         }
     }
 
+    /// A value as a whole number of steps.
+    pub(super) fn quantised(&self, value: f32) -> u8 {
+        match *self {
+            Self::Binary => 0,
+            Self::Dense { low, high, .. } => ((value.clamp(low, high) - low) * self.unit()).round() as u8,
+        }
+    }
+
     /// Quantised steps in one unit of feature distance.
     pub(super) fn unit(&self) -> f32 {
         match *self {
@@ -167,7 +178,7 @@ impl OwnSource {
 }
 
 impl ElementSource {
-    /// A short name: `orb`, `hog`, `colour`, `network`, or the caller's.
+    /// A short name: `orb`, `hog`, `colour`, `network`, `encoder`, or the caller's.
     pub fn name(&self) -> &str {
         match self {
             #[cfg(feature = "images")]
@@ -178,6 +189,8 @@ impl ElementSource {
             Self::Colour(_) => "colour",
             #[cfg(feature = "network")]
             Self::Network(_) => "network",
+            #[cfg(feature = "network")]
+            Self::Encoder(_) => "encoder",
             Self::Own(own) => &own.name,
         }
     }
@@ -202,6 +215,8 @@ impl ElementSource {
             Self::Colour(_) => colour::VALUES,
             #[cfg(feature = "network")]
             Self::Network(_) => network::CHANNELS,
+            #[cfg(feature = "network")]
+            Self::Encoder(options) => options.dimension,
             Self::Own(own) => own.form.dimension(),
         }
     }
@@ -217,6 +232,8 @@ impl ElementSource {
             Self::Colour(_) => 100.0,
             #[cfg(feature = "network")]
             Self::Network(_) => 127.0,
+            #[cfg(feature = "network")]
+            Self::Encoder(options) => cell_form(options.dimension).unit(),
             Self::Own(own) => own.form.unit(),
         }
     }
@@ -234,6 +251,8 @@ impl ElementSource {
             // No value of a cell is above 1.
             #[cfg(feature = "network")]
             Self::Network(_) => 127,
+            #[cfg(feature = "network")]
+            Self::Encoder(options) => cell_form(options.dimension).steps(),
             Self::Own(own) => own.form.steps(),
         }
     }
@@ -248,9 +267,19 @@ impl ElementSource {
             Self::Colour(options) => options.check(),
             #[cfg(feature = "network")]
             Self::Network(options) => options.check(),
+            #[cfg(feature = "network")]
+            Self::Encoder(options) => options.check(),
             Self::Own(own) => own.check(),
         }
     }
+}
+
+/// The form of cells that are vectors of length 1. Of many values only few are large: what lies
+/// beyond eight times the usual size counts as that, so that the steps between are small.
+#[cfg(feature = "network")]
+pub(super) fn cell_form(dimension: usize) -> ElementForm {
+    let high = (8.0 / (dimension.max(1) as f32).sqrt()).min(1.0);
+    ElementForm::Dense { dimension, low: -high, high }
 }
 
 /// Checks a working size and the options of a list of kinds.

@@ -103,13 +103,12 @@ pub(super) fn sets(size: (u32, u32), side: u32, kinds: &[ElementKind], own: &[Ow
                 expect(descriptors.len(), n)?;
                 Ok(ElementSet::binary(&positions, descriptors.iter().copied()))
             }
-            (ElementForm::Dense { dimension, low, high }, OwnValues::Dense(values)) => {
+            (ElementForm::Dense { dimension, .. }, OwnValues::Dense(values)) => {
                 expect(values.len(), n * dimension)?;
                 if let Some(value) = values.iter().find(|value| !value.is_finite()) {
                     return Err(Error::value("elements", format!("finite values of `{}`", source.name), value.to_string()));
                 }
-                let unit = source.form.unit();
-                let rows: Vec<u8> = values.iter().map(|value| ((value.clamp(low, high) - low) * unit).round() as u8).collect();
+                let rows: Vec<u8> = values.iter().map(|value| source.form.quantised(*value)).collect();
                 Ok(ElementSet::dense(&positions, &rows, dimension))
             }
             (ElementForm::Binary, _) => Err(Error::value("elements", format!("descriptors of `{}`", source.name), "dense vectors")),

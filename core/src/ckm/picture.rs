@@ -1,15 +1,17 @@
-//! Elements cut from pictures: corners, gradient histograms, colours and cells of a network.
+//! Elements cut from pictures: corners, gradient histograms, colours and cells of networks.
 
 use std::sync::Arc;
 
 use super::Ckm;
 use super::element::{Cut, ElementSet, Elements};
+#[cfg(feature = "network")]
+use super::options::{CkmOptions, cell_form};
 use super::options::{ElementKind, ElementSource, check_kinds};
 use super::own::{self, OwnElements};
 use crate::error::Result;
 use crate::features;
 #[cfg(feature = "network")]
-use crate::network::{self, Network};
+use crate::network::{self, Network, folder};
 use crate::picture::colour::{self, colour_layout};
 use crate::picture::hog::{self, dense_hog};
 use crate::picture::{Picture, grey, resize};
@@ -31,6 +33,20 @@ impl Ckm {
     /// As [`Ckm::elements_from_own`].
     pub fn elements_with(&self, picture: &Picture, own: &[OwnElements<'_>]) -> Result<Elements> {
         cut(picture, &self.cut, &self.options().kinds, own)
+    }
+}
+
+#[cfg(feature = "network")]
+impl CkmOptions {
+    /// Checks that the networks of the user that a machine cuts pictures with are there.
+    ///
+    /// # Errors
+    /// [`crate::Error::Data`], which names the first that is not, by name and hash.
+    pub fn check_networks(&self) -> Result<()> {
+        self.kinds.iter().try_for_each(|kind| match &kind.source {
+            ElementSource::Encoder(options) => folder::check_needed(options),
+            _ => Ok(()),
+        })
     }
 }
 
@@ -84,6 +100,14 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
                 let positions: Vec<_> = cells.iter().map(|c| centred(c.x * width as f32 - 0.5, c.y * height as f32 - 0.5)).collect();
                 let rows: Vec<u8> = cells.iter().flat_map(|c| c.values).map(|v| (v * unit).round() as u8).collect();
                 ElementSet::dense(&positions, &rows, network::CHANNELS)
+            }
+            #[cfg(feature = "network")]
+            ElementSource::Encoder(options) => {
+                let (seen, form) = (folder::needed(options)?.look_at(&picture.pixels)?, cell_form(options.dimension));
+                let cells = seen.cells(options.grid);
+                let positions: Vec<_> = cells.iter().map(|c| centred(c.x * width as f32 - 0.5, c.y * height as f32 - 0.5)).collect();
+                let rows: Vec<u8> = cells.iter().flat_map(|c| c.values.iter().map(|value| form.quantised(*value))).collect();
+                ElementSet::dense(&positions, &rows, options.dimension)
             }
             ElementSource::Own(_) => return Ok(brought.next()),
         }))

@@ -4,7 +4,7 @@ use super::kernel::LeafKernel;
 use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::features::OrbOptions;
 #[cfg(feature = "network")]
-use crate::network::NetworkOptions;
+use crate::network::{EncoderOptions, NetworkOptions};
 use crate::picture::colour::ColourOptions;
 use crate::picture::hog::HogOptions;
 
@@ -75,4 +75,12 @@ fn network(weight: f32) -> ElementKind {
         source: ElementSource::Network(features),
         kernel: LeafKernel { rho: 1.4, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight },
     }
+}
+
+/// A machine of the cells of a network that the user brought alone, compared as those of
+/// [`Preset::Network`] are: nothing was chosen for any such network.
+#[cfg(feature = "network")]
+pub fn of_encoder(options: EncoderOptions) -> CkmOptions {
+    let kind = ElementKind { source: ElementSource::Encoder(options), ..network(1.0) };
+    CkmOptions { kinds: vec![kind], ..Preset::Network.options() }
 }

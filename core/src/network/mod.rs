@@ -1,8 +1,11 @@
-//! The convolutional network that comes with the program, and what it sees in a picture.
+//! The convolutional network that comes with the program, what it sees in a picture, and networks
+//! that the user brings: [`brought`], kept in a [`folder`], tried in a process of their own
+//! ([`trial`]).
 //!
-//! It is SqueezeNet 1.1 (F. Iandola and others, *SqueezeNet: AlexNet-level accuracy with 50x fewer
-//! parameters*, arXiv 1602.07360), trained on the 1.2 million photographs of 1,000 classes of
-//! ILSVRC 2012. `benches/make_squeezenet.py` makes its file; NOTICE has its licences.
+//! The one that comes with the program is SqueezeNet 1.1 (F. Iandola and others, *SqueezeNet:
+//! AlexNet-level accuracy with 50x fewer parameters*, arXiv 1602.07360), trained on the 1.2 million
+//! photographs of 1,000 classes of ILSVRC 2012. `benches/make_squeezenet.py` makes its file; NOTICE
+//! has its licences.
 //!
 //! One pass takes a picture of 227 x 227 pixels, about 350 million products. The same picture gives
 //! the same bits on any number of threads. Processors with other instructions may differ in the
@@ -20,7 +23,16 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+mod advice;
+pub mod brought;
+mod encoder;
+pub mod folder;
+mod onnx;
+mod pixels;
 mod seen;
+mod text;
+mod tokenizer;
+pub mod trial;
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, LazyLock};
@@ -32,7 +44,13 @@ use rten::{Model, NodeId, RunOptions, ThreadPool, Value};
 use crate::error::{Error, Result};
 use crate::picture::resize::resize_rgb;
 
+pub use brought::{BroughtNetwork, EncoderOptions};
+pub use encoder::{EncodedImage, EncoderCell, ImageEncoder, ImageForm, ImageWishes, PixelOrder};
+pub use folder::NetworkFolder;
+pub use pixels::PixelScale;
 pub use seen::{CHANNELS, CLASSES, NetworkCell, NetworkOptions, SIDE, Seen};
+pub use text::{TextEncoder, TextForm};
+pub use tokenizer::BytePairs;
 
 /// The network's layers and weights, in the ONNX format.
 static FILE: &[u8] = include_bytes!("../../../assets/squeezenet.onnx");

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::page::Page;
 use super::read;
 use crate::evaluate_memories::{arff, svm};
+use crate::networks::pair_in;
 use crate::world::{Ran, World};
 
 /// Runs commands, and remembers which keys each of them has printed.
@@ -192,6 +193,11 @@ fn of_experiments_with_images() {
     }
     all.run("eval sets", "set --elements colour", 0);
     all.run("eval features", "images/disc", 0);
+    pair_in(&all.world);
+    all.run("network add", "pair image.onnx text.onnx tokenizer.json", 0);
+    all.run("network list", "", 0);
+    all.run("network match", "pair images --words red", 0);
+    all.run("network remove", "pair", 0);
     all.run("tune", "images --steps 60 --elements colour", 0);
     let (mut captions, mut names) = (String::new(), String::new());
     for (class, instance, view) in [("disc", 1, 0), ("disc", 2, 1), ("grid", 1, 2), ("grid", 3, 3)] {

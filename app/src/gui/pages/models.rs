@@ -1,14 +1,17 @@
-//! The page of models: saving, loading, packing and deleting them.
+//! The page of models: saving, loading, packing and deleting them; networks of the user's own.
 
 use egui::{RichText, ScrollArea, Ui};
 use tessera_core::error::display;
 
 use crate::command::Command;
 use crate::gui::actions::Action;
+use crate::gui::dialogs::Purpose;
+use crate::gui::modal::Modal;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
 use crate::gui::widgets::{card_ui, line, main_button};
 use crate::gui::words::{bytes, count};
+use crate::job::JobKind;
 
 /// The page has no state of its own.
 #[derive(Default)]
@@ -77,7 +80,39 @@ impl PageUi for ModelsView {
                     });
                 }
             });
+            ui.add_space(8.0);
+            card_ui(ui, "Networks of your own", |ui| {
+                ui.set_min_width(ui.available_width());
+                networks_ui(ui, panel);
+            });
         });
+    }
+}
+
+/// The networks that the user brought, with buttons to add and remove them.
+fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let networks = panel.desk.networks().list().map(<[_]>::to_vec);
+    if networks.as_ref().is_some_and(Vec::is_empty) {
+        ui.label(RichText::new("None yet. `tessera train FOLDER --elements NAME` makes a model of one, to be loaded here.").weak());
+    }
+    for (name, network) in networks.into_iter().flatten() {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(&name).strong());
+            ui.label(RichText::new(bytes(network.bytes)).weak());
+            let kind = if network.text.is_some() { "images and text" } else { "images" };
+            ui.label(RichText::new(format!("{kind}, {:.1} ms an image", network.image_ms)).weak());
+            let button =
+                ui.button("Remove").on_hover_text("Deletes the program's copy; models made of it answer again once it is added again");
+            if button.clicked() {
+                panel.ask(Command::RemoveNetwork(name.clone()));
+            }
+            line(ui, RichText::new(format!("hash {}", network.image.identity())).small().weak());
+        });
+    }
+    if panel.desk.jobs().is_running(&JobKind::AddNetwork) {
+        ui.label("Trying the network…");
+    } else if ui.button("Add a network…").on_hover_text(Purpose::AddNetwork.words().1).clicked() {
+        panel.view.open(Modal::Path(Purpose::AddNetwork));
     }
 }
 

@@ -16,6 +16,7 @@ mod importing;
 mod jobs;
 pub mod labelling;
 mod library_act;
+mod networks;
 mod notices;
 mod opening;
 mod part;
@@ -43,6 +44,7 @@ pub use files::Files;
 use importing::Refresher;
 pub use jobs::Jobs;
 use labelling::LabellingDesk;
+pub use networks::Networks;
 pub use notices::Notices;
 use notices::{NewNotice, done, note};
 pub use opening::Opening;
@@ -72,6 +74,8 @@ part::parts! {
     upkeep: Upkeep,
     /// Which paths exist, and what folders contain.
     files: Files,
+    /// The networks that the user brought.
+    networks: Networks,
     /// The picture on display, and thumbnails.
     pictures: Pictures,
 }
@@ -147,6 +151,8 @@ impl Desk {
             Command::ChooseWeights(choice) => recognising::choose_weights(ctx, choice),
             Command::SaveModel(to) => recognising::save_model(ctx, to, false),
             Command::LoadModel(path) => recognising::load_model(ctx, path),
+            Command::AddNetwork(path) => networks::add(ctx, path),
+            Command::RemoveNetwork(name) => networks::remove(ctx, name),
             Command::DeleteModel(path) => recognising::delete_model(ctx, path),
             Command::Export(what, to) => exporting::export(ctx, what, to, false),
             Command::Replace(Written::Export(what), to) => exporting::export(ctx, what, to, true),

@@ -1,0 +1,113 @@
+//! Networks that the user brings: tried, kept, used by recognisers, and removed.
+
+use std::fs;
+
+use crate::made::{Graph, grid, means, sums, tokenizer, write};
+use crate::world::World;
+
+/// Writes the files of a pair of encoders.
+pub(crate) fn pair_in(world: &World) {
+    write(&world.at("."), "image.onnx", means(Some(8)).file());
+    write(&world.at("."), "text.onnx", sums(3).file());
+    write(&world.at("."), "tokenizer.json", tokenizer());
+}
+
+/// A world with images, a pair of encoders, and one that gives a grid.
+fn with_networks() -> World {
+    let world = World::with_images();
+    pair_in(&world);
+    write(&world.at("."), "grid.onnx", grid().file());
+    world
+}
+
+#[test]
+fn networks_are_added_listed_and_removed() {
+    let world = with_networks();
+    let added = world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json", "--json"]).ended(0).object();
+    assert_eq!((added["name"].as_str(), added["dimension"].as_u64(), added["text"].as_bool()), (Some("pair"), Some(3), Some(true)));
+    assert!(added["image_ms"].as_f64().unwrap() > 0.0 && added["text_ms"].as_f64().unwrap() > 0.0);
+    assert!(!cfg!(target_os = "linux") || added["megabytes"].as_u64().unwrap() > 0);
+    write(&world.at("."), "images/grid.onnx", grid().file());
+    world.run(["network", "add", "cells", "images", "--pixels", "unit"]).ended(0);
+    let listed = world.run(["network", "list", "--json"]).ended(0).object();
+    assert_eq!((listed["networks"][0]["name"].as_str(), &listed["networks"][1]), (Some("cells"), &added));
+    assert_eq!(listed["networks"][0]["rows"], 4);
+    // The files are copies.
+    for name in ["image.onnx", "text.onnx", "tokenizer.json", "images/grid.onnx"] {
+        fs::remove_file(world.at(name)).unwrap();
+    }
+    world.run(["network", "match", "pair", "images", "--words", "red", "-k", "3"]).ended(0);
+    world.run(["network", "match", "cells", "images", "--words", "red"]).ended(65).complains("an image encoder alone");
+    world.run(["network", "remove", "pair"]).ended(0);
+    world.run(["network", "remove", "pair"]).ended(65).complains("`tessera network list`");
+    assert_eq!(world.run(["network", "list", "--json"]).ended(0).object()["networks"].as_array().unwrap().len(), 1);
+    let home = world.at("home/tessera/networks");
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
+    fs::write(home.join("cells/network.json"), "{").unwrap();
+    world.run(["network", "list"]).ended(1).complains("`tessera network add`");
+    world.run(["network", "remove", "cells"]).ended(0);
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_a_network_is_told() {
+    let world = with_networks();
+    write(&world.at("."), "noise.onnx", [7; 5000]);
+    write(&world.at("."), "open.onnx", means(None).file());
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["good", "images"], 65, "a folder with an ONNX file"),
+        (&["good", "gone.onnx"], 74, "gone.onnx"),
+        (&["good", "noise.onnx"], 65, "export it again"),
+        (&["good", "open.onnx"], 65, "--side 224"),
+        (&["good", "image.onnx", "text.onnx"], 65, "0 tokenizers"),
+        (&["good", "grid.onnx", "--output", "logits"], 65, "--output"),
+        (&["Good", "image.onnx"], 2, "lowercase letters"),
+        (&["mixed", "image.onnx"], 2, "another name"),
+        (&["../up", "image.onnx"], 2, "lowercase letters"),
+    ];
+    for (arguments, code, words) in cases {
+        world.run([&["network", "add"], arguments].concat()).ended(code).complains(words);
+    }
+    assert!(!world.at("home/tessera/networks/good").exists());
+    world.run(["network", "add", "good", "open.onnx", "--side", "16"]).ended(0);
+    world.run(["network", "add", "good", "image.onnx"]).ended(65).complains("a network of that name");
+    world.run(["train", "images", "--elements", "better", "--to", "model"]).ended(2).complains("`tessera network list`");
+}
+
+#[test]
+fn a_network_that_takes_all_memory_ends_its_worker_alone() {
+    let world = World::new();
+    // 20 GB of zeros.
+    let huge = Graph::default()
+        .constant("zero", &[1], &[0.0])
+        .integers("shape", &[5_000_000_000])
+        .layer("Expand", &["zero", "shape"], "vast", &[])
+        .layer("ReduceMean", &["vast"], "mean", &[("axes", &[0])])
+        .output("mean", &[Some(1)]);
+    write(&world.at("."), "huge.onnx", means(Some(8)).with(huge).file());
+    if cfg!(target_os = "linux") {
+        world.run(["network", "add", "huge", "huge.onnx", "--output", "mean"]).ended(65).complains("memory of a worker process");
+    }
+}
+
+#[test]
+fn recognisers_are_made_of_a_network() {
+    let world = with_networks();
+    world.run(["network", "add", "cells", "grid.onnx"]).ended(0);
+    let trained = world.run(["train", "images", "--elements", "cells", "--to", "model", "--json"]).ended(0).object();
+    assert_eq!(trained["elements"].as_u64(), Some(24 * 16));
+    let answer = world.run(["classify", "model", "images/disc", "--explain", "--draw", "drawn", "--json"]).ended(0);
+    assert!(answer.lines().iter().all(|line| line["contributions"][0]["kind"] == "encoder"));
+    let judged = world.run(["eval", "ckm", "--data", "images", "--elements", "cells", "--json"]).ended(0).object();
+    assert_eq!((judged["n_test"].as_u64(), judged["elements"].as_u64()), (Some(24), Some(24 * 16)));
+    let options = world.run(["eval", "ckm", "--print-options", "--elements", "cells"]).ended(0).stdout;
+    world.file("options.ron", options.as_bytes());
+    world.run(["train", "images", "--options", "options.ron", "--to", "other"]).ended(0);
+    let hash = world.run(["network", "list", "--json"]).ended(0).object()["networks"][0]["hash"].as_str().unwrap().to_owned();
+    world.run(["network", "remove", "cells"]).ended(0);
+    world.run(["classify", "model", "images/disc"]).ended(65).complains(&hash).complains("`cells`").complains("tessera network add");
+    world.run(["train", "images", "--options", "options.ron", "--to", "other"]).ended(65).complains(&hash);
+    // Another name is the same network.
+    world.run(["network", "add", "again", "grid.onnx"]).ended(0);
+    world.run(["classify", "model", "images/disc"]).ended(0);
+}

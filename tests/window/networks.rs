@@ -1,0 +1,38 @@
+//! Networks of the user's own on the page of models: added, listed, removed.
+
+use std::path::Path;
+
+use egui::Key;
+use tessera::command::Command;
+use tessera::gui::dialogs::Scripted;
+
+use crate::world::{World, class_folders};
+
+#[test]
+fn a_network_is_added_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let images = tempfile::tempdir().unwrap();
+    class_folders(images.path(), &["ring", "square"], 4);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/squeezenet.onnx");
+    let dialogs = Scripted::new([file, images.path().to_owned()]);
+    let mut world = World::with(folder, [1280.0, 800.0], Box::new(dialogs));
+    world.run(Command::Open(images.path().to_owned()));
+    world.until("the library is there", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());
+    world.ctrl(Key::Num5);
+    world.until("no network is listed", |app| app.desk().networks().list().is_some_and(<[_]>::is_empty));
+    world.step();
+    assert!(world.shows("Networks of your own") && world.shows("None yet. `tessera train"));
+    world.click("Add a network…");
+    world.click("Browse files…");
+    world.until("it is added", |app| app.desk().networks().list().is_some_and(|list| list.len() == 1));
+    world.rest();
+    let (name, network) = &world.app().desk().networks().list().unwrap()[0];
+    assert_eq!((name.as_str(), network.image.dimension, network.text.is_none()), ("squeezenet", 1000, true));
+    assert!(world.shows("images, ") && world.shows("ms an image"));
+    world.click("Remove");
+    world.until("it is removed", |app| app.desk().networks().list().is_some_and(<[_]>::is_empty));
+    world.rest();
+    // A folder without a network gets a sentence.
+    world.run(Command::AddNetwork(images.path().to_owned()));
+    world.until("it is refused", |app| app.desk().notices().log().iter().any(|notice| notice.words.contains("a folder with an ONNX file")));
+}
