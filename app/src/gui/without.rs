@@ -44,7 +44,7 @@ pub(super) fn in_words(harm: &Harm, judged: usize) -> String {
     let (gain, spread) = (100.0 * harm.gain.value, 100.0 * harm.gain.spread);
     if (harm.misled, harm.helped) == (0, 0) {
         let moved = if harm.lead > 0.0 { "a little further ahead" } else { "a little less ahead" };
-        return format!("Without it no other of {} would be right; right answers would be {moved}.", count(judged, "judged image"));
+        return format!("Without it no more of {} would be right, but right answers would be {moved}.", count(judged, "judged image"));
     }
     format!(
         "Without it {} more of {} would be right, {} fewer: {gain:+.1} ± {spread:.1} points of mean recall.",

@@ -49,7 +49,7 @@ pub(super) fn harm_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Scope> {
         return None;
     }
     let clear = harmful.iter().filter(|harm| harm.is_clear()).count();
-    ui.label(format!("{clear} clearly, by two standard errors or more; of {} more it is not sure.", harmful.len() - clear));
+    ui.label(format!("{clear} clearly, by two standard errors or more; {} more perhaps.", harmful.len() - clear));
     let harmful = &harmful[..harmful.len().min(clear.max(LISTED))];
     let mut show = None;
     let all = harmful.iter().map(|harm| harm.image).collect();

@@ -92,7 +92,12 @@ pub fn pieces_ui(
     let order = (0..recognition.pieces.len()).filter(|i| Some(*i) != hovered).chain(hovered.filter(|i| *i < recognition.pieces.len()));
     for i in order {
         let (from, to) = ends(i);
-        let colour = theme::tile(recognition.pieces[i].tile);
+        let piece = &recognition.pieces[i];
+        let colour = theme::tile(piece.tile);
+        // A number that moved away points to its piece.
+        for (at, shown) in [(places[0].at(piece.query), from), (places[piece.tile + 1].at(piece.position), to)] {
+            ui.painter().line_segment([at, shown], Stroke::new(1.5, Color32::WHITE));
+        }
         let is_hovered = hovered == Some(i);
         if is_hovered {
             ui.painter().line_segment([from, to], Stroke::new(2.5, colour));
