@@ -39,6 +39,44 @@ fn says_why_in_words_and_pictures() {
     assert!(ran.stdout.contains("What spoke most for grid against disc") && ran.stdout.contains(" of grid/grid_0"), "{}", ran.stdout);
     let drawn = image::open(world.at("why/0001-new.png")).unwrap();
     assert!(drawn.width() > 800);
+    // The collage has a list of its pieces.
+    let legend = fs::read_to_string(world.at("why/0001-new-collage.txt")).unwrap();
+    assert!(legend.lines().count() > 10 && legend.contains("grid/grid_0"), "{legend}");
+}
+
+#[test]
+fn drawings_stay_out_of_models_and_libraries() {
+    let world = World::with_library();
+    world.trained();
+    let new = world.picture("new.png", 1, 2, 3);
+    let count = |folder: &str| fs::read_dir(world.at(folder)).unwrap().count();
+    let before = (count("model"), count("lib.tessera"));
+    for (to, found) in [("model", "a model"), ("model/in/it", "a model"), ("lib.tessera", "a library")] {
+        let ran = world.run(["classify", "model", new.to_str().unwrap(), "--draw", to]).ended(65);
+        assert!(ran.stdout.is_empty(), "it is told before anything is answered: {}", ran.stdout);
+        ran.complains(&format!("expected a folder for drawings, found {found}"));
+    }
+    assert_eq!((count("model"), count("lib.tessera")), before);
+}
+
+#[test]
+fn files_that_are_no_model_are_told_plainly() {
+    let world = World::with_images();
+    world.run(["train", "images", "--to", "m.tessera-model"]).ended(0);
+    let new = world.picture("new.png", 1, 2, 3);
+    let whole = fs::read(world.at("m.tessera-model")).unwrap();
+    world.file("half.tessera-model", &whole[..whole.len() / 2]);
+    world.file("notes.jpg", b"some notes");
+    for (model, words) in [("half.tessera-model", "whose end is missing"), ("notes.jpg", "a file of another kind")] {
+        let ran = world.run(["classify", model, new.to_str().unwrap()]).ended(65).complains(words);
+        assert!(!ran.stderr.contains("EOCD") && !ran.stderr.contains("Zip"), "{}", ran.stderr);
+    }
+    // A model is there, and is no library.
+    for command in ["review", "undo"] {
+        world.run([command, "m.tessera-model"]).ended(65).complains("found a model, which holds no images");
+    }
+    world.run(["review", "notes.jpg"]).ended(65).complains("found a file");
+    world.run(["review", "nowhere"]).ended(65).complains("nothing of that name");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use image::{Rgb, RgbImage};
-use tessera::command::{Command, ImageQuery};
+use tessera::command::{Command, ImageQuery, SearchChoice};
 use tessera::session::Session;
 use tessera::session::desk::Desk;
 use tessera::session::desk::view::Tone;
@@ -115,6 +115,34 @@ fn the_way_through_without_a_window() {
         desk.recognising().recognition().is_some_and(|recognition| recognition.by == "m.tessera-model")
     });
     assert_eq!(desk.recognising().recognition().unwrap().scores, scores);
+}
+
+#[test]
+fn a_folder_without_pictures_is_told_and_opens_nothing() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    world.file("folder/notes.txt", b"no image");
+    let libraries = || fs::read_dir(world.at("data/tessera/libraries")).unwrap().count();
+    let before = libraries();
+    desk.run(Command::Open(world.at("folder")));
+    until_told(&mut desk, "expected");
+    until(&mut desk, "nothing runs", |desk| !desk.jobs().is_busy());
+    let last = desk.notices().log().last().unwrap();
+    assert!(last.tone == Tone::Problem && last.words.contains("folder: expected"), "{last:?}");
+    assert_eq!((state(&desk).images().count(), libraries()), (24, before), "the library that was open stays");
+}
+
+#[test]
+fn a_report_counts_again_once_the_same_images_are_compared() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    let is_stale = |desk: &Desk| desk.recognising().report().is_some_and(|(_, is_stale)| is_stale);
+    assert!(!is_stale(&desk));
+    for (choice, stale) in [(SearchChoice::Index, true), (SearchChoice::Automatic, false), (SearchChoice::Exact, false)] {
+        desk.run(Command::ChooseSearch(choice));
+        until(&mut desk, "it is chosen", |desk| desk.recognising().search() == choice && !desk.jobs().is_busy());
+        assert_eq!(is_stale(&desk), stale, "{choice:?}");
+    }
 }
 
 /// Decodes slowly, so that a test can act meanwhile.

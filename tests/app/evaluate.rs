@@ -95,14 +95,57 @@ fn leaves_instances_or_objects_out() {
 }
 
 #[test]
-fn objects_must_be_known_to_be_left_out() {
+fn where_no_object_is_known_images_are_left_out_alone() {
     let world = World::new();
     for i in 0..4 {
         world.picture(&format!("plain/disc/{}.png", ["a", "b", "c", "d"][i]), 0, 1, i as u32);
         world.picture(&format!("plain/grid/{}.png", ["e", "f", "g", "h"][i]), 1, 1, i as u32);
     }
-    world.run(["eval", "ckm", "--data", "plain"]).ended(2).complains("do not tell their objects");
-    world.run(["train", "plain", "--to", "model"]).ended(0).complains("near copies");
+    let ran = world.run(["eval", "ckm", "--data", "plain", "--json"]).ended(0).complains("near copies");
+    let answer = ran.object();
+    assert_eq!((answer["n_test"].as_u64(), answer["objects_unknown"].as_u64()), (Some(8), Some(8)));
+    let trained = world.run(["train", "plain", "--to", "model", "--json"]).ended(0).complains("near copies").object();
+    assert_eq!((&trained["held_out_accuracy"], &trained["held_out_spread"]), (&answer["accuracy"], &answer["accuracy_spread"]));
+}
+
+#[test]
+fn one_measurement_has_one_spread() {
+    let world = World::with_images();
+    // Views of one object are wrong together: rings among the squares, and the other way round.
+    for view in 0..4 {
+        world.picture(&format!("images/grid/grid_09_{view}_0_0_lt.png"), 0, 1, view);
+        world.picture(&format!("images/disc/disc_09_{view}_0_0_lt.png"), 1, 1, view);
+    }
+    let trained = world.trained().object();
+    let tested = world.run(["eval", "ckm", "--data", "images", "--json"]).ended(0).object();
+    assert_eq!(trained["held_out_accuracy"], tested["accuracy"]);
+    assert_eq!(trained["held_out_spread"], tested["accuracy_spread"]);
+    assert_eq!(trained["held_out_mean_recall_spread"], tested["mean_recall_spread"]);
+    let (share, spread) = (tested["accuracy"].as_f64().unwrap(), tested["accuracy_spread"].as_f64().unwrap());
+    let by_image = (share * (1.0 - share) / 32.0).sqrt();
+    assert!(spread > 1.2 * by_image, "views of one object are one observation: {spread} is not more than {by_image}");
+    // The recall of each class is told, too.
+    let recalls = trained["recalls"].as_array().unwrap();
+    let mean = recalls.iter().map(|of| of["recall"].as_f64().unwrap()).sum::<f64>() / recalls.len() as f64;
+    assert_eq!((recalls.len(), &recalls[1]["class"]), (2, &json!("grid")));
+    assert!((mean - trained["held_out_mean_recall"].as_f64().unwrap()).abs() < 1e-9, "{trained}");
+    let words = world.run(["train", "images", "--to", "model"]).ended(0).stdout;
+    assert!(words.contains(" % of disc\n") && words.contains(" % of grid\n"), "{words}");
+}
+
+#[test]
+fn classes_that_were_not_trained_are_told() {
+    let world = World::with_images();
+    test_images(&world, "test");
+    world.picture("test/cross/cross_01_0_0_0_lt.png", 1, 2, 1);
+    let arguments = ["eval", "ckm", "--train", "images", "--test", "test"];
+    let ran = world.run(arguments.into_iter().chain(["--json"])).ended(0);
+    assert_eq!((&ran.object()["untrained"], ran.object()["accuracy"].as_f64()), (&json!(["cross"]), Some(0.8)));
+    ran.complains("1 of 5 test images are of classes without a training image");
+    fs::create_dir(world.at("set")).unwrap();
+    fs::rename(world.at("images"), world.at("set/train")).unwrap();
+    fs::rename(world.at("test"), world.at("set/test")).unwrap();
+    assert_eq!(world.run(["eval", "sets", "set", "--json"]).ended(0).complains("cross").object()["untrained"], json!(["cross"]));
 }
 
 #[test]

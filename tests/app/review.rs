@@ -139,6 +139,31 @@ fn images_that_mislead_are_listed() {
 }
 
 #[test]
+fn a_rare_class_does_not_mislead_by_being_rare() {
+    let world = World::new();
+    // Two classes that nobody can tell apart, one with six times as many images.
+    for i in 0..24 {
+        world.picture(&format!("alike/many/{i}.png"), i % 2, i as u32 % 4, i as u32);
+    }
+    for i in 0..4 {
+        world.picture(&format!("alike/few/{i}.png"), i % 2, i as u32, 30 + i as u32);
+    }
+    world.run(["import", "lib.tessera", "alike"]).ended(0);
+    let found = world.run(["review", "lib.tessera", "--harm", "-k", "100", "--json"]).ended(0).object();
+    let harmful = found["harmful"].as_array().unwrap();
+    let of = |label: &str| harmful.iter().filter(|harm| harm["label"] == label).count();
+    assert!(of("few") < 4 && of("many") > 0, "{found}");
+    assert_eq!(harmful.len(), found["misleading"].as_u64().unwrap() as usize);
+    // What is clear comes first, and then what would gain most.
+    let first = |harm: &serde_json::Value| (harm["clear"] == true, harm["gain"].as_f64().unwrap());
+    assert!(harmful.windows(2).all(|two| first(&two[0]) >= first(&two[1])), "{found}");
+    let doubts = world.run(["review", "lib.tessera", "-k", "100", "--json"]).ended(0).object();
+    let doubted = doubts["doubts"].as_array().unwrap();
+    let few = doubted.iter().filter(|doubt| doubt["label"] == "few").count();
+    assert!(few < 4 || few < doubted.len() / 2, "{doubts}");
+}
+
+#[test]
 fn a_dry_run_of_predictions_tells_what_is_written() {
     let world = World::with_images();
     world.run(["import", "lib.tessera", "images"]).ended(0);

@@ -98,7 +98,7 @@ fn it_can_be_stopped() {
     let child = world.start(["train", "images", "--to", "model"]);
     std::thread::sleep(std::time::Duration::from_millis(300));
     std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    crate::world::ran(child.wait_with_output().unwrap()).ended(130).complains("cancelled");
+    crate::world::ran(child.wait_with_output().unwrap()).ended(130).complains("cancelled").complains("; no model was written");
     assert!(!world.at("model").exists());
 }
 
@@ -126,8 +126,29 @@ fn wrong_usage_ends_with_2() {
         let ran = world.run(&arguments).ended(2);
         assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{arguments:?}");
     }
+    // A path without a command opens the window, so a command after one is a mistake.
+    world.run(["images", "train", "images"]).ended(2).complains("a command comes first");
+    for (arguments, words) in [
+        (["train", "images", "--seed", "abc"], "invalid value 'abc' for '--seed <N>': expected a whole number, 0 or more"),
+        (["train", "images", "--probes", "-3"], "invalid value '-3' for '--probes <N>': expected a whole number, 0 or more"),
+        (["train", "images", "--seed", "99999999999999999999"], "this number is too large"),
+    ] {
+        let ran = world.run(arguments).ended(2).complains(words);
+        assert!(!ran.stderr.contains("digit") && !ran.stderr.contains("-- -3"), "{}", ran.stderr);
+    }
     world.run(["--help"]).ended(0);
     world.run(["--version"]).ended(0);
+}
+
+#[test]
+fn options_of_every_command_may_stand_before_it() {
+    let world = World::with_images();
+    let before = world.run(["--json", "--seed", "3", "--quiet", "train", "images", "--to", "before"]).ended(0);
+    let after = world.run(["train", "images", "--to", "after", "--json", "--seed", "3", "--quiet"]).ended(0);
+    assert!(before.stderr.is_empty() && after.stderr.is_empty());
+    assert_eq!(before.object()["elements"], after.object()["elements"]);
+    let manifest = |name: &str| fs::read(world.at(name).join("manifest.ron")).unwrap();
+    assert_eq!(manifest("before"), manifest("after"));
 }
 
 #[test]

@@ -34,7 +34,9 @@ fn words_say_how_to_use_it() {
 fn what_cannot_be_tuned_is_refused_in_a_sentence() {
     let world = World::with_library();
     world.run(["tune", "lib.tessera"]).ended(2).complains("a folder of images");
-    world.run(["tune", "images", "--steps", "1"]).ended(2).complains("steps");
+    world.run(["tune", "images", "--steps", "20"]).ended(2).complains("--steps is 20, but it must be 21 or more");
+    let ran = world.run(["tune", "images", "--steps", "21"]).ended(0);
+    assert!(ran.stdout.contains("It was judged by 2 images alone") && !ran.stdout.contains("100.0 +-"), "{}", ran.stdout);
     world.run(["tune", "images", "--write", "nowhere/options.ron"]).ended(74).complains("nowhere");
     for (class, name) in [("disc", 0), ("grid", 1)] {
         world.picture(&format!("single/{class}/{class}_01_0_0_0_lt.png"), name, 1, 0);

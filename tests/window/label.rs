@@ -6,6 +6,7 @@ use tessera::command::Command;
 use tessera::gui::App;
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
+use tessera::session::Session;
 use tessera::session::desk::labelling::{LabelActKind, Labelling};
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::UserLabel;
@@ -208,9 +209,11 @@ fn many_are_labelled_at_once_and_a_selection_is_gone_through() {
 #[test]
 fn labels_are_reviewed_and_kept_or_changed_by_one_key() {
     let folder = tempfile::tempdir().unwrap();
-    class_folders(folder.path(), &["ant", "bee"], 6);
+    class_folders(folder.path(), &["ant", "bee"], 10);
     // Pictures of one class that are labelled as the other.
-    for (from, to) in [("ant/000.png", "bee/900.png"), ("ant/001.png", "bee/901.png")] {
+    let wrong =
+        [("ant/000.png", "bee/900.png"), ("ant/001.png", "bee/901.png"), ("ant/002.png", "bee/902.png"), ("bee/000.png", "ant/900.png")];
+    for (from, to) in wrong {
         let mut picture = image::open(folder.path().join(from)).unwrap().to_rgb8();
         picture.put_pixel(0, 0, image::Rgb([1, 2, 3]));
         picture.save(folder.path().join(to)).unwrap();
@@ -446,8 +449,8 @@ fn a_key_that_is_held_says_one_thing() {
 #[test]
 fn what_cannot_be_labelled_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    let empty = folder.path().join("nothing");
-    std::fs::create_dir(&empty).unwrap();
+    let empty = folder.path().join("nothing.tessera");
+    Session::new(1, 0).unwrap().open_or_create_library(&empty).unwrap().close().unwrap();
     let mut world = World::new(&[]);
     world.run(Command::Open(empty));
     world.until("it is open", |app| app.desk().state().is_some() && !app.desk().jobs().is_busy());

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{
     Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
@@ -18,7 +18,7 @@ use crate::settings::PICTURE_MEGABYTES;
 /// Without a command it opens the window; where there is none, it trains on the built-in sample and
 /// explains one answer.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
+#[command(version, propagate_version = true, after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) global: Global,
@@ -30,6 +30,11 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
+    /// Reads the command line of this process.
+    pub(super) fn read() -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&with_negative_numbers(Self::command()).try_get_matches()?)
+    }
+
     /// The words after `--` on a command line that look like options of `command`.
     pub(super) fn options_after_dashes(command: &str, line: impl IntoIterator<Item = OsString>) -> Vec<String> {
         let mut program = Self::command();
@@ -46,6 +51,14 @@ impl Arguments {
         let words = line.into_iter().skip_while(|word| word != "--").skip(1);
         words.map(|word| word.to_string_lossy().into_owned()).filter(is_option).collect()
     }
+}
+
+/// Lets `-3` be the value of every option that takes a number, so that what is wrong with it is
+/// said by that option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let takes_number = |arg: &clap::Arg| !arg.is_positional() && arg.get_action().takes_values();
+    let command = command.mut_args(|arg| if takes_number(&arg) { arg.allow_negative_numbers(true) } else { arg });
+    command.mut_subcommands(with_negative_numbers)
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, but some files failed; 2 wrong usage; 65 bad data; 74 input or output failed; 75 library busy; 130 cancelled.";
@@ -356,8 +369,8 @@ pub(super) struct EvalCkm {
     /// Folder to test on
     #[arg(long, value_name = "DIR", requires = "train")]
     pub(super) test: Option<PathBuf>,
-    /// One folder for both: each image is tested without its object, unless --test-instances is
-    /// given
+    /// One folder for both: each image is tested without its object, or without itself alone where
+    /// that is not known, unless --test-instances is given
     #[arg(long, value_name = "DIR", conflicts_with = "train")]
     pub(super) data: Option<PathBuf>,
     /// With --data: test the objects of these instance numbers and train on the others

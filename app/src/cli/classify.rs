@@ -25,6 +25,7 @@ use super::paths::images;
 use super::train::search;
 use crate::command::WeightChoice;
 use crate::session::Session;
+use crate::session::collage::Collage;
 use crate::session::library::{Target, what_is};
 use crate::session::library_weights::weight_choice;
 use crate::session::models;
@@ -63,6 +64,9 @@ struct Beside<'a> {
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Done> {
     let (session, out) = (librarian.session, librarian.out);
     let search = search(arguments.searching)?;
+    if let Some(folder) = &arguments.draw {
+        check_drawings(folder)?;
+    }
     let mut answerer = answerer(librarian, &librarian.named_if_nothing(&arguments.model))?;
     if let Some(search) = search {
         out.watched(session.progress(), || session.set_search(&mut answerer.model, search))?;
@@ -106,6 +110,17 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Classify) -> Result<Don
         ));
     }
     failures.finish(answered)
+}
+
+/// Drawings do not go into a library or a model, whose folders are the program's own.
+fn check_drawings(folder: &Path) -> Result<(), Error> {
+    let full = std::path::absolute(folder).map_err(Error::io("find", folder))?;
+    let found = full.ancestors().find_map(|path| match what_is(path) {
+        Target::Library => Some("a library"),
+        Target::Model => Some("a model"),
+        _ => None,
+    });
+    found.map_or(Ok(()), |found| Err(Error::data(folder, "a folder for drawings", found, "choose another folder")))
 }
 
 /// The library or the model at a path.
@@ -214,8 +229,11 @@ fn draw(
     saved(&file, drawing.picture.save(&file))?;
     if let Some(best) = explanations.first() {
         let collage = folder.join(format!("{number:04}-{stem}-collage.png"));
-        let painted = session.draw_collage(&answerer.model, answer, best, &find).picture;
-        saved(&collage, painted.save(&collage))?;
+        let painted = session.draw_collage(&answerer.model, answer, best, &find);
+        saved(&collage, painted.picture.save(&collage))?;
+        let legend = collage.with_extension("txt");
+        std::fs::write(&legend, legend_of(&painted)).map_err(Error::io("write", &legend))?;
+        out.note(&format!("{} tells where each piece comes from", display(&legend)));
     }
     if drawing.missing > 0 && answerer.library.is_some() {
         out.note(&format!("{} training images are not where they were: `tessera relocate` tells the library", drawing.missing));
@@ -227,6 +245,16 @@ fn draw(
         ));
     }
     Ok(())
+}
+
+/// Where the pieces of a collage come from, one a line.
+fn legend_of(collage: &Collage) -> String {
+    let mut text = "middle in the image (pixels), half side, worth, training image\n".to_owned();
+    for piece in collage.pieces.iter().filter(|piece| piece.is_painted) {
+        let [x, y] = piece.middle;
+        let _ = writeln!(text, "{x:.0},{y:.0}\t{:.0}\t{:+.3}\t{}", piece.half, piece.value, display(Path::new(&piece.name)));
+    }
+    text
 }
 
 fn class_of<'a>(model: &'a RecogniserModel, answer: &RecognisedImage) -> Option<&'a str> {

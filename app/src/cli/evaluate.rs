@@ -11,7 +11,7 @@ use tessera_core::features::OrbOptions;
 use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{experiment, learn_options, learned, options, search};
+use super::train::{experiment, learn_options, learned, options, search, untrained};
 use super::{Done, evaluate_memories, evaluate_online, evaluate_sets};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -93,12 +93,23 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
     let n_train = machine.ckm.examples().count();
     let done = failures.finish(n_train + tested.n())?;
     let accuracy = tested.estimate().unwrap_or_default();
+    let unknown = match split {
+        TestSplit::LeaveObjectOut { .. } => machine.ckm.examples().filter(|(_, example)| example.group.is_none()).count(),
+        _ => 0,
+    };
+    if unknown > 0 {
+        out.note(&format!(
+            "The names of {unknown} of {n_train} images do not tell which object they show: only the image itself was left out for \
+             them, so near copies may have been left in; then this reads too high."
+        ));
+    }
+    let untrained = untrained(&tested, &machine.ckm, out);
     out.answer(
         || {
             json!({"accuracy": tested.accuracy(), "accuracy_spread": accuracy.overall.spread,
                 "mean_recall": accuracy.mean_recall.value,
                 "mean_recall_spread": accuracy.mean_recall.spread, "n_train": n_train, "n_test": tested.n(),
-                "classes": machine.ckm.classes().len(), "elements": machine.ckm.n_elements(),
+                "objects_unknown": unknown, "untrained": untrained, "classes": machine.ckm.classes().len(), "elements": machine.ckm.n_elements(),
                 "train_ms_per_image": machine.ms_per_image(), "learn_ms_per_image": weights.as_ref().map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.as_ref().map_or(0, |(report, _)| report.epochs), "test_ms_per_image": tested.ms_per_image(),
                 "model_bytes": model_bytes, "pairs_compared": tested.share_compared(),
@@ -107,7 +118,7 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         },
         || {
             format!(
-                "accuracy {:.4} on {} images (standard error {:.4}; mean over classes {:.4} +- {:.4}), after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB){}\n{}",
+                "accuracy {:.4} on {} images (standard error {:.4} with these sizes of classes; mean over classes {:.4} +- {:.4}), after {n_train} images of {} classes ({:.2} ms an image to train, {:.1} ms to test, {:.1} MB){}\n{}",
                 tested.accuracy(),
                 tested.n(),
                 accuracy.overall.spread,

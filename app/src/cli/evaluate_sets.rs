@@ -11,7 +11,7 @@ use tessera_core::eval::calibration::{calibration_error, calibration_error_by_ch
 use super::Done;
 use super::args::EvalSets;
 use super::output::{Failures, Output};
-use super::train::{experiment, learn_options, options, search};
+use super::train::{experiment, learn_options, options, search, untrained};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
@@ -43,6 +43,7 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
         n += n_train + tested.n();
         let name = set.file_name().map_or_else(|| display(set), |name| name.to_string_lossy().into_owned());
         let accuracy = tested.estimate().unwrap_or_default();
+        let untrained = untrained(&tested, &learned.ckm, out);
         let answers: Vec<(f64, bool)> = tested.margins.iter().map(|&(margin, is_right)| (calibration.at(margin), is_right)).collect();
         let confidences: Vec<f64> = answers.iter().map(|answer| answer.0).collect();
         let (error, by_chance) = (calibration_error(answers), calibration_error_by_chance(&confidences, session.seed()));
@@ -53,7 +54,7 @@ pub(super) fn run(session: &Session, arguments: &EvalSets, out: &Output) -> Resu
         let largest = row.map_or(0.0, |row| f64::from(tested.confusion[row].iter().sum::<u32>()) / tested.n() as f64);
         out.answer(
             || {
-                json!({"set": name, "n_train": n_train, "n_test": tested.n(), "classes": classes.len(), "accuracy": tested.accuracy(),
+                json!({"set": name, "n_train": n_train, "n_test": tested.n(), "untrained": untrained, "classes": classes.len(), "accuracy": tested.accuracy(),
                     "accuracy_spread": accuracy.overall.spread, "mean_class_accuracy": accuracy.mean_recall.value,
                     "largest_class": largest, "calibration_error": error, "calibration_error_by_chance": by_chance,
                     "train_ms_per_image": learned.ms_per_image(), "test_ms_per_image": tested.ms_per_image()})

@@ -36,6 +36,10 @@ impl<'a> Librarian<'a> {
     /// Opens the library at `path`.
     pub(super) fn open(&self, path: &Path) -> Result<Library, Error> {
         let path = self.named(path);
+        if what_is(&path) == Target::Model {
+            let advice = "name the library that it was trained from; `tessera classify` recognises images with a model";
+            return Err(Error::data(&path, "a library", "a model, which holds no images", advice));
+        }
         self.patiently(|| self.session.open_library(&path))
     }
 

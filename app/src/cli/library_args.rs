@@ -174,8 +174,9 @@ pub(super) struct Review {
     /// Doubted labels shown, or misleading images
     #[arg(short = 'k', default_value_t = 20, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
-    /// List instead the training images that mislead the recogniser: without each, more of the
-    /// images that it is judged by would be right, or right ones further ahead
+    /// List instead the training images that mislead the recogniser: without each, the mean of the
+    /// classes' recalls would be higher on the images that it is judged by, or right ones further
+    /// ahead; those whose harm is clear come first
     #[arg(long)]
     pub(super) harm: bool,
 }

@@ -33,14 +33,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser};
+use clap::CommandFactory as _;
 use tessera_core::Error;
 use tessera_core::error::display;
 
 use crate::session::Session;
 use crate::session::library::named;
 use acts::HistoryStep;
-use args::{Arguments, Command, Generate};
+use args::{Arguments, Command, Eval, Generate};
 use librarian::Librarian;
 use output::Output;
 
@@ -83,11 +83,12 @@ pub type Window = fn(Option<PathBuf>, Session) -> anyhow::Result<()>;
 /// Runs the command line of this process and returns its exit code (docs/cli.md lists them).
 /// Without a command it opens `window`, where there is one and a display to open it on.
 pub fn main(window: Option<Window>) -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
             match mistyped() {
                 Some(words) if error.use_stderr() => drop(writeln!(std::io::stderr(), "error: {words}")),
+                _ if error.use_stderr() => drop(write!(std::io::stderr(), "{}", in_plain_words(&error.render().to_string()))),
                 _ => drop(error.print()),
             }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
@@ -111,6 +112,18 @@ pub fn main(window: Option<Window>) -> ExitCode {
     }
 }
 
+/// A refusal of the command line, in which numbers that cannot be read are told plainly.
+fn in_plain_words(refusal: &str) -> String {
+    const WHOLE: &str = "expected a whole number, 0 or more";
+    let known = [
+        ("invalid digit found in string", WHOLE),
+        ("cannot parse integer from empty string", WHOLE),
+        ("number too large to fit in target type", "this number is too large"),
+        ("invalid float literal", "expected a number"),
+    ];
+    known.iter().fold(refusal.to_owned(), |text, (jargon, plain)| text.replace(jargon, plain))
+}
+
 /// What to say of a first word that is neither a path nor a command, but nearly a command.
 fn mistyped() -> Option<String> {
     let word = std::env::args().nth(1).filter(|word| !word.starts_with('-') && !Path::new(word).exists())?;
@@ -132,6 +145,10 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     session.limit_picture_memory(arguments.global.picture_memory);
     session.networks();
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
+    if let Some(path) = &arguments.path {
+        let words = "a command comes first, and then what it works on; `tessera --help` lists the commands";
+        return Err(Usage(format!("{}: {words}", display(path))).into());
+    }
     cancel_on_ctrl_c(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);
     // Code that does not choose its thread pool would otherwise use all threads of the machine.
@@ -139,7 +156,24 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     if let Some(remark) = session.remark() {
         out.note(&remark);
     }
-    done
+    done.map_err(|error| match error.downcast_ref() {
+        Some(Error::Cancelled) => error.context(reached(&session, command)),
+        _ => error,
+    })
+}
+
+/// How far cancelled work had come, and that it wrote nothing where that is so.
+fn reached(session: &Session, command: &Command) -> String {
+    let now = session.progress().snapshot();
+    let nothing = match command {
+        Command::Train(_) => "; no model was written",
+        Command::Eval(Eval::Ckm(_)) => "; nothing was measured",
+        _ => "",
+    };
+    match now.total {
+        0 => format!("stopped at \"{}\"{nothing}", now.stage),
+        total => format!("stopped at \"{}\", {} of {total}{nothing}", now.stage, now.done),
+    }
 }
 
 /// Runs a command.

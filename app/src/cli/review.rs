@@ -75,27 +75,36 @@ fn harm(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done> {
         let path = |image| state.image(image).and_then(|image| state.path_of(image));
         let label = |image| state.image(image).and_then(|image| image.label());
         let harmful: Vec<&Harm> = report.images.iter().filter(|harm| harm.is_harmful()).collect();
+        let clear = harmful.iter().filter(|harm| harm.is_clear()).count();
         let shown = &harmful[..harmful.len().min(arguments.k)];
         out.answer(
             || {
                 let of_image = |harm: &&Harm| {
                     json!({"image": harm.image.0, "path": path(harm.image).map(|path| path.to_string_lossy().into_owned()),
-                        "label": label(harm.image), "misled": harm.misled, "helped": harm.helped, "lead": harm.lead})
+                        "label": label(harm.image), "misled": harm.misled, "helped": harm.helped, "gain": harm.gain.value,
+                        "gain_spread": harm.gain.spread, "clear": harm.is_clear(), "lead": harm.lead})
                 };
-                json!({"judged": report.judged, "harmful": shown.iter().map(of_image).collect::<Vec<_>>()})
+                json!({"judged": report.judged, "misleading": harmful.len(), "clear": clear, "harmful": shown.iter().map(of_image).collect::<Vec<_>>()})
             },
             || {
                 let line = |harm: &&Harm| {
                     let path = path(harm.image).map(|path| display(&path)).unwrap_or_default();
                     let (label, Harm { misled, helped, .. }) = (label(harm.image).unwrap_or_default(), harm);
                     let change = match (misled, helped) {
-                        (0, 0) => format!("right answers would be {:.3} further ahead", harm.lead),
-                        _ => format!("{misled} more would be right, {helped} fewer, leads {:+.3}", harm.lead),
+                        (0, 0) => "right answers would be a little further ahead".into(),
+                        _ => {
+                            let (gain, spread) = (100.0 * harm.gain.value, 100.0 * harm.gain.spread);
+                            format!("{misled} more would be right, {helped} fewer: {gain:+.1} +- {spread:.1} points of mean recall")
+                        }
                     };
                     format!("{label}: without it {change}  #{} {path}", harm.image.0)
                 };
-                let last = format!("{} of {} do more harm than good", harmful.len(), count(report.images.len(), "image"));
-                let lines = shown.iter().map(line).chain([format!("{last}; judged by {}", count(report.judged, "image"))]);
+                let (all, judged) = (count(report.images.len(), "image"), count(report.judged, "image"));
+                let last = format!(
+                    "{} of {all} do more harm than good; judged by {judged}. Of {clear} of them this is clear, by two standard errors or more.",
+                    harmful.len()
+                );
+                let lines = shown.iter().map(line).chain([last]);
                 lines.collect::<Vec<_>>().join("\n")
             },
         );

@@ -1,17 +1,21 @@
 //! `tessera train`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::json;
+use tessera_core::ckm::accuracy::{Accuracy, Estimate};
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
-use tessera_core::ckm::{CkmOptions, Search};
+use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
+use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::ids::ClassId;
 use tessera_core::library::import::hold;
+use tessera_core::plural::passes;
 use tessera_core::{Error, envelope};
 
 use super::Done;
@@ -41,7 +45,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let options = TrainOptions { search, weights: learn_options(&arguments.build), ..TrainOptions::of(options) };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    let Trained { recogniser, data, failed, train_ms_per_image, weights, not_told_apart, .. } = trained;
+    let Trained { recogniser, data, failed, train_ms_per_image, weights, accuracy, not_told_apart, .. } = trained;
     failures.skipped(&data.skipped)?;
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
@@ -62,8 +66,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
         ));
     }
     let name = |class: ClassId| ckm.classes()[class.index()].name.clone();
-    let not_told_apart: Vec<Vec<String>> = not_told_apart.into_iter().map(|group| group.into_iter().map(name).collect()).collect();
-    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &not_told_apart, &to);
+    let told = ByClass {
+        recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
+        not_told_apart: not_told_apart.into_iter().map(|group| group.into_iter().map(name).collect()).collect(),
+    };
+    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &told, &to);
     Ok(done)
 }
 
@@ -91,13 +98,15 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         args::Weights::Uniform => WeightChoice::Uniform,
         args::Weights::Learned => WeightChoice::Learned,
     });
-    let (model, missing, ms, weights, not_told_apart) = librarian.with_shared(library, |library| {
+    let (model, missing, ms, weights, told) = librarian.with_shared(library, |library| {
         let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
-        let not_told_apart = last_report(&library).map(|(_, report)| report.not_told_apart).unwrap_or_default();
-        Ok((models::model(&library)?, missing, ms, weights, not_told_apart))
+        let report = last_report(&library).map(|(_, report)| report).unwrap_or_default();
+        let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
+        let told = ByClass { recalls, not_told_apart: report.not_told_apart };
+        Ok((models::model(&library)?, missing, ms, weights, told))
     })?;
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
@@ -105,8 +114,23 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         failures.file(path, Error::data(path, "an image of the library that can be read", "none", advice))?;
     }
     let done = failures.finish(model.ckm.examples().count())?;
-    answer(out, &model, missing.len(), ms, weights.as_ref(), &not_told_apart, &to);
+    answer(out, &model, missing.len(), ms, weights.as_ref(), &told, &to);
     Ok(done)
+}
+
+/// The recall of each class of which images were judged.
+fn recalls<'a>(classes: impl Iterator<Item = &'a str>, accuracy: Option<&Accuracy>) -> Vec<(String, Estimate)> {
+    let of = classes.zip(accuracy.map_or(&[][..], |accuracy| &accuracy.recalls));
+    of.filter_map(|(class, recall)| Some((class.to_owned(), (*recall)?))).collect()
+}
+
+/// Classes whose recalls are told in words.
+const TOLD: usize = 30;
+
+/// What training tells of single classes.
+struct ByClass {
+    recalls: Vec<(String, Estimate)>,
+    not_told_apart: Vec<Vec<String>>,
 }
 
 /// Prints the statistics of training.
@@ -116,7 +140,7 @@ fn answer(
     failed: usize,
     ms: Option<f64>,
     weights: Option<&(LearnReport, f64)>,
-    not_told_apart: &[Vec<String>],
+    told: &ByClass,
     to: &Path,
 ) {
     let (ckm, metrics) = (&recogniser.ckm, recogniser.metrics);
@@ -127,7 +151,9 @@ fn answer(
                 "held_out_spread": metrics.held_out_spread,
                 "held_out_mean_recall": metrics.held_out_mean_recall.map(|recall| recall.value),
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
-                "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": not_told_apart, "objects_unknown": metrics.objects_unknown, "failed": failed,
+                "recalls": told.recalls.iter().map(|(class, recall)| json!({"class": class, "recall": recall.value, "spread": recall.spread})).collect::<Vec<_>>(),
+                "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": told.not_told_apart,
+                "objects_unknown": metrics.objects_unknown, "failed": failed,
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs), "model": to.to_string_lossy()})
         },
@@ -140,16 +166,23 @@ fn answer(
                     });
                     let of = if metrics.held_out < images { format!(" of {images}") } else { String::new() };
                     let judged = metrics.held_out;
-                    let told = told_apart(not_told_apart);
-                    let sentences: Vec<String> = [against_largest_class(ckm.largest_class()), told].into_iter().flatten().collect();
+                    let together = told_apart(&told.not_told_apart);
+                    let sentences: Vec<String> = [against_largest_class(ckm.largest_class()), together].into_iter().flatten().collect();
                     let apart = sentences.iter().map(|sentence| format!(". {}", sentence.trim_end_matches('.'))).collect::<String>();
                     format!("{:.1}{spread} % right{mean}, on {judged}{of} images judged {}{apart}", 100.0 * accuracy, without(recogniser))
                 }
                 None => "no class has two objects to judge it by".into(),
             };
             let ms = ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms an image"));
+            let mut of_classes = String::new();
+            for (class, recall) in told.recalls.iter().take(TOLD) {
+                let _ = write!(of_classes, "\n  {:5.1} +- {:4.1} % of {class}", 100.0 * recall.value, 100.0 * recall.spread);
+            }
+            if told.recalls.len() > TOLD {
+                let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
+            }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}): {accuracy}.{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}): {accuracy}.{of_classes}{}\nThe model is in {}",
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 display(to)
             )
@@ -161,8 +194,8 @@ fn answer(
 pub(super) fn learned(report: &LearnReport, ms: f64) -> String {
     match (report.held_out.first(), report.held_out.get(report.epochs)) {
         (Some(uniform), Some(learned)) if report.epochs > 0 => format!(
-            "\nWeights were learned in {} passes ({ms:.1} ms an image): {:.1} % right on held-out objects, {:.1} % with uniform weights.",
-            report.epochs,
+            "\nWeights were learned in {} ({ms:.1} ms an image): {:.1} % right on held-out objects, {:.1} % with uniform weights.",
+            passes(report.epochs),
             100.0 * learned,
             100.0 * uniform
         ),
@@ -247,6 +280,22 @@ pub(super) fn experiment(
         failures.file(&failed.path, failed.error)?;
     }
     Ok(outcome)
+}
+
+/// The classes of which there are test images and no training image; a note tells of them.
+pub(super) fn untrained(tested: &RecognitionScores, ckm: &Ckm, out: &Output) -> Vec<String> {
+    let untrained = tested.untrained(ckm);
+    if !untrained.is_empty() {
+        let images: u32 = untrained.iter().map(|(_, n)| n).sum();
+        let names: Vec<&str> = untrained.iter().map(|(class, _)| *class).collect();
+        out.note(&format!(
+            "{} of {} test images are of classes without a training image, so their answers all count as wrong: {}",
+            images,
+            tested.n(),
+            names.join(", ")
+        ));
+    }
+    untrained.into_iter().map(|(class, _)| class.to_owned()).collect()
 }
 
 /// The options of a machine: those in a file if there is one, or else of these kinds of elements.

@@ -13,10 +13,10 @@ use tessera_core::error::display;
 use tessera_core::{Error, envelope};
 
 use super::args::Tune;
-use super::librarian::Librarian;
+use super::librarian::{Librarian, count};
 use super::output::Failures;
 use super::train::{labelled, machine};
-use super::{AlreadyPrinted, Done};
+use super::{AlreadyPrinted, Done, Usage};
 use crate::session::library::{Target, what_is};
 use crate::session::tune::Tuned;
 
@@ -32,7 +32,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Tune) -> Result<Done> {
     }
     let base = machine(session, &arguments.elements, arguments.options.as_deref())?;
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
-    let tuned = out.watched(session.progress(), || session.tune(&arguments.folder, &labelled(arguments.labels), &base, arguments.steps))?;
+    let tuned = out.watched(session.progress(), || session.tune(&arguments.folder, &labelled(arguments.labels), &base, arguments.steps));
+    let tuned = tuned.map_err(|error| match error {
+        Error::Option { name: "steps", .. } => too_few_steps(arguments.steps, base.kinds.len()).into(),
+        other => anyhow::Error::from(other),
+    })?;
     let Tuned { tuning, data, failed } = tuned;
     out.note(&data.layout.to_string());
     failures.skipped(&data.skipped)?;
@@ -47,6 +51,21 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Tune) -> Result<Done> {
     let done = failures.finish(tuning.best().judged)?;
     out.answer(|| answer(&tuning, &text), || words(&tuning, arguments));
     if tuning.is_cancelled { Err(AlreadyPrinted(Error::Cancelled).into()) } else { Ok(done) }
+}
+
+/// Judged images below which no standard error is told.
+const FEW: usize = 10;
+/// Races that share the steps equally.
+const RACES: usize = 7;
+/// Images by which the best must have been judged for its accuracy to mean anything.
+const ENOUGH: usize = 64;
+
+/// The refusal of steps with which not one image could be judged by all kinds of elements.
+fn too_few_steps(steps: u64, kinds: usize) -> Usage {
+    let (least, enough) = (RACES * kinds, RACES * kinds * ENOUGH);
+    Usage(format!(
+        "--steps is {steps}, but it must be {least} or more; {enough} judge {ENOUGH} images, from which the result means something"
+    ))
 }
 
 fn answer(tuning: &Tuning, options: &str) -> Value {
@@ -77,7 +96,10 @@ fn words(tuning: &Tuning, arguments: &Tune) -> String {
         let RacedSetting { accuracy, judged, ms, .. } = tried;
         let work = 100.0 * tried.values / best.values.max(1.0);
         let name = named(&tried.options, tried.search);
-        let of = |share: &Estimate| format!("{:.1} +- {:.1}", 100.0 * share.value, 100.0 * share.spread);
+        let of = |share: &Estimate| match judged {
+            0..FEW => format!("{:.1}", 100.0 * share.value),
+            _ => format!("{:.1} +- {:.1}", 100.0 * share.value, 100.0 * share.spread),
+        };
         let (share, behind) = (of(accuracy), if *i == tuning.best { String::new() } else { of(&tried.behind) });
         let _ = write!(text, "\n{share:<12}  {behind:<12} {judged:>7} {ms:>12.1} {work:>4.0}%  {name}");
     }
@@ -92,6 +114,10 @@ fn words(tuning: &Tuning, arguments: &Tune) -> String {
         tuning.steps,
         if tuning.is_cancelled { " It was cancelled: the first line is the best so far." } else { " The first line is the best." }
     );
+    if best.judged < ENOUGH {
+        let images = count(best.judged, "image");
+        let _ = write!(text, "\nIt was judged by {images} alone, which says little: more --steps judge more, if the folder has more.");
+    }
     let folder = display(&arguments.folder);
     let _ = match &arguments.write {
         Some(to) => {

@@ -6,7 +6,6 @@ use egui::{Align2, Context, CornerRadius, Frame, Margin, vec2};
 use tessera_core::library::event::EventId;
 
 use super::theme;
-use super::words::shortened;
 use crate::session::desk::view::{Notice, Tone};
 
 /// How long a short notice stays.
@@ -17,8 +16,8 @@ const TICK: Duration = Duration::from_millis(500);
 const OLDER: usize = 1;
 /// Notices on the screen at most.
 const MOST: usize = 6;
-/// Characters of a notice that are shown; the log has all of it.
-const LONGEST: usize = 160;
+/// The height in points from which on the words of a notice scroll.
+const HIGHEST: f32 = 150.0;
 
 /// The notices on the screen, the oldest first.
 #[derive(Default)]
@@ -100,7 +99,8 @@ impl Toasts {
                 frame.show(ui, |ui| {
                     ui.set_width(354.0);
                     let words = &toast.notice.words;
-                    ui.add(egui::Label::new(shortened(words, LONGEST)).wrap()).on_hover_text(words);
+                    let rows = egui::ScrollArea::vertical().id_salt(i).max_height(HIGHEST).auto_shrink([false, true]);
+                    rows.show(ui, |ui| ui.add(egui::Label::new(words).wrap()));
                     ui.horizontal(|ui| {
                         if last.is_some() && toast.notice.undo == last && ui.small_button("Undo").clicked() {
                             (closed, undone) = (Some(i), true);

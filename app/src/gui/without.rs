@@ -39,13 +39,19 @@ pub(super) fn without_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: ItemId) {
 }
 
 /// What a training image does to the images that the recogniser was judged by. A lead is a score's
-/// share of what elements that are all the same would give, summed over the judged images.
+/// share of what elements that are all the same would give, its mean over the classes.
 pub(super) fn in_words(harm: &Harm, judged: usize) -> String {
-    let moved = match harm.lead {
-        lead if lead > 0.0 => format!("right answers lead by {lead:.3} more"),
-        lead => format!("right answers lead by {:.3} less", lead.abs()),
-    };
-    format!("Without it {} more of {} would be right, {} fewer; {moved}.", harm.misled, count(judged, "judged image"), harm.helped)
+    let (gain, spread) = (100.0 * harm.gain.value, 100.0 * harm.gain.spread);
+    if (harm.misled, harm.helped) == (0, 0) {
+        let moved = if harm.lead > 0.0 { "a little further ahead" } else { "a little less ahead" };
+        return format!("Without it no more of {} would be right, but right answers would be {moved}.", count(judged, "judged image"));
+    }
+    format!(
+        "Without it {} more of {} would be right, {} fewer: {gain:+.1} ± {spread:.1} points of mean recall.",
+        harm.misled,
+        count(judged, "judged image"),
+        harm.helped
+    )
 }
 
 /// What became of an answer without a training image.

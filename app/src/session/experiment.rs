@@ -1,5 +1,6 @@
 //! Experiments with recognisers: separate training and test images, or leave-one-object-out.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use tessera_core::ckm::model::{Metrics, RecogniserModel};
 use tessera_core::ckm::weights::LearnReport;
 use tessera_core::data::{Dataset, OpenOptions, Skipped};
 use tessera_core::eval::recognition::{self, Learned, RecognitionScores};
+use tessera_core::ids::ItemId;
 use tessera_core::{Error, Result, random};
 
 use super::Session;
@@ -104,7 +106,6 @@ impl Session {
                     let data = Dataset::open(data, open, &self.progress)?;
                     let is_looked_at = |i: usize| !data.items[i].meta.instance.is_some_and(|instance| without.contains(&instance));
                     let (mut learned, mut calibration) = self.learn(&data, is_looked_at, options, Terms::None)?;
-                    check_objects(&learned.ckm)?;
                     weigh(&mut learned, &mut calibration)?;
                     let tested = match &weights {
                         Some((report, _)) => tested(&learned.ckm, judged(&report.judgement, options.terms))?,
@@ -150,21 +151,12 @@ impl Session {
 /// from it.
 fn tested(ckm: &Ckm, judged: &[HeldOut]) -> Result<RecognitionScores> {
     let mut tested = RecognitionScores::new(ckm.classes().iter().map(|class| class.name.clone()).collect());
+    let groups: BTreeMap<ItemId, Option<&str>> = ckm.examples().map(|(_, example)| (example.id, example.group.as_deref())).collect();
     for image in judged {
-        tested.count(&ckm.classes()[image.class.index()].name, &ckm.classes()[image.predicted.index()].name, image.scores.margin());
+        let group = groups.get(&image.id).copied().flatten();
+        tested.count(&ckm.classes()[image.class.index()].name, group, &ckm.classes()[image.predicted.index()].name, image.scores.margin());
     }
     if tested.n() == 0 { Err(nothing_to_test("--data", "a folder in which no image is left to test".into())) } else { Ok(tested) }
-}
-
-fn check_objects(ckm: &Ckm) -> Result<()> {
-    if ckm.examples().any(|(_, example)| example.group.is_some()) {
-        return Ok(());
-    }
-    Err(Error::Option {
-        name: "data",
-        found: "a folder whose images do not tell their objects".into(),
-        expected: "one with names such as truck_07_3_12_4.jpg, or give --train and --test",
-    })
 }
 
 fn nothing_to_test(name: &'static str, found: String) -> Error {

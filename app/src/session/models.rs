@@ -24,7 +24,7 @@ use super::Session;
 use super::copies::check_replaced;
 use super::library::MODEL_ENDING;
 use super::library_weights::{self, weight_choice};
-use super::reports::{self, keep_report, kept_report, last_report};
+use super::reports::{keep_report, kept_report, last_report};
 use super::search_choice;
 use crate::command::{SearchChoice, WeightChoice};
 
@@ -33,16 +33,17 @@ use crate::command::{SearchChoice, WeightChoice};
 const JUDGED: (usize, usize) = (400, 40);
 const COMPARISONS: usize = 1_600_000;
 
+/// What an archive begins with.
+const ARCHIVE: &[u8; 4] = b"PK\x03\x04";
+
 impl Session {
-    /// Chooses which training images the recogniser of a library compares from now on. The last
-    /// reports count as made before the choice.
+    /// Chooses which training images the recogniser of a library compares from now on. A
+    /// report that was made when it compared others counts as made before.
     ///
     /// # Errors
     /// [`Error::Cancelled`], [`Error::Io`].
     pub fn choose_search(&self, library: &Mutex<Library>, choice: SearchChoice) -> Result<()> {
-        self.pool.install(|| search_choice::choose(&mut hold(library), choice, &self.progress))?;
-        reports::outdate(&hold(library));
-        Ok(())
+        self.pool.install(|| search_choice::choose(&mut hold(library), choice, &self.progress))
     }
 
     /// Evaluates the recogniser of a library with these weights, or those in use if `None`, and
@@ -288,17 +289,26 @@ fn pack(folder: &Path) -> Result<Vec<u8>> {
 fn unpack(file: &Path, to: &Path) -> Result<()> {
     let refuse = |found: String| Error::data(file, "a model in one file", found, "copy it again from its source");
     let length = fs::metadata(file).map_err(Error::io("read", file))?.len();
-    let mut archive = ZipArchive::new(open(file)?).map_err(|error| refuse(error.to_string()))?;
+    let damaged = || refuse("one that is damaged".into());
+    let begun = |file: &mut File| {
+        let mut first = [0; ARCHIVE.len()];
+        file.read_exact(&mut first).is_ok_and(|()| first == *ARCHIVE)
+    };
+    if !begun(&mut open(file)?) {
+        let advice = "name a model that `tessera train` or the window wrote";
+        return Err(Error::data(file, "a model in one file", "a file of another kind", advice));
+    }
+    let mut archive = ZipArchive::new(open(file)?).map_err(|_| refuse("one whose end is missing or damaged".into()))?;
     let mut found = 0;
     for i in 0..archive.len().min(16) {
-        let mut entry = archive.by_index(i).map_err(|error| refuse(error.to_string()))?;
-        let name = entry.name().map_err(|error| refuse(error.to_string()))?.into_owned();
+        let mut entry = archive.by_index(i).map_err(|_| damaged())?;
+        let name = entry.name().map_err(|_| damaged())?.into_owned();
         let is_plain = !name.contains(['/', '\\']) && (name == MANIFEST || name.starts_with("weights-"));
         if !is_plain || entry.compression() != CompressionMethod::Stored || entry.size() > length {
             return Err(refuse(format!("an archive with `{name}` in it")));
         }
         let mut bytes = Vec::new();
-        entry.by_ref().take(length).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
+        entry.by_ref().take(length).read_to_end(&mut bytes).map_err(|_| damaged())?;
         let path = to.join(&name);
         fs::write(&path, bytes).map_err(Error::io("write", &path))?;
         found += 1;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use tessera_core::ckm::Search;
 use tessera_core::eval::report::Report;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
@@ -13,6 +14,9 @@ use crate::command::WeightChoice;
 #[derive(Serialize, Deserialize)]
 struct Kept {
     event: Option<EventId>,
+    /// Which training images were compared.
+    #[serde(default)]
+    search: Search,
     report: Report,
 }
 
@@ -25,7 +29,8 @@ fn name(weights: WeightChoice) -> &'static str {
 }
 
 /// The last report on a library's recogniser as it is in use, with the event after which it was
-/// made; none if there is none that can be read.
+/// made, or none if it then compared other training images; `None` if there is no report that can
+/// be read.
 pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
     kept_report(library, weight_choice(library))
 }
@@ -33,23 +38,15 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
 /// The last report on a library's recogniser with these weights, as [`last_report`].
 pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(Option<EventId>, Report)> {
     let kept: Kept = serde_json::from_str(&library.result(name(weights)).ok()??).ok()?;
-    Some((kept.event, kept.report))
+    let is_same = kept.search == library.recogniser().ckm().search();
+    Some((kept.event.filter(|_| is_same), kept.report))
 }
 
 /// Keeps a report on a library's recogniser with these weights. One that cannot be kept is made
 /// again when it is next asked for.
 pub(super) fn keep_report(library: &Library, weights: WeightChoice, event: Option<EventId>, report: &Report) {
-    let kept = Kept { event, report: report.clone() };
+    let kept = Kept { event, search: library.recogniser().ckm().search(), report: report.clone() };
     let _ = serde_json::to_string(&kept).map(|text| library.keep_result(name(weights), &text));
-}
-
-/// Lets the reports that a library keeps count as made before its last event.
-pub(super) fn outdate(library: &Library) {
-    for weights in WeightChoice::ALL {
-        if let Some((_, report)) = kept_report(library, weights) {
-            keep_report(library, weights, None, &report);
-        }
-    }
 }
 
 /// Whether a recogniser with uniform weights, `images` of these classes, in order, should be judged

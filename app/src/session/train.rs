@@ -71,6 +71,8 @@ pub struct Trained {
     pub not_told_apart: Vec<Vec<ClassId>>,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
+    /// The accuracy on left-out images; `None` when none could be judged.
+    pub accuracy: Option<Accuracy>,
 }
 
 impl Session {
@@ -93,32 +95,20 @@ impl Session {
             let metrics = Metrics { objects_unknown, ..Metrics::default() };
             let (calibration, root) = (Calibration::default(), root.to_string_lossy().into_owned());
             let mut recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root };
-            let (weights, not_told_apart) = match &options.weights {
+            let (weights, accuracy, not_told_apart) = match &options.weights {
                 Some(learning) => {
-                    let (report, ms) = self.learn_weights_of(&mut recogniser, learning, options.terms)?;
+                    let (report, ms) = self.learn_weights(Arc::make_mut(&mut recogniser.ckm), learning)?;
+                    let accuracy = take_in(&mut recogniser, &report.judgement, options.terms);
                     let not_told_apart = report.judgement.not_told_apart.clone();
-                    (Some((report, ms)), not_told_apart)
+                    (Some((report, ms)), accuracy, not_told_apart)
                 }
                 None => {
                     let judgement = judge(&recogniser.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
-                    take_in(&mut recogniser, &judgement, options.terms);
-                    (None, judgement.not_told_apart)
+                    (None, take_in(&mut recogniser, &judgement, options.terms), judgement.not_told_apart)
                 }
             };
-            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, not_told_apart })
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, accuracy, not_told_apart })
         })
-    }
-
-    /// Learns the weights of a recogniser, with its accuracy, the curve of its confidence and, if
-    /// wanted, its class terms from the objects of folds. Returns what learning came to, and the
-    /// milliseconds it took an image.
-    ///
-    /// # Errors
-    /// As [`weights::learn`].
-    pub fn learn_weights_of(&self, recogniser: &mut RecogniserModel, options: &LearnOptions, terms: Terms) -> Result<(LearnReport, f64)> {
-        let (report, ms) = self.learn_weights(Arc::make_mut(&mut recogniser.ckm), options)?;
-        take_in(recogniser, &report.judgement, terms);
-        Ok((report, ms))
     }
 
     /// Learns the weights of a machine. Returns what learning came to, and the milliseconds it took
@@ -136,14 +126,15 @@ impl Session {
 }
 
 /// Gives a recogniser the accuracy, the curve of its confidence and, if wanted, the class terms
-/// that a judgement found.
-fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms) {
+/// that a judgement found. Returns the accuracy.
+fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms) -> Option<Accuracy> {
     let judged = judged(judgement, terms);
     let accuracy = Accuracy::of(&recogniser.ckm, judged);
     recogniser.calibration = Calibration::fit(judged);
     recogniser.metrics = Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown);
     let terms = if terms == Terms::Fitted { judgement.terms.clone() } else { ClassTerms::default() };
     Arc::make_mut(&mut recogniser.ckm).set_terms(terms);
+    accuracy
 }
 
 /// The judged images, with class terms if these are wanted.

@@ -19,7 +19,9 @@ pub struct Estimate {
 /// The accuracy of a machine on left-out images.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
-    /// The share of images that are right, where each class counts by its images in the machine.
+    /// The share of images that are right, where each class counts by its images in the machine, or
+    /// by those that were tested. Its standard error is that for these sizes of the classes: it is
+    /// small where each class is answered alike throughout, be it wrongly.
     pub overall: Estimate,
     /// The mean of the classes' recalls: each class counts the same.
     pub mean_recall: Estimate,
@@ -45,13 +47,11 @@ impl Accuracy {
         Self::of_recalls(recalls, &sizes)
     }
 
-    /// The accuracy where all that is known is how many images of each class were right, and of how
-    /// many.
-    pub fn of_counts(counts: &[(usize, usize)]) -> Option<Self> {
-        let recall =
-            |&(right, n): &(usize, usize)| (n > 0).then(|| Estimate { value: right as f64 / n as f64, spread: by_chance(right, n).sqrt() });
-        let sizes: Vec<usize> = counts.iter().map(|count| count.1).collect();
-        Self::of_recalls(counts.iter().map(recall).collect(), &sizes)
+    /// The accuracy where all that is known is how many images of each object of each class were
+    /// right, and of how many.
+    pub fn of_objects(classes: &[Vec<(usize, usize)>]) -> Option<Self> {
+        let sizes: Vec<usize> = classes.iter().map(|objects| objects.iter().map(|(_, n)| n).sum()).collect();
+        Self::of_recalls(classes.iter().map(|objects| recall(objects.iter().copied())).collect(), &sizes)
     }
 
     fn of_recalls(recalls: Vec<Option<Estimate>>, sizes: &[usize]) -> Option<Self> {

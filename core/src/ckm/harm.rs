@@ -12,17 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::accuracy::Estimate;
 use super::compare::Queries;
 use super::element::Elements;
 use super::held_out::{Exclusions, HeldOut};
 use super::kernel::LeafKernel;
 use super::spf::{Architecture, Evidence, NO_IMAGE, Node};
-use super::{Ckm, Example, Without};
+use super::{Ckm, Example, Object, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::progress::Progress;
 
 /// What a training image does to the answers about judged images.
+///
+/// Each class counts the same, however many of its images were judged: else every image of a rare
+/// class would seem to mislead, for it can win few of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Harm {
     /// The training image.
@@ -31,21 +35,34 @@ pub struct Harm {
     pub misled: u32,
     /// Judged images that are right, and would be taken for a wrong class without it.
     pub helped: u32,
-    /// How far the right class would be further ahead of the best wrong one without it, summed over
-    /// the judged images, in scores divided by [`super::Scores::mass`]; negative where it helps.
+    /// By how much the mean of the classes' recalls would be higher without it, with the standard
+    /// error of that; views of one object count as one observation.
+    pub gain: Estimate,
+    /// How far the right class would be further ahead of the best wrong one without it, in scores
+    /// divided by [`super::Scores::mass`]: the mean over the classes of the means over their judged
+    /// images. Negative where it helps.
     pub lead: f64,
 }
 
 impl Harm {
-    /// Whether more judged images would be right without it, or as many and further ahead.
+    /// Whether the mean recall would be higher without it, or the same and right answers further
+    /// ahead.
     pub fn is_harmful(&self) -> bool {
-        self.net() > 0 || (self.net() == 0 && self.lead > 0.0)
+        self.gain.value > 0.0 || (self.gain.value == 0.0 && self.lead > 0.0)
     }
 
-    /// By how many more judged images would be right without it.
-    pub fn net(&self) -> i64 {
-        i64::from(self.misled) - i64::from(self.helped)
+    /// Whether the mean recall would be higher by at least two standard errors.
+    pub fn is_clear(&self) -> bool {
+        self.gain.value > 0.0 && self.gain.value >= 2.0 * self.gain.spread
     }
+}
+
+/// What leaving one training image out does to the answer about one judged image.
+struct Effect {
+    image: ItemId,
+    /// Right answers that are gained: 1, 0 or -1.
+    gained: i32,
+    lead: f64,
 }
 
 /// What leaving one training image out takes from the score of its class.
@@ -55,10 +72,10 @@ struct Drop {
 }
 
 /// What each training image does to the answers about `judged` (see [`super::judge::judge`]), most
-/// harmful first: by [`Harm::net`], then by [`Harm::lead`]. Images that have no part in any of the
-/// scores are left out. Where the machine compares a shortlist, no other image takes the place of
-/// the one that is left out. A class without any image left keeps the worth of its kernels' floors.
-/// Equal on any number of threads.
+/// harmful first: those whose harm is clear ([`Harm::is_clear`]), then by [`Harm::gain`], then by
+/// [`Harm::lead`]. Images that have no part in any of the scores are left out. Where the machine
+/// compares a shortlist, no other image takes the place of the one that is left out. A class
+/// without any image left keeps the worth of its kernels' floors. Equal on any number of threads.
 ///
 /// O(judged * (query elements * elements of two classes + images with a part in a score * images of
 /// a class * query elements)).
@@ -69,45 +86,83 @@ pub fn harm(ckm: &Ckm, judged: &[HeldOut], progress: &Progress) -> Result<Vec<Ha
     let examples: BTreeMap<ItemId, (ClassId, &Example)> = ckm.examples().map(|(class, example)| (example.id, (class, example))).collect();
     let left_out = Exclusions::new(ckm);
     progress.begin("Leaving out each training image", judged.len() as u64);
-    let of_one = |held: &HeldOut| -> Result<Vec<Harm>> {
+    let of_one = |held: &HeldOut| -> Result<Vec<Effect>> {
         progress.step()?;
         let Some(&(class, example)) = examples.get(&held.id) else { return Ok(Vec::new()) };
         let without = left_out.of(class, example);
         let compared = ckm.compared(&example.elements, Without::Images(&without));
         Ok(effects(held, |class| ckm.drops(&example.elements, class, &compared[class.index()])))
     };
-    let effects: Vec<Vec<Harm>> = judged.par_iter().map(of_one).collect::<Result<_>>()?;
-    let mut of_image: BTreeMap<ItemId, Harm> = BTreeMap::new();
-    for effect in effects.into_iter().flatten() {
-        let sum = of_image.entry(effect.image).or_insert(Harm { image: effect.image, misled: 0, helped: 0, lead: 0.0 });
-        sum.misled += effect.misled;
-        sum.helped += effect.helped;
-        sum.lead += effect.lead;
+    let effects: Vec<Vec<Effect>> = judged.par_iter().map(of_one).collect::<Result<_>>()?;
+    let mut of_image: BTreeMap<ItemId, Sums<'_>> = BTreeMap::new();
+    let mut judged_of: BTreeMap<ClassId, f64> = BTreeMap::new();
+    for held in judged {
+        *judged_of.entry(held.class).or_default() += 1.0;
     }
-    let mut all: Vec<Harm> = of_image.into_values().collect();
-    all.sort_by(|a, b| b.net().cmp(&a.net()).then(b.lead.total_cmp(&a.lead)).then(a.image.cmp(&b.image)));
+    for (held, effects) in judged.iter().zip(effects) {
+        let share = 1.0 / (judged_of[&held.class] * judged_of.len() as f64);
+        let object = examples.get(&held.id).map_or(Object::Image(held.id), |(_, example)| example.object());
+        for effect in effects {
+            of_image.entry(effect.image).or_default().add(&effect, object, share);
+        }
+    }
+    let mut all: Vec<Harm> = of_image.into_iter().map(|(image, sums)| sums.harm(image)).collect();
+    let first = |harm: &Harm| (harm.is_clear(), harm.gain.value, harm.lead);
+    all.sort_by(|a, b| {
+        let (a_first, b_first) = (first(a), first(b));
+        b_first.0.cmp(&a_first.0).then(b_first.1.total_cmp(&a_first.1)).then(b_first.2.total_cmp(&a_first.2)).then(a.image.cmp(&b.image))
+    });
     Ok(all)
+}
+
+/// Sums of the effects of one training image.
+#[derive(Default)]
+struct Sums<'a> {
+    misled: u32,
+    helped: u32,
+    lead: f64,
+    /// What each judged object adds to the gain in mean recall.
+    gains: BTreeMap<Object<'a>, f64>,
+}
+
+impl<'a> Sums<'a> {
+    /// Adds the effect on an image of an object, of which each counts this share.
+    fn add(&mut self, effect: &Effect, object: Object<'a>, share: f64) {
+        self.misled += u32::from(effect.gained > 0);
+        self.helped += u32::from(effect.gained < 0);
+        self.lead += share * effect.lead;
+        if effect.gained != 0 {
+            *self.gains.entry(object).or_default() += share * f64::from(effect.gained);
+        }
+    }
+
+    fn harm(&self, image: ItemId) -> Harm {
+        // Most objects add nothing, so that the variance of the sum is the sum of the squares.
+        let squares: f64 = self.gains.values().map(|gain| gain * gain).sum();
+        // As many gains as losses of one class are 0, not what rounding leaves.
+        let value: f64 = self.gains.values().sum();
+        let value = if value.abs() < 1e-12 { 0.0 } else { value };
+        Harm { image, misled: self.misled, helped: self.helped, gain: Estimate { value, spread: squares.sqrt() }, lead: self.lead }
+    }
 }
 
 /// What training images do to the answer about one judged image. `drops` tells what leaving each
 /// out takes from the score of a class.
-fn effects(held: &HeldOut, drops: impl Fn(ClassId) -> Vec<Drop>) -> Vec<Harm> {
+fn effects(held: &HeldOut, drops: impl Fn(ClassId) -> Vec<Drop>) -> Vec<Effect> {
     let ranking = held.scores.ranking();
     let others: Vec<(ClassId, f64)> = ranking.iter().copied().filter(|(class, _)| *class != held.class).collect();
     let right = held.scores.of[held.class.index()];
     let (Some(right), Some(&(rival, wrong))) = (right, others.first()) else { return Vec::new() };
     let third = others.get(1).map_or(f64::NEG_INFINITY, |(_, score)| *score);
     let (is_right, mass) = (held.predicted == held.class, held.scores.mass.max(f64::MIN_POSITIVE));
-    let of_rival = drops(rival).into_iter().map(|drop| Harm {
+    let of_rival = drops(rival).into_iter().map(|drop| Effect {
         image: drop.image,
-        misled: u32::from(!is_right && right > third && right > wrong - drop.score),
-        helped: 0,
+        gained: i32::from(!is_right && right > third && right > wrong - drop.score),
         lead: drop.score.min(wrong - third) / mass,
     });
-    let of_right = drops(held.class).into_iter().map(|drop| Harm {
+    let of_right = drops(held.class).into_iter().map(|drop| Effect {
         image: drop.image,
-        misled: 0,
-        helped: u32::from(is_right && right - drop.score < wrong),
+        gained: -i32::from(is_right && right - drop.score < wrong),
         lead: -drop.score / mass,
     });
     of_rival.chain(of_right).collect()

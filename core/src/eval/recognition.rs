@@ -1,5 +1,6 @@
 //! Train a recogniser on a data set, and test it on another.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -103,6 +104,8 @@ pub struct RecognitionScores {
     pub confusion: Vec<Vec<u32>>,
     /// The lead of each answer, and whether it was right.
     pub margins: Vec<(f64, bool)>,
+    /// Right answers and answers about each object, by its row and name.
+    objects: BTreeMap<(usize, TestedObject), (usize, usize)>,
     /// Pairs of elements that were compared, centres of an index included, and all pairs of the
     /// queries' and the training elements of one kind; none where that was not looked at.
     pub pairs: (u64, u64),
@@ -113,21 +116,32 @@ pub struct RecognitionScores {
     pub time: Duration,
 }
 
+/// What a test image shows.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum TestedObject {
+    Group(String),
+    /// An image of which nothing else is known counts as an object of its own.
+    Image(usize),
+}
+
 impl RecognitionScores {
     /// Empty scores for these classes.
     pub fn new(mut classes: Vec<String>) -> Self {
         classes.sort();
         classes.dedup();
         let confusion = vec![vec![0; classes.len()]; classes.len()];
-        Self { classes, confusion, margins: Vec::new(), pairs: (0, 0), failed: Vec::new(), time: Duration::ZERO }
+        Self { classes, confusion, margins: Vec::new(), objects: BTreeMap::new(), pairs: (0, 0), failed: Vec::new(), time: Duration::ZERO }
     }
 
-    /// Counts an answer with its lead.
-    pub fn count(&mut self, truth: &str, answer: &str, margin: f64) {
+    /// Counts an answer about an image of an object, if that is known, with its lead.
+    pub fn count(&mut self, truth: &str, object: Option<&str>, answer: &str, margin: f64) {
         self.margins.push((margin, truth == answer));
         let at = |name: &str| self.classes.binary_search_by(|class| class.as_str().cmp(name));
         if let (Ok(row), Ok(column)) = (at(truth), at(answer)) {
             self.confusion[row][column] += 1;
+            let object = object.map_or(TestedObject::Image(self.margins.len()), |group| TestedObject::Group(group.to_owned()));
+            let (right, n) = self.objects.entry((row, object)).or_default();
+            (*right, *n) = (*right + usize::from(row == column), *n + 1);
         }
     }
 
@@ -152,10 +166,19 @@ impl RecognitionScores {
         (self.pairs.1 > 0).then(|| self.pairs.0 as f64 / self.pairs.1 as f64)
     }
 
-    /// The accuracy with its spread; `None` when there are no answers. Images count as independent.
+    /// The accuracy with its spread; `None` when there are no answers. Views of one object count as
+    /// one observation, images whose object is not known as independent.
     pub fn estimate(&self) -> Option<Accuracy> {
-        let of = |c: usize| (self.confusion[c][c] as usize, self.confusion[c].iter().sum::<u32>() as usize);
-        Accuracy::of_counts(&(0..self.classes.len()).map(of).collect::<Vec<_>>())
+        let mut classes = vec![Vec::new(); self.classes.len()];
+        self.objects.iter().for_each(|((row, _), counts)| classes[*row].push(*counts));
+        Accuracy::of_objects(&classes)
+    }
+
+    /// Classes with test images of which the machine has no training image, with the number of
+    /// their test images: all of these are wrong.
+    pub fn untrained(&self, ckm: &Ckm) -> Vec<(&str, u32)> {
+        let of = self.classes.iter().zip(&self.confusion).map(|(class, row)| (class.as_str(), row.iter().sum::<u32>()));
+        of.filter(|(class, n)| *n > 0 && ckm.class_id(class).is_none()).collect()
     }
 
     /// Milliseconds for each image that was answered.
@@ -200,7 +223,9 @@ pub fn test(
         for ((i, answer), (_, elements)) in answers.into_iter().zip(turn) {
             let item = &data.items[i];
             match elements.map(|_| answer) {
-                Ok(Some((best, margin))) => tested.count(&data.classes[item.class.index()], &ckm.classes()[best.index()].name, margin),
+                Ok(Some((best, margin))) => {
+                    tested.count(&data.classes[item.class.index()], item.group.as_deref(), &ckm.classes()[best.index()].name, margin)
+                }
                 Ok(None) => {}
                 Err(error) => tested.failed.push(Failed { path: item.path().to_owned(), error }),
             }

@@ -13,6 +13,7 @@ use super::models::Models;
 use super::repair::has_lost_its_database;
 use super::store::{REPAIR, Store};
 use super::{Library, LibraryOptions, features, lock};
+use crate::envelope::is_model;
 use crate::error::{Error, Result};
 
 impl Library {
@@ -32,7 +33,12 @@ impl Library {
             return Err(Error::io("read", folder)(error));
         }
         if !is_library(folder) && !has_lost_its_database(folder) {
-            let found = if folder.is_dir() { "a folder without one" } else { "nothing of that name" };
+            let found = match folder.metadata() {
+                Ok(_) if is_model(folder) => "a model",
+                Ok(meta) if meta.is_dir() => "a folder without one",
+                Ok(_) => "a file",
+                Err(_) => "nothing of that name",
+            };
             let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
             return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice));
         }

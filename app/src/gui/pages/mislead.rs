@@ -11,7 +11,7 @@ use crate::gui::without::in_words;
 use crate::gui::words::count;
 use crate::job::JobKind;
 
-/// Images listed at most.
+/// Images listed at most, but for those whose harm is clear.
 const LISTED: usize = 30;
 /// The side of a thumbnail.
 const SIDE: f32 = 40.0;
@@ -21,7 +21,7 @@ pub(super) fn harm_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Scope> {
     let running = panel.desk.jobs().of(&JobKind::Harm);
     let found = panel.desk.recognising().harm().map(|(harm, is_stale)| (std::sync::Arc::clone(harm), is_stale));
     let words =
-        "Training images without which more of the judged images would be right, or right ones further ahead. Look at their labels first.";
+        "Training images without which more of the judged images would be right, each class counting the same. Look at their labels first.";
     ui.label(RichText::new(words).small().weak());
     ui.horizontal_wrapped(|ui| match &running {
         Some(job) => {
@@ -43,18 +43,21 @@ pub(super) fn harm_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> Option<Scope> {
         ui.colored_label(ui.visuals().warn_fg_color, "The library has changed since these were found.");
     }
     let is_there = |harm: &&Harm| panel.label_of(harm.image).is_some();
-    let harmful: Vec<Harm> = harm.images.iter().filter(|harm| harm.is_harmful()).filter(is_there).take(LISTED).copied().collect();
+    let harmful: Vec<Harm> = harm.images.iter().filter(|harm| harm.is_harmful()).filter(is_there).copied().collect();
     if harmful.is_empty() {
         ui.label(format!("None: without no single image more of {} would be right.", count(harm.judged, "judged image")));
         return None;
     }
+    let clear = harmful.iter().filter(|harm| harm.is_clear()).count();
+    ui.label(format!("{clear} clearly, by two standard errors or more; {} more perhaps.", harmful.len() - clear));
+    let harmful = &harmful[..harmful.len().min(clear.max(LISTED))];
     let mut show = None;
     let all = harmful.iter().map(|harm| harm.image).collect();
     if ui.button(format!("Show all {} in Browse", harmful.len())).clicked() {
         show = Some(Scope::These("misleading".into(), all));
     }
     ScrollArea::vertical().id_salt("harm").max_height(360.0).auto_shrink([false, true]).show(ui, |ui| {
-        for of in &harmful {
+        for of in harmful {
             if row_ui(ui, panel, of, harm.judged) {
                 show = Some(Scope::These("misleading".into(), vec![of.image]));
             }

@@ -102,10 +102,12 @@ impl RecogniseView {
             let done = pieces_ui(ui, recognition, PICTURES * height, self.piece, tile, |tile| pictures.piece(tile));
             self.piece = done.hovered;
             if let Some(pressed) = done.pressed {
-                self.tile = if tile == Some(pressed) { None } else { recognition.tiles.get(pressed).map(|tile| tile.name.clone()) };
+                self.tile = recognition.tiles.get(pressed).map(|tile| tile.name.clone());
             }
-            if let Some(tile) = tile.and_then(|tile| recognition.tiles.get(tile)).cloned() {
-                correct_ui(ui, panel, &tile);
+            if let Some(tile) = tile.and_then(|tile| recognition.tiles.get(tile)).cloned()
+                && correct_ui(ui, panel, &tile)
+            {
+                self.tile = None;
             }
             if let Some(piece) = self.piece.and_then(|i| recognition.pieces.get(i).map(|piece| (i, piece))) {
                 let (i, piece) = piece;
@@ -290,22 +292,25 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
         let truth = state.image(id).and_then(|image| image.label()).map(str::to_owned);
         ui.add_space(6.0);
         ui.horizontal_wrapped(|ui| {
-            match truth {
+            let best = recognition.scores[0].0.clone();
+            match &truth {
+                Some(truth) if *truth == best => ui.label(format!("Its label: {truth}, as recognised")),
                 Some(truth) => ui.label(format!("Its label: {truth}")),
                 None => ui.label("It has no label."),
             };
-            let best = recognition.scores[0].0.clone();
-            if ui.button(format!("Label it {best}")).clicked() {
+            if truth.as_ref() != Some(&best) && ui.button(format!("Label it {best}")).clicked() {
                 panel.ask(Command::Label(vec![id], UserLabel::Class(best)));
             }
         });
     }
 }
 
-/// Corrects the label of a training image.
-fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) {
+/// Corrects the label of a training image. Returns whether that was closed.
+fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) -> bool {
     let Tile { name, item, label, .. } = tile;
+    let mut is_closed = false;
     ui.horizontal_wrapped(|ui| {
+        is_closed = ui.small_button("×").on_hover_text("Close this row").clicked();
         let Some(id) = item.filter(|_| panel.desk.recognising().loaded_model().is_none()) else {
             ui.label(RichText::new(format!("{name} belongs to a model from elsewhere: its label cannot be changed here")).weak());
             return;
@@ -332,4 +337,5 @@ fn correct_ui(ui: &mut Ui, panel: &mut Panel<'_>, tile: &Tile) {
     if let Some(id) = item {
         without_ui(ui, panel, *id);
     }
+    is_closed
 }

@@ -21,6 +21,11 @@ pub struct PiecesResponse {
     pub pressed: Option<usize>,
 }
 
+/// Points below a training image for two lines about it.
+const BELOW: f32 = 34.0;
+/// Points between the middles of two numbers at least.
+const APART: f32 = 17.0;
+
 /// Shows the query and the training images that decided. `picture` gives the texture of the query
 /// (`None`) or of a tile. `hovered` is the piece that was under the pointer in the last frame, and
 /// `highest` the height in points that the pictures may take.
@@ -40,7 +45,7 @@ pub fn pieces_ui(
     // The query is as high as all rows of tiles together.
     let by_width = (width - columns * gap) / (columns / rows + 1.0);
     let height = by_width.clamp(160.0, highest.clamp(160.0, 460.0));
-    let caption = 24.0;
+    let caption = 20.0;
     let side = (height - (rows - 1.0) * gap) / rows;
     let (area, _) = ui.allocate_exact_size(vec2(width, height + caption), Sense::hover());
     let query_frame = Rect::from_min_size(area.min, vec2(height, height));
@@ -57,13 +62,16 @@ pub fn pieces_ui(
     for (i, tile) in recognition.tiles.iter().enumerate() {
         let (column, row) = ((i % 3) as f32, (i / 3) as f32);
         let min = pos2(query_frame.right() + gap * 1.5 + column * (side + gap), area.top() + row * (side + gap));
-        let frame = Rect::from_min_size(min, vec2(side, side - if rows > 1.0 { 20.0 } else { 0.0 }));
+        let frame = Rect::from_min_size(min, vec2(side, side - if rows > 1.0 { BELOW } else { BELOW - caption }));
         places.push(picture_ui(ui, frame, tile.size, picture(Some(i)), Some(theme::tile(i))));
         let words = format!("{} · {} ({:+.2})", tile.label, tile.name, tile.lead);
         let file = tile.name.rsplit(['/', '\\']).next().unwrap_or(&tile.name);
-        let below = format!("{:+.2}  {}  {file}", tile.lead, tile.label);
-        let galley = one_line(ui, &below, frame.width(), ui.visuals().text_color());
-        ui.painter().galley(frame.left_bottom() + vec2(2.0, 3.0), galley, ui.visuals().text_color());
+        // The name has a line of its own, for it is long and cards are narrow.
+        let colours = [ui.visuals().text_color(), ui.visuals().weak_text_color()];
+        for (i, below) in [format!("{:+.2}  {}", tile.lead, tile.label), file.to_owned()].into_iter().enumerate() {
+            let galley = one_line(ui, &below, frame.width(), colours[i]);
+            ui.painter().galley(frame.left_bottom() + vec2(2.0, 3.0 + 15.0 * i as f32), galley, colours[i]);
+        }
         let response = ui.interact(frame, ui.scope_id().with(("tile", i)), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Training image {}", tile.name)));
         if chosen == Some(i) || response.hovered() || response.has_focus() {
@@ -75,10 +83,8 @@ pub fn pieces_ui(
     }
 
     let pointer = ui.ctx().pointer_hover_pos();
-    let ends = |i: usize| {
-        let piece = &recognition.pieces[i];
-        (places[0].at(piece.query), places[piece.tile + 1].at(piece.position))
-    };
+    let numbers = numbers(recognition, &places);
+    let ends = |i: usize| numbers[i];
     for i in 0..recognition.pieces.len() {
         let (from, to) = ends(i);
         if pointer.is_some_and(|pointer| from.distance(pointer) < 9.0 || to.distance(pointer) < 9.0) {
@@ -89,7 +95,12 @@ pub fn pieces_ui(
     let order = (0..recognition.pieces.len()).filter(|i| Some(*i) != hovered).chain(hovered.filter(|i| *i < recognition.pieces.len()));
     for i in order {
         let (from, to) = ends(i);
-        let colour = theme::tile(recognition.pieces[i].tile);
+        let piece = &recognition.pieces[i];
+        let colour = theme::tile(piece.tile);
+        // A number that moved away points to its piece.
+        for (at, shown) in [(places[0].at(piece.query), from), (places[piece.tile + 1].at(piece.position), to)] {
+            ui.painter().line_segment([at, shown], Stroke::new(1.5, Color32::WHITE));
+        }
         let is_hovered = hovered == Some(i);
         if is_hovered {
             ui.painter().line_segment([from, to], Stroke::new(2.5, colour));
@@ -99,6 +110,24 @@ pub fn pieces_ui(
         }
     }
     done
+}
+
+/// Where the numbers of each piece are put, on the query and on its training image. Numbers that
+/// would cover each other move apart within their picture.
+fn numbers(recognition: &Recognition, places: &[Placed]) -> Vec<(Pos2, Pos2)> {
+    let mut taken: Vec<Vec<Pos2>> = vec![Vec::new(); places.len()];
+    let mut put = |place: usize, position: [f32; 2]| {
+        let wanted = places[place].at(position);
+        let is_free = |at: &Pos2| taken[place].iter().all(|other| other.distance(*at) >= APART);
+        let around = (1..=3).flat_map(|ring| {
+            (0..8).map(move |turn| wanted + egui::Vec2::angled(turn as f32 * std::f32::consts::FRAC_PI_4) * (APART * ring as f32))
+        });
+        let inside = places[place].rect;
+        let at = std::iter::once(wanted).chain(around.filter(|at| inside.contains(*at))).find(is_free).unwrap_or(wanted);
+        taken[place].push(at);
+        at
+    };
+    recognition.pieces.iter().map(|piece| (put(0, piece.query), put(piece.tile + 1, piece.position))).collect()
 }
 
 /// A picture in its frame: how its own pixels become points of the screen.

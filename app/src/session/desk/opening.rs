@@ -58,6 +58,8 @@ struct Damaged {
 pub(super) enum Message {
     /// What lies at a path.
     Found(Found),
+    /// A folder has pictures, or a library already.
+    Fillable(PathBuf),
     /// A library was opened.
     Opened(Box<Opened>),
     /// A library could not be opened because it is damaged: its folder, and the damage in words.
@@ -98,6 +100,7 @@ impl Part for Opening {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Found(found) => self.open_found(ctx, found),
+            Message::Fillable(folder) => self.open(ctx, move |session| open_folder(session, &folder)),
             Message::Opened(opened) => self.opened(ctx, *opened),
             Message::Damaged(folder, words) => {
                 ctx.tell(problem(&words));
@@ -154,7 +157,7 @@ impl Opening {
             Target::Folder if joins && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push(path),
             Target::Folder if joins && ctx.library.is_some() => ctx.ask(import_of(path)),
             Target::Library => self.open(ctx, move |session| open_library(session, &path)),
-            Target::Folder => self.open(ctx, move |session| open_folder(session, &path)),
+            Target::Folder => look_into(ctx, path),
         }
     }
 
@@ -279,6 +282,17 @@ impl Opening {
             let _ = closer.join();
         }
     }
+}
+
+/// Opens the library of a folder of images if there is one already, or pictures to fill it with:
+/// otherwise the library that is open stays.
+fn look_into(ctx: &mut Context, folder: PathBuf) {
+    ctx.job(JobKind::Open, move |session| {
+        if what_is(&session.library_of(&folder)?) != Target::Library {
+            Dataset::open(&folder, &OpenOptions { labels: Labels::None, ..Default::default() }, session.progress())?;
+        }
+        Ok(Message::Fillable(folder))
+    });
 }
 
 /// Opens whatever lies at a path; `joins` is whether a folder is to be imported into the open

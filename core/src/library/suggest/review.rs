@@ -2,8 +2,10 @@
 //! contradict most come first.
 //!
 //! This is confident learning in its simplest form (Northcutt, Jiang and Chuang, *Confident
-//! learning*, JAIR 2021, section 3): chances out of sample, by cross-validation over objects, and
-//! labels ranked by how much less likely they are than the best other class.
+//! learning*, JAIR 2021, section 3): chances out of sample, by cross-validation over objects, each
+//! measured by the mean chance that images with that label have of it, and labels ranked by how
+//! much less likely they are than the best other class. Without that measure every label of a rare
+//! class would be doubted.
 
 use rand::seq::SliceRandom as _;
 use std::collections::{BTreeSet, HashMap};
@@ -27,6 +29,11 @@ use crate::random;
 const FOLDS: usize = 5;
 /// The most classes given in place of a doubted label.
 const INSTEAD: usize = 9;
+/// How many times as likely as the label another class must be for a doubt, each class counting the
+/// same: where classes are hard to tell apart, half of a large one is nearer to a rare one.
+const LIKELIER: f64 = 2.0;
+/// The likeliest classes of a label that are looked at.
+const LIKELY: usize = 32;
 /// How many of the most similar images are listed for a doubt, and for how many doubts.
 const ALIKE: (usize, usize) = (3, 300);
 /// Labels that are judged even when the review was cancelled: as many as take a second or two.
@@ -37,7 +44,7 @@ const HURRIED: usize = 300;
 pub struct Doubt {
     /// The image.
     pub image: ItemId,
-    /// Its label, and the chance that it is right.
+    /// Its label, and the chance that it is right where each class counts the same.
     pub label: (String, f64),
     /// The classes that are more likely, the best first, nine at most; those that the user rejected
     /// are left out.
@@ -63,6 +70,16 @@ pub struct Reviewed {
     /// Labels judged of images whose object is not known: near copies with the same wrong label may
     /// have supported it.
     pub objects_unknown: usize,
+}
+
+/// What the advisers together say of a label.
+struct Verdict<'a> {
+    case: &'a Case<'a>,
+    /// The chance of the label.
+    own: f64,
+    /// The likeliest classes, the label among them or not, with their chances.
+    likely: Vec<(ClassId, f64)>,
+    advisers: Vec<Vote>,
 }
 
 /// Everything a review needs: it does not use the library any more.
@@ -119,6 +136,7 @@ impl Review {
             cases.truncate(HURRIED);
         }
         let mut done = 0;
+        let mut verdicts = Vec::new();
         progress.begin("Comparing labels with each other", cases.len() as u64);
         for fold in 0..FOLDS {
             let known: Vec<&Case<'_>> = cases.iter().filter(|case| case.fold != fold).collect();
@@ -137,9 +155,11 @@ impl Review {
                 }
                 reviewed.judged += 1;
                 reviewed.objects_unknown += usize::from(case.object.is_none());
-                reviewed.doubts.extend(self.doubt(&mut ensemble, case, &classes)?);
+                verdicts.push(verdict(&mut ensemble, case, &classes)?);
             }
         }
+        let usual = usual_chances(&verdicts, classes.len());
+        reviewed.doubts = verdicts.into_iter().filter_map(|verdict| self.doubt(verdict, &usual, &classes)).collect();
         reviewed.left = labels.len() - done;
         let excess = |doubt: &Doubt| doubt.instead[0].1 - doubt.label.1;
         reviewed.doubts.sort_by(|a, b| excess(b).total_cmp(&excess(a)).then(a.image.cmp(&b.image)));
@@ -187,27 +207,51 @@ impl Review {
         cases
     }
 
-    /// The doubt about a label, by an ensemble that has not learned its object; none where no other
-    /// class is likelier.
-    fn doubt(&self, ensemble: &mut Ensemble, case: &Case<'_>, classes: &[String]) -> Result<Option<Doubt>> {
-        let LearnedLabel { item, views, .. } = &case.lesson;
-        let opinions = ensemble.opinions(views)?;
-        let advice = ensemble.mixture().combine(&opinions);
-        let name = |class: ClassId| classes.get(class.index()).cloned().unwrap_or_default();
-        // Doubts are ranked by the chances of the mixture.
-        let mut mixed = advice.mixed.clone();
-        mixed.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let own = mixed.iter().find(|(known, _)| *known == case.lesson.class).map_or(0.0, |(_, chance)| *chance);
-        let rejected = self.state.image(*item).map(|image| &image.rejected);
+    /// The doubt about a label; none where no other class is so much likelier by the measure of the
+    /// usual chances.
+    fn doubt(&self, verdict: Verdict<'_>, usual: &[f64], classes: &[String]) -> Option<Doubt> {
+        let Verdict { case, own, likely, advisers } = verdict;
+        let LearnedLabel { item, class: label, .. } = case.lesson;
+        let measured = |class: ClassId, chance: f64| chance / usual[class.index()];
+        let others = likely.into_iter().filter(|(class, _)| *class != label);
+        let mut others: Vec<(ClassId, f64)> = others.map(|(class, chance)| (class, measured(class, chance))).collect();
+        let own = measured(label, own);
+        let all = own + others.iter().map(|(_, chance)| chance).sum::<f64>();
+        others.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let rejected = self.state.image(item).map(|image| &image.rejected);
         let is_rejected = |class: &String| rejected.is_some_and(|rejected| rejected.contains(class));
-        let more = mixed.iter().map(|(class, chance)| (name(*class), *chance)).take_while(|(_, chance)| *chance > own);
-        let instead: Vec<(String, f64)> = more.filter(|(class, _)| !is_rejected(class)).take(INSTEAD).collect();
-        if instead.is_empty() {
-            return Ok(None);
-        }
-        let advisers = votes(ensemble, &advice, |class| Some(name(class)));
-        Ok(Some(Doubt { image: *item, label: (case.label.to_owned(), own), instead, advisers, alike: Vec::new() }))
+        let more = others.into_iter().take_while(|(_, chance)| *chance > own);
+        let named = more.filter_map(|(class, chance)| Some((classes.get(class.index())?.clone(), chance / all)));
+        let instead: Vec<(String, f64)> = named.filter(|(class, _)| !is_rejected(class)).take(INSTEAD).collect();
+        let label = (case.label.to_owned(), own / all);
+        let is_doubted = instead.first().is_some_and(|(_, chance)| *chance >= LIKELIER * label.1);
+        is_doubted.then(|| Doubt { image: item, label, instead, advisers, alike: Vec::new() })
     }
+}
+
+/// What an ensemble that has not learned a label's object says of the label.
+fn verdict<'a>(ensemble: &mut Ensemble, case: &'a Case<'_>, classes: &[String]) -> Result<Verdict<'a>> {
+    let opinions = ensemble.opinions(&case.lesson.views)?;
+    let advice = ensemble.mixture().combine(&opinions);
+    let advisers = votes(ensemble, &advice, |class| classes.get(class.index()).cloned());
+    // Doubts are ranked by the chances of the mixture.
+    let mut likely = advice.mixed;
+    likely.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let own = likely.iter().find(|(known, _)| *known == case.lesson.class).map_or(0.0, |(_, chance)| *chance);
+    likely.truncate(LIKELY);
+    Ok(Verdict { case, own, likely, advisers })
+}
+
+/// The mean chance of each class for images with that label. One more image that has the mean of
+/// all labels is added to each class, so that a few images say little.
+fn usual_chances(verdicts: &[Verdict<'_>], classes: usize) -> Vec<f64> {
+    let mean = verdicts.iter().map(|verdict| verdict.own).sum::<f64>() / verdicts.len().max(1) as f64;
+    let mut sums = vec![(mean.max(f64::MIN_POSITIVE), 1.0); classes];
+    for verdict in verdicts {
+        let (sum, n) = &mut sums[verdict.case.lesson.class.index()];
+        (*sum, *n) = (*sum + verdict.own, *n + 1.0);
+    }
+    sums.into_iter().map(|(sum, n)| sum / n).collect()
 }
 
 /// Teaches an ensemble labels, fold by fold: first all of a fold are predicted, and then the

@@ -16,7 +16,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
-use tessera_core::plural::count;
+use tessera_core::plural::passes;
 use tessera_core::{Error, envelope};
 
 use super::Message as DeskMessage;
@@ -368,7 +368,7 @@ pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
         } else {
             format!(
                 "Learned weights in {}: {} of held-out objects' images are right, {} with uniform weights",
-                count(learned.epochs, "epoch"),
+                passes(learned.epochs),
                 share(learned.epochs),
                 share(0)
             )
