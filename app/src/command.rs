@@ -102,6 +102,8 @@ pub enum Command {
     ChooseSearch(SearchChoice),
     /// Chooses the weights of the library's recogniser; learned ones are learned if there are none.
     ChooseWeights(WeightChoice),
+    /// Turn learned features on or off, for all answers of the library.
+    UseLearnedFeatures(bool),
     /// Recognise an image.
     Recognise(ImageQuery),
     /// Paint the best virtual instance of the recognised image as a collage.

@@ -248,8 +248,20 @@ pub(super) struct Train {
     /// `models/recogniser` in the library, or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
+    /// Of a library: whether the network that comes with the program takes part in all of its answers
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    pub(super) learned_features: Option<Switch>,
     #[command(flatten)]
     pub(super) build: Build,
+}
+
+/// Whether something takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Switch {
+    /// It does
+    On,
+    /// It does not
+    Off,
 }
 
 /// Arguments of `tune`.

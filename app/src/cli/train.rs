@@ -30,6 +30,10 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     if what_is(&folder) == Target::Library {
         return of_library(librarian, arguments, &folder);
     }
+    if arguments.learned_features.is_some() {
+        let expected = "left out for a folder: `--elements all` takes cells of the network";
+        return Err(Error::Option { name: "--learned-features", found: "given".into(), expected }.into());
+    }
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
     let options = options(session, &arguments.build)?;
@@ -91,6 +95,12 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         args::Weights::Learned => WeightChoice::Learned,
     });
     let (model, missing, ms, weights) = librarian.with_shared(library, |library| {
+        if let Some(switch) = arguments.learned_features {
+            out.watched(session.progress(), || {
+                session.set_learned_features(library, switch == args::Switch::On)?;
+                session.compute_learned_features(library)
+            })?;
+        }
         let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
@@ -118,7 +128,7 @@ fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<
                 "held_out_mean_recall": metrics.held_out_mean_recall.map(|recall| recall.value),
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
                 "held_out": metrics.held_out, "objects_unknown": metrics.objects_unknown, "failed": failed,
-                "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
+                "train_ms_per_image": ms, "learned_features": learns(ckm.options()), "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs), "model": to.to_string_lossy()})
         },
         || {
@@ -136,12 +146,18 @@ fn answer(out: &Output, recogniser: &RecogniserModel, failed: usize, ms: Option<
             };
             let ms = ms.map_or_else(String::new, |ms| format!(", {ms:.2} ms an image"));
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}): {accuracy}.{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{}\nThe model is in {}",
+                if learns(ckm.options()) { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 display(to)
             )
         },
     );
+}
+
+/// Whether a machine compares cells of the network.
+fn learns(options: &CkmOptions) -> bool {
+    options.kinds.iter().any(|kind| kind.source.name() == "network")
 }
 
 /// What learning weights came to, as sentences that follow others.

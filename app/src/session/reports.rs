@@ -6,6 +6,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 
+use super::learned::kept_as;
 use super::library_weights::weight_choice;
 use crate::command::WeightChoice;
 
@@ -17,11 +18,12 @@ struct Kept {
 }
 
 /// The name under which a library keeps the last report on its recogniser with these weights.
-fn name(weights: WeightChoice) -> &'static str {
-    match weights {
+fn name(library: &Library, weights: WeightChoice) -> String {
+    let name = match weights {
         WeightChoice::Uniform => "report",
         WeightChoice::Learned => "report_weights",
-    }
+    };
+    kept_as(library, name)
 }
 
 /// The last report on a library's recogniser as it is in use, with the event after which it was
@@ -32,7 +34,7 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
 
 /// The last report on a library's recogniser with these weights, as [`last_report`].
 pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(Option<EventId>, Report)> {
-    let kept: Kept = serde_json::from_str(&library.result(name(weights)).ok()??).ok()?;
+    let kept: Kept = serde_json::from_str(&library.result(&name(library, weights)).ok()??).ok()?;
     Some((kept.event, kept.report))
 }
 
@@ -40,7 +42,7 @@ pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(O
 /// again when it is next asked for.
 pub(super) fn keep_report(library: &Library, weights: WeightChoice, event: Option<EventId>, report: &Report) {
     let kept = Kept { event, report: report.clone() };
-    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(name(weights), &text));
+    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(&name(library, weights), &text));
 }
 
 /// Lets the reports that a library keeps count as made before its last event.
