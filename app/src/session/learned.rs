@@ -21,10 +21,12 @@ impl Session {
     /// # Errors
     /// As [`Library::set_learned_features`].
     pub fn set_learned_features(&self, library: &Mutex<Library>, on: bool) -> Result<()> {
-        let mut library = hold(library);
-        self.pool.install(|| library.set_learned_features(on, &self.progress))?;
-        library_weights::restore(&mut library);
-        Ok(())
+        self.pool.install(|| {
+            let mut library = hold(library);
+            library.set_learned_features(on, &self.progress)?;
+            library_weights::restore(&mut library);
+            Ok(())
+        })
     }
 
     /// Has the network look at all images of a library that it has not looked at, on all threads.
