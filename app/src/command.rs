@@ -84,6 +84,8 @@ pub enum Command {
     Reject(ItemId, String),
     /// Take such a rejection back.
     AllowAgain(ItemId, String),
+    /// Reject a guessed word for images.
+    RejectGuess(Vec<ItemId>, String),
     /// Move an image to the end of the queue.
     Skip(ItemId),
     /// Move an image to the head of the queue.

@@ -161,7 +161,7 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
             Ok(row.map(|row| (image.id, hash, row, Glimpse::of(&seen).to_bytes())))
         };
         let found: Vec<_> = batch.par_iter().map(look).collect::<Result<_>>()?;
-        let library = hold(library);
+        let mut library = hold(library);
         // What was forgotten meanwhile leaves nothing behind.
         let is_there = |(id, hash, ..): &(_, ContentHash, _, _)| {
             library.state.image(*id).and_then(|image| image.content).is_some_and(|content| content.hash == *hash)
@@ -171,6 +171,8 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
         let (rows, glimpses): (Vec<_>, Vec<_>) = found.into_iter().map(|(_, hash, row, glimpse)| ((hash, row), (hash, glimpse))).unzip();
         library.cache.put_features(&cells.version, &rows)?;
         library.cache.put_features(Glimpse::VERSION, &glimpses)?;
+        // They are read when they are next needed.
+        glimpses.iter().for_each(|(hash, _)| drop(library.glimpses.remove(hash)));
     }
     hold(library).settle_recogniser(looked > 0, progress)?;
     Ok(looked)

@@ -56,6 +56,7 @@ pub mod features;
 mod files;
 mod forget;
 mod glimpse;
+pub mod guess;
 pub mod health;
 mod history;
 pub mod import;
@@ -73,7 +74,7 @@ pub mod state;
 mod store;
 pub mod suggest;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -88,7 +89,7 @@ use crate::storage::{Disk, Storage};
 use appearance::Appearances;
 use cache::Cache;
 use draft::{Acts, Draft};
-use event::{EventId, EventKind, RootId};
+use event::{ContentHash, EventId, EventKind, RootId};
 use features::{Extraction, FeatureStore};
 use files::now;
 use forget::Purge;
@@ -111,6 +112,8 @@ pub struct Library {
     state: State,
     models: Models,
     appearances: Appearances,
+    /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
+    glimpses: HashMap<ContentHash, Option<Glimpse>>,
     decoder: Arc<dyn Decoder>,
     /// How the recogniser is built now: one of the next two.
     options: CkmOptions,
@@ -292,6 +295,7 @@ impl Library {
         // An error may come after the database was changed, so the state is read again in any case.
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
+        self.glimpses.clear();
         self.models.outdate();
         purged?;
         // Relearning cannot be cancelled: models that saw half of the rest would be wrong.

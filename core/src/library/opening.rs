@@ -1,5 +1,6 @@
 //! Opening a library, making one, and closing it.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -103,6 +104,7 @@ impl Library {
             state,
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
+            glimpses: HashMap::new(),
             decoder: Arc::clone(&opening.decoder),
             options: opening.options.clone(),
             plain: opening.options.clone(),

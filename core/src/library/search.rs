@@ -1,7 +1,8 @@
 //! Finds images by words, by appearance, or by both, and ranks them by score.
 //!
 //! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or
-//! the cosine of the exact index's tf-idf vectors; by appearance, its similarity in 0..=1; by both,
+//! the cosine of the exact index's tf-idf vectors; the memory's answer has guessed words too, of low
+//! weight (see [`super::guess`]); by appearance, its similarity in 0..=1; by both,
 //! the mean of the two. Of equal scores, the higher positive reward for the very query goes first,
 //! then the lower identifier, so that a list for fewer images is the beginning of one for more.
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
+use super::guess::GuessedWord;
 use super::models::caption_memory::{CANDIDATES, Question, words_of};
 use crate::ids::ItemId;
 use crate::picture::appearance::Appearance;
@@ -99,6 +101,8 @@ pub struct SearchHit {
     pub lesson: Option<String>,
     /// The reward the user gave it as an answer to this query, -1..=1.
     pub taught: Option<f64>,
+    /// Words of the query that are guessed for it, with what each adds to its score.
+    pub guessed: Vec<GuessedWord>,
     /// The similarity of its appearance, where the query has one and the image's is known.
     pub look: Option<f64>,
 }
@@ -142,7 +146,8 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         }
         Engine::Memory => {
             let (found, _) = question.search(query.leaves, query.k.max(CANDIDATES), |image| query.fits(image));
-            found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught }).collect()
+            let found = found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught });
+            with_guesses(library, query, &question, found.collect(), taught)
         }
     };
     if !query.keeps_judged {
@@ -168,6 +173,33 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     found.into_iter().map(hit).collect()
 }
 
+/// Adds to scores what is guessed, and images of which the query is guessed alone.
+fn with_guesses(
+    library: &Library,
+    query: &LibraryQuery,
+    question: &Question<'_>,
+    mut found: Vec<Scored>,
+    taught: impl Fn(ItemId) -> Option<Reward>,
+) -> Vec<Scored> {
+    let fits = |image| query.fits(image) && library.words().allows(image, &query.text);
+    let mut guessed = library.by_guesses(&query.text, query.k.max(CANDIDATES), fits);
+    if guessed.is_empty() {
+        return found;
+    }
+    for one in &mut found {
+        one.score += guessed.remove(&one.image).unwrap_or(0.0);
+    }
+    let alone = guessed.into_iter();
+    found.extend(alone.map(|(image, value)| Scored {
+        image,
+        score: question.weigh(image).score + value,
+        look: None,
+        taught: taught(image),
+    }));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
+    found
+}
+
 /// The first images of the filter in the order of their paths, for a query of nothing else.
 fn listed(library: &Library, query: &LibraryQuery, fits: impl Fn(ItemId) -> bool) -> Vec<SearchHit> {
     let Some(among) = &query.among else { return Vec::new() };
@@ -190,6 +222,7 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
         words: Vec::new(),
         lesson: None,
         taught: found.and_then(|image| image.rewards.get(&words_of(text))).map(|reward| reward.value()),
+        guessed: Vec::new(),
         look: None,
     }
 }
@@ -208,5 +241,6 @@ fn remembered_hit(library: &Library, question: &Question<'_>, image: ItemId) -> 
     let mut words: Vec<String> = weighed.words.into_iter().chain(weighed.name).map(|(word, _)| word).collect();
     words.sort();
     let lesson = weighed.lessons.into_iter().find(|(_, value)| *value > 0.0).map(|(query, _)| query);
-    SearchHit { caption: caption.or(hit.caption), words, lesson, ..hit }
+    let guessed = library.state().image(image).map(|image| library.guessed(image, question.query())).unwrap_or_default();
+    SearchHit { caption: caption.or(hit.caption), words, lesson, guessed, ..hit }
 }

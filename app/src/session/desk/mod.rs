@@ -121,6 +121,7 @@ impl Desk {
             Command::DeleteClass(class) => ctx.act(move |library| library.delete_class(&class)),
             Command::Reward(query, image, reward) => ctx.act(move |library| library.reward(&query, image, reward)),
             Command::AllowAgain(image, class) => ctx.act(move |library| library.reject(&[image], &class, false)),
+            Command::RejectGuess(images, word) => ctx.act(move |library| library.reject_guess(&images, &word, true)),
             Command::Confirm(image, not) => ctx.act(move |library| library.confirm(image, &not)),
             Command::Undo => undo(ctx),
             Command::Redo => redo(ctx),
