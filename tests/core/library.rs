@@ -4,6 +4,7 @@ mod acts;
 mod durable;
 mod files;
 mod forget;
+mod guesses;
 mod import;
 mod learned;
 mod looks;

@@ -13,7 +13,7 @@ fn with_cells() -> CkmOptions {
     CkmOptions { kinds: [options().kinds, Preset::Network.options().kinds].concat(), ..options() }
 }
 
-fn open_learned(place: &Place) -> Mutex<Library> {
+pub(super) fn open_learned(place: &Place) -> Mutex<Library> {
     let progress = Progress::default();
     let opening = LibraryOptions::new(Arc::clone(&place.decoder) as _, &progress);
     let opening = LibraryOptions { options: options(), learned: Some(with_cells()), ..opening };
