@@ -40,6 +40,7 @@ impl SearchRequest {
     fn to_query(&self) -> LibraryQuery {
         let look = |like: &Arc<ReferenceImage>| AppearanceQuery {
             appearance: like.appearance.clone(),
+            glimpse: like.glimpse.clone(),
             of: like.item.filter(|_| like.crop.is_none()),
         };
         LibraryQuery {

@@ -54,6 +54,11 @@ impl Library {
         })
     }
 
+    /// Whether they are on. O(1).
+    pub fn has_learned_features(&self) -> bool {
+        self.extraction.cells.is_some()
+    }
+
     /// Turns learned features on or off. Off, no answer has anything of them any more; what was
     /// computed is kept, so that they are back at once. Images that came while they were off are
     /// looked at by [`compute`].

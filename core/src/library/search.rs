@@ -13,9 +13,12 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
+use super::glimpse::Glimpse;
 use super::guess::GuessedWord;
 use super::models::caption_memory::{CANDIDATES, Question, words_of};
+use super::state::Image;
 use crate::ids::ItemId;
+use crate::nearest::TopK;
 use crate::picture::appearance::Appearance;
 use crate::text::TextQuery;
 
@@ -34,6 +37,8 @@ pub enum Engine {
 pub struct AppearanceQuery {
     /// The appearance.
     pub appearance: Appearance,
+    /// What the network sees in it, where learned features are on.
+    pub glimpse: Option<Glimpse>,
     /// The image it was taken of, if of the whole image: that image is not found itself.
     pub of: Option<ItemId>,
 }
@@ -127,7 +132,7 @@ pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     match look {
         None if text.is_empty() => listed(library, query, fits),
         Some(look) if text.is_empty() => {
-            let found = library.similar_in_appearance(&look.appearance, *k, fits);
+            let found = library.look_alikes(look, *k, fits);
             found.into_iter().map(|(image, look)| SearchHit { score: look, look: Some(look), ..hit_of(library, text, image) }).collect()
         }
         _ => by_words(library, query),
@@ -154,9 +159,9 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         found.retain(|one| one.score > 0.0);
     }
     if let Some(look) = &query.look {
+        let likeness = library.likeness_to(look);
         for one in &mut found {
-            let image = library.state().image(one.image);
-            one.look = image.and_then(|image| library.appearance(image)).map(|found| found.likeness(&look.appearance));
+            one.look = library.state().image(one.image).and_then(|image| likeness(image));
             one.score = (one.score + one.look.unwrap_or(0.0)) / 2.0;
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
@@ -171,6 +176,37 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         SearchHit { score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
     };
     found.into_iter().map(hit).collect()
+}
+
+/// The share of images that the network must have looked at before its view is compared, in tenths.
+const ENOUGH: usize = 9;
+
+impl Library {
+    /// Measures how alike images are to what is looked for, 0..=1: by what the network sees where that
+    /// is in memory for nine tenths of the images, otherwise by appearance. `None` for an image of
+    /// which that is not in memory. O(images) to prepare.
+    fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
+        let (mut all, mut seen) = (0, 0);
+        for image in self.state().images().filter(|_| look.glimpse.is_some()) {
+            all += 1;
+            seen += usize::from(self.glimpse(image).is_some());
+        }
+        let glimpse = look.glimpse.as_ref().filter(|_| seen > 0 && 10 * seen >= ENOUGH * all);
+        move |image| match glimpse {
+            Some(glimpse) => self.glimpse(image).map(|found| found.likeness(glimpse)),
+            None => self.appearance(image).map(|found| found.likeness(&look.appearance)),
+        }
+    }
+
+    /// The `k` images that are most alike to what is looked for and that `fits` admits, most alike
+    /// first, with their similarities. Of equals the lower identifier comes first. O(images).
+    pub fn look_alikes(&self, look: &AppearanceQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
+        let likeness = self.likeness_to(look);
+        let images = self.state().images().filter(|image| fits(image.id));
+        // The larger the similarity, the nearer.
+        let distances = images.filter_map(|image| Some((image.id, -likeness(image)?)));
+        TopK::of(k, distances).into_iter().map(|found| (found.id, -found.distance)).collect()
+    }
 }
 
 /// Adds to scores what is guessed, and images of which the query is guessed alone.
