@@ -248,7 +248,8 @@ pub(super) struct Train {
     /// `models/recogniser` in the library, or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
-    /// Of a library: whether the network that comes with the program takes part in all of its answers
+    /// Of a library: whether the network that comes with the program takes part in all of its
+    /// answers
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
     pub(super) learned_features: Option<Switch>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use tessera_core::library::import::hold;
 use tessera_core::{Result, random};
 
 use super::Session;
-use super::learned::kept_as;
+use super::kept_as::kept_as;
 use super::reports::kept_report;
 use crate::command::WeightChoice;
 

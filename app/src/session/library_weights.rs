@@ -10,7 +10,7 @@ use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::library::Library;
 use tessera_core::library::event::ContentHash;
 
-use super::learned::kept_as;
+use super::kept_as::kept_as;
 use crate::command::WeightChoice;
 
 /// The names under which a library keeps the weights, and how they are used.

@@ -6,7 +6,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 
-use super::learned::kept_as;
+use super::kept_as::kept_as;
 use super::library_weights::weight_choice;
 use crate::command::WeightChoice;
 

@@ -49,8 +49,8 @@ impl Elements {
         cut(picture, &Cut::of(side, kinds), kinds, &[])
     }
 
-    /// The elements of `kinds`, all of them cells of the network, from what it has seen in a picture
-    /// of `size` pixels.
+    /// The elements of `kinds`, all of them cells of the network, from what it has seen in a
+    /// picture of `size` pixels.
     ///
     /// # Errors
     /// [`crate::Error::Option`] when the side or an option of a kind is out of range, or a kind is

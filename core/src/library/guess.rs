@@ -116,8 +116,8 @@ impl Library {
         guessed(self, image, &classes_of(query), n_words(query))
     }
 
-    /// The `k` images with the most of a query guessed, the most first, with what that adds to their
-    /// scores. Of equals the lower identifier comes first. O(images).
+    /// The `k` images with the most of a query guessed, the most first, with what that adds to
+    /// their scores. Of equals the lower identifier comes first. O(images).
     pub(super) fn by_guesses(&self, query: &TextQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> BTreeMap<ItemId, f64> {
         let (classes, n) = (classes_of(query), n_words(query));
         if classes.is_empty() {

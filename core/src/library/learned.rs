@@ -64,8 +64,8 @@ impl Library {
     /// looked at by [`compute`].
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Cancelled`], and all is as before then; [`Error::Data`] when the library
-    /// was opened without learned features.
+    /// [`Error::Io`]; [`Error::Cancelled`], and all is as before then; [`Error::Data`] when the
+    /// library was opened without learned features.
     pub fn set_learned_features(&mut self, on: bool, progress: &Progress) -> Result<()> {
         if on && self.learned.is_none() {
             let advice = "open it with the options of a recogniser that compares cells of the network";

@@ -26,19 +26,18 @@
 //! use tessera_core::progress::Progress;
 //! use tessera_core::text::TextQuery;
 //!
-//! let (folder, progress) = (tempfile::tempdir()?, Progress::default());
-//! let images = folder.path().join("images");
-//! generate(&ToyOptions { instances: 1, views: 1, side: 32, ..ToyOptions::default() }, &images, &progress)?;
+//! let (folder, progress) = (tempfile::tempdir()?, Progress::default()); let images =
+//! folder.path().join("images"); generate(&ToyOptions { instances: 1, views: 1, side: 32,
+//! ..ToyOptions::default() }, &images, &progress)?;
 //!
-//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
-//! let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
-//! import(&library, &images, &ImportOptions::default(), &progress)?;
-//! let mut library = hold(&library);
-//! let boat = search(&library, &LibraryQuery::words(TextQuery::parse("boat"), 1))[0].image;
-//! library.label(&[boat], &UserLabel::Class("vessel".into()))?;
+//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress); let library =
+//! Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
+//! import(&library, &images, &ImportOptions::default(), &progress)?; let mut library =
+//! hold(&library); let boat = search(&library, &LibraryQuery::words(TextQuery::parse("boat"),
+//! 1))[0].image; library.label(&[boat], &UserLabel::Class("vessel".into()))?;
 //! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("vessel"));
-//! library.undo()?;
-//! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("boat"));
+//! library.undo()?; assert_eq!(library.state().image(boat).and_then(|image| image.label()),
+//! Some("boat"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -131,11 +130,11 @@ pub struct Library {
 pub struct LibraryOptions<'a> {
     /// What decodes image files.
     pub decoder: Arc<dyn Decoder>,
-    /// How the recogniser is built without learned features; by the preset for all kinds of elements
-    /// that take no network unless given.
+    /// How the recogniser is built without learned features; by the preset for all kinds of
+    /// elements that take no network unless given.
     pub options: CkmOptions,
-    /// How it is built with learned features: as without, and cells of the network. `None` opens the
-    /// library without them, whatever its switch says.
+    /// How it is built with learned features: as without, and cells of the network. `None` opens
+    /// the library without them, whatever its switch says.
     pub learned: Option<CkmOptions>,
     /// Where files beside the database are kept.
     pub storage: Arc<dyn Storage>,

@@ -1,10 +1,10 @@
 //! Finds images by words, by appearance, or by both, and ranks them by score.
 //!
 //! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or
-//! the cosine of the exact index's tf-idf vectors; the memory's answer has guessed words too, of low
-//! weight (see [`super::guess`]); by appearance, its similarity in 0..=1; by both,
-//! the mean of the two. Of equal scores, the higher positive reward for the very query goes first,
-//! then the lower identifier, so that a list for fewer images is the beginning of one for more.
+//! the cosine of the exact index's tf-idf vectors; the memory's answer has guessed words too, of
+//! low weight (see [`super::guess`]); by appearance, its similarity in 0..=1; by both, the mean of
+//! the two. Of equal scores, the higher positive reward for the very query goes first, then the
+//! lower identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -182,9 +182,9 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
 const ENOUGH: usize = 9;
 
 impl Library {
-    /// Measures how alike images are to what is looked for, 0..=1: by what the network sees where that
-    /// is in memory for nine tenths of the images, otherwise by appearance. `None` for an image of
-    /// which that is not in memory. O(images) to prepare.
+    /// Measures how alike images are to what is looked for, 0..=1: by what the network sees where
+    /// that is in memory for nine tenths of the images, otherwise by appearance. `None` for an
+    /// image of which that is not in memory. O(images) to prepare.
     fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
         let (mut all, mut seen) = (0, 0);
         for image in self.state().images().filter(|_| look.glimpse.is_some()) {

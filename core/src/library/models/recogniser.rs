@@ -105,8 +105,8 @@ impl Recogniser {
         Ok(())
     }
 
-    /// Becomes a machine with these options that holds the images of `update.after`, without learned
-    /// weights. After an error it is as it was.
+    /// Becomes a machine with these options that holds the images of `update.after`, without
+    /// learned weights. After an error it is as it was.
     pub(in crate::library) fn rebuild(&mut self, options: &CkmOptions, update: &ModelUpdate<'_>) -> Result<()> {
         let mut other = Self { search: self.search, is_behind: true, ..Self::new(options)? };
         let images: Vec<ItemId> = update.after.images().map(|image| image.id).collect();

@@ -220,8 +220,8 @@ impl Recognising {
         self.weights
     }
 
-    /// The state of the library's learned features when it was opened or they were last turned on or
-    /// off, or were last computed.
+    /// The state of the library's learned features when it was opened or they were last turned on
+    /// or off, or were last computed.
     pub fn learned(&self) -> LearnedFeatures {
         self.learned
     }
