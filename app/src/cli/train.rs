@@ -94,19 +94,31 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         args::Weights::Uniform => WeightChoice::Uniform,
         args::Weights::Learned => WeightChoice::Learned,
     });
-    let (model, missing, ms, weights) = librarian.with_shared(library, |library| {
+    let judged = librarian.with_shared(library, |library| {
         if let Some(switch) = arguments.learned_features {
             out.watched(session.progress(), || {
                 session.set_learned_features(library, switch == args::Switch::On)?;
                 session.compute_learned_features(library)
             })?;
+            // The switch is for libraries that have nothing to judge, too.
+            let library = hold(library);
+            if library.recogniser().ckm().classes().len() < 2 {
+                let learned = library.learned_features()?;
+                let words = if learned.is_on { "on" } else { "off" };
+                out.answer(
+                    || json!({"learned_features": learned.recognises}),
+                    || format!("Learned features are {words}. There are no two classes to judge the recogniser by."),
+                );
+                return Ok(None);
+            }
         }
         let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
-        Ok((models::model(&library)?, missing, ms, weights))
+        Ok(Some((models::model(&library)?, missing, ms, weights)))
     })?;
+    let Some((model, missing, ms, weights)) = judged else { return Ok(Done::Whole) };
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
         let advice = "see that the file is there and import its folder again, or use `tessera relocate`";
