@@ -43,6 +43,12 @@ impl Glimpse {
         rest.is_empty().then(|| Self { values: *values, classes: classes.iter().map(class).collect() })
     }
 
+    /// The values, of a vector of length 1, or zeros.
+    pub fn values(&self) -> Vec<f64> {
+        let length = self.values.iter().map(|value| u32::from(*value).pow(2)).sum::<u32>();
+        self.values.iter().map(|value| f64::from(*value) / f64::from(length.max(1)).sqrt()).collect()
+    }
+
     /// How alike two images are to the network: the cosine of their vectors, 0..=1.
     pub fn likeness(&self, other: &Self) -> f64 {
         let dot = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| u32::from(*a) * u32::from(*b)).sum::<u32>();

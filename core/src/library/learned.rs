@@ -21,8 +21,8 @@ use crate::progress::Progress;
 pub(super) const SWITCH: &str = "learned features";
 /// Images that are looked at between two moments in which the library is held.
 const BATCH: usize = 16;
-/// The share of the images with a class that must have cells before the recogniser compares them,
-/// in tenths.
+/// The share of the images that the network must have looked at before answers use what it sees, in
+/// tenths; of the recogniser the share of the images with a class.
 const ENOUGH: usize = 9;
 
 /// The state of a library's learned features.
@@ -57,6 +57,17 @@ impl Library {
     /// Whether they are on. O(1).
     pub fn has_learned_features(&self) -> bool {
         self.extraction.cells.is_some()
+    }
+
+    /// Whether answers may use what the network sees: learned features are on, and that is in
+    /// memory for nine tenths of the images. O(images).
+    pub fn has_glimpses(&self) -> bool {
+        let (mut all, mut seen) = (0, 0);
+        for image in self.state.images().filter(|_| self.has_learned_features()) {
+            all += 1;
+            seen += usize::from(self.glimpse(image).is_some());
+        }
+        seen > 0 && 10 * seen >= ENOUGH * all
     }
 
     /// Turns learned features on or off. Off, no answer has anything of them any more; what was

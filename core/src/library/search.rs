@@ -178,20 +178,12 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     found.into_iter().map(hit).collect()
 }
 
-/// The share of images that the network must have looked at before its view is compared, in tenths.
-const ENOUGH: usize = 9;
-
 impl Library {
     /// Measures how alike images are to what is looked for, 0..=1: by what the network sees where
     /// that is in memory for nine tenths of the images, otherwise by appearance. `None` for an
     /// image of which that is not in memory. O(images) to prepare.
     fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
-        let (mut all, mut seen) = (0, 0);
-        for image in self.state().images().filter(|_| look.glimpse.is_some()) {
-            all += 1;
-            seen += usize::from(self.glimpse(image).is_some());
-        }
-        let glimpse = look.glimpse.as_ref().filter(|_| seen > 0 && 10 * seen >= ENOUGH * all);
+        let glimpse = look.glimpse.as_ref().filter(|_| self.has_glimpses());
         move |image| match glimpse {
             Some(glimpse) => self.glimpse(image).map(|found| found.likeness(glimpse)),
             None => self.appearance(image).map(|found| found.likeness(&look.appearance)),
