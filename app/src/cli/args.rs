@@ -10,6 +10,7 @@ use super::library_args::{
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
+use super::switch::Switch;
 use crate::settings::PICTURE_MEGABYTES;
 
 /// Find and recognise images on your own machine.
@@ -254,15 +255,6 @@ pub(super) struct Train {
     pub(super) learned_features: Option<Switch>,
     #[command(flatten)]
     pub(super) build: Build,
-}
-
-/// Whether something takes part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Switch {
-    /// It does
-    On,
-    /// It does not
-    Off,
 }
 
 /// Arguments of `tune`.

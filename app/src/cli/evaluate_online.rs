@@ -10,10 +10,10 @@ use tessera_core::eval::online::{Corrections, Desks, Long, OnlineLearner, Online
 use tessera_core::online_linear::Rule;
 
 use super::Done;
-use super::args::Switch;
 use super::evaluate_memories::tell_curves;
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures, Learner};
 use super::output::Output;
+use super::switch::Switch;
 use crate::session::Session;
 use crate::session::online::{DeskFiles, online_figures, write_stream};
 

@@ -24,6 +24,7 @@ mod sample;
 mod search;
 mod stream;
 mod suggest;
+mod switch;
 mod train;
 mod tune;
 

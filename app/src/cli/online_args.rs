@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use tessera_core::contextual::{Geometry, PairUpdate};
 use tessera_core::eval::online::StreamOrder;
 
-use super::args::Switch;
+use super::switch::Switch;
 
 /// The learner.
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -17,6 +17,7 @@ use super::Done;
 use super::args::{self, Build, Train};
 use super::librarian::Librarian;
 use super::output::{Failures, Output};
+use super::switch::Switch;
 use crate::command::WeightChoice;
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -97,7 +98,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let judged = librarian.with_shared(library, |library| {
         if let Some(switch) = arguments.learned_features {
             out.watched(session.progress(), || {
-                session.set_learned_features(library, switch == args::Switch::On)?;
+                session.set_learned_features(library, switch == Switch::On)?;
                 session.compute_learned_features(library)
             })?;
             // The switch is for libraries that have nothing to judge, too.
