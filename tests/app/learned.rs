@@ -41,7 +41,7 @@ fn one_switch_takes_them_out_of_answers_and_back() {
     assert_ne!(with, without);
     assert_eq!(train(&["--learned-features", "on"])["elements"], learned["elements"]);
     assert_eq!(scores(&world), with);
-    world.run(["train", "images", "--learned-features", "on"]).ended(64).complains("--elements all");
+    world.run(["train", "images", "--learned-features", "on"]).ended(2).complains("--elements all");
 
     // As a library that never had any.
     let other = World::with_images();
