@@ -65,10 +65,14 @@ impl Session {
         };
         if let (ImageQuery::Item(id), None) = (query, crop)
             && let Some(image) = state.image(*id)
-            && let Some(small) = hold(library).thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg))
         {
-            let glimpse = hold(library).glimpse(image).cloned();
-            return Ok(ReferenceImage::new(image.name(), Some(*id), None, small, glimpse));
+            let (small, glimpse) = {
+                let library = hold(library);
+                (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse(image).cloned())
+            };
+            if let Some(small) = small {
+                return Ok(ReferenceImage::new(image.name(), Some(*id), None, small, glimpse));
+            }
         }
         // A part of a large picture is cropped before shrinking: too few pixels would be left of it
         // otherwise.
