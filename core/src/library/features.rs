@@ -102,6 +102,9 @@ pub(super) fn version(options: &CkmOptions) -> String {
     Kept::of(options, |kind| !is_learned(kind)).version
 }
 
+/// A row of the cache, if there is one.
+type Row = Option<Vec<u8>>;
+
 /// Images whose elements are computed at one time.
 const TURN: usize = 64;
 
@@ -130,7 +133,7 @@ impl FeatureStore<'_> {
                 None => Ok(None),
             };
             let rows = |image: &&Image| Ok((row(image, own)?, cells.map_or(Ok(None), |cells| row(image, cells))?));
-            let kept: Vec<(Option<Vec<u8>>, Option<Vec<u8>>)> = turn.iter().map(rows).collect::<Result<_>>()?;
+            let kept: Vec<(Row, Row)> = turn.iter().map(rows).collect::<Result<_>>()?;
             // The database is used by this thread alone; all threads decode and compute.
             let (decoder, options, extraction) = (self.decoder, self.options, self.extraction);
             let read = |bytes: &[u8], kept: &Kept| Elements::from_bytes(bytes, &kept.options);
