@@ -25,6 +25,7 @@ use tessera_core::hamming::HammingScan;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::learn::OnlineClassifier as _;
 use tessera_core::library::import::{ImportOptions, import};
+use tessera_core::library::search::AppearanceQuery;
 use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::linalg::pca::Pca;
 use tessera_core::nearest::{DenseScan, Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
@@ -316,7 +317,7 @@ fn principal_components(bencher: Bencher<'_, '_>) {
 /// A library of 576 pictures, in a temporary folder.
 struct Shelf {
     library: Library,
-    wanted: Appearance,
+    wanted: AppearanceQuery,
     _place: TempDir,
 }
 
@@ -326,12 +327,13 @@ impl Shelf {
         let (images, progress) = (place.path().join("images"), Progress::default());
         let options = ToyOptions { side: 64, ..ToyOptions::default() };
         toys::generate(&options, &images, &progress).unwrap();
-        let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
+        let opening = LibraryOptions { learned: None, ..LibraryOptions::new(Arc::new(InProcess::default()), &progress) };
         let library = Mutex::new(Library::open_or_create(&place.path().join("shelf.tessera"), &opening).unwrap());
         import(&library, &images, &ImportOptions::default(), &progress).unwrap();
         let mut library = library.into_inner().unwrap();
         while library.load_appearances(1000).unwrap() > 0 {}
-        let wanted = Appearance::of(&toys::render(Category::Dog, 20, 0, &options).picture);
+        let appearance = Appearance::of(&toys::render(Category::Dog, 20, 0, &options).picture);
+        let wanted = AppearanceQuery { appearance, glimpse: None, of: None };
         Self { library, wanted, _place: place }
     }
 }
@@ -340,5 +342,5 @@ impl Shelf {
 #[divan::bench(sample_count = 100)]
 fn similar_in_appearance(bencher: Bencher<'_, '_>) {
     let shelf = Shelf::filled();
-    bencher.bench_local(|| shelf.library.similar_in_appearance(black_box(&shelf.wanted), 10, |_| true));
+    bencher.bench_local(|| shelf.library.look_alikes(black_box(&shelf.wanted), 10, |_| true));
 }

@@ -84,6 +84,8 @@ pub enum Command {
     Reject(ItemId, String),
     /// Take such a rejection back.
     AllowAgain(ItemId, String),
+    /// Reject a guessed word for images.
+    RejectGuess(Vec<ItemId>, String),
     /// Move an image to the end of the queue.
     Skip(ItemId),
     /// Move an image to the head of the queue.
@@ -102,6 +104,8 @@ pub enum Command {
     ChooseSearch(SearchChoice),
     /// Chooses the weights of the library's recogniser; learned ones are learned if there are none.
     ChooseWeights(WeightChoice),
+    /// Turn learned features on or off, for all answers of the library.
+    UseLearnedFeatures(bool),
     /// Recognise an image.
     Recognise(ImageQuery),
     /// Paint the best virtual instance of the recognised image as a collage.

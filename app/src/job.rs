@@ -46,6 +46,10 @@ pub enum JobKind {
     ChooseSearch,
     /// Learns the weights of the recogniser.
     LearnWeights,
+    /// Turns learned features on or off.
+    ChooseLearnedFeatures,
+    /// Looks with the network at images of a library that came without.
+    LookWithNetwork,
     /// Computes the appearance that hits are to resemble.
     FindLike,
     /// Reviews labels: finds those that may be wrong.
@@ -79,6 +83,8 @@ impl JobKind {
             Self::Harm => "Looking for images that mislead",
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
+            Self::ChooseLearnedFeatures => "Turning learned features on or off",
+            Self::LookWithNetwork => "Looking at images with the network",
             Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
@@ -109,6 +115,8 @@ impl JobKind {
             | Self::Harm
             | Self::ChooseSearch
             | Self::LearnWeights
+            | Self::ChooseLearnedFeatures
+            | Self::LookWithNetwork
             | Self::SaveModel
             | Self::AddNetwork
             | Self::Review

@@ -10,6 +10,7 @@ mod evaluate_online;
 mod generate;
 mod import;
 mod label;
+mod learned;
 mod library;
 #[path = "../core/made.rs"]
 mod made;

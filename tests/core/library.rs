@@ -4,7 +4,9 @@ mod acts;
 mod durable;
 mod files;
 mod forget;
+mod guesses;
 mod import;
+mod learned;
 mod looks;
 mod models;
 mod recall;
@@ -61,7 +63,10 @@ fn options() -> CkmOptions {
 }
 
 fn open(folder: &Path, decoder: Arc<dyn Decoder>) -> tessera_core::Result<Library> {
-    Library::open_or_create(folder, &LibraryOptions { options: options(), ..LibraryOptions::new(decoder, &Progress::default()) })
+    Library::open_or_create(
+        folder,
+        &LibraryOptions { options: options(), learned: None, ..LibraryOptions::new(decoder, &Progress::default()) },
+    )
 }
 
 fn save(path: &Path, seed: u64) {

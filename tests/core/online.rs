@@ -309,7 +309,7 @@ fn desks_with_images() {
     let data = Dataset::open(folder.path(), &OpenOptions::default(), &progress).unwrap();
     let decoder = InProcess::new(Limits::default());
     let learned = recognition::learn(&data, |_| true, &Preset::Colour.options(), &decoder, &progress).unwrap();
-    let things = DeskItems::of_images(&data, Some(&table), Some(learned.ckm), &decoder, 1, &progress).unwrap();
+    let things = DeskItems::of_images(&data, Some(&table), Some(learned.ckm), None, &decoder, 1, &progress).unwrap();
     assert_eq!((things.all.len(), things.failed.len()), (24, 0));
     assert!(
         things.all.iter().all(|thing| thing.object.is_some()
@@ -333,7 +333,7 @@ fn desks_with_images() {
     // recognised.
     let places = draw(&things, StreamOrder::Instance, 1, 5).unwrap();
     assert_eq!(places, draw(&things, StreamOrder::Instance, 1, 5).unwrap());
-    let plain = DeskItems::of_images(&data, None, None, &decoder, 1, &progress).unwrap();
+    let plain = DeskItems::of_images(&data, None, None, None, &decoder, 1, &progress).unwrap();
     assert!(plain.pieces.is_none() && plain.all.iter().all(|thing| thing.views.words.is_empty()));
     assert_eq!(one(&plain, StreamOrder::Random, 1, 5).unwrap().advisers.len(), 7);
 }

@@ -33,7 +33,10 @@ fn main() {
     }
     let mut world = World::new(&[]);
     let library = world.path("own.tessera");
-    tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap().close().unwrap();
+    // The network would take most of the time.
+    let mut empty = tessera::session::Session::new(0, 0).unwrap().open_or_create_library(&library).unwrap();
+    empty.set_learned_features(false, &tessera_core::progress::Progress::default()).unwrap();
+    empty.close().unwrap();
     world.run(Command::Open(library));
     world.until("the library is open", |app| app.desk().state().is_some());
     let start = Instant::now();

@@ -11,6 +11,7 @@ use super::library_args::{
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::network_args::{ELEMENTS, Elements, Network};
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
+use super::switch::Switch;
 use crate::settings::PICTURE_MEGABYTES;
 
 /// Find and recognise images on your own machine.
@@ -252,6 +253,10 @@ pub(super) struct Train {
     /// `models/recogniser` in the library, or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
+    /// Of a library: whether the network that comes with the program takes part in all of its
+    /// answers
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    pub(super) learned_features: Option<Switch>,
     #[command(flatten)]
     pub(super) build: Build,
 }

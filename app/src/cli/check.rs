@@ -6,10 +6,11 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::repair::repair;
 use tessera_core::library::{CACHE, Library};
 
-use super::librarian::Librarian;
+use super::librarian::{Librarian, count};
 use super::library_args::Check;
 use super::{AlreadyPrinted, Done};
 use crate::session::library::{Target, what_is};
@@ -23,6 +24,8 @@ struct Findings {
     mended: Vec<String>,
     /// Images that the recogniser lacks; all of them if it could not be read.
     missing: usize,
+    /// The state of its learned features, if it could be read.
+    learned: Option<LearnedFeatures>,
 }
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
@@ -34,15 +37,20 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     } else if arguments.repair && !looked.problems.is_empty() {
         (looked, repaired) = make_database_again(librarian, folder)?;
     }
-    let Findings { problems, .. } = &looked;
+    let Findings { problems, learned, .. } = &looked;
     librarian.out.answer(
-        || json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired}),
+        || {
+            json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired,
+            "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
+                "seen": learned.seen, "images": learned.images}))})
+        },
         || {
             let mut lines: Vec<String> = repaired.iter().map(|what| format!("Repaired: {what}")).collect();
             lines.extend(problems.iter().map(|problem| format!("Problem: {problem}")));
             if problems.is_empty() {
                 lines.push("Checked: everything is as it should be".into());
             }
+            lines.extend(learned.map(in_words));
             lines.join("\n")
         },
     );
@@ -59,6 +67,19 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     Err(AlreadyPrinted(error).into())
 }
 
+/// The state of learned features, in words.
+fn in_words(learned: LearnedFeatures) -> String {
+    let LearnedFeatures { is_on, recognises, seen, images } = learned;
+    match (is_on, recognises) {
+        (false, _) => "Learned features: off".into(),
+        (true, true) => format!("Learned features: on; the network has looked at {seen} of {}", count(images, "image")),
+        (true, false) => format!(
+            "Learned features: on, but the recogniser goes on without; the network has looked at {seen} of {} (`tessera train LIBRARY --learned-features on` looks at the rest)",
+            count(images, "image")
+        ),
+    }
+}
+
 fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
     let mut library = match librarian.open(folder) {
         Ok(library) => library,
@@ -71,7 +92,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            return Ok(Findings { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX });
+            return Ok(Findings { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX, learned: None });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.
@@ -97,7 +118,13 @@ fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Find
 fn look_at(library: &Library) -> Result<Findings, Error> {
     let problems = library.check()?;
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
-    Ok(Findings { problems, is_cache, mended: Vec::new(), missing: library.recogniser().missing().len() })
+    Ok(Findings {
+        problems,
+        is_cache,
+        mended: Vec::new(),
+        missing: library.recogniser().missing().len(),
+        learned: library.learned_features().ok(),
+    })
 }
 
 /// Opens the library with a cache rebuilt from the log and the images. The old one is restored if

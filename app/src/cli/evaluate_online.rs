@@ -13,6 +13,7 @@ use super::Done;
 use super::evaluate_memories::tell_curves;
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures, Learner};
 use super::output::Output;
+use super::switch::Switch;
 use crate::session::Session;
 use crate::session::online::{DeskFiles, online_figures, write_stream};
 
@@ -107,6 +108,7 @@ pub(super) fn desk(session: &Session, arguments: &EvalDesk, out: &Output) -> Res
         stream: &arguments.stream,
         groups: arguments.groups.as_deref(),
         captions: arguments.captions.as_deref(),
+        learned_features: arguments.learned_features == Switch::On,
         dimension: arguments.d as usize,
     };
     let kinds: Vec<StreamOrder> = arguments.order.iter().map(|order| (*order).into()).collect();

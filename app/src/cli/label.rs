@@ -90,6 +90,11 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
             tell(librarian, library, event);
             return Ok(Done::Whole);
         }
+        if let Some(word) = &arguments.not_guessed {
+            let event = library.reject_guess(&images, word, true)?;
+            tell(librarian, library, event);
+            return Ok(Done::Whole);
+        }
         let label = arguments.class.clone().map_or(UserLabel::NoClass, UserLabel::Class);
         let new = New::of(library, &label);
         let event = library.label(&images, &label)?;

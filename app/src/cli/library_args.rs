@@ -183,7 +183,7 @@ pub(super) struct Review {
 
 /// Arguments of `label`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["class", "none", "not", "stdin"])))]
+#[command(group(ArgGroup::new("what").required(true).args(["class", "none", "not", "not_guessed", "stdin"])))]
 pub(super) struct Label {
     /// The library
     #[arg(value_name = "LIBRARY")]
@@ -200,6 +200,9 @@ pub(super) struct Label {
     /// They are not of this class, which is not suggested for them any more; their labels stay
     #[arg(long, value_name = "CLASS")]
     pub(super) not: Option<String>,
+    /// This word, which the network guessed, is not guessed for them any more; their labels stay
+    #[arg(long, value_name = "WORD")]
+    pub(super) not_guessed: Option<String>,
     /// Read a JSON object a line, {"image": a path, "#ID" or ID, "label": a class, or null for
     /// none} or {"image": …, "not": a class}, which "rejected": false takes back, and answer each
     /// with one: {ok, image, label, event} once it is on disk, or {ok: false, error}

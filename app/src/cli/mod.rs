@@ -26,6 +26,7 @@ mod sample;
 mod search;
 mod stream;
 mod suggest;
+mod switch;
 mod train;
 mod tune;
 

@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 use tessera_core::contextual::{Geometry, PairUpdate};
 use tessera_core::eval::online::StreamOrder;
 
+use super::switch::Switch;
+
 /// The learner.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Learner {
@@ -164,6 +166,9 @@ pub(super) struct EvalDesk {
     /// Captions of the images of a folder, in any form that `import` reads
     #[arg(long, value_name = "FILE")]
     pub(super) captions: Option<PathBuf>,
+    /// Of a folder: whether the network that comes with the program takes part
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = Switch::Off)]
+    pub(super) learned_features: Switch,
     /// Components of a query; more features of a file are mapped to so many at random
     #[arg(long, value_name = "D", default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=4096))]
     pub(super) d: u32,

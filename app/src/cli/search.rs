@@ -48,12 +48,16 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop)?)),
         None => None,
     };
-    let library = hold(library);
-    let named = number.map(|_| Finder::default().find(&library, Path::new(text.trim()))).transpose()?;
+    let mut library = hold(library);
+    if !query.is_empty() {
+        session.load_glimpses(&mut library)?;
+    }
+    let library = &*library;
+    let named = number.map(|_| Finder::default().find(library, Path::new(text.trim()))).transpose()?;
     let wanted = SearchRequest {
         query,
         like,
-        only: filter(&library, arguments, named)?,
+        only: filter(library, arguments, named)?,
         k: arguments.k,
         keeps_judged: false,
         engine: match arguments.by {
@@ -62,11 +66,11 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         },
         leaves: arguments.leaves,
     };
-    let hits = session.search(&library, &wanted);
-    let reasons = |hit: &SearchHit| arguments.explain.then(|| session.why(&library, &wanted, hit));
+    let hits = session.search(library, &wanted);
+    let reasons = |hit: &SearchHit| arguments.explain.then(|| session.why(library, &wanted, hit));
     let is_scored = !wanted.query.is_empty() || wanted.like.is_some();
     let hits: Vec<(SearchHit, Option<Why>)> = hits.into_iter().map(|hit| (hit.clone(), reasons(&hit))).collect();
-    let unknown = session.unknown_words(&library, &wanted.query);
+    let unknown = session.unknown_words(library, &wanted.query);
     let memories = library.words().memories();
     if !is_scored && wanted.only.is_none() {
         out.note(match wanted.query.unwanted.is_empty() {
@@ -76,13 +80,17 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
             }
         });
     }
-    if memories == 0 && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {
+    let taught = session.taught_words(library, &unknown);
+    let guessed = session.guessable_words(library, &unknown);
+    let unheard: Vec<String> = unknown.iter().filter(|word| !taught.contains(word) && !guessed.contains(word)).cloned().collect();
+    if memories == 0 && guessed.is_empty() && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {
         out.note("No captions are remembered yet: only classes and file names are searched. Add some with `tessera caption`.");
     }
-    let taught = session.taught_words(&library, &unknown);
-    let unheard: Vec<String> = unknown.iter().filter(|word| !taught.contains(word)).cloned().collect();
     if !taught.is_empty() {
         out.note(&format!("No caption, class or name has the word {}: it is known from what was taught.", taught.join(", ")));
+    }
+    if !guessed.is_empty() {
+        out.note(&format!("No caption, class or name has the word {}: the network guesses where it is seen.", guessed.join(", ")));
     }
     if !unheard.is_empty() {
         out.note(&format!("Nothing in this library has the word {}.", unheard.join(", ")));
@@ -225,7 +233,8 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
 
 fn hit_json(hit: &SearchHit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
-        "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look});
+        "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look,
+        "guessed": hit.guessed.iter().map(|word| json!({"noun": word.guess.noun, "chance": word.guess.chance})).collect::<Vec<_>>()});
     if let Some(why) = why {
         value["why"] =
             json!({"matched": why.matched, "terms": why.terms.iter().map(term_json).collect::<Vec<_>>(), "ways": ways_json(why)});
@@ -238,6 +247,7 @@ fn term_json((term, value): &(Term, f64)) -> Value {
         Term::Word(word) => ("word", Some(word)),
         Term::Name(word) => ("name", Some(word)),
         Term::Good(query) | Term::Bad(query) => ("lesson", Some(query)),
+        Term::Guess(noun, _) => ("guess", Some(noun)),
         Term::Look => ("look", None),
     };
     json!({"kind": kind, "words": words, "value": value})
@@ -258,6 +268,9 @@ fn hit_words(hit: &SearchHit, is_scored: bool, why: Option<&Why>) -> String {
     }
     if !hit.words.is_empty() {
         let _ = write!(words, "\n      (has {})", hit.words.join(", "));
+    }
+    for word in &hit.guessed {
+        let _ = write!(words, "\n      (guessed: {}, {:.2})", word.guess.noun, word.guess.chance);
     }
     if let Some(lesson) = &hit.lesson {
         let _ = write!(words, "\n      (taught: {lesson})");

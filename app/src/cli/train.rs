@@ -23,6 +23,7 @@ use super::args::{self, Build, Train};
 use super::librarian::Librarian;
 use super::network_args::Elements;
 use super::output::{Failures, Output};
+use super::switch::Switch;
 use crate::command::WeightChoice;
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -36,6 +37,10 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let folder = librarian.named_if_nothing(&arguments.folder);
     if what_is(&folder) == Target::Library {
         return of_library(librarian, arguments, &folder);
+    }
+    if arguments.learned_features.is_some() {
+        let expected = "left out for a folder: `--elements all` takes cells of the network";
+        return Err(Error::Option { name: "--learned-features", found: "given".into(), expected }.into());
     }
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
@@ -98,7 +103,24 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         args::Weights::Uniform => WeightChoice::Uniform,
         args::Weights::Learned => WeightChoice::Learned,
     });
-    let (model, missing, ms, weights, told) = librarian.with_shared(library, |library| {
+    let judged = librarian.with_shared(library, |library| {
+        if let Some(switch) = arguments.learned_features {
+            out.watched(session.progress(), || {
+                session.set_learned_features(library, switch == Switch::On)?;
+                session.compute_learned_features(library)
+            })?;
+            // The switch is for libraries that have nothing to judge, too.
+            let library = hold(library);
+            if library.recogniser().ckm().classes().len() < 2 {
+                let learned = library.learned_features()?;
+                let words = if learned.is_on { "on" } else { "off" };
+                out.answer(
+                    || json!({"learned_features": learned.recognises}),
+                    || format!("Learned features are {words}. There are no two classes to judge the recogniser by."),
+                );
+                return Ok(None);
+            }
+        }
         let weights = out.watched(session.progress(), || session.judge(library, weights))?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
@@ -106,8 +128,9 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         let report = last_report(&library).map(|(_, report)| report).unwrap_or_default();
         let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
         let told = ByClass { recalls, not_told_apart: report.not_told_apart };
-        Ok((models::model(&library)?, missing, ms, weights, told))
+        Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
+    let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
         let advice = "see that the file is there and import its folder again, or use `tessera relocate`";
@@ -153,7 +176,7 @@ fn answer(
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
                 "recalls": told.recalls.iter().map(|(class, recall)| json!({"class": class, "recall": recall.value, "spread": recall.spread})).collect::<Vec<_>>(),
                 "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": told.not_told_apart,
-                "objects_unknown": metrics.objects_unknown, "failed": failed,
+                "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": learns(ckm.options()),
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs), "model": to.to_string_lossy()})
         },
@@ -182,12 +205,18 @@ fn answer(
                 let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
             }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}): {accuracy}.{of_classes}{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}\nThe model is in {}",
+                if learns(ckm.options()) { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 display(to)
             )
         },
     );
+}
+
+/// Whether a machine compares cells of the network.
+fn learns(options: &CkmOptions) -> bool {
+    options.kinds.iter().any(|kind| kind.source.name() == "network")
 }
 
 /// What learning weights came to, as sentences that follow others.

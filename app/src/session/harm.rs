@@ -12,6 +12,7 @@ use tessera_core::library::import::hold;
 use tessera_core::{Result, random};
 
 use super::Session;
+use super::kept_as::kept_as;
 use super::reports::kept_report;
 use crate::command::WeightChoice;
 
@@ -65,7 +66,10 @@ impl Session {
             Ok(HarmReport { event, judged: judgement.held_out.len(), images })
         })?;
         // A report that cannot be stored is still returned.
-        let _ = serde_json::to_string(&report).map(|text| hold(library).keep_result(HARM, &text));
+        let _ = serde_json::to_string(&report).map(|text| {
+            let library = hold(library);
+            library.keep_result(&kept_as(&library, HARM), &text)
+        });
         Ok(report)
     }
 }
@@ -75,10 +79,10 @@ impl Session {
 /// # Errors
 /// [`tessera_core::Error::Io`].
 pub fn forget(library: &Library) -> Result<()> {
-    library.keep_result(HARM, "null")
+    library.keep_result(&kept_as(library, HARM), "null")
 }
 
 /// The last report on harm that a library keeps; none if there is none that can be read.
 pub fn last_harm(library: &Library) -> Option<HarmReport> {
-    serde_json::from_str(&library.result(HARM).ok()??).ok()
+    serde_json::from_str(&library.result(&kept_as(library, HARM)).ok()??).ok()
 }

@@ -10,6 +10,7 @@ use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::library::Library;
 use tessera_core::library::event::ContentHash;
 
+use super::kept_as::kept_as;
 use crate::command::WeightChoice;
 
 /// The names under which a library keeps the weights, and how they are used.
@@ -43,7 +44,7 @@ struct OfImage {
 /// [`tessera_core::Error::Io`].
 pub(super) fn keep(library: &mut Library, ckm: &Ckm, learned: &LearnReport) -> Result<()> {
     let better = if learned.epochs > 0 { weights_of(ckm, library) } else { Vec::new() };
-    library.keep_result(WEIGHTS, &serde_json::to_string(&better).unwrap_or_default())?;
+    library.keep_result(&kept_as(library, WEIGHTS), &serde_json::to_string(&better).unwrap_or_default())?;
     let is_in_use = !better.is_empty() && choose(library, WeightChoice::Learned)?;
     if !is_in_use {
         choose(library, WeightChoice::Uniform)?;
@@ -75,12 +76,12 @@ pub fn weight_use(library: &Library) -> WeightUse {
 }
 
 fn kept_use(library: &Library) -> WeightUse {
-    let text = library.result(USE).ok().flatten();
+    let text = library.result(&kept_as(library, USE)).ok().flatten();
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 fn keep_use(library: &Library, used: WeightUse) -> Result<()> {
-    library.keep_result(USE, &serde_json::to_string(&used).unwrap_or_default())
+    library.keep_result(&kept_as(library, USE), &serde_json::to_string(&used).unwrap_or_default())
 }
 
 /// Puts the weights that a library keeps into use, or takes weights out of use, and remembers the
@@ -121,5 +122,5 @@ pub(super) fn restore(library: &mut Library) {
 
 /// The weights that a library keeps; none if it keeps none that can be read.
 fn kept(library: &Library) -> Option<Vec<OfImage>> {
-    serde_json::from_str(&library.result(WEIGHTS).ok()??).ok()
+    serde_json::from_str(&library.result(&kept_as(library, WEIGHTS)).ok()??).ok()
 }

@@ -12,6 +12,8 @@ pub mod features;
 pub mod generate;
 pub mod harm;
 pub mod import;
+mod kept_as;
+pub mod learned;
 pub mod library;
 pub mod library_weights;
 pub mod memories;

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use image::RgbImage;
 use tessera_core::advise::AdviserKind;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
-use tessera_core::eval::online::{self, Asked, DeskItems, Desks, Long, StreamOrder, StreamSource};
+use tessera_core::eval::online::{self, Asked, DeskItems, Desks, Long, Look, StreamOrder, StreamSource};
 use tessera_core::eval::recognition;
+use tessera_core::network::Network;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
 
@@ -25,8 +27,16 @@ pub struct DeskFiles<'a> {
     pub groups: Option<&'a Path>,
     /// For images: a table of their captions.
     pub captions: Option<&'a Path>,
+    /// For images: whether the recogniser compares cells of the network, and views are of what that
+    /// sees.
+    pub learned_features: bool,
     /// Components of a query vector.
     pub dimension: usize,
+}
+
+/// What the network sees in a picture as a whole.
+fn seen(picture: &RgbImage) -> Result<Vec<f64>> {
+    Ok(Network::shipped()?.look_at(picture)?.vector().map(f64::from).to_vec())
 }
 
 impl Session {
@@ -37,6 +47,13 @@ impl Session {
     /// [`recognition::learn`] and [`DeskItems::of_images`].
     pub fn things(&self, files: &DeskFiles<'_>) -> Result<DeskItems> {
         if !files.stream.is_dir() {
+            if files.learned_features {
+                return Err(Error::Option {
+                    name: "--learned-features",
+                    found: "on".into(),
+                    expected: "off, unless with a folder of images",
+                });
+            }
             if files.captions.is_some() {
                 return Err(Error::Option { name: "captions", found: "those of a file".into(), expected: "given with a folder of images" });
             }
@@ -52,8 +69,10 @@ impl Session {
         let captions = files.captions.map(|path| tables::read(path, &self.progress)).transpose()?;
         let data = Dataset::open(files.stream, &OpenOptions::default(), &self.progress)?;
         self.pool.install(|| {
-            let learned = recognition::learn(&data, |_| true, &Preset::Mixed.options(), &*self.decoder, &self.progress)?;
-            DeskItems::of_images(&data, captions.as_ref(), Some(learned.ckm), &*self.decoder, self.seed, &self.progress)
+            let preset = if files.learned_features { Preset::All } else { Preset::Mixed };
+            let learned = recognition::learn(&data, |_| true, &preset.options(), &*self.decoder, &self.progress)?;
+            let look: Option<&Look<'_>> = if files.learned_features { Some(&seen) } else { None };
+            DeskItems::of_images(&data, captions.as_ref(), Some(learned.ckm), look, &*self.decoder, self.seed, &self.progress)
         })
     }
 

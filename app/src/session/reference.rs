@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use image::RgbImage;
 use tessera_core::Result;
 use tessera_core::ids::ItemId;
-use tessera_core::library::Library;
 use tessera_core::library::import::hold;
+use tessera_core::library::{Glimpse, Library};
+use tessera_core::network::Network;
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::decode::SIDE;
 pub use tessera_core::picture::part::LEAST;
@@ -29,6 +30,8 @@ pub struct ReferenceImage {
     pub picture: Arc<RgbImage>,
     /// Its appearance.
     pub appearance: Appearance,
+    /// What the network sees in it, where learned features are on.
+    pub glimpse: Option<Glimpse>,
 }
 
 /// Images whose appearances are indexed in one batch.
@@ -43,8 +46,8 @@ impl ReferenceImage {
         if self.crop.is_some() { format!("a part of {name}") } else { name }
     }
 
-    fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage) -> Self {
-        Self { name, item, crop, appearance: Appearance::of(&picture), picture: Arc::new(picture) }
+    fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage, glimpse: Option<Glimpse>) -> Self {
+        Self { name, item, crop, appearance: Appearance::of(&picture), glimpse, picture: Arc::new(picture) }
     }
 }
 
@@ -56,12 +59,20 @@ impl Session {
     /// As [`tessera_core::picture::Decoder::decode`]; [`tessera_core::Error::Option`] for a part
     /// that is not in the picture or very small.
     pub fn like(&self, library: &Mutex<Library>, query: &ImageQuery, crop: Option<Crop>) -> Result<ReferenceImage> {
-        let state = hold(library).state().clone();
+        let (state, is_learned) = {
+            let library = hold(library);
+            (library.state().clone(), library.has_learned_features())
+        };
         if let (ImageQuery::Item(id), None) = (query, crop)
             && let Some(image) = state.image(*id)
-            && let Some(small) = hold(library).thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg))
         {
-            return Ok(ReferenceImage::new(image.name(), Some(*id), None, small));
+            let (small, glimpse) = {
+                let library = hold(library);
+                (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse(image).cloned())
+            };
+            if let Some(small) = small {
+                return Ok(ReferenceImage::new(image.name(), Some(*id), None, small, glimpse));
+            }
         }
         // A part of a large picture is cropped before shrinking: too few pixels would be left of it
         // otherwise.
@@ -71,7 +82,10 @@ impl Session {
             None => thumbnail::shrink(&from.picture.pixels),
             Some(crop) => thumbnail::shrink(&from.picture.part(crop.0)?),
         };
-        Ok(ReferenceImage::new(from.name, from.item, crop, part))
+        // Where the network cannot be run, appearances are compared.
+        let look = || Network::shipped()?.look_at(&part);
+        let glimpse = if is_learned { look().ok().as_ref().map(Glimpse::of) } else { None };
+        Ok(ReferenceImage::new(from.name, from.item, crop, part, glimpse))
     }
 
     /// Indexes the appearances of a library's images, in batches between which the library is
@@ -82,7 +96,10 @@ impl Session {
     pub fn load_appearances(&self, library: &Mutex<Library>) -> Result<()> {
         let mut total = None;
         loop {
-            let left = hold(library).load_appearances(TURN)?;
+            let left = {
+                let mut library = hold(library);
+                library.load_appearances(TURN)?.max(library.load_glimpses(TURN)?)
+            };
             let all = *total.get_or_insert(left);
             if all > 0 && left == all {
                 self.progress().begin("Looking at images", all.div_ceil(TURN) as u64);

@@ -7,6 +7,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 
+use super::kept_as::kept_as;
 use super::library_weights::weight_choice;
 use crate::command::WeightChoice;
 
@@ -21,11 +22,12 @@ struct Kept {
 }
 
 /// The name under which a library keeps the last report on its recogniser with these weights.
-fn name(weights: WeightChoice) -> &'static str {
-    match weights {
+fn name(library: &Library, weights: WeightChoice) -> String {
+    let name = match weights {
         WeightChoice::Uniform => "report",
         WeightChoice::Learned => "report_weights",
-    }
+    };
+    kept_as(library, name)
 }
 
 /// The last report on a library's recogniser as it is in use, with the event after which it was
@@ -37,7 +39,7 @@ pub fn last_report(library: &Library) -> Option<(Option<EventId>, Report)> {
 
 /// The last report on a library's recogniser with these weights, as [`last_report`].
 pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(Option<EventId>, Report)> {
-    let kept: Kept = serde_json::from_str(&library.result(name(weights)).ok()??).ok()?;
+    let kept: Kept = serde_json::from_str(&library.result(&name(library, weights)).ok()??).ok()?;
     let is_same = kept.search == library.recogniser().ckm().search();
     Some((kept.event.filter(|_| is_same), kept.report))
 }
@@ -46,7 +48,7 @@ pub(super) fn kept_report(library: &Library, weights: WeightChoice) -> Option<(O
 /// again when it is next asked for.
 pub(super) fn keep_report(library: &Library, weights: WeightChoice, event: Option<EventId>, report: &Report) {
     let kept = Kept { event, search: library.recogniser().ckm().search(), report: report.clone() };
-    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(name(weights), &text));
+    let _ = serde_json::to_string(&kept).map(|text| library.keep_result(&name(library, weights), &text));
 }
 
 /// Whether a recogniser with uniform weights, `images` of these classes, in order, should be judged

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::guess::is_noun;
 use tessera_core::library::search::{self, AppearanceQuery, LibraryQuery};
 use tessera_core::text::{TextQuery, words};
 
@@ -38,6 +40,7 @@ impl SearchRequest {
     fn to_query(&self) -> LibraryQuery {
         let look = |like: &Arc<ReferenceImage>| AppearanceQuery {
             appearance: like.appearance.clone(),
+            glimpse: like.glimpse.clone(),
             of: like.item.filter(|_| like.crop.is_none()),
         };
         LibraryQuery {
@@ -56,6 +59,20 @@ impl Session {
     /// The images that answer best, best first: see [`search::search`].
     pub fn search(&self, library: &Library, wanted: &SearchRequest) -> Vec<SearchHit> {
         search::search(library, &wanted.to_query())
+    }
+
+    /// Loads what the network sees in the images of a library, so that words can be guessed.
+    ///
+    /// # Errors
+    /// As [`Library::load_glimpses`].
+    pub fn load_glimpses(&self, library: &mut Library) -> Result<()> {
+        library.load_glimpses(usize::MAX).map(|_| ())
+    }
+
+    /// Those of some words that may be guessed.
+    pub fn guessable_words(&self, library: &Library, some: &[String]) -> Vec<String> {
+        let is_guessed = |word: &&String| library.state().images().any(|image| library.glimpse(image).is_some()) && is_noun(word);
+        some.iter().filter(is_guessed).cloned().collect()
     }
 
     /// The words of a query that no text of the library contains.

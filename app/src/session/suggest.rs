@@ -21,7 +21,7 @@ impl Session {
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn suggest(&self, library: &Mutex<Library>, images: &[ItemId], n: usize, order: LabelOrder) -> Result<(Vec<Suggestion>, usize)> {
         self.load_appearances(library)?;
-        let mut suggester = Suggester::new(self.seed, LEARNED)?;
+        let mut suggester = Suggester::of(&hold(library), self.seed, LEARNED)?;
         let moment = suggester.news(&hold(library));
         self.on_threads(|| suggester.learn(&moment, self.progress()))?;
         let mut images = images.to_vec();

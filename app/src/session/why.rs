@@ -33,6 +33,8 @@ pub enum Term {
     Good(String),
     /// It was rewarded as a bad answer to this query.
     Bad(String),
+    /// A word that the network guesses, with its probability in percent.
+    Guess(String, u32),
     /// Its similarity to the image that hits are to resemble.
     Look,
 }
@@ -45,6 +47,7 @@ impl Term {
             Self::Name(word) => format!("{word} (file name)"),
             Self::Good(query) => format!("called a good answer to “{query}”"),
             Self::Bad(query) => format!("called a bad answer to “{query}”"),
+            Self::Guess(noun, percent) => format!("guessed: {noun}, {:.2}", f64::from(*percent) / 100.0),
             Self::Look => "looks alike".into(),
         }
     }
@@ -104,8 +107,14 @@ impl Session {
                 Some(MemorySource::Lesson(query)) => format!("what you said of it: a good answer to “{query}”"),
                 None => "the name of its file".to_owned(),
             });
+            if reasons.weighed.score == 0.0 && !hit.guessed.is_empty() {
+                why.matched = Some("a guess of the network".to_owned());
+            }
             explain(&mut why, reasons, share);
         }
+        let percent = |chance: f64| (100.0 * chance).round() as u32;
+        let guesses = hit.guessed.iter().map(|word| (Term::Guess(word.guess.noun.clone(), percent(word.guess.chance)), share * word.value));
+        why.terms.extend(guesses);
         why.terms.extend(look.map(|look| (Term::Look, look)));
         why.terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         why

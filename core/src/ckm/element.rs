@@ -319,6 +319,19 @@ impl Elements {
         rest.is_empty().then(|| Self::new(sets, size, &Cut::of(options.side, &options.kinds)))
     }
 
+    /// The elements of a machine's kinds, each taken from the first of `parts` that was cut for it.
+    /// Of a kind that no part was cut for there are none.
+    pub fn gathered(parts: &[Self], size: (u32, u32), options: &CkmOptions) -> Self {
+        let set = |kind: &ElementKind| {
+            let of = |part: &Self| Some(part.sets[part.cut.sources.iter().position(|source| *source == kind.source)?].clone());
+            parts.iter().filter(|part| part.cut.side == options.side).find_map(of).unwrap_or_else(|| match kind.source.dimension() {
+                0 => ElementSet::binary(&[], []),
+                dimension => ElementSet::dense(&[], &[], dimension),
+            })
+        };
+        Self::new(options.kinds.iter().map(set).collect(), size, &Cut::of(options.side, &options.kinds))
+    }
+
     /// The number of elements of all kinds.
     pub fn len(&self) -> usize {
         self.sets.iter().map(ElementSet::len).sum()

@@ -8,10 +8,12 @@ use super::element::{Cut, ElementSet, Elements};
 use super::options::{CkmOptions, cell_form};
 use super::options::{ElementKind, ElementSource, check_kinds};
 use super::own::{self, OwnElements};
+#[cfg(feature = "network")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::features;
 #[cfg(feature = "network")]
-use crate::network::{self, Network, folder};
+use crate::network::{self, Network, NetworkOptions, Seen, folder};
 use crate::picture::colour::{self, colour_layout};
 use crate::picture::hog::{self, dense_hog};
 use crate::picture::{Picture, grey, resize};
@@ -62,6 +64,33 @@ impl Elements {
         check_kinds(side, kinds)?;
         cut(picture, &Cut::of(side, kinds), kinds, &[])
     }
+
+    /// The elements of `kinds`, all of them cells of the network, from what it has seen in a
+    /// picture of `size` pixels.
+    ///
+    /// # Errors
+    /// [`crate::Error::Option`] when the side or an option of a kind is out of range, or a kind is
+    /// another one.
+    #[cfg(feature = "network")]
+    pub fn of_seen(seen: &Seen, size: (u32, u32), side: u32, kinds: &[ElementKind]) -> Result<Self> {
+        check_kinds(side, kinds)?;
+        let (width, height) = resize::fit(size.0, size.1, side);
+        let set = |kind: &ElementKind| match &kind.source {
+            ElementSource::Network(options) => Ok(cells(seen, options, width, height, kind.source.unit())),
+            other => Err(Error::Option { name: "elements", found: other.name().to_owned(), expected: "cells of the network alone" }),
+        };
+        Ok(Self::new(kinds.iter().map(set).collect::<Result<_>>()?, size, &Cut::of(side, kinds)))
+    }
+}
+
+/// The cells of a picture that is `width` and `height` working pixels large.
+#[cfg(feature = "network")]
+fn cells(seen: &Seen, options: &NetworkOptions, width: u32, height: u32, unit: f32) -> ElementSet {
+    let cells = seen.cells(options);
+    let centred = |share: f32, side: u32| share * side as f32 - 0.5 - (side as f32 - 1.0) / 2.0;
+    let positions: Vec<_> = cells.iter().map(|c| [centred(c.x, width), centred(c.y, height)]).collect();
+    let rows: Vec<u8> = cells.iter().flat_map(|c| c.values).map(|v| (v * unit).round() as u8).collect();
+    ElementSet::dense(&positions, &rows, network::CHANNELS)
 }
 
 fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnElements<'_>]) -> Result<Elements> {
@@ -96,10 +125,7 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
             #[cfg(feature = "network")]
             ElementSource::Network(options) => {
                 // Of all pixels, for it takes more of them than there are working pixels.
-                let cells = Network::shipped()?.look_at(&picture.pixels)?.cells(options);
-                let positions: Vec<_> = cells.iter().map(|c| centred(c.x * width as f32 - 0.5, c.y * height as f32 - 0.5)).collect();
-                let rows: Vec<u8> = cells.iter().flat_map(|c| c.values).map(|v| (v * unit).round() as u8).collect();
-                ElementSet::dense(&positions, &rows, network::CHANNELS)
+                cells(&Network::shipped()?.look_at(&picture.pixels)?, options, width, height, unit)
             }
             #[cfg(feature = "network")]
             ElementSource::Encoder(options) => {

@@ -167,7 +167,7 @@ impl Acts<'_> {
 }
 
 /// Some images in words: `3 images`, or the file name of a single one.
-fn which(state: &State, images: &[ItemId]) -> String {
+pub(super) fn which(state: &State, images: &[ItemId]) -> String {
     match images {
         [one] => state.image(*one).map_or_else(|| format!("#{}", one.0), |image| image.file_name()),
         _ => format!("{} images", images.len()),

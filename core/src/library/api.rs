@@ -30,7 +30,7 @@ use crate::progress::Progress;
 /// says which images and names are refused; besides, each returns [`crate::Error::Io`] when its
 /// event cannot be written.
 impl Library {
-    fn act(&mut self, draft: Draft) -> Result<Option<EventId>> {
+    pub(super) fn act(&mut self, draft: Draft) -> Result<Option<EventId>> {
         self.commit(None, EventKind::Act, draft)
     }
 

@@ -11,8 +11,6 @@ use super::features::from_file;
 use super::state::{Image, State};
 use crate::descriptor::Descriptor;
 use crate::error::Result;
-use crate::ids::ItemId;
-use crate::nearest::TopK;
 use crate::picture::appearance::{Appearance, VERSION};
 use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, thumbnail};
@@ -93,15 +91,5 @@ impl Library {
     /// The appearance of an image, if it is in memory.
     pub fn appearance(&self, image: &Image) -> Option<&Appearance> {
         self.appearances.of.get(&image.content?.hash)
-    }
-
-    /// The `k` images of the most similar appearance that `fits` admits, most similar first, with
-    /// their similarities, of those whose appearances are in memory. Of equals the lower identifier
-    /// comes first. O(images).
-    pub fn similar_in_appearance(&self, wanted: &Appearance, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
-        let images = self.state.images().filter(|image| fits(image.id));
-        // The larger the similarity, the nearer.
-        let distances = images.filter_map(|image| Some((image.id, -self.appearance(image)?.likeness(wanted))));
-        TopK::of(k, distances).into_iter().map(|found| (found.id, -found.distance)).collect()
     }
 }

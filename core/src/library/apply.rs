@@ -32,6 +32,12 @@ impl State {
                     Field::Rejection(class, Swap(_, false)) => {
                         image.rejected.remove(class);
                     }
+                    Field::Guess(word, Swap(_, true)) => {
+                        image.no_guesses.insert(word.clone());
+                    }
+                    Field::Guess(word, Swap(_, false)) => {
+                        image.no_guesses.remove(word);
+                    }
                 }
             }
             Change::Class(name, swap) => put(Arc::make_mut(&mut self.classes), name, swap.1),

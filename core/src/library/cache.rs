@@ -1,7 +1,7 @@
 //! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images
 //! and events.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -26,9 +26,17 @@ CREATE TABLE IF NOT EXISTS skipped (path BLOB PRIMARY KEY, folder BLOB NOT NULL,
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub(super) hash: ContentHash,
-    pub(super) elements: Vec<u8>,
+    /// Elements and the like, each with its version.
+    pub(super) rows: Vec<(String, Vec<u8>)>,
     pub(super) look: Descriptor,
     pub(super) jpeg: Vec<u8>,
+}
+
+impl Cut {
+    /// The row of a version.
+    pub(super) fn row(&self, version: &str) -> Option<&[u8]> {
+        self.rows.iter().find(|(of, _)| of == version).map(|(_, bytes)| &bytes[..])
+    }
 }
 
 /// A connection to `cache.db`. A damaged file is renamed and a new one begun: everything in it can
@@ -95,15 +103,17 @@ impl Cache {
         Ok(db)
     }
 
-    /// Stores what was computed from some files: elements in the given version, and thumbnails.
-    pub(super) fn put(&self, version: &str, entries: &[Cut]) -> Result<()> {
+    /// Stores what was computed from some files: rows and thumbnails.
+    pub(super) fn put(&self, entries: &[Cut]) -> Result<()> {
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
-        for Cut { hash, elements, look, jpeg } in entries {
+        for Cut { hash, rows, look, jpeg } in entries {
             let hash = hash.0.to_be_bytes();
-            tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
-                .and_then(|mut insert| insert.execute(params![hash, version, sealed(elements)]))
-                .map_err(&refused)?;
+            for (version, bytes) in rows {
+                tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
+                    .and_then(|mut insert| insert.execute(params![hash, version, sealed(bytes)]))
+                    .map_err(&refused)?;
+            }
             tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2, ?3)")
                 .and_then(|mut insert| insert.execute(params![hash, look.to_bytes(), jpeg]))
                 .map_err(&refused)?;
@@ -143,6 +153,15 @@ impl Cache {
             query.query_row(params![hash.0.to_be_bytes(), version], |row| row.get(0)).optional()
         };
         Ok(read().map_err(refused("read", &self.path))?.and_then(unsealed))
+    }
+
+    /// The files of which there is a row of that version. O(rows), without reading them.
+    pub(super) fn with_feature(&self, version: &str) -> Result<HashSet<ContentHash>> {
+        let read = || -> rusqlite::Result<HashSet<ContentHash>> {
+            let mut query = self.db.prepare("SELECT hash FROM feature WHERE version = ?1")?;
+            query.query_map([version], |row| Ok(ContentHash(u128::from_be_bytes(row.get(0)?))))?.collect()
+        };
+        read().map_err(refused("read", &self.path))
     }
 
     /// The thumbnail kept for a file's bytes, as JPEG.

@@ -146,6 +146,8 @@ pub enum Field {
     Reward(String, Swap<Option<Reward>>),
     /// Whether the user rejected a class for it.
     Rejection(String, Swap<bool>),
+    /// Whether the user rejected a guessed word for it.
+    Guess(String, Swap<bool>),
 }
 
 /// How well an image answers a query by the user's word: in thousandths, from -1000 (not at all) to
@@ -187,6 +189,7 @@ impl Change {
                     Field::Removed(swap) => Field::Removed(swap.inverse()),
                     Field::Reward(query, swap) => Field::Reward(query, swap.inverse()),
                     Field::Rejection(class, swap) => Field::Rejection(class, swap.inverse()),
+                    Field::Guess(word, swap) => Field::Guess(word, swap.inverse()),
                 },
             ),
             Self::Class(name, swap) => Self::Class(name, swap.inverse()),

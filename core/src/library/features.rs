@@ -1,5 +1,6 @@
 //! The elements of a library's images: from the cache, or computed from the files where the cache
-//! has none.
+//! has none. Cells of the network are in a row of their own, so that turning them on or off changes
+//! nothing of the others.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,13 +10,15 @@ use rayon::prelude::*;
 
 use super::cache::{Cache, Cut};
 use super::event::ContentHash;
+use super::glimpse::Glimpse;
 use super::state::{Image, State};
 use crate::bytes::options_text;
-use crate::ckm::CkmOptions;
 use crate::ckm::element::{Elements, VERSION};
+use crate::ckm::{CkmOptions, ElementKind, ElementSource};
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::features::brief::PATTERN_VERSION;
+use crate::network::{Network, Seen};
 use crate::picture::decode::SIDE;
 use crate::picture::perceptual_hash::perceptual_hash;
 use crate::picture::{Decoder, Picture, thumbnail};
@@ -25,16 +28,82 @@ use crate::progress::Progress;
 pub struct FeatureStore<'a> {
     pub(super) cache: &'a Cache,
     pub(super) decoder: &'a dyn Decoder,
+    /// Those of the recogniser.
     pub(super) options: &'a CkmOptions,
-    pub(super) version: &'a str,
+    pub(super) extraction: &'a Extraction,
 }
 
-/// The version under which the cache keeps the elements of a recogniser with these options.
-pub(super) fn version(options: &CkmOptions) -> String {
-    // Kernels are left out: they do not change the elements.
-    let sources: Vec<_> = options.kinds.iter().map(|kind| &kind.source).collect();
-    format!("{:016x}-{PATTERN_VERSION}-{VERSION}", hash64(options_text(&(options.side, sources)).as_bytes()))
+/// What is computed of each picture and kept.
+#[derive(Clone)]
+pub(super) struct Extraction {
+    /// Every kind that takes no network.
+    own: Kept,
+    /// Cells of the network, if learned features are on.
+    pub(super) cells: Option<Kept>,
 }
+
+/// Some kinds of elements, and the version under which the cache keeps them.
+#[derive(Clone)]
+pub(super) struct Kept {
+    options: CkmOptions,
+    pub(super) version: String,
+}
+
+/// Whether a kind of elements is computed by a network.
+pub(super) fn is_learned(kind: &ElementKind) -> bool {
+    matches!(kind.source, ElementSource::Network(_))
+}
+
+impl Kept {
+    fn of(options: &CkmOptions, fits: impl Fn(&ElementKind) -> bool) -> Self {
+        let kinds = options.kinds.iter().filter(|kind| fits(kind)).cloned().collect();
+        let options = CkmOptions { kinds, ..options.clone() };
+        // Kernels are left out: they do not change the elements.
+        let sources: Vec<_> = options.kinds.iter().map(|kind| &kind.source).collect();
+        let version = format!("{:016x}-{PATTERN_VERSION}-{VERSION}", hash64(options_text(&(options.side, sources)).as_bytes()));
+        Self { options, version }
+    }
+}
+
+impl Extraction {
+    /// What a recogniser with these options needs, and one with `learned` besides.
+    pub(super) fn new(options: &CkmOptions, learned: Option<&CkmOptions>) -> Self {
+        Self { own: Kept::of(options, |kind| !is_learned(kind)), cells: learned.map(|learned| Kept::of(learned, is_learned)) }
+    }
+
+    /// The row of a picture's cells.
+    pub(super) fn cells_of(&self, seen: &Seen, size: (u32, u32)) -> Result<Option<(String, Vec<u8>)>> {
+        let row = |Kept { options, version }: &Kept| {
+            let cells = Elements::of_seen(seen, size, options.side, &options.kinds)?;
+            Ok((version.clone(), cells.to_bytes()))
+        };
+        self.cells.as_ref().map(row).transpose()
+    }
+
+    /// Computes what the cache keeps of a picture. Where the network cannot be run, its rows are
+    /// left out.
+    pub(super) fn cut(&self, hash: ContentHash, picture: &Picture) -> Result<Cut> {
+        let Kept { options, version } = &self.own;
+        let mut rows = vec![(version.clone(), Elements::of(picture, options.side, &options.kinds)?.to_bytes())];
+        if self.cells.is_some()
+            && let Ok(seen) = Network::shipped().and_then(|network| network.look_at(&picture.pixels))
+        {
+            rows.extend(self.cells_of(&seen, picture.size)?);
+            rows.push((Glimpse::VERSION.to_owned(), Glimpse::of(&seen).to_bytes()));
+        }
+        let small = thumbnail::shrink(&picture.pixels);
+        Ok(Cut { hash, rows, look: perceptual_hash(&small), jpeg: thumbnail::encode(&small) })
+    }
+}
+
+/// The name of checkpoints of a recogniser with these options. They hold no elements, so whether
+/// some are cells of a network does not matter.
+pub(super) fn version(options: &CkmOptions) -> String {
+    Kept::of(options, |kind| !is_learned(kind)).version
+}
+
+/// A row of the cache, if there is one.
+type Row = Option<Vec<u8>>;
 
 /// Images whose elements are computed at one time.
 const TURN: usize = 64;
@@ -42,38 +111,53 @@ const TURN: usize = 64;
 impl FeatureStore<'_> {
     /// Keeps what was computed from some files.
     pub(super) fn keep(&self, cuts: &[Cut]) -> Result<()> {
-        self.cache.put(self.version, cuts)
+        self.cache.put(cuts)
     }
 
     /// The elements of each of `images`; `None` where there is neither a kept copy nor a file that
-    /// still has the bytes.
+    /// still has the bytes. No file is decoded for cells of the network alone: an image without
+    /// kept ones has none until they are computed ([`super::learned::compute`]).
     ///
     /// # Errors
     /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
     pub fn of(&self, state: &State, images: &[&Image], progress: &Progress) -> Result<Vec<Option<Elements>>> {
         let mut all = Vec::with_capacity(images.len());
+        let Extraction { own, cells } = self.extraction;
+        let cells = cells.as_ref().filter(|_| self.options.kinds.iter().any(is_learned));
         for turn in images.chunks(TURN) {
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let kept = |image: &&Image| match image.content {
-                Some(content) => self.cache.feature(content.hash, self.version),
+            let row = |image: &Image, kept: &Kept| match image.content {
+                Some(content) => self.cache.feature(content.hash, &kept.version),
                 None => Ok(None),
             };
-            let kept: Vec<Option<Vec<u8>>> = turn.iter().map(kept).collect::<Result<_>>()?;
+            let rows = |image: &&Image| Ok((row(image, own)?, cells.map_or(Ok(None), |cells| row(image, cells))?));
+            let kept: Vec<(Row, Row)> = turn.iter().map(rows).collect::<Result<_>>()?;
             // The database is used by this thread alone; all threads decode and compute.
-            let (decoder, options) = (self.decoder, self.options);
+            let (decoder, options, extraction) = (self.decoder, self.options, self.extraction);
+            let read = |bytes: &[u8], kept: &Kept| Elements::from_bytes(bytes, &kept.options);
             let found: Vec<(Option<Elements>, Option<Cut>)> = turn
                 .par_iter()
                 .zip(&kept)
-                .map(|(image, kept)| match kept.as_ref().and_then(|bytes| Elements::from_bytes(bytes, options)) {
-                    Some(elements) => (Some(elements), None),
-                    None => match from_file(state, image, decoder, progress)
-                        .and_then(|picture| cut(image.content?.hash, &picture, options).ok())
-                    {
-                        Some(cut) => (Elements::from_bytes(&cut.elements, options), Some(cut)),
-                        None => (None, None),
-                    },
+                .map(|(image, (own_row, cells_row))| {
+                    let seen = cells_row.as_ref().zip(cells).and_then(|(bytes, cells)| read(bytes, cells));
+                    let joined = |elements: Elements, seen: Option<Elements>| match cells {
+                        Some(_) => Elements::gathered(
+                            &[Some(elements.clone()), seen].into_iter().flatten().collect::<Vec<_>>(),
+                            elements.size,
+                            options,
+                        ),
+                        None => elements,
+                    };
+                    if let Some(elements) = own_row.as_ref().and_then(|bytes| read(bytes, own)) {
+                        return (Some(joined(elements, seen)), None);
+                    }
+                    let made =
+                        from_file(state, image, decoder, progress).and_then(|picture| extraction.cut(image.content?.hash, &picture).ok());
+                    let Some(made) = made else { return (None, None) };
+                    let part = |kept: &Kept| read(made.row(&kept.version)?, kept);
+                    (part(own).map(|elements| joined(elements, cells.and_then(part))), Some(made))
                 })
                 .collect();
             let fresh: Vec<Cut> = found.iter().filter_map(|(_, cut)| cut.clone()).collect();
@@ -96,13 +180,6 @@ pub(super) fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, pro
         }
         decoder.decode(&path, SIDE, progress).ok()
     })
-}
-
-/// Computes what the cache keeps of a picture.
-pub(super) fn cut(hash: ContentHash, picture: &Picture, options: &CkmOptions) -> Result<Cut> {
-    let elements = Elements::of(picture, options.side, &options.kinds)?;
-    let small = thumbnail::shrink(&picture.pixels);
-    Ok(Cut { hash, elements: elements.to_bytes(), look: perceptual_hash(&small), jpeg: thumbnail::encode(&small) })
 }
 
 /// The hash of a file's bytes, read a piece at a time.

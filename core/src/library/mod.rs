@@ -26,19 +26,18 @@
 //! use tessera_core::progress::Progress;
 //! use tessera_core::text::TextQuery;
 //!
-//! let (folder, progress) = (tempfile::tempdir()?, Progress::default());
-//! let images = folder.path().join("images");
-//! generate(&ToyOptions { instances: 1, views: 1, side: 32, ..ToyOptions::default() }, &images, &progress)?;
+//! let (folder, progress) = (tempfile::tempdir()?, Progress::default()); let images =
+//! folder.path().join("images"); generate(&ToyOptions { instances: 1, views: 1, side: 32,
+//! ..ToyOptions::default() }, &images, &progress)?;
 //!
-//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
-//! let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
-//! import(&library, &images, &ImportOptions::default(), &progress)?;
-//! let mut library = hold(&library);
-//! let boat = search(&library, &LibraryQuery::words(TextQuery::parse("boat"), 1))[0].image;
-//! library.label(&[boat], &UserLabel::Class("vessel".into()))?;
+//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress); let library =
+//! Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
+//! import(&library, &images, &ImportOptions::default(), &progress)?; let mut library =
+//! hold(&library); let boat = search(&library, &LibraryQuery::words(TextQuery::parse("boat"),
+//! 1))[0].image; library.label(&[boat], &UserLabel::Class("vessel".into()))?;
 //! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("vessel"));
-//! library.undo()?;
-//! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("boat"));
+//! library.undo()?; assert_eq!(library.state().image(boat).and_then(|image| image.label()),
+//! Some("boat"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -55,11 +54,14 @@ mod export;
 pub mod features;
 mod files;
 mod forget;
+mod glimpse;
+pub mod guess;
 pub mod health;
 mod history;
 pub mod import;
 pub mod journal;
 mod journal_sync;
+pub mod learned;
 mod lock;
 pub mod models;
 mod opening;
@@ -71,7 +73,7 @@ pub mod state;
 mod store;
 pub mod suggest;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -86,8 +88,8 @@ use crate::storage::{Disk, Storage};
 use appearance::Appearances;
 use cache::Cache;
 use draft::{Acts, Draft};
-use event::{EventId, EventKind, RootId};
-use features::FeatureStore;
+use event::{ContentHash, EventId, EventKind, RootId};
+use features::{Extraction, FeatureStore};
 use files::now;
 use forget::Purge;
 use models::{ModelUpdate, Models};
@@ -96,6 +98,7 @@ use state::{Place, Root, State};
 use store::Store;
 
 pub use files::{CACHE, DATABASE, MODELS, is_library};
+pub use glimpse::Glimpse;
 pub use repair::has_lost_its_database;
 
 const LATER: &str = "the change is saved, and learned when the library is next opened";
@@ -108,10 +111,14 @@ pub struct Library {
     state: State,
     models: Models,
     appearances: Appearances,
+    /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
+    glimpses: HashMap<ContentHash, Option<Glimpse>>,
     decoder: Arc<dyn Decoder>,
-    /// How the recogniser is built, and the version under which the cache keeps elements.
+    /// How the recogniser is built now: one of the next two.
     options: CkmOptions,
-    version: String,
+    plain: CkmOptions,
+    learned: Option<CkmOptions>,
+    extraction: Extraction,
     mended: Vec<String>,
     remarks: Vec<String>,
     storage: Arc<dyn Storage>,
@@ -123,8 +130,12 @@ pub struct Library {
 pub struct LibraryOptions<'a> {
     /// What decodes image files.
     pub decoder: Arc<dyn Decoder>,
-    /// How the recogniser is built; the preset for all kinds of elements unless given.
+    /// How the recogniser is built without learned features; by the preset for all kinds of
+    /// elements that take no network unless given.
     pub options: CkmOptions,
+    /// How it is built with learned features: as without, and cells of the network. `None` opens
+    /// the library without them, whatever its switch says.
+    pub learned: Option<CkmOptions>,
     /// Where files beside the database are kept.
     pub storage: Arc<dyn Storage>,
     /// Reports progress and carries cancellation.
@@ -134,7 +145,8 @@ pub struct LibraryOptions<'a> {
 impl<'a> LibraryOptions<'a> {
     /// The usual recogniser, and files on disk.
     pub fn new(decoder: Arc<dyn Decoder>, progress: &'a Progress) -> Self {
-        Self { decoder, options: Preset::Mixed.options(), storage: Arc::new(Disk), progress }
+        let (options, learned) = (Preset::Mixed.options(), Some(Preset::All.options()));
+        Self { decoder, options, learned, storage: Arc::new(Disk), progress }
     }
 }
 
@@ -168,12 +180,16 @@ impl Library {
 
     /// Where the elements of its images come from.
     pub fn features(&self) -> FeatureStore<'_> {
-        FeatureStore { cache: &self.cache, decoder: &*self.decoder, options: &self.options, version: &self.version }
+        FeatureStore { cache: &self.cache, decoder: &*self.decoder, options: &self.options, extraction: &self.extraction }
     }
 
     /// Works out the changes of acts in the present state, without performing them.
     pub fn acts(&self) -> Acts<'_> {
         Acts { library: &self.folder, state: &self.state }
+    }
+
+    fn extraction(&self) -> &Extraction {
+        &self.extraction
     }
 
     fn decoder(&self) -> &Arc<dyn Decoder> {
@@ -278,6 +294,7 @@ impl Library {
         // An error may come after the database was changed, so the state is read again in any case.
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
+        self.glimpses.clear();
         self.models.outdate();
         purged?;
         // Relearning cannot be cancelled: models that saw half of the rest would be wrong.
@@ -308,8 +325,8 @@ impl Library {
 
     /// Brings the models up to date.
     fn catch_up(&mut self, progress: &Progress) -> Result<()> {
-        let Self { store, cache, state, models, decoder, options, version, .. } = self;
-        let features = FeatureStore { cache, decoder: &**decoder, options, version };
+        let Self { store, cache, state, models, decoder, options, extraction, .. } = self;
+        let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
         models.catch_up(store, state, &features, progress)
     }
 
@@ -322,8 +339,8 @@ impl Library {
         }
         // An update of a few images is never cancelled, and neither is catching up after it.
         let progress = Progress::default();
-        let Self { cache, state, models, decoder, options, version, .. } = self;
-        let features = FeatureStore { cache, decoder: &**decoder, options, version };
+        let Self { cache, state, models, decoder, options, extraction, .. } = self;
+        let features = FeatureStore { cache, decoder: &**decoder, options, extraction };
         let update = ModelUpdate { before, after: state, images, features: &features, progress: &progress };
         let words = match contained(|| models.learn(&update)) {
             Ok(Ok(())) => return,

@@ -1,5 +1,6 @@
 //! Opening a library, making one, and closing it.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -7,12 +8,13 @@ use std::sync::Arc;
 
 use super::appearance::Appearances;
 use super::cache::Cache;
+use super::features::Extraction;
 use super::files::{CACHE, DATABASE, is_library, of_database, remove_left_overs, while_aside};
 use super::journal::JOURNAL;
 use super::models::Models;
 use super::repair::has_lost_its_database;
 use super::store::{REPAIR, Store};
-use super::{Library, LibraryOptions, features, lock};
+use super::{Library, LibraryOptions, lock};
 use crate::envelope::is_model;
 use crate::error::{Error, Result};
 
@@ -108,15 +110,18 @@ impl Library {
             state,
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
+            glimpses: HashMap::new(),
             decoder: Arc::clone(&opening.decoder),
             options: opening.options.clone(),
-            version: features::version(&opening.options),
+            plain: opening.options.clone(),
+            learned: opening.learned.clone(),
+            extraction: Extraction::new(&opening.options, None),
             mended,
             remarks,
             storage: Arc::clone(&opening.storage),
             _lock: lock,
         };
-        match library.catch_up(opening.progress) {
+        match library.choose_recogniser().and_then(|()| library.catch_up(opening.progress)) {
             // The log was read without an error, so it is the cache that is damaged.
             Err(Error::Data { path, .. }) if path == library.cache.path() => {
                 let path = path.clone();
@@ -124,6 +129,7 @@ impl Library {
                 Cache::put_aside(&path)?;
                 library.cache = Cache::open(&path)?;
                 library.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
+                library.choose_recogniser()?;
                 library.catch_up(opening.progress)?;
             }
             outcome => outcome?,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::event::EventId;
 use super::files::{DATABASE, Scratch, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, JOURNAL, Line};
+use super::learned::SWITCH;
 use super::lock;
 use super::snapshot::{Snapshot, snapshots};
 use super::store::inspect::{fact_of, salvage, verify};
@@ -84,6 +85,9 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
         }
         done.lost.extend(lost);
         store.settle();
+        if let Some(on) = damaged.as_deref().and_then(|path| fact_of(path, SWITCH)) {
+            store.set_fact(SWITCH, on)?;
+        }
         // The journal is written anew when the library is next opened.
         store.set_fact("clean", 0)?;
     }

@@ -1,9 +1,10 @@
 //! Finds images by words, by appearance, or by both, and ranks them by score.
 //!
 //! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or
-//! the cosine of the exact index's tf-idf vectors; by appearance, its similarity in 0..=1; by both,
-//! the mean of the two. Of equal scores, the higher positive reward for the very query goes first,
-//! then the lower identifier, so that a list for fewer images is the beginning of one for more.
+//! the cosine of the exact index's tf-idf vectors; the memory's answer has guessed words too, of
+//! low weight (see [`super::guess`]); by appearance, its similarity in 0..=1; by both, the mean of
+//! the two. Of equal scores, the higher positive reward for the very query goes first, then the
+//! lower identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -12,8 +13,12 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
+use super::glimpse::Glimpse;
+use super::guess::GuessedWord;
 use super::models::caption_memory::{CANDIDATES, Question, words_of};
+use super::state::Image;
 use crate::ids::ItemId;
+use crate::nearest::TopK;
 use crate::picture::appearance::Appearance;
 use crate::text::TextQuery;
 
@@ -32,6 +37,8 @@ pub enum Engine {
 pub struct AppearanceQuery {
     /// The appearance.
     pub appearance: Appearance,
+    /// What the network sees in it, where learned features are on.
+    pub glimpse: Option<Glimpse>,
     /// The image it was taken of, if of the whole image: that image is not found itself.
     pub of: Option<ItemId>,
 }
@@ -99,6 +106,8 @@ pub struct SearchHit {
     pub lesson: Option<String>,
     /// The reward the user gave it as an answer to this query, -1..=1.
     pub taught: Option<f64>,
+    /// Words of the query that are guessed for it, with what each adds to its score.
+    pub guessed: Vec<GuessedWord>,
     /// The similarity of its appearance, where the query has one and the image's is known.
     pub look: Option<f64>,
 }
@@ -123,7 +132,7 @@ pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     match look {
         None if text.is_empty() => listed(library, query, fits),
         Some(look) if text.is_empty() => {
-            let found = library.similar_in_appearance(&look.appearance, *k, fits);
+            let found = library.look_alikes(look, *k, fits);
             found.into_iter().map(|(image, look)| SearchHit { score: look, look: Some(look), ..hit_of(library, text, image) }).collect()
         }
         _ => by_words(library, query),
@@ -142,16 +151,17 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         }
         Engine::Memory => {
             let (found, _) = question.search(query.leaves, query.k.max(CANDIDATES), |image| query.fits(image));
-            found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught }).collect()
+            let found = found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught });
+            with_guesses(library, query, &question, found.collect(), taught)
         }
     };
     if !query.keeps_judged {
         found.retain(|one| one.score > 0.0);
     }
     if let Some(look) = &query.look {
+        let likeness = library.likeness_to(look);
         for one in &mut found {
-            let image = library.state().image(one.image);
-            one.look = image.and_then(|image| library.appearance(image)).map(|found| found.likeness(&look.appearance));
+            one.look = library.state().image(one.image).and_then(|image| likeness(image));
             one.score = (one.score + one.look.unwrap_or(0.0)) / 2.0;
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
@@ -166,6 +176,56 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         SearchHit { score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
     };
     found.into_iter().map(hit).collect()
+}
+
+impl Library {
+    /// Measures how alike images are to what is looked for, 0..=1: by what the network sees where
+    /// that is in memory for nine tenths of the images, otherwise by appearance. `None` for an
+    /// image of which that is not in memory. O(images) to prepare.
+    fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
+        let glimpse = look.glimpse.as_ref().filter(|_| self.has_glimpses());
+        move |image| match glimpse {
+            Some(glimpse) => self.glimpse(image).map(|found| found.likeness(glimpse)),
+            None => self.appearance(image).map(|found| found.likeness(&look.appearance)),
+        }
+    }
+
+    /// The `k` images that are most alike to what is looked for and that `fits` admits, most alike
+    /// first, with their similarities. Of equals the lower identifier comes first. O(images).
+    pub fn look_alikes(&self, look: &AppearanceQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
+        let likeness = self.likeness_to(look);
+        let images = self.state().images().filter(|image| fits(image.id));
+        // The larger the similarity, the nearer.
+        let distances = images.filter_map(|image| Some((image.id, -likeness(image)?)));
+        TopK::of(k, distances).into_iter().map(|found| (found.id, -found.distance)).collect()
+    }
+}
+
+/// Adds to scores what is guessed, and images of which the query is guessed alone.
+fn with_guesses(
+    library: &Library,
+    query: &LibraryQuery,
+    question: &Question<'_>,
+    mut found: Vec<Scored>,
+    taught: impl Fn(ItemId) -> Option<Reward>,
+) -> Vec<Scored> {
+    let fits = |image| query.fits(image) && library.words().allows(image, &query.text);
+    let mut guessed = library.by_guesses(&query.text, query.k.max(CANDIDATES), fits);
+    if guessed.is_empty() {
+        return found;
+    }
+    for one in &mut found {
+        one.score += guessed.remove(&one.image).unwrap_or(0.0);
+    }
+    let alone = guessed.into_iter();
+    found.extend(alone.map(|(image, value)| Scored {
+        image,
+        score: question.weigh(image).score + value,
+        look: None,
+        taught: taught(image),
+    }));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
+    found
 }
 
 /// The first images of the filter in the order of their paths, for a query of nothing else.
@@ -190,6 +250,7 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
         words: Vec::new(),
         lesson: None,
         taught: found.and_then(|image| image.rewards.get(&words_of(text))).map(|reward| reward.value()),
+        guessed: Vec::new(),
         look: None,
     }
 }
@@ -208,5 +269,6 @@ fn remembered_hit(library: &Library, question: &Question<'_>, image: ItemId) -> 
     let mut words: Vec<String> = weighed.words.into_iter().chain(weighed.name).map(|(word, _)| word).collect();
     words.sort();
     let lesson = weighed.lessons.into_iter().find(|(_, value)| *value > 0.0).map(|(query, _)| query);
-    SearchHit { caption: caption.or(hit.caption), words, lesson, ..hit }
+    let guessed = library.state().image(image).map(|image| library.guessed(image, question.query())).unwrap_or_default();
+    SearchHit { caption: caption.or(hit.caption), words, lesson, guessed, ..hit }
 }

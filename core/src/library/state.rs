@@ -26,6 +26,8 @@ pub struct Image {
     pub rewards: BTreeMap<String, Reward>,
     /// The classes that the user rejected for it.
     pub rejected: BTreeSet<String>,
+    /// The guessed words that the user rejected for it.
+    pub no_guesses: BTreeSet<String>,
     /// Whether the user removed it.
     pub removed: bool,
     /// Where files with its bytes lie, in order of their paths.
@@ -59,6 +61,7 @@ impl Image {
             captions: Vec::new(),
             rewards: BTreeMap::new(),
             rejected: BTreeSet::new(),
+            no_guesses: BTreeSet::new(),
             removed: false,
             places: Vec::new(),
         }

@@ -168,6 +168,7 @@ fn of_commands_that_answer() {
     let mut all = Recorder::new(captioned());
     all.world.run(["import", "lib.tessera", "images", "--captions", "captions.csv"]).ended(0);
     all.run("search", "lib.tessera disc seen near --explain", 0);
+    all.run("search", "lib.tessera fan_envelope_buckle -k 50", 0);
     all.run("train", "lib.tessera", 0);
     all.run("classify", "lib.tessera #1 --explain", 0);
     all.world.run(["label", "lib.tessera", "images/disc/disc_02_1_0_0_lt.png", "--as", "grid"]).ended(0);

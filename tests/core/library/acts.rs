@@ -370,7 +370,7 @@ fn older_libraries_are_taken_over() {
     let library = place.open();
     place.import(&library);
     library.into_inner().unwrap().close().unwrap();
-    for (version, tables) in [(1, &["reward", "rejection"][..]), (2, &["rejection"])] {
+    for (version, tables) in [(1, &["reward", "rejection", "no_guess"][..]), (2, &["rejection", "no_guess"]), (3, &["no_guess"])] {
         let db = rusqlite::Connection::open(place.folder().join("library.db")).unwrap();
         for table in tables {
             db.execute_batch(&format!("DROP TABLE {table}; DELETE FROM tally WHERE name = '{table}'")).unwrap();

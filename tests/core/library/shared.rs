@@ -78,7 +78,8 @@ fn a_cache_is_made_anew_by_whoever_has_the_library() {
     place.import(&library);
     let progress = Progress::default();
     let anew = |keep: &dyn Fn(&mut Library) -> tessera_core::Result<Option<usize>>| {
-        let opening = LibraryOptions { options: options(), ..LibraryOptions::new(Arc::new(InProcess::default()), &progress) };
+        let opening =
+            LibraryOptions { options: options(), learned: None, ..LibraryOptions::new(Arc::new(InProcess::default()), &progress) };
         Library::with_new_cache(&place.folder(), &opening, keep)
     };
     let names = || {

@@ -284,7 +284,7 @@ fn a_simulated_desk_needs_as_many_corrections_as_a_library() {
     let data = Dataset::open(&place.images(), &OpenOptions::default(), &progress).unwrap();
     let decoder = InProcess::new(Limits::default());
     let learned = recognition::learn(&data, |_| true, &options(), &decoder, &progress).unwrap();
-    let things = DeskItems::of_images(&data, None, Some(learned.ckm), &decoder, 4, &progress).unwrap();
+    let things = DeskItems::of_images(&data, None, Some(learned.ckm), None, &decoder, 4, &progress).unwrap();
     let library = place.open();
     imported_with(&library, &place.images(), &ImportOptions { labels: tessera_core::data::Labels::None, ..ImportOptions::default() });
     while hold(&library).load_appearances(100).unwrap() > 0 {}

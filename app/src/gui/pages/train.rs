@@ -14,6 +14,7 @@ use crate::gui::widgets::confusion::{classes_ui, confusion_ui};
 use crate::gui::widgets::{card_ui, main_button, nothing_ui};
 use crate::gui::words::count;
 use crate::job::JobKind;
+use crate::session::learned::TRAINED_ON;
 use crate::session::reports::{against_largest_class, told_apart};
 
 /// The page has no state of its own.
@@ -170,6 +171,38 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         };
         ui.label(RichText::new(words).small().weak());
     }
+    learned_ui(ui, panel);
+}
+
+/// The switch of learned features, and what they are.
+fn learned_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let learned = panel.desk.recognising().learned();
+    let looking = panel.desk.jobs().of(&JobKind::LookWithNetwork);
+    ui.horizontal_wrapped(|ui| {
+        let mut on = learned.is_on;
+        let hover = "For recognising, look-alikes, guessed words and advisers; off, no answer has anything of them, and nothing that was computed is lost";
+        if ui.checkbox(&mut on, "Learned features").on_hover_text(hover).changed() {
+            panel.ask(Command::UseLearnedFeatures(on));
+        }
+        ui.label(RichText::new(TRAINED_ON).weak());
+        match looking {
+            Some(job) => {
+                ui.spinner();
+                ui.label(format!("looking: {} of {}", job.snapshot.done, job.snapshot.total));
+                if ui.button("Stop").clicked() {
+                    panel.ask(Command::Cancel(job.id));
+                }
+                if !learned.recognises {
+                    ui.label(RichText::new("Until then the recogniser goes on without.").weak());
+                }
+            }
+            None if learned.is_on && !learned.recognises => {
+                let words = format!("It has looked at {} of {}: too few for the recogniser.", learned.seen, count(learned.images, "image"));
+                ui.colored_label(ui.visuals().warn_fg_color, words);
+            }
+            None => {}
+        }
+    });
 }
 
 /// Offers choices by their names, each with a sentence. Returns another one than is chosen.

@@ -38,9 +38,10 @@ impl Jobs {
         self.running.values().any(|job| job.kind().is_import())
     }
 
-    /// Whether any job is running, whose work would be lost by closing the program.
+    /// Whether any job is running whose work would be lost by closing the program. What the network
+    /// has looked at is kept.
     pub fn is_busy(&self) -> bool {
-        !self.running.is_empty()
+        self.running.values().any(|job| *job.kind() != JobKind::LookWithNetwork)
     }
 
     /// Starts a job. A running one of the same kind is cancelled first if the kind is replaced

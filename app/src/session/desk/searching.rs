@@ -21,6 +21,8 @@ use crate::settings::SEARCH_LEAVES;
 
 /// Images whose appearances a search adds to the index at most.
 const NEW: usize = 64;
+/// Images of which a search reads what the network sees, at most.
+const GLIMPSES: usize = 2000;
 
 /// The current query and its answer.
 pub struct Searching {
@@ -146,6 +148,8 @@ impl Searching {
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
             let unseen = if wanted.like.is_some() { library.load_appearances(NEW).unwrap_or(0) } else { 0 };
+            // What the network sees is read from the cache alone.
+            let unseen = unseen + library.load_glimpses(GLIMPSES).unwrap_or(0);
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
             let SearchRequest { like, engine, .. } = wanted;

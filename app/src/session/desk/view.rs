@@ -62,7 +62,8 @@ pub struct Hits {
     pub query: String,
     /// The image that hits are to resemble, if one is set.
     pub like: Option<Arc<ReferenceImage>>,
-    /// Images whose appearance is not indexed yet.
+    /// Images whose appearance is not indexed yet, or of which it is not read what the network
+    /// sees.
     pub unseen: usize,
     /// The best images.
     pub hits: Vec<SearchHit>,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use image::RgbImage;
 use rayon::prelude::*;
 
 use super::examples::dense;
@@ -40,6 +41,9 @@ pub struct DeskItems {
     pub failed: Vec<super::super::Failed>,
 }
 
+/// Gives the values of a picture that views are made of.
+pub type Look<'a> = dyn Fn(&RgbImage) -> Result<Vec<f64>> + Sync + 'a;
+
 /// Numbers names in the order in which they are first met.
 #[derive(Default)]
 struct Numbers<'a>(BTreeMap<&'a str, usize>);
@@ -74,7 +78,8 @@ impl DeskItems {
 
     /// The images of a data set that can be decoded, with the captions that a table has for them by
     /// their names or paths, and their elements in a recogniser trained on the data set, if there
-    /// is one.
+    /// is one. Views are made of what `look` gives for a picture, all of the same length, or of
+    /// appearances.
     ///
     /// # Errors
     /// [`Error::Data`] when no image can be used; [`Error::Cancelled`].
@@ -82,6 +87,7 @@ impl DeskItems {
         data: &Dataset,
         captions: Option<&Table>,
         recogniser: Option<Ckm>,
+        look: Option<&Look<'_>>,
         decoder: &dyn Decoder,
         seed: u64,
         progress: &Progress,
@@ -89,24 +95,27 @@ impl DeskItems {
         let said: BTreeMap<&str, &Vec<String>> =
             captions.iter().flat_map(|table| &table.rows).map(|row| (row.path.as_str(), &row.captions)).collect();
         progress.begin("Looking at images", data.items.len() as u64);
-        let look = |item: usize| -> Result<Appearance> {
+        let values = |item: usize| -> Result<Vec<f64>> {
             progress.step()?;
             let picture = data.picture(item, decoder, thumbnail::SIDE, progress)?;
+            if let Some(look) = look {
+                return look(&picture.pixels);
+            }
             // A library takes the appearance of the thumbnails that it keeps, which are JPEG.
             let small = thumbnail::shrink(&picture.pixels);
-            Ok(Appearance::of(&thumbnail::decode(&thumbnail::encode(&small)).unwrap_or(small)))
+            Ok(Appearance::of(&thumbnail::decode(&thumbnail::encode(&small)).unwrap_or(small)).values())
         };
-        let looked: Vec<Result<Appearance>> = (0..data.items.len()).into_par_iter().map(look).collect();
+        let looked: Vec<Result<Vec<f64>>> = (0..data.items.len()).into_par_iter().map(values).collect();
         let (mut made, mut objects) = (Self::default(), Numbers::default());
-        let projector = Projector::new(VALUES, seed);
+        let projector = Projector::new(looked.iter().flatten().next().map_or(VALUES, Vec::len), seed);
         let mut pieces = recogniser.as_ref().map(|ckm| Ckm::new(ckm.options().clone())).transpose()?;
         let held: BTreeMap<ItemId, _> =
             recogniser.iter().flat_map(Ckm::examples).map(|(class, example)| (example.id, (class, example))).collect();
-        for (number, (item, appearance)) in data.items.iter().zip(looked).enumerate() {
+        for (number, (item, values)) in data.items.iter().zip(looked).enumerate() {
             let example = held.get(&ItemId(number as u32));
-            let appearance = match appearance {
+            let values = match values {
                 Ok(_) if recogniser.is_some() && example.is_none() => continue,
-                Ok(appearance) => appearance,
+                Ok(values) => values,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) => {
                     made.failed.push(super::super::Failed { path: item.path().to_owned(), error });
@@ -125,7 +134,7 @@ impl DeskItems {
                 let id = ItemId(made.all.len() as u32);
                 pieces.add(data.class_name(item.class), crate::ckm::Example { id, ..(*example).clone() })?;
             }
-            made.all.push(DeskItem { class: item.class, object, views: projector.views(appearance.values(), words) });
+            made.all.push(DeskItem { class: item.class, object, views: projector.views(values, words) });
         }
         if made.all.is_empty() {
             let advice = "put the images of each class into a folder of its own";

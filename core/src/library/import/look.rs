@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use crate::ckm::CkmOptions;
 use crate::data::tables::sidecar;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::library::cache::Cut;
 use crate::library::event::{Content, ContentHash, FolderWord};
-use crate::library::features::{cut, hash_file, hash_while};
+use crate::library::features::{Extraction, hash_file, hash_while};
 use crate::library::state::{Image, Place, State};
 use crate::picture::decode::SIDE;
 use crate::picture::{Decoder, Limits};
@@ -99,7 +98,7 @@ pub(super) fn look(
     state: &State,
     refused: &Refused,
     decoder: &dyn Decoder,
-    options: &CkmOptions,
+    extraction: &Extraction,
     progress: &Progress,
 ) -> Result<Look> {
     // A file that is too large is refused before it is read.
@@ -124,5 +123,5 @@ pub(super) fn look(
     };
     let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
     let captions = sidecar(&file.path)?.unwrap_or_default();
-    Ok(Look::New(content, cut(hash, &picture, options)?, captions))
+    Ok(Look::New(content, extraction.cut(hash, &picture)?, captions))
 }

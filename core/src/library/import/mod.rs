@@ -76,10 +76,10 @@ pub(super) fn take_in(
     }
     report.found += data.items.len();
 
-    let (root, decoder, ckm, state) = {
+    let (root, decoder, state) = {
         let mut library = hold(library);
         let root = root_for(&mut library, &folder, options)?;
-        (root, Arc::clone(library.decoder()), library.recogniser().ckm().options().clone(), library.state().clone())
+        (root, Arc::clone(library.decoder()), library.state().clone())
     };
     let deaths = decoder.deaths();
     let known = Known::of(&state);
@@ -115,16 +115,16 @@ pub(super) fn take_in(
     progress.begin("Importing", work.len() as u64);
     let mut run = Run { root, folder: folder.clone(), known, act, in_act: 0, reads_words, report };
     for batch in work.chunks(BATCH) {
-        let (state, watch) = {
+        let (state, watch, extraction) = {
             let held = hold(library);
             let watch = Refused { forgotten: held.store().forgotten()?, quarantine: held.cache().quarantine()? };
-            (held.state().clone(), watch)
+            (held.state().clone(), watch, held.extraction().clone())
         };
         // No thread waits for the library in here: one that holds it may be waiting for these
         // threads.
         let looked: Vec<Result<Look>> = batch
             .par_iter()
-            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &watch, &*decoder, &ckm, progress)))
+            .map(|file| progress.step().and_then(|()| look(file, &run.known.by_hash, &state, &watch, &*decoder, &extraction, progress)))
             .collect();
         run.report.cancelled |= looked.iter().any(|look| matches!(look, Err(Error::Cancelled)));
         let mut seen = Vec::new();

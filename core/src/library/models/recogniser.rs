@@ -99,6 +99,23 @@ impl Recogniser {
         Ok(())
     }
 
+    /// Becomes a machine with these options that has learned nothing.
+    pub(in crate::library) fn build(&mut self, options: &CkmOptions) -> Result<()> {
+        *self = Self::new(options)?;
+        Ok(())
+    }
+
+    /// Becomes a machine with these options that holds the images of `update.after`, without
+    /// learned weights. After an error it is as it was.
+    pub(in crate::library) fn rebuild(&mut self, options: &CkmOptions, update: &ModelUpdate<'_>) -> Result<()> {
+        let mut other = Self { search: self.search, is_behind: true, ..Self::new(options)? };
+        let images: Vec<ItemId> = update.after.images().map(|image| image.id).collect();
+        other.learn_images(&images, update)?;
+        other.caught_up(update.progress)?;
+        *self = other;
+        Ok(())
+    }
+
     /// Images with a class that it could not learn, because neither their elements nor their files
     /// were there.
     pub fn missing(&self) -> &BTreeSet<ItemId> {

@@ -52,6 +52,11 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     while let Some(row) = rows.next()? {
         state.edit(ItemId(row.get(0)?)).rejected.insert(row.get(1)?);
     }
+    let mut query = db.prepare("SELECT image, word FROM no_guess")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        state.edit(ItemId(row.get(0)?)).no_guesses.insert(row.get(1)?);
+    }
     let mut query = db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {

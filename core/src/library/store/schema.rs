@@ -5,7 +5,7 @@ use rusqlite::{Connection, Result};
 use super::seal;
 
 /// The version of the tables.
-pub(super) const SCHEMA: i64 = 3;
+pub(super) const SCHEMA: i64 = 4;
 /// Tells a library from other SQLite files: the letters `TESS`.
 pub(super) const APPLICATION: i64 = 0x5445_5353;
 
@@ -38,7 +38,7 @@ CREATE TABLE event (
 ";
 
 /// What later versions have besides, in the order of [`seal::SINCE`].
-const NEWER: [&str; 2] = [
+const NEWER: [&str; 3] = [
     "
 CREATE TABLE reward (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
@@ -48,6 +48,11 @@ CREATE TABLE reward (
 CREATE TABLE rejection (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, class TEXT NOT NULL,
     row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, class)) STRICT, WITHOUT ROWID;
+",
+    "
+CREATE TABLE no_guess (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, word TEXT NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, word)) STRICT, WITHOUT ROWID;
 ",
 ];
 

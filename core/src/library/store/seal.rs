@@ -13,7 +13,7 @@ use crate::envelope::hash64;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry
 /// seals of their own.
-const TABLES: [(&str, &[&str], &[&str]); 10] = [
+const TABLES: [(&str, &[&str], &[&str]); 11] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
@@ -27,13 +27,14 @@ const TABLES: [(&str, &[&str], &[&str]); 10] = [
     ("forgotten", &["hash"], &["hash"]),
     ("reward", &["image", "query", "value"], &["image", "query"]),
     ("rejection", &["image", "class"], &["image", "class"]),
+    ("no_guess", &["image", "word"], &["image", "word"]),
     ("event", &[], &["id"]),
 ];
 const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
 const FACT: (&str, &[&str], &[&str]) = ("fact", &["name", "value"], &["name"]);
 
 /// The version of the tables in which one came, where that is not the first.
-pub(super) const SINCE: [(&str, i64); 2] = [("reward", 2), ("rejection", 3)];
+pub(super) const SINCE: [(&str, i64); 3] = [("reward", 2), ("rejection", 3), ("no_guess", 4)];
 
 /// Makes the tables of seals in a new database.
 pub(super) fn create(db: &Connection) -> Result<()> {

@@ -93,6 +93,14 @@ fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::R
             };
             tx.prepare_cached(sql)?.execute(params![image, class])?;
         }
+        Field::Guess(word, swap) => {
+            let sql = if swap.1 {
+                "INSERT OR IGNORE INTO no_guess (image, word) VALUES (?1, ?2)"
+            } else {
+                "DELETE FROM no_guess WHERE image = ?1 AND word = ?2"
+            };
+            tx.prepare_cached(sql)?.execute(params![image, word])?;
+        }
         Field::Removed(swap) => {
             tx.prepare_cached("UPDATE image SET removed = ?2 WHERE id = ?1")?.execute(params![image, swap.1])?;
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::suggester::{LEARNED, ensemble};
 use super::suggestion::{Vote, votes};
-use super::views::{opinion, projector, views};
+use super::views::{ViewMaker, opinion};
 use crate::advise::{Ensemble, LearnedLabel, Opinion, Views};
 use crate::ckm::{Ckm, Example, Without};
 use crate::error::Result;
@@ -85,6 +85,8 @@ struct Verdict<'a> {
 /// Everything a review needs: it does not use the library any more.
 pub struct Review {
     seed: u64,
+    /// Values of a view.
+    dimension: usize,
     state: State,
     ckm: Arc<Ckm>,
     labels: Vec<(ItemId, String, Views)>,
@@ -105,11 +107,11 @@ impl Review {
     /// Takes from a library what is to be reviewed. Images whose appearance is not in memory
     /// ([`Library::load_appearances`]) are not judged. O(images).
     pub fn new(library: &Library, seed: u64) -> Self {
-        let (state, projector) = (library.state().clone(), projector(seed));
-        let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&projector, library, image)?));
+        let (state, maker) = (library.state().clone(), ViewMaker::of(library, seed));
+        let view = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), maker.views(library, image)?));
         let labels: Vec<_> = state.images().filter_map(view).collect();
         let unseen = state.images().filter(|image| image.label().is_some()).count() - labels.len();
-        Self { seed, ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
+        Self { seed, dimension: maker.dimension(), ckm: Arc::clone(library.recogniser().ckm()), state, labels, unseen }
     }
 
     /// Judges all labels. When cancelled, it returns doubts about some of those it has reached. One
@@ -142,7 +144,7 @@ impl Review {
             let known: Vec<&Case<'_>> = cases.iter().filter(|case| case.fold != fold).collect();
             let taught = taught(&known);
             let has_class: BTreeSet<ClassId> = taught.iter().map(|case| case.lesson.class).collect();
-            let mut ensemble = ensemble(self.seed)?;
+            let mut ensemble = ensemble(self.dimension, self.seed)?;
             hear(&mut ensemble, &taught, || progress.is_cancelled() && !hurries)?;
             for case in cases.iter().filter(|case| case.fold == fold) {
                 if progress.step().is_err() && !hurries {

@@ -7,15 +7,14 @@ use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 
 use super::suggestion::{Suggestion, votes};
-use super::views::{opinion, projector, views};
-use crate::advise::{AdviserKind, CheckpointedEnsemble, Ensemble, LearnedLabel, Opinion, Projector, Views};
+use super::views::{ViewMaker, opinion};
+use crate::advise::{AdviserKind, CheckpointedEnsemble, Ensemble, LearnedLabel, Opinion, Views};
 use crate::ckm::element::Elements;
-use crate::ckm::{Ckm, Example, Without};
+use crate::ckm::{Ckm, CkmOptions, Example, Without};
 use crate::error::Result;
 use crate::ids::{ClassId, ItemId};
 use crate::library::Library;
 use crate::library::state::{Image, State};
-use crate::picture::appearance::VALUES;
 use crate::progress::Progress;
 use crate::random;
 
@@ -30,7 +29,9 @@ pub const LEARNED: usize = 2000;
 /// An ensemble that follows a library's labels.
 pub struct Suggester {
     seed: u64,
-    projector: Projector,
+    maker: ViewMaker,
+    /// The options of the recogniser whose opinions are learned from; `None` before it is known.
+    recogniser: Option<CkmOptions>,
     /// Classes by their numbers, which never change.
     classes: Vec<String>,
     history: CheckpointedEnsemble,
@@ -61,20 +62,39 @@ pub struct LabelSnapshot {
 }
 
 /// The ensemble for a library's images, which has learned nothing yet.
-pub(super) fn ensemble(seed: u64) -> Result<Ensemble> {
-    Ensemble::new(&AdviserKind::SERVED, VALUES, random::stream(seed, 1))
+pub(super) fn ensemble(dimension: usize, seed: u64) -> Result<Ensemble> {
+    Ensemble::new(&AdviserKind::SERVED, dimension, random::stream(seed, 1))
 }
 
 impl Suggester {
-    /// A suggester that has learned nothing. `seed` gives the order in which labels are learned
-    /// that are there already, of which no more than `at_most` (usually [`LEARNED`]) are learned at
-    /// one time: the others are passed over for good.
+    /// A suggester that has learned nothing and uses appearances. `seed` gives the order in which
+    /// labels are learned that are there already, of which no more than `at_most` (usually
+    /// [`LEARNED`]) are learned at one time: the others are passed over for good.
     ///
     /// # Errors
     /// [`crate::Error::Option`].
     pub fn new(seed: u64, at_most: usize) -> Result<Self> {
-        let history = CheckpointedEnsemble::new(ensemble(seed)?);
-        Ok(Self { seed, projector: projector(seed), classes: Vec::new(), history, passed: HashMap::new(), at_most, changes: 0 })
+        Self::by(ViewMaker::new(false, seed), None, seed, at_most)
+    }
+
+    /// As [`Suggester::new`], using what the network sees in the images of a library where learned
+    /// features are on and that is in memory ([`Library::load_glimpses`]).
+    ///
+    /// # Errors
+    /// [`crate::Error::Option`].
+    pub fn of(library: &Library, seed: u64, at_most: usize) -> Result<Self> {
+        Self::by(ViewMaker::of(library, seed), Some(library.recogniser().ckm().options().clone()), seed, at_most)
+    }
+
+    fn by(maker: ViewMaker, recogniser: Option<CkmOptions>, seed: u64, at_most: usize) -> Result<Self> {
+        let history = CheckpointedEnsemble::new(ensemble(maker.dimension(), seed)?);
+        Ok(Self { seed, maker, recogniser, classes: Vec::new(), history, passed: HashMap::new(), at_most, changes: 0 })
+    }
+
+    /// Whether it still uses what [`Suggester::of`] would: not when learned features were turned on
+    /// or off. O(images).
+    pub fn suits(&self, library: &Library) -> bool {
+        self.maker.is_learned == library.has_glimpses() && self.recogniser.as_ref() == Some(library.recogniser().ckm().options())
     }
 
     /// Takes from a library what is to be learned. Images whose appearance is not in memory
@@ -93,7 +113,7 @@ impl Suggester {
         let rest = fresh.split_off(fresh.len().min(self.at_most));
         let named = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned()));
         let passed = rest.into_iter().filter_map(named).collect();
-        let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), views(&self.projector, library, image)?));
+        let told = |image: &Arc<Image>| Some((image.id, image.label()?.to_owned(), self.maker.views(library, image)?));
         let fresh = fresh.into_iter().filter_map(told).collect();
         LabelSnapshot { state, ckm: Arc::clone(library.recogniser().ckm()), fresh, passed }
     }
@@ -168,7 +188,7 @@ impl Suggester {
     /// microseconds for each.
     pub fn glance(&self, library: &Library, images: &[ItemId]) -> Vec<ImageViews> {
         let live = images.iter().filter_map(|id| library.state().image(*id)).filter(|image| image.is_live());
-        live.filter_map(|image| Some(ImageViews { id: image.id, views: views(&self.projector, library, image)?, elements: None })).collect()
+        live.filter_map(|image| Some(ImageViews { id: image.id, views: self.maker.views(library, image)?, elements: None })).collect()
     }
 
     /// The suggestion for an image; `None` where no class is known that the user did not reject.

@@ -6,19 +6,42 @@ use crate::ckm::{Ckm, Without};
 use crate::ids::ClassId;
 use crate::library::Library;
 use crate::library::state::Image;
+use crate::network::CHANNELS;
 use crate::picture::appearance::VALUES;
 use crate::text::hashing::{Stemming, counts};
 
-/// Makes views of appearances.
-pub(super) fn projector(seed: u64) -> Projector {
-    Projector::new(VALUES, seed)
+/// Makes views of images: by what the network sees in them, or by their appearances.
+pub(super) struct ViewMaker {
+    pub(super) is_learned: bool,
+    projector: Projector,
 }
 
-/// The views of an image, without the recogniser's opinion; none while its appearance is not in
-/// memory.
-pub(super) fn views(projector: &Projector, library: &Library, image: &Image) -> Option<Views> {
-    let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
-    Some(projector.views(library.appearance(image)?.values(), counts(&captions.join(" "), Stemming::None)))
+impl ViewMaker {
+    pub(super) fn new(is_learned: bool, seed: u64) -> Self {
+        Self { is_learned, projector: Projector::new(dimension(is_learned), seed) }
+    }
+
+    /// What suits a library now.
+    pub(super) fn of(library: &Library, seed: u64) -> Self {
+        Self::new(library.has_glimpses(), seed)
+    }
+
+    /// Values of a view.
+    pub(super) fn dimension(&self) -> usize {
+        dimension(self.is_learned)
+    }
+
+    /// The views of an image, without the recogniser's opinion; none while what they are made of is
+    /// not in memory.
+    pub(super) fn views(&self, library: &Library, image: &Image) -> Option<Views> {
+        let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
+        let values = if self.is_learned { library.glimpse(image)?.values() } else { library.appearance(image)?.values() };
+        Some(self.projector.views(values, counts(&captions.join(" "), Stemming::None)))
+    }
+}
+
+fn dimension(is_learned: bool) -> usize {
+    if is_learned { CHANNELS } else { VALUES }
 }
 
 /// The recogniser's opinion on an image, with classes numbered by their positions in `classes`.

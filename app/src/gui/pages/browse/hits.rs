@@ -179,7 +179,8 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown:
         painter.galley(pos2(left + 14.0, below - 8.0 - label.size().y / 2.0), std::sync::Arc::clone(&label), text);
         left += 14.0 + label.size().x + 8.0;
     }
-    let words = if hit.words.is_empty() { shown.name.clone() } else { hit.words.join(", ") };
+    let guess = hit.guessed.first().map(|word| format!("guessed: {}, {:.2}", word.guess.noun, word.guess.chance));
+    let words = if hit.words.is_empty() { guess.unwrap_or_else(|| shown.name.clone()) } else { hit.words.join(", ") };
     let words = one_line(ui, &words, inner.right() - left, weak);
     painter.galley(pos2(left, below - 8.0 - words.size().y / 2.0), words, weak);
     let font = egui::TextStyle::Small.resolve(ui.style());

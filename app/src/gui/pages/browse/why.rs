@@ -2,6 +2,7 @@
 
 use egui::{Align2, CollapsingHeader, CornerRadius, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use tessera_core::ids::ItemId;
+use tessera_core::library::guess::Guess;
 
 use crate::command::Command;
 use crate::gui::panel::Panel;
@@ -32,6 +33,23 @@ pub(super) fn why_ui(ui: &mut Ui, panel: &mut Panel<'_>, asked: &mut AskedReason
         term_ui(ui, &term.words(), *value, most);
     }
     ways_ui(ui, why);
+    guesses_ui(ui, panel, id);
+}
+
+/// The words that were guessed for the image, each with a button that rejects it.
+fn guesses_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
+    let hits = panel.desk.searching().hits().cloned();
+    for word in hits.iter().flat_map(|hits| &hits.hits).filter(|hit| hit.image == id).flat_map(|hit| &hit.guessed) {
+        let Guess { noun, chance } = &word.guess;
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(format!("guessed: {noun}, {chance:.2}")).weak());
+            let button = ui.small_button("X").on_hover_text("Not so: it is not guessed for this image again");
+            button.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Reject the guess {noun}")));
+            if button.clicked() {
+                panel.ask(Command::RejectGuess(vec![id], noun.clone()));
+            }
+        });
+    }
 }
 
 /// A term of the score as a bar; negative terms have another colour.

@@ -146,8 +146,9 @@ impl PendingRequest {
     fn compute(&self, session: &Session, library: &Mutex<Library>, advisers: &mut Option<AdviserState>) -> Result<()> {
         let SuggestionRequest { queue, pool, order, .. } = &self.request;
         session.load_appearances(library)?;
-        if advisers.as_ref().is_none_or(|advisers| advisers.library != self.outbox.library) {
-            let suggester = Suggester::new(session.seed(), LEARNED)?;
+        let suits = |advisers: &AdviserState| advisers.library == self.outbox.library && advisers.suggester.suits(&hold(library));
+        if !advisers.as_ref().is_some_and(suits) {
+            let suggester = Suggester::of(&hold(library), session.seed(), LEARNED)?;
             *advisers = Some(AdviserState { library: self.outbox.library, suggester, glances: HashMap::new(), changes: 0 });
         }
         let Some(advisers) = advisers else { return Ok(()) };

@@ -2,6 +2,7 @@
 //! own recogniser.
 
 mod answer;
+mod learned;
 mod what_if;
 
 use std::io;
@@ -16,6 +17,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
+use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::plural::passes;
 use tessera_core::{Error, envelope};
 
@@ -36,6 +38,7 @@ use crate::session::recognise::RecognisedImage;
 use crate::session::reports::{self, last_report};
 use crate::session::search_choice::search_choice;
 use answer::{Answerer, Drawn};
+pub(super) use learned::switch as switch_learned;
 
 /// The last recognised image, and the model that recognised it.
 #[derive(Default)]
@@ -59,6 +62,7 @@ pub struct Recognising {
     harm: Option<Arc<HarmReport>>,
     search: SearchChoice,
     weights: WeightUse,
+    learned: LearnedFeatures,
     /// The last event of the library.
     last_event: Option<EventId>,
     /// Whether the library has changed since it was last looked whether an evaluation is due.
@@ -83,6 +87,8 @@ pub(super) struct Judged {
 pub(super) enum Message {
     /// What a library that was opened keeps.
     Known(Box<Known>),
+    /// What it keeps of another recogniser, with learned features or without.
+    Switched(Box<Known>),
     /// Which training images are compared was chosen; the last report is of before.
     Chosen(SearchChoice, Option<Judged>),
     /// Which weights are in use, and the last report on them.
@@ -109,6 +115,7 @@ pub(super) struct Known {
     harm: Option<HarmReport>,
     search: SearchChoice,
     weights: WeightUse,
+    learned: LearnedFeatures,
     models: Vec<SavedModel>,
 }
 
@@ -122,8 +129,17 @@ impl Part for Recognising {
     fn take_in(&mut self, ctx: &mut Context, message: Message) {
         match message {
             Message::Known(known) => {
-                (self.report, self.models) = (known.report, known.models);
-                (self.harm, self.search, self.weights) = (known.harm.map(Arc::new), known.search, known.weights);
+                self.keep(*known);
+                self.compute_learned(ctx);
+            }
+            Message::Switched(known) => {
+                let was_on = self.learned.is_on;
+                self.keep(*known);
+                (self.may_be_due, self.tried) = (true, (0, 0));
+                self.recognise_again(ctx);
+                if !was_on {
+                    self.compute_learned(ctx);
+                }
             }
             Message::Chosen(search, report) => {
                 (self.search, self.report, self.harm) = (search, report, None);
@@ -202,6 +218,24 @@ impl Recognising {
     /// The weights of the library's recogniser, and what learned ones are worth.
     pub fn weights(&self) -> WeightUse {
         self.weights
+    }
+
+    /// The state of the library's learned features when it was opened or they were last turned on
+    /// or off, or were last computed.
+    pub fn learned(&self) -> LearnedFeatures {
+        self.learned
+    }
+
+    fn keep(&mut self, known: Known) {
+        (self.report, self.models, self.learned) = (known.report, known.models, known.learned);
+        (self.harm, self.search, self.weights) = (known.harm.map(Arc::new), known.search, known.weights);
+    }
+
+    /// Has the network look at images that came without, in the background.
+    fn compute_learned(&self, ctx: &mut Context) {
+        if self.learned.is_on && self.learned.seen < self.learned.images {
+            learned::compute(ctx);
+        }
     }
 
     /// The best virtual instance of the recognition as a collage, once it was painted.
@@ -437,6 +471,8 @@ pub(super) fn known(library: &Library) -> Message {
         harm: last_harm(library),
         search: search_choice(library),
         weights: weight_use(library),
+        // What cannot be read is as if there were none.
+        learned: library.learned_features().unwrap_or_default(),
         models: saved_models(library.folder()),
     }))
 }

@@ -163,6 +163,11 @@ impl Question<'_> {
         (found, answer.cost)
     }
 
+    /// The query.
+    pub fn query(&self) -> &TextQuery {
+        self.query
+    }
+
     /// The score of an image by all its texts: each word counts as in the one of its class, its
     /// captions and its file's name where it counts most.
     pub fn weigh(&self, image: ItemId) -> Weighed {

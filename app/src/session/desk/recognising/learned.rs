@@ -1,0 +1,33 @@
+//! Learned features: the switch, and the job that looks at images with the network.
+
+use tessera_core::library::import::hold;
+
+use super::{Message, known};
+use crate::job::JobKind;
+use crate::session::desk::context::Context;
+
+/// Turns learned features on or off.
+pub(in crate::session::desk) fn switch(ctx: &mut Context, on: bool) {
+    ctx.library_job(JobKind::ChooseLearnedFeatures, move |session, library| {
+        session.set_learned_features(library, on)?;
+        Ok(switched(&hold(library)))
+    });
+}
+
+/// Looks at images that the network has not looked at, as long as nothing stops it.
+pub(super) fn compute(ctx: &mut Context) {
+    if !ctx.jobs.is_running(&JobKind::LookWithNetwork) {
+        ctx.library_job(JobKind::LookWithNetwork, |session, library| {
+            session.compute_learned_features_aside(library)?;
+            Ok(switched(&hold(library)))
+        });
+    }
+}
+
+/// What the library keeps of its present recogniser.
+fn switched(library: &tessera_core::library::Library) -> Message {
+    match known(library) {
+        Message::Known(known) => Message::Switched(known),
+        other => other,
+    }
+}

@@ -1,0 +1,180 @@
+//! Guessed words: images without the words of a query are found by the nouns of the classes that
+//! the network takes them for, with a low weight.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock};
+
+use super::Library;
+use super::acts::which;
+use super::draft::{Acts, Draft};
+use super::event::{Change, EventId, Field, Swap};
+use super::glimpse::Glimpse;
+use super::state::Image;
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::network::{CLASSES, Network};
+use crate::text::hashing::{Stemming, stem};
+use crate::text::{TextQuery, words};
+
+/// The least probability of a guess.
+const LEAST: f64 = 0.02;
+/// The score of an image for which every word of a query is guessed with certainty. One word that a
+/// caption has gives more, unless nearly all captions have it.
+const WEIGHT: f64 = 0.05;
+
+/// A word that is guessed for an image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guess {
+    /// The usual noun of the network's class.
+    pub noun: String,
+    /// The probability of that class, 0..=1.
+    pub chance: f64,
+}
+
+/// A word of a query that is guessed for an image, and what that adds to the score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuessedWord {
+    /// The likeliest of the guesses that have the word, with the probability of all of them.
+    pub guess: Guess,
+    /// What it adds to the score.
+    pub value: f64,
+}
+
+/// The classes by their nouns' last words, which say what things are: a mountain bike is a bike.
+static BY_STEM: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
+    let mut all: HashMap<String, Vec<usize>> = HashMap::new();
+    for class in 0..CLASSES {
+        for noun in nouns(class) {
+            if let Some(last) = words(noun).last() {
+                let of = all.entry(stem(&last, Stemming::English)).or_default();
+                if of.last() != Some(&class) {
+                    of.push(class);
+                }
+            }
+        }
+    }
+    all
+});
+
+fn nouns(class: usize) -> &'static [&'static str] {
+    Network::shipped().map_or(&[], |network| network.nouns(class))
+}
+
+fn first_noun(class: usize) -> &'static str {
+    nouns(class).first().copied().unwrap_or_default()
+}
+
+/// The classes that each word of a query may stand for; words that are no nouns of the network are
+/// left out.
+fn classes_of(query: &TextQuery) -> Vec<&'static [usize]> {
+    let asked = query.words.iter().chain(query.phrases.iter().flatten()).chain(&query.prefix);
+    asked.filter_map(|word| BY_STEM.get(&stem(word, Stemming::English))).map(Vec::as_slice).collect()
+}
+
+/// Whether the network has a noun for a word.
+pub fn is_noun(word: &str) -> bool {
+    BY_STEM.contains_key(&stem(word, Stemming::English))
+}
+
+impl Library {
+    /// Loads what the network sees in at most `n` images into memory, and returns the number of
+    /// images still to be loaded: call it until that is 0. Without learned features there is
+    /// nothing to load. O(images + n rows).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used.
+    pub fn load_glimpses(&mut self, n: usize) -> Result<usize> {
+        if self.extraction.cells.is_none() {
+            return Ok(0);
+        }
+        let held = &self.glimpses;
+        let images = self.state.images().filter_map(|image| image.content).map(|content| content.hash);
+        let wanted: Vec<_> = images.filter(|hash| !held.contains_key(hash)).collect();
+        for &hash in wanted.iter().take(n) {
+            let row = self.cache.feature(hash, Glimpse::VERSION)?;
+            self.glimpses.insert(hash, row.and_then(|bytes| Glimpse::from_bytes(&bytes)));
+        }
+        Ok(wanted.len().saturating_sub(n))
+    }
+
+    /// What the network sees in an image, if that is in memory and learned features are on.
+    pub fn glimpse(&self, image: &Image) -> Option<&Glimpse> {
+        self.extraction.cells.as_ref()?;
+        self.glimpses.get(&image.content?.hash)?.as_ref()
+    }
+
+    /// The words that are guessed for an image, the likeliest first, without those that the user
+    /// rejected for it; none that is not in memory ([`Library::load_glimpses`]).
+    pub fn guesses(&self, image: &Image) -> Vec<Guess> {
+        let classes = self.glimpse(image).into_iter().flat_map(Glimpse::classes).filter(|(_, chance)| *chance >= LEAST);
+        let guess = |(class, chance)| Guess { noun: first_noun(class).to_owned(), chance };
+        classes.map(guess).filter(|guess| !image.no_guesses.contains(&guess.noun)).collect()
+    }
+
+    /// The words of a query that are guessed for an image, in their order.
+    pub fn guessed(&self, image: &Image, query: &TextQuery) -> Vec<GuessedWord> {
+        guessed(self, image, &classes_of(query), n_words(query))
+    }
+
+    /// The `k` images with the most of a query guessed, the most first, with what that adds to
+    /// their scores. Of equals the lower identifier comes first. O(images).
+    pub(super) fn by_guesses(&self, query: &TextQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> BTreeMap<ItemId, f64> {
+        let (classes, n) = (classes_of(query), n_words(query));
+        if classes.is_empty() {
+            return BTreeMap::new();
+        }
+        let value = |image: &Arc<Image>| guessed(self, image, &classes, n).iter().map(|word| word.value).sum::<f64>();
+        let mut found: Vec<(ItemId, f64)> = self.state.images().map(|image| (image.id, value(image))).collect();
+        found.retain(|(id, value)| *value > 0.0 && fits(*id));
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        found.into_iter().take(k).collect()
+    }
+
+    /// Rejects a guessed word for images (`rejected`), so that it is not guessed for them any more,
+    /// or takes that back. Returns its event, or `None` when it would change nothing.
+    ///
+    /// # Errors
+    /// As [`Acts::reject_guess`]; [`crate::Error::Io`].
+    pub fn reject_guess(&mut self, images: &[ItemId], word: &str, rejected: bool) -> Result<Option<EventId>> {
+        let draft = self.acts().reject_guess(images, word, rejected)?;
+        self.act(draft)
+    }
+}
+
+fn n_words(query: &TextQuery) -> usize {
+    query.words.len() + query.phrases.iter().map(Vec::len).sum::<usize>() + usize::from(query.prefix.is_some())
+}
+
+fn guessed(library: &Library, image: &Image, classes: &[&[usize]], n_words: usize) -> Vec<GuessedWord> {
+    let Some(glimpse) = library.glimpse(image) else { return Vec::new() };
+    let allowed: Vec<(usize, f64)> =
+        glimpse.classes().filter(|(class, chance)| *chance >= LEAST && !image.no_guesses.contains(first_noun(*class))).collect();
+    let word = |classes: &&[usize]| {
+        let mut meant = allowed.iter().filter(|(class, _)| classes.contains(class));
+        // The most probable class comes first.
+        let (best, chance) = *meant.next()?;
+        let chance = chance + meant.map(|(_, chance)| chance).sum::<f64>();
+        let guess = Guess { noun: first_noun(best).to_owned(), chance };
+        Some(GuessedWord { guess, value: WEIGHT * chance / n_words as f64 })
+    };
+    classes.iter().filter_map(word).collect()
+}
+
+impl Acts<'_> {
+    /// Rejects a guessed word for images (`rejected`), or takes that back.
+    ///
+    /// # Errors
+    /// As [`Acts::label`]; [`crate::Error::Unfit`] for a word that the network never guesses.
+    pub fn reject_guess(&self, images: &[ItemId], word: &str, rejected: bool) -> Result<Draft> {
+        let is_it = |class: &usize| nouns(*class).iter().any(|noun| noun.eq_ignore_ascii_case(word.trim()));
+        let Some(noun) = (0..CLASSES).find(is_it).map(first_noun) else {
+            return Err(self.unfit("guessed word", format!("`{word}`"), "a word that is guessed, as `tessera search` shows it"));
+        };
+        let changes = self.present(images)?.into_iter().filter(|image| image.no_guesses.contains(noun) != rejected);
+        let change = |image: &Image| Change::Image(image.id, Field::Guess(noun.to_owned(), Swap(!rejected, rejected)));
+        let (changes, which) = (changes.map(change).collect(), which(self.state, images));
+        let words =
+            if rejected { format!("Rejected the guess {noun} for {which}") } else { format!("Allowed the guess {noun} for {which}") };
+        Ok(Draft::new(words, changes))
+    }
+}

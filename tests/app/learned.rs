@@ -1,0 +1,90 @@
+//! Learned features of a library: the switch on the command line and at the desk, and the job that
+//! looks at images of before.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tessera::command::Command;
+use tessera::job::JobKind;
+use tessera::session::Session;
+use tessera::session::desk::Desk;
+
+use crate::world::World;
+
+fn checked(world: &World) -> Value {
+    world.run(["check", "lib.tessera", "--json"]).ended(0).object()["learned_features"].clone()
+}
+
+fn state(on: bool, recognises: bool, seen: usize) -> Value {
+    serde_json::json!({"on": on, "recognises": recognises, "seen": seen, "images": 24})
+}
+
+fn scores(world: &World) -> Value {
+    world.run(["classify", "lib.tessera", "#1", "--json"]).ended(0).object()
+}
+
+#[test]
+fn one_switch_takes_them_out_of_answers_and_back() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    assert_eq!(checked(&world), state(true, true, 24));
+    let train = |switch: &[&str]| world.run(["train", "lib.tessera", "--json"].iter().chain(switch)).ended(0).object();
+    let learned = train(&[]);
+    assert_eq!(learned["learned_features"], true);
+    let with = scores(&world);
+    let plain = train(&["--learned-features", "off"]);
+    assert_eq!(plain["learned_features"], false);
+    assert!(plain["elements"].as_u64() < learned["elements"].as_u64());
+    assert_eq!(checked(&world), state(false, false, 24));
+    let without = scores(&world);
+    assert_ne!(with, without);
+    assert_eq!(train(&["--learned-features", "on"])["elements"], learned["elements"]);
+    assert_eq!(scores(&world), with);
+    world.run(["train", "images", "--learned-features", "on"]).ended(2).complains("--elements all");
+
+    // As a library that never had any.
+    let other = World::with_images();
+    other.run(["import", "lib.tessera", "nothing"]).ended(74);
+    let session = Session::new(1, 0).unwrap();
+    let mut library = session.open_or_create_library(&other.at("lib.tessera")).unwrap();
+    library.set_learned_features(false, session.progress()).unwrap();
+    library.close().unwrap();
+    other.run(["import", "lib.tessera", "images"]).ended(0);
+    assert_eq!(checked(&other), state(false, false, 0));
+    other.run(["train", "lib.tessera"]).ended(0);
+    assert_eq!(scores(&other)["confidence"], without["confidence"]);
+}
+
+#[track_caller]
+fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
+    let start = Instant::now();
+    while !is_so(desk) {
+        assert!(start.elapsed() < Duration::from_secs(200), "waited in vain until {what}: {:?}", desk.notices().log());
+        std::thread::sleep(Duration::from_millis(2));
+        desk.poll();
+    }
+}
+
+#[test]
+fn the_desk_looks_at_images_of_before_in_the_background() {
+    let world = World::with_images();
+    let session = || Session::new(2, 0).unwrap().with_data_folder(world.at("data"));
+    let mut library = session().open_or_create_library(&world.at("lib.tessera")).unwrap();
+    library.set_learned_features(false, session().progress()).unwrap();
+    let library = Mutex::new(library);
+    session().import(&library, &world.at("images"), &Default::default()).unwrap();
+    library.into_inner().unwrap().close().unwrap();
+
+    let mut desk = Desk::new(session(), Arc::new(|| {})).unwrap();
+    desk.run(Command::Open(world.at("lib.tessera")));
+    until(&mut desk, "it is open", |desk| desk.state().is_some() && desk.recognising().learned().images == 24);
+    assert!(!desk.recognising().learned().is_on);
+    desk.run(Command::UseLearnedFeatures(true));
+    until(&mut desk, "the recogniser has changed over", |desk| desk.recognising().learned().recognises);
+    assert_eq!(desk.recognising().learned().seen, 24);
+    until(&mut desk, "nothing goes on", |desk| !desk.jobs().is_busy() && !desk.jobs().is_running(&JobKind::LookWithNetwork));
+    desk.run(Command::UseLearnedFeatures(false));
+    until(&mut desk, "they are off", |desk| !desk.recognising().learned().is_on);
+    assert!(!desk.recognising().learned().recognises);
+}

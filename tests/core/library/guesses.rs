@@ -1,0 +1,62 @@
+//! Guessed words: found, told apart, rejected, undone, and gone with the switch.
+
+use tessera_core::library::search::{LibraryQuery, SearchHit, search};
+use tessera_core::text::TextQuery;
+
+use super::learned::open_learned;
+use super::*;
+
+const NAMES: [&str; 4] = ["1.png", "2.png", "3.png", "4.png"];
+
+fn found(library: &Mutex<Library>, words: &str) -> Vec<SearchHit> {
+    let mut library = hold(library);
+    while library.load_glimpses(3).unwrap() > 0 {}
+    search(&library, &LibraryQuery::words(TextQuery::parse(words), 10))
+}
+
+#[test]
+fn images_are_found_by_guesses_that_can_be_rejected() {
+    let place = Place::new(&NAMES);
+    let library = open_learned(&place);
+    place.import(&library);
+    found(&library, "nothing");
+    let image = at(&library, NAMES[0]);
+    let guesses = hold(&library).guesses(&image);
+    assert!(!guesses.is_empty() && guesses.is_sorted_by(|a, b| a.chance >= b.chance), "{guesses:?}");
+    let noun = guesses[0].noun.clone();
+    let last = noun.split([' ', '-']).next_back().unwrap();
+    let hit = |library: &Mutex<Library>| found(library, last).into_iter().find(|hit| hit.image == image.id);
+    let first = hit(&library).unwrap();
+    assert_eq!(first.guessed.len(), 1);
+    assert!(first.guessed[0].guess.chance >= guesses[0].chance - 1e-9 && first.words.is_empty() && first.caption.is_none());
+    assert!((first.score - first.guessed.iter().map(|word| word.value).sum::<f64>()).abs() < 1e-12 && first.score <= 0.05);
+    let half = found(&library, &format!("{last} qqq")).into_iter().find(|hit| hit.image == image.id).unwrap();
+    assert!((half.score - first.score / 2.0).abs() < 1e-12, "a guess counts for its share of the words");
+    assert!(found(&library, &format!("{last} -1")).iter().all(|hit| hit.image != image.id), "unwanted words keep images out");
+
+    // The user's own words count for more, and what is guessed is added to them.
+    let other = at(&library, NAMES[1]).id;
+    hold(&library).caption(other, say(&[&format!("a quite long caption in which there is a {last} too")])).unwrap();
+    let hits = found(&library, last);
+    assert_eq!(hits[0].image, other);
+    assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+
+    hold(&library).reject_guess(&[image.id], &noun.to_uppercase(), true).unwrap().unwrap();
+    sound(&library);
+    assert!(hit(&library).is_none_or(|hit| hit.guessed[0].guess.noun != noun), "it is not guessed there again");
+    let now = at(&library, NAMES[0]);
+    assert!(hold(&library).guesses(&now).iter().all(|guess| guess.noun != noun));
+    assert!(hold(&library).reject_guess(&[image.id], &noun, true).unwrap().is_none());
+    assert!(hold(&library).reject_guess(&[image.id], "no such noun", true).is_err());
+    library.into_inner().unwrap().close().unwrap();
+    let library = open_learned(&place);
+    assert!(hit(&library).is_none_or(|hit| hit.guessed[0].guess.noun != noun), "it survives");
+    sound(&library);
+    hold(&library).undo().unwrap();
+    assert_eq!(hit(&library).map(|hit| hit.guessed), Some(first.guessed));
+
+    hold(&library).set_learned_features(false, &Progress::default()).unwrap();
+    assert!(hit(&library).is_none() && hold(&library).guesses(&image).is_empty());
+    hold(&library).set_learned_features(true, &Progress::default()).unwrap();
+    assert!(hit(&library).is_some());
+}
