@@ -8,7 +8,9 @@ ten best answers whose captions have it, beside the share of all images (chance)
 an image has in common with its ten nearest, with learned features and without.
 """
 
+import collections
 import json
+import math
 import os
 import random
 import re
@@ -69,6 +71,11 @@ def main():
         print(f"guessed words: {len(asked)} nouns, precision at 10 {sum(precision) / len(precision):.3f}, "
               f"chance {sum(chance) / len(chance):.4f}, {sum(precision) / sum(chance):.1f} times that")
 
+        counts = collections.Counter(word for name in chosen for word in said[name])
+
+        def rare(some):
+            return sum(math.log(len(chosen) / counts[word]) ** 2 for word in some)
+
         queries = random.Random(0).sample(range(len(chosen)), min(n_queries, len(chosen)))
         likeness = {}
         for on in ("on", "off"):
@@ -77,10 +84,11 @@ def main():
             for i in queries:
                 own = said[chosen[i]]
                 for other in answers("--like", os.path.join(pictures, f"{i:05}.jpg")):
-                    likeness[on].append(len(own & said[other]) / len(own | said[other]))
-        mean = {on: sum(values) / len(values) for on, values in likeness.items()}
-        print(f"look-alikes of {len(queries)} images: {mean['on']:.4f} of caption words in common, "
-              f"{mean['off']:.4f} without learned features, {mean['on'] / mean['off']:.2f} times that")
+                    likeness[on].append((len(own & said[other]) / len(own | said[other]), rare(own & said[other]) / (rare(own) * rare(said[other])) ** 0.5))
+        for n, what in enumerate(["of caption words in common", "cosine of caption words, the rarer the weightier"]):
+            mean = {on: sum(value[n] for value in values) / len(values) for on, values in likeness.items()}
+            print(f"look-alikes of {len(queries)} images: {mean['on']:.4f} {what}, "
+                  f"{mean['off']:.4f} without learned features, {mean['on'] / mean['off']:.2f} times that")
 
 
 def switch(program, library, on):
