@@ -38,8 +38,8 @@ pub struct Report {
     /// The terms of the classes, fitted to the judged images.
     #[serde(default)]
     pub terms: ClassTerms,
-    /// The share of training images that the largest class has: so often would always answering with
-    /// it be right.
+    /// The share of training images that the largest class has: so often would always answering
+    /// with it be right.
     #[serde(default)]
     pub largest_class: f64,
     /// Groups of classes that cannot be told apart yet (see [`crate::ckm::told_apart`]).
