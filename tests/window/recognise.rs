@@ -90,9 +90,11 @@ fn what_would_change_without_an_image_is_told() {
     let without = world.app().desk().recognising().without().unwrap().clone();
     let of = |scores: &[(String, f64)], class: &str| scores.iter().find(|(name, _)| name == class).unwrap().1;
     assert_eq!((without.image, &without.label), (tile.item.unwrap(), &tile.label));
-    assert!(of(&without.scores, &tile.label) < of(&recognition.scores, &tile.label), "its pieces are worth something");
+    let lost = of(&recognition.scores, &tile.label) - of(&without.scores, &tile.label);
+    assert!(lost > 0.0, "its pieces are worth something");
     let other = recognition.scores.iter().find(|(class, _)| *class != tile.label).unwrap();
-    assert_eq!(of(&without.scores, &other.0), other.1, "another class does not change");
+    let changed = (of(&without.scores, &other.0) - other.1).abs();
+    assert!(changed < lost / 2.0, "another class changes by what its whole image said alone, {changed} and {lost}");
     assert!(world.shows("Still disc: disc ") || world.shows("The answer would be"));
     // The viewer tells it of any image with a label; views of the same object were left out
     // already.
@@ -153,7 +155,9 @@ fn learned_weights_are_switched_on_and_off_and_stay_with_the_library() {
     let options = ToyOptions { instances: 3, views: 2, side: 48, seed: 4, format: ToyFormat::NorbNames, ..ToyOptions::default() };
     generate(&options, images.path(), &Progress::default()).unwrap();
     let mut world = World::on(images.path());
-    world.until("it is judged", |app| app.desk().recognising().report().is_some());
+    // Beside cells of the network, no weights are better on these images.
+    world.run(Command::UseLearnedFeatures(false));
+    world.until("it is judged", |app| app.desk().recognising().report().is_some_and(|(_, is_stale)| !is_stale));
     world.rest();
     let report = world.app().desk().recognising().report().unwrap().0.clone();
     world.harness.state_mut().turn_to(Page::Train);
