@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::compare::Queries;
 use super::element::Elements;
 use super::spf::{NO_IMAGE, Node};
-use super::{Alike, Ckm, Without};
+use super::whole::Alike;
+use super::{Ckm, Without};
 use crate::ids::{ClassId, ItemId};
 
 /// The training element that a query element was matched with.

@@ -71,7 +71,7 @@ mod sum_product;
 pub mod told_apart;
 pub mod tune;
 pub mod weights;
-mod whole;
+pub mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -91,7 +91,6 @@ use whole::Whole;
 
 pub use options::{CkmOptions, ElementForm, ElementKind, ElementSource, OwnSource};
 pub use search::Search;
-pub use whole::Alike;
 
 /// A training image.
 #[derive(Clone, Debug, PartialEq)]

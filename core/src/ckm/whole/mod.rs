@@ -8,14 +8,14 @@
 //! case). The kernel is Gaussian in the mean values of the dense kinds, the weights are those of
 //! ridge regression on the classes, which has a closed form:
 //!
-//! - features of fixed random waves approximate the kernel ([`features`]);
+//! - features of fixed random waves approximate the kernel (`features`);
 //! - sums over training images, kept in whole numbers, are all that the weights depend on, so an
-//!   image is taken in and given back exactly ([`sums`]);
+//!   image is taken in and given back exactly (`sums`);
 //! - the value of an image without its object follows from the same sums, so it is known for all
 //!   training images, and how much the whole counts beside the pieces is fitted to these
 //!   ([`super::class_terms`]).
 //!
-//! What a class gets is again a sum of values of training images: see [`Ckm::alike`].
+//! What a class gets is again a sum of values of training images: see [`Alike`].
 //!
 //! Complexity: 0.3 ms for the features of an image and 0.1 ms to add their products; 0.1 s for the
 //! weights, at the first score after a change; 4 MB. Machines that were not judged take none of
