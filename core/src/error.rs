@@ -185,6 +185,19 @@ fn way_out(cause: &io::Error) -> &'static str {
     }
 }
 
+/// Checks a name that is to stand in files and on command lines, as option `option` gave it.
+///
+/// # Errors
+/// [`Error::Option`] when it may not be one.
+pub(crate) fn check_plain(option: &'static str, name: &str) -> Result<()> {
+    let is_plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
+    if is_plain && (1..=32).contains(&name.len()) {
+        return Ok(());
+    }
+    let expected = "1 to 32 lowercase letters, digits, `-` and `_`";
+    Err(Error::Option { name: option, found: format!("`{name}`"), expected })
+}
+
 /// A path for people: control characters are escaped, bytes that are not text become replacement
 /// characters.
 pub fn display(path: &Path) -> String {

@@ -13,7 +13,6 @@ use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
-use tessera_core::ids::ClassId;
 use tessera_core::library::import::hold;
 use tessera_core::plural::passes;
 use tessera_core::{Error, envelope};
@@ -70,11 +69,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
-    let name = |class: ClassId| ckm.classes()[class.index()].name.clone();
-    let told = ByClass {
-        recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
-        not_told_apart: not_told_apart.into_iter().map(|group| group.into_iter().map(name).collect()).collect(),
-    };
+    let told = ByClass { recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()), not_told_apart };
     answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &told, &to);
     Ok(done)
 }
@@ -176,7 +171,7 @@ fn answer(
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
                 "recalls": told.recalls.iter().map(|(class, recall)| json!({"class": class, "recall": recall.value, "spread": recall.spread})).collect::<Vec<_>>(),
                 "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": told.not_told_apart,
-                "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": learns(ckm.options()),
+                "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs), "model": to.to_string_lossy()})
         },
@@ -206,17 +201,12 @@ fn answer(
             }
             format!(
                 "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}\nThe model is in {}",
-                if learns(ckm.options()) { ", learned features" } else { "" },
+                if ckm.options().has_network_cells() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
                 display(to)
             )
         },
     );
-}
-
-/// Whether a machine compares cells of the network.
-fn learns(options: &CkmOptions) -> bool {
-    options.kinds.iter().any(|kind| kind.source.name() == "network")
 }
 
 /// What learning weights came to, as sentences that follow others.

@@ -5,6 +5,5 @@ use tessera_core::library::Library;
 /// The name under which a library keeps something of its present recogniser, whose kind of elements
 /// depends on whether learned features are on.
 pub(super) fn kept_as(library: &Library, name: &str) -> String {
-    let kinds = &library.recogniser().ckm().options().kinds;
-    if kinds.iter().any(|kind| kind.source.name() == "network") { format!("{name}, learned features") } else { name.to_owned() }
+    if library.recogniser().ckm().options().has_network_cells() { format!("{name}, learned features") } else { name.to_owned() }
 }

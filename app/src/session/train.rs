@@ -16,7 +16,6 @@ use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
 use tessera_core::eval::Failed;
 use tessera_core::eval::recognition::{self, Learned};
-use tessera_core::ids::ClassId;
 use tessera_core::random;
 
 use super::Session;
@@ -68,7 +67,7 @@ pub struct Trained {
     /// Milliseconds of training an image: one pass, without decoding.
     pub train_ms_per_image: f64,
     /// Groups of classes that cannot be told apart yet.
-    pub not_told_apart: Vec<Vec<ClassId>>,
+    pub not_told_apart: Vec<Vec<String>>,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
     /// The accuracy on left-out images; `None` when none could be judged.

@@ -87,7 +87,7 @@ fn recall(objects: impl Iterator<Item = (usize, usize)> + Clone) -> Option<Estim
 
 /// The variance of a share of `n` independent observations, with one right and one wrong one added
 /// so that it is not 0 where all agree.
-fn by_chance(right: usize, n: usize) -> f64 {
+pub(super) fn by_chance(right: usize, n: usize) -> f64 {
     let share = (right as f64 + 1.0) / (n as f64 + 2.0);
     share * (1.0 - share) / n as f64
 }

@@ -92,10 +92,11 @@ impl Ckm {
         let evidence = self.evidence(query, without);
         let counts = self.counts(without);
         let mut explanations = Vec::new();
-        for &class in classes.iter().filter(|class| counts.get(class.index()).is_some_and(|&n| n > 0)) {
+        let classes: Vec<ClassId> = classes.iter().copied().filter(|class| counts.get(class.index()).is_some_and(|&n| n > 0)).collect();
+        let parts = self.whole_parts(query, without, &classes, ALIKE);
+        for (class, (whole, alike)) in classes.into_iter().zip(parts) {
             let mut contributions = Vec::new();
             let term = self.mass(query) * self.terms.of(&self.classes[class.index()].name);
-            let (whole, alike) = self.whole_value(query, without, class, ALIKE);
             let mut score = term + whole;
             for (k, (value, decomposition)) in self.roots(&evidence, class.index()).enumerate() {
                 score += value;

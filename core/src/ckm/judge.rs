@@ -21,7 +21,7 @@ pub struct Judgement {
     /// The images with their scores without class terms, from which judging can go on.
     pub raw: Vec<HeldOut>,
     /// Groups of classes that cannot be told apart yet.
-    pub not_told_apart: Vec<Vec<ClassId>>,
+    pub not_told_apart: Vec<Vec<String>>,
 }
 
 /// The folds in which class terms are fitted for judging.
@@ -48,6 +48,7 @@ pub(super) fn corrected(ckm: &Ckm, raw: Vec<HeldOut>) -> Judgement {
     let objects: BTreeMap<ItemId, Object<'_>> = ckm.examples().map(|(_, example)| (example.id, example.object())).collect();
     let object = |held: &HeldOut| objects.get(&held.id).copied().unwrap_or(Object::Image(held.id));
     let held_out = ClassTerms::cross_fitted(&classes, &raw, object, FOLDS);
-    let not_told_apart = not_told_apart(classes.len(), &held_out);
+    let names = |group: Vec<ClassId>| group.into_iter().map(|class| classes[class.index()].clone()).collect();
+    let not_told_apart = not_told_apart(classes.len(), &held_out).into_iter().map(names).collect();
     Judgement { held_out, terms: ClassTerms::fit(&classes, &raw), raw, not_told_apart }
 }

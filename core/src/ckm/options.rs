@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernel::LeafKernel;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_plain};
 #[cfg(feature = "images")]
 use crate::features::OrbOptions;
 #[cfg(feature = "network")]
@@ -35,6 +35,12 @@ impl CkmOptions {
     pub fn own(name: &str, form: ElementForm, kernel: LeafKernel) -> Self {
         let source = ElementSource::Own(OwnSource { name: name.to_owned(), form });
         Self { side: 128, kinds: vec![ElementKind { source, kernel }], decompositions: 8, neighbours: 4, seed: 0 }
+    }
+
+    /// Whether cells of the network that comes with the program are compared.
+    #[cfg(feature = "network")]
+    pub fn has_network_cells(&self) -> bool {
+        self.kinds.iter().any(|kind| matches!(kind.source, ElementSource::Network(_)))
     }
 
     /// Checks that every option is in its range.
@@ -168,11 +174,7 @@ impl ElementForm {
 
 impl OwnSource {
     fn check(&self) -> Result<()> {
-        let is_plain = self.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
-        if !is_plain || !(1..=32).contains(&self.name.len()) {
-            let expected = "1 to 32 lowercase letters, digits, `-` and `_`";
-            return Err(Error::Option { name: "name", found: format!("`{}`", self.name), expected });
-        }
+        check_plain("name", &self.name)?;
         self.form.check()
     }
 }

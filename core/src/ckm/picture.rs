@@ -83,12 +83,19 @@ impl Elements {
     }
 }
 
+/// The position of a cell whose middle is at these shares of a picture of `width` and `height`
+/// working pixels.
+#[cfg(feature = "network")]
+fn middle(x: f32, y: f32, width: u32, height: u32) -> [f32; 2] {
+    let centred = |share: f32, side: u32| share * side as f32 - 0.5 - (side as f32 - 1.0) / 2.0;
+    [centred(x, width), centred(y, height)]
+}
+
 /// The cells of a picture that is `width` and `height` working pixels large.
 #[cfg(feature = "network")]
 fn cells(seen: &Seen, options: &NetworkOptions, width: u32, height: u32, unit: f32) -> ElementSet {
     let cells = seen.cells(options);
-    let centred = |share: f32, side: u32| share * side as f32 - 0.5 - (side as f32 - 1.0) / 2.0;
-    let positions: Vec<_> = cells.iter().map(|c| [centred(c.x, width), centred(c.y, height)]).collect();
+    let positions: Vec<_> = cells.iter().map(|c| middle(c.x, c.y, width, height)).collect();
     let rows: Vec<u8> = cells.iter().flat_map(|c| c.values).map(|v| (v * unit).round() as u8).collect();
     ElementSet::dense(&positions, &rows, network::CHANNELS)
 }
@@ -131,7 +138,7 @@ fn cut(picture: &Picture, cut: &Arc<Cut>, kinds: &[ElementKind], own: &[OwnEleme
             ElementSource::Encoder(options) => {
                 let (seen, form) = (folder::needed(options)?.look_at(&picture.pixels)?, cell_form(options.dimension));
                 let cells = seen.cells(options.grid);
-                let positions: Vec<_> = cells.iter().map(|c| centred(c.x * width as f32 - 0.5, c.y * height as f32 - 0.5)).collect();
+                let positions: Vec<_> = cells.iter().map(|c| self::middle(c.x, c.y, width, height)).collect();
                 let rows: Vec<u8> = cells.iter().flat_map(|c| c.values.iter().map(|value| form.quantised(*value))).collect();
                 ElementSet::dense(&positions, &rows, options.dimension)
             }

@@ -52,7 +52,7 @@ pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
         // A step of distance counts as much as it does in a score.
         let scale = kind.kernel.weight / (kind.kernel.rho * kind.source.unit());
         let mut rng = random::stream(SEED, k);
-        for mean in means(set, dimension, elements.cut.side as f32) {
+        for mean in means(set, dimension, GRID, elements.cut.side as f32, |i, sums| set.add_features(i, sums)) {
             for half in sketch.as_chunks_mut::<64>().0 {
                 add_signed(half, scale * mean, rng.random());
             }
@@ -61,16 +61,17 @@ pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
     sketch
 }
 
-/// The mean features in each cell of the grid; 0 where there is no element.
-fn means(set: &ElementSet, dimension: usize, side: f32) -> Vec<f32> {
-    let along = |v: f32| ((v / side + 0.5) * GRID as f32).clamp(0.0, GRID as f32 - 1.0) as usize;
-    let mut means = vec![0.0; GRID * GRID * dimension];
-    let mut counts = [0.0f32; GRID * GRID];
+/// The mean features in each cell of a grid, where `add` adds those of an element; 0 where there is
+/// no element.
+pub(super) fn means(set: &ElementSet, dimension: usize, grid: usize, side: f32, add: impl Fn(usize, &mut [f32])) -> Vec<f32> {
+    let along = |v: f32| ((v / side + 0.5) * grid as f32).clamp(0.0, grid as f32 - 1.0) as usize;
+    let mut means = vec![0.0; grid * grid * dimension];
+    let mut counts = vec![0.0f32; grid * grid];
     for i in 0..set.len() {
         let [x, y] = set.position(i);
-        let cell = along(y) * GRID + along(x);
+        let cell = along(y) * grid + along(x);
         counts[cell] += 1.0;
-        set.add_features(i, &mut means[cell * dimension..][..dimension]);
+        add(i, &mut means[cell * dimension..][..dimension]);
     }
     for (cell, count) in means.chunks_exact_mut(dimension).zip(counts) {
         cell.iter_mut().for_each(|sum| *sum /= count.max(1.0));

@@ -1,5 +1,6 @@
 //! Which classes a machine cannot tell apart yet.
 
+use super::accuracy::by_chance;
 use super::held_out::HeldOut;
 use crate::ids::ClassId;
 
@@ -30,9 +31,10 @@ pub fn not_told_apart(classes: usize, held_out: &[HeldOut]) -> Vec<Vec<ClassId>>
     let mut group: Vec<usize> = (0..classes).collect();
     for (at, &a) in known.iter().enumerate() {
         for &b in &known[at + 1..] {
-            let (of_a, of_b) = (share(right[a * classes + b], judged[a]), share(right[b * classes + a], judged[b]));
-            let error = (of_a.1 + of_b.1).sqrt() / 2.0;
-            if (of_a.0 + of_b.0) / 2.0 < 0.5 + ERRORS * error {
+            let (right_a, right_b) = (right[a * classes + b], right[b * classes + a]);
+            let error = (by_chance(right_a, judged[a]) + by_chance(right_b, judged[b])).sqrt() / 2.0;
+            let recall = (right_a as f64 / judged[a] as f64 + right_b as f64 / judged[b] as f64) / 2.0;
+            if recall < 0.5 + ERRORS * error {
                 let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
                 group.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
             }
@@ -40,11 +42,4 @@ pub fn not_told_apart(classes: usize, held_out: &[HeldOut]) -> Vec<Vec<ClassId>>
     }
     let members = |first: usize| known.iter().filter(|&&class| group[class] == first).map(|&class| ClassId(class as u32)).collect();
     (0..classes).map(members).filter(|group: &Vec<ClassId>| group.len() > 1).collect()
-}
-
-/// The share of right images, and the variance of it, with one right and one wrong one added so
-/// that it is not 0 where all agree.
-fn share(right: usize, n: usize) -> (f64, f64) {
-    let likely = (right as f64 + 1.0) / (n as f64 + 2.0);
-    (right as f64 / n as f64, likely * (1.0 - likely) / n as f64)
 }

@@ -14,7 +14,7 @@ use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
 use crate::descriptor::Descriptor;
 use crate::hamming::HammingScan;
-use crate::ids::{ClassId, ItemId};
+use crate::ids::ItemId;
 use crate::nearest::NeighborIndex as _;
 
 /// A report on a recogniser by its own images.
@@ -85,8 +85,6 @@ impl Report {
     pub fn new(ckm: &Ckm, judgement: Judgement, perceptual_hashes: &BTreeMap<ItemId, Descriptor>) -> Self {
         let Judgement { held_out, terms, raw, not_told_apart } = judgement;
         let classes: Vec<String> = ckm.classes().iter().map(|class| class.name.clone()).collect();
-        let name = |class: ClassId| classes[class.index()].clone();
-        let not_told_apart = not_told_apart.into_iter().map(|group| group.into_iter().map(name).collect()).collect();
         let calibration = Calibration::fit(&held_out);
         let mut confusion = vec![vec![0; classes.len()]; classes.len()];
         let mut judged = Vec::with_capacity(held_out.len());

@@ -50,7 +50,7 @@ pub(super) struct Kept {
 }
 
 /// Whether a kind of elements is computed by a network.
-pub(super) fn is_learned(kind: &ElementKind) -> bool {
+fn is_learned(kind: &ElementKind) -> bool {
     matches!(kind.source, ElementSource::Network(_))
 }
 
@@ -123,7 +123,7 @@ impl FeatureStore<'_> {
     pub fn of(&self, state: &State, images: &[&Image], progress: &Progress) -> Result<Vec<Option<Elements>>> {
         let mut all = Vec::with_capacity(images.len());
         let Extraction { own, cells } = self.extraction;
-        let cells = cells.as_ref().filter(|_| self.options.kinds.iter().any(is_learned));
+        let cells = cells.as_ref().filter(|_| self.options.has_network_cells());
         for turn in images.chunks(TURN) {
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
@@ -143,11 +143,11 @@ impl FeatureStore<'_> {
                 .map(|(image, (own_row, cells_row))| {
                     let seen = cells_row.as_ref().zip(cells).and_then(|(bytes, cells)| read(bytes, cells));
                     let joined = |elements: Elements, seen: Option<Elements>| match cells {
-                        Some(_) => Elements::gathered(
-                            &[Some(elements.clone()), seen].into_iter().flatten().collect::<Vec<_>>(),
-                            elements.size,
-                            options,
-                        ),
+                        Some(_) => {
+                            let size = elements.size;
+                            let parts: Vec<Elements> = [Some(elements), seen].into_iter().flatten().collect();
+                            Elements::gathered(&parts, size, options)
+                        }
                         None => elements,
                     };
                     if let Some(elements) = own_row.as_ref().and_then(|bytes| read(bytes, own)) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use rayon::prelude::*;
 
 use super::event::ContentHash;
-use super::features::{Extraction, FeatureStore, from_file, is_learned};
+use super::features::{Extraction, FeatureStore, from_file};
 use super::glimpse::Glimpse;
 use super::models::ModelUpdate;
 use super::state::{Image, State};
@@ -48,7 +48,7 @@ impl Library {
         let images: Vec<ContentHash> = self.state.images().filter_map(|image| Some(image.content?.hash)).collect();
         Ok(LearnedFeatures {
             is_on: self.extraction.cells.is_some(),
-            recognises: self.options.kinds.iter().any(is_learned),
+            recognises: self.options.has_network_cells(),
             seen: images.iter().filter(|hash| there.contains(hash)).count(),
             images: images.len(),
         })
@@ -99,7 +99,7 @@ impl Library {
 
     /// Chooses the recogniser before it learns anything, when the library is opened.
     pub(super) fn choose_recogniser(&mut self) -> Result<()> {
-        let learned = self.learned.as_ref().filter(|_| self.store.fact(SWITCH).is_ok_and(|fact| fact != Some(0)));
+        let learned = self.learned.as_ref().filter(|_| self.switch().unwrap_or(false));
         self.extraction = Extraction::new(&self.plain, learned);
         self.options = self.wanted()?;
         self.models.recogniser.build(&self.options)
@@ -122,7 +122,7 @@ impl Library {
     /// Lets the recogniser compare what it should; `anew` is whether there are new cells.
     fn settle_recogniser(&mut self, anew: bool, progress: &Progress) -> Result<()> {
         let wanted = self.wanted()?;
-        if wanted == self.options && !(anew && wanted.kinds.iter().any(is_learned)) {
+        if wanted == self.options && !(anew && wanted.has_network_cells()) {
             return Ok(());
         }
         let features = FeatureStore { cache: &self.cache, decoder: &*self.decoder, options: &wanted, extraction: &self.extraction };

@@ -12,7 +12,7 @@ use super::encoder::{ImageEncoder, ImageForm, ImageWishes, trial};
 use super::onnx::{Onnx, in_words, read};
 use super::pixels::{PixelScale, Preprocessing};
 use super::text::{TextEncoder, TextForm};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_plain};
 
 /// The longest JSON file that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
@@ -52,12 +52,7 @@ impl EncoderOptions {
 /// # Errors
 /// [`Error::Option`] when it may not be one.
 pub fn check_name(name: &str) -> Result<()> {
-    let is_plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
-    if is_plain && (1..=32).contains(&name.len()) {
-        return Ok(());
-    }
-    let expected = "1 to 32 lowercase letters, digits, `-` and `_`";
-    Err(Error::Option { name: "NAME", found: format!("`{name}`"), expected })
+    check_plain("NAME", name)
 }
 
 /// A network that the user brings, found out by a trial run.

@@ -11,7 +11,7 @@ use rand::RngExt as _;
 
 use crate::ckm::element::{ElementSet, Elements};
 use crate::ckm::options::{ElementKind, ElementSource};
-use crate::ckm::shortlist::add_signed;
+use crate::ckm::shortlist::{add_signed, means};
 use crate::random;
 
 /// Features of an image.
@@ -65,7 +65,7 @@ pub(super) fn features(elements: &Elements, kinds: &[ElementKind]) -> Features {
         let Some(part) = part(&kind.source) else { continue };
         let scale = (part.share / all / part.spread).sqrt();
         let mut signs = random::stream(SEED, k);
-        for mean in means(set, &kind.source, &part, elements.cut.side as f32) {
+        for mean in values(set, &kind.source, &part, elements.cut.side as f32) {
             for block in angles.as_chunks_mut::<64>().0 {
                 add_signed(block, scale * mean, signs.random());
             }
@@ -81,24 +81,12 @@ static PHASES: LazyLock<[f32; SIZE]> = LazyLock::new(|| {
 });
 
 /// The mean values in each cell of the grid, each value in 0..=1; 0 where there is no element.
-fn means(set: &ElementSet, source: &ElementSource, part: &Part, side: f32) -> Vec<f32> {
-    let (dimension, grid) = (source.dimension(), part.grid);
+fn values(set: &ElementSet, source: &ElementSource, part: &Part, side: f32) -> Vec<f32> {
     let largest = f32::from(source.largest());
     let value = |step: usize| if part.is_root { (step as f32 / largest).sqrt() } else { step as f32 / largest };
     let values: [f32; 256] = std::array::from_fn(value);
-    let along = |v: f32| ((v / side + 0.5) * grid as f32).clamp(0.0, grid as f32 - 1.0) as usize;
-    let mut means = vec![0.0; grid * grid * dimension];
-    let mut counts = vec![0.0f32; grid * grid];
-    for i in 0..set.len() {
-        let [x, y] = set.position(i);
-        let cell = along(y) * grid + along(x);
-        counts[cell] += 1.0;
-        means[cell * dimension..][..dimension].iter_mut().zip(set.row(i)).for_each(|(sum, step)| *sum += values[usize::from(step)]);
-    }
-    for (cell, count) in means.chunks_exact_mut(dimension).zip(counts) {
-        cell.iter_mut().for_each(|sum| *sum /= count.max(1.0));
-    }
-    means
+    let add = |i: usize, sums: &mut [f32]| sums.iter_mut().zip(set.row(i)).for_each(|(sum, step)| *sum += values[usize::from(step)]);
+    means(set, source.dimension(), part.grid, side, add)
 }
 
 /// The cosine of so many turns, to three digits, from additions and multiplications alone: the

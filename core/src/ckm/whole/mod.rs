@@ -123,7 +123,7 @@ impl Ckm {
             return Vec::new();
         }
         let query = features(query, &self.options.kinds);
-        self.sums().values_without(self.solution(), &query, &self.left_out(without))
+        self.sums().values_without(self.solution(), &[query], &self.left_out(without)).pop().unwrap_or_default()
     }
 
     /// For each training image that `is_wanted` the values of [`Ckm::whole_values`] without its
@@ -141,30 +141,34 @@ impl Ckm {
         let values = |images: &Vec<(ClassId, &Example)>| -> Vec<(ItemId, Vec<f64>)> {
             let object: Vec<(usize, Features)> =
                 images.iter().map(|(class, example)| (class.index(), features(&example.elements, &self.options.kinds))).collect();
-            let values = sums.values_of_left_out(solution, &object);
+            let queries: Vec<Features> = object.iter().map(|(_, features)| *features).collect();
+            let values = sums.values_without(solution, &queries, &object);
             images.iter().zip(values).map(|((_, example), values)| (example.id, values)).filter(|(id, _)| is_wanted(*id)).collect()
         };
         objects.par_iter().flat_map_iter(|(_, images)| values(images)).collect()
     }
 
-    /// What the likeness of whole images adds to the score of a class: the total, and the largest
-    /// values of the class's own images, at most `count` of them. The rest is what images of other
-    /// classes take off. O(images of the class).
-    pub(super) fn whole_value(&self, query: &Elements, without: Without<'_>, class: ClassId, count: usize) -> (f64, Vec<Alike>) {
+    /// What the likeness of whole images adds to the score of each of `classes`: the total, and the
+    /// largest values of the class's own images, at most `count` of them. The rest is what images
+    /// of other classes take off. O(images of the classes).
+    pub(super) fn whole_parts(&self, query: &Elements, without: Without<'_>, classes: &[ClassId], count: usize) -> Vec<(f64, Vec<Alike>)> {
         let factor = self.mass(query) * self.terms.whole();
         if factor == 0.0 {
-            return (0.0, Vec::new());
+            return vec![(0.0, Vec::new()); classes.len()];
         }
-        let total = self.whole_values(query, without).get(class.index()).map_or(0.0, |value| factor * value);
+        let totals = self.whole_values(query, without);
         let shares = self.solution().shares(&features(query, &self.options.kinds));
         let of_image = |example: &Arc<Example>| {
             let value = factor * share(&shares, &features(&example.elements, &self.options.kinds));
             Alike { image: example.id, name: example.name.clone(), value }
         };
-        let examples = &self.classes[class.index()].examples;
-        let mut alike: Vec<Alike> = examples.par_iter().filter(|example| !without.leaves_out(example)).map(of_image).collect();
-        alike.sort_by(|a, b| b.value.total_cmp(&a.value).then(a.image.cmp(&b.image)));
-        alike.truncate(count);
-        (total, alike)
+        let of_class = |class: &ClassId| {
+            let examples = &self.classes[class.index()].examples;
+            let mut alike: Vec<Alike> = examples.par_iter().filter(|example| !without.leaves_out(example)).map(of_image).collect();
+            alike.sort_by(|a, b| b.value.total_cmp(&a.value).then(a.image.cmp(&b.image)));
+            alike.truncate(count);
+            (totals.get(class.index()).map_or(0.0, |value| factor * value), alike)
+        };
+        classes.iter().map(of_class).collect()
     }
 }

@@ -131,43 +131,27 @@ impl Sums {
         Solution { factor, weights }
     }
 
-    /// The values that a query has for each class where some training images are left out, each
-    /// given with the position of its class. O(left-out images * [`SIZE`]^2), or as
-    /// [`Sums::solve`] where there are many.
-    pub(super) fn values_without(&self, solution: &Solution, query: &Features, left_out: &[(usize, Features)]) -> Vec<f64> {
+    /// The values of images for each class where some training images are left out, each given with
+    /// the position of its class. O((images + left-out images) * [`SIZE`]^2), or as [`Sums::solve`]
+    /// where many are left out.
+    pub(super) fn values_without(&self, solution: &Solution, images: &[Features], left_out: &[(usize, Features)]) -> Vec<Vec<f64>> {
         if left_out.is_empty() {
-            return solution.values(query);
+            return images.iter().map(|image| solution.values(image)).collect();
         }
-        let others = self.without(left_out);
-        if left_out.len() > SIZE / 4 {
-            return others.solve().values(query);
-        }
-        Downdate::new(solution, left_out).map_or_else(|| vec![0.0; self.classes.len()], |down| down.values(query, &others.targets()))
-    }
-
-    /// The values of an object's images for each class, where the object is left out. As
-    /// [`Sums::values_without`] for one of them.
-    pub(super) fn values_of_left_out(&self, solution: &Solution, object: &[(usize, Features)]) -> Vec<Vec<f64>> {
-        let others = self.without(object);
-        if object.len() > SIZE / 4 {
-            let solution = others.solve();
-            return object.iter().map(|(_, features)| solution.values(features)).collect();
-        }
-        let targets = others.targets();
-        let values = |down: &Downdate<'_>| object.iter().map(|(_, features)| down.values(features, &targets)).collect();
-        Downdate::new(solution, object).map_or_else(|| vec![vec![0.0; self.classes.len()]; object.len()], |down| values(&down))
-    }
-
-    /// As if images had never been there, but for the products, which only [`Sums::solve`] needs.
-    fn without(&self, left_out: &[(usize, Features)]) -> Self {
         if left_out.len() > SIZE / 4 {
             let mut others = self.clone();
             left_out.iter().for_each(|(class, features)| others.remove(*class, features));
-            return others;
+            let solution = others.solve();
+            return images.iter().map(|image| solution.values(image)).collect();
         }
+        let Some(downdate) = Downdate::new(solution, left_out) else {
+            return vec![vec![0.0; self.classes.len()]; images.len()];
+        };
+        // The products are not needed.
         let mut others = Self { products: Vec::new(), classes: self.classes.clone() };
         left_out.iter().for_each(|(class, features)| others.classes[*class].change(features, -1));
-        others
+        let targets = others.targets();
+        images.iter().map(|image| downdate.values(image, &targets)).collect()
     }
 }
 

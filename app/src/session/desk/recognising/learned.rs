@@ -1,8 +1,9 @@
 //! Learned features: the switch, and the job that looks at images with the network.
 
+use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 
-use super::{Message, known};
+use super::{Known, Message};
 use crate::job::JobKind;
 use crate::session::desk::context::Context;
 
@@ -25,9 +26,6 @@ pub(super) fn compute(ctx: &mut Context) {
 }
 
 /// What the library keeps of its present recogniser.
-fn switched(library: &tessera_core::library::Library) -> Message {
-    match known(library) {
-        Message::Known(known) => Message::Switched(known),
-        other => other,
-    }
+fn switched(library: &Library) -> Message {
+    Message::Switched(Box::new(Known::of(library)))
 }

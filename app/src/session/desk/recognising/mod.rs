@@ -466,15 +466,21 @@ pub(super) fn delete_model(ctx: &mut Context, path: PathBuf) {
 
 /// What a library keeps of its recogniser.
 pub(super) fn known(library: &Library) -> Message {
-    Message::Known(Box::new(Known {
-        report: judged(library),
-        harm: last_harm(library),
-        search: search_choice(library),
-        weights: weight_use(library),
-        // What cannot be read is as if there were none.
-        learned: library.learned_features().unwrap_or_default(),
-        models: saved_models(library.folder()),
-    }))
+    Message::Known(Box::new(Known::of(library)))
+}
+
+impl Known {
+    fn of(library: &Library) -> Self {
+        Self {
+            report: judged(library),
+            harm: last_harm(library),
+            search: search_choice(library),
+            weights: weight_use(library),
+            // What cannot be read is as if there were none.
+            learned: library.learned_features().unwrap_or_default(),
+            models: saved_models(library.folder()),
+        }
+    }
 }
 
 /// The last report on a library's recogniser.
