@@ -31,7 +31,7 @@ use crate::session::library::{Target, what_is};
 use crate::session::library_weights::weight_choice;
 use crate::session::models;
 use crate::session::recognise::{RecognisedImage, kind_name};
-use crate::session::reports::{self, last_report};
+use crate::session::reports::{self, last_report, listed};
 
 /// Pieces that are printed one by one; the rest is summed up.
 const TOLD: usize = 8;
@@ -268,7 +268,8 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
-        "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "margin": margin(answer), "pieces": answer.elements.len()});
+        "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "margin": margin(answer),
+        "pieces": answer.elements.len(), "not_told_apart": best.and_then(|best| model.metrics.confused_with(best)).unwrap_or_default()});
     if told.answerer.library.is_some() {
         line["left_out"] = match told.without {
             Without::Nothing => Value::Null,
@@ -324,6 +325,9 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
         let _ = write!(text, "; score {score:.2} against {other:.2} for {}", name(*second));
     }
     text.push(')');
+    if let Some(group) = model.metrics.confused_with(name(*best)) {
+        let _ = write!(text, "; cannot be told apart yet: {}", listed(group));
+    }
     if answer.elements.is_empty() {
         text.push_str("; nothing was found in the image to compare, so this is only the class with most training images");
     }

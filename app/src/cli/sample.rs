@@ -30,7 +30,7 @@ pub(super) fn run(session: &Session, out: &Output) -> Result<Done> {
     let path = tray.items.get(chosen).map(|item| item.path()).context("the sample has no images to try")?;
     let answer = session.recognise(model, path, 0.0)?;
     let explanations = session.explain(model, &answer, Without::Nothing);
-    let metrics = model.metrics;
+    let metrics = &model.metrics;
     out.answer(
         || {
             serde_json::json!({"images": model.ckm.examples().count(), "classes": model.ckm.classes().len(),

@@ -161,7 +161,7 @@ fn answer(
     told: &ByClass,
     to: &Path,
 ) {
-    let (ckm, metrics) = (&recogniser.ckm, recogniser.metrics);
+    let (ckm, metrics) = (&recogniser.ckm, &recogniser.metrics);
     let (images, classes, elements) = (ckm.examples().count(), ckm.classes().len(), ckm.n_elements());
     out.answer(
         || {

@@ -67,15 +67,16 @@ pub fn against_largest_class(share: f64) -> Option<String> {
 
 /// Which classes cannot be told apart yet, in a sentence; nothing where there are none.
 pub fn told_apart(groups: &[Vec<String>]) -> Option<String> {
-    let groups: Vec<String> = groups
-        .iter()
-        .map(|group| match group.split_at(group.len().min(NAMED)) {
-            (named, []) => named.join(" and "),
-            (named, rest) => format!("{} and {} more", named.join(", "), rest.len()),
-        })
-        .collect();
-    let they = groups.join("; ");
+    let they = groups.iter().map(|group| listed(group)).collect::<Vec<_>>().join("; ");
     (!groups.is_empty()).then(|| format!("These classes cannot be told apart yet: {they}. More images of them may help."))
+}
+
+/// The classes of a group, the first few by name.
+pub fn listed(group: &[String]) -> String {
+    match group.split_at(group.len().min(NAMED)) {
+        (named, []) => named.join(" and "),
+        (named, rest) => format!("{} and {} more", named.join(", "), rest.len()),
+    }
 }
 
 /// Classes of a group that are named.

@@ -130,7 +130,8 @@ fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms
     let judged = judged(judgement, terms);
     let accuracy = Accuracy::of(&recogniser.ckm, judged);
     recogniser.calibration = Calibration::fit(judged);
-    recogniser.metrics = Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown);
+    recogniser.metrics =
+        Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown, judgement.not_told_apart.clone());
     let terms = if terms == Terms::Fitted { judgement.terms.clone() } else { ClassTerms::default() };
     Arc::make_mut(&mut recogniser.ckm).set_terms(terms);
     accuracy

@@ -34,7 +34,7 @@ pub struct RecogniserModel {
 }
 
 /// What was measured when a machine was trained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
     /// Accuracy on training images with their whole object left out; `None` when none could be
@@ -51,18 +51,28 @@ pub struct Metrics {
     /// Training images whose object was not known: their near copies were not left out, so the
     /// accuracy is too high.
     pub objects_unknown: usize,
+    /// Groups of classes that could not be told apart (see [`super::told_apart`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_told_apart: Vec<Vec<String>>,
 }
 
 impl Metrics {
     /// What a model file says of an accuracy that was measured on `held_out` images.
-    pub fn new(accuracy: Option<&Accuracy>, held_out: usize, objects_unknown: usize) -> Self {
+    pub fn new(accuracy: Option<&Accuracy>, held_out: usize, objects_unknown: usize, not_told_apart: Vec<Vec<String>>) -> Self {
         Self {
             held_out_accuracy: accuracy.map(|accuracy| accuracy.overall.value),
             held_out_spread: accuracy.map(|accuracy| accuracy.overall.spread),
             held_out_mean_recall: accuracy.map(|accuracy| accuracy.mean_recall),
             held_out,
             objects_unknown,
+            not_told_apart,
         }
+    }
+
+    /// The classes that `class` could not be told apart from, with itself; `None` when there are
+    /// none.
+    pub fn confused_with(&self, class: &str) -> Option<&[String]> {
+        self.not_told_apart.iter().find(|group| group.iter().any(|name| name == class)).map(Vec::as_slice)
     }
 }
 
@@ -119,7 +129,7 @@ impl RecogniserModel {
             images: self.ckm.examples().count(),
             elements: self.ckm.n_elements(),
             calibration: self.calibration,
-            metrics: self.metrics,
+            metrics: self.metrics.clone(),
             class_terms: self.ckm.terms().clone(),
         };
         let weights = safetensors::serialize(tensors(&self.ckm), None)

@@ -124,7 +124,7 @@ impl Report {
 
     /// The metrics of this report that a model file holds.
     pub fn metrics(&self) -> Metrics {
-        Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown)
+        Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown, self.not_told_apart.clone())
     }
 }
 

@@ -19,6 +19,7 @@ use crate::gui::without::without_ui;
 use crate::gui::words::count;
 use crate::job::JobKind;
 use crate::session::desk::view::{LeftOut, Recognition, Tile};
+use crate::session::reports::listed;
 
 /// The share of the page's height that the pictures may take.
 const PICTURES: f32 = 0.36;
@@ -260,6 +261,10 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
                 panel.settings.unknown_below = moved;
             }
             ui.label(RichText::new(format!("unknown below {:.0} %", 100.0 * bar)).small().weak());
+            if !recognition.not_told_apart.is_empty() {
+                let words = format!("These classes cannot be told apart yet: {}", listed(&recognition.not_told_apart));
+                ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text("More labelled images of them may help");
+            }
         } else {
             ui.label(RichText::new("How sure this is cannot be said before the recogniser was judged.").small().weak());
             if panel.state().is_some() && ui.button("Judge it now").clicked() {

@@ -100,6 +100,9 @@ pub struct Recognition {
     pub before: Option<Vec<(String, f64)>>,
     /// The probability that the best is right, in 0..=1.
     pub confidence: f64,
+    /// The classes that the best one cannot be told apart from yet, with itself; empty when there
+    /// are none.
+    pub not_told_apart: Vec<String>,
     /// Whether the confidence is calibrated: there were images to calibrate it with.
     pub calibrated: bool,
     /// Every contribution to the score of the best class.
