@@ -3,6 +3,7 @@
 
 pub mod cli;
 pub mod command;
+pub mod ending;
 #[cfg(feature = "window")]
 pub mod gui;
 pub mod job;

@@ -60,6 +60,7 @@ pub mod sparse;
 #[cfg(feature = "files")]
 pub mod storage;
 pub mod text;
+pub mod utc;
 
 pub use error::{Error, Result};
 

@@ -28,7 +28,7 @@ fn workers() -> Workers {
 
 /// A program that greets as a worker and then does something else.
 fn impostor(then: &str) -> Workers {
-    let script = format!("printf TESSERA1; {then}");
+    let script = format!("printf TESSERA2; {then}");
     Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 2)
 }
 
@@ -60,6 +60,19 @@ fn specimens(world: &World) -> Vec<PathBuf> {
     found.push(world.at("all/missing.png"));
     found.push(world.at("all"));
     found
+}
+
+#[test]
+fn a_worker_that_tries_can_do_nothing() {
+    let world = World::with_library();
+    let secret = world.file("secret", b"secret");
+    let program = env!("CARGO_BIN_EXE_tessera");
+    let arguments = [DECODE_WORKER, "--try", secret.to_str().unwrap(), world.path().to_str().unwrap(), program];
+    let said = world.run(arguments).ended(0).stdout;
+    let is_confined = cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")));
+    assert!(!is_confined || said.trim() == "false false false false", "reads, writes, connects, starts: {said}");
+    assert!(!is_confined || !world.at("written-by-a-worker").exists());
+    assert_eq!(world.run(["check", "lib.tessera", "--json"]).ended(0).object()["decoders_confined"], is_confined);
 }
 
 #[test]
@@ -146,7 +159,7 @@ fn a_worker_that_dies_while_work_is_stopped_does_not_count() {
         let world = World::new();
         let path = world.picture("a.png", 0, 1, i);
         let (busy, stop) = (world.at("busy"), world.at("stop"));
-        let script = format!("printf TESSERA1; : > '{}'; until test -e '{}'; do :; done; exit 3", busy.display(), stop.display());
+        let script = format!("printf TESSERA2; : > '{}'; until test -e '{}'; do :; done; exit 3", busy.display(), stop.display());
         let dying = Workers::new("/bin/sh".into(), vec!["-c".into(), script.into()], 1);
         let progress = Progress::default();
         std::thread::scope(|scope| {
@@ -202,7 +215,7 @@ fn the_second_can_be_cancelled(workers: &Workers, holds: impl Fn() -> bool) {
 fn who_waits_for_a_worker_can_be_cancelled() {
     let world = World::new();
     let busy = world.at("busy");
-    let script = format!("printf TESSERA1; read -r -n 1 x; : > '{}'; exec sleep 100", busy.display());
+    let script = format!("printf TESSERA2; read -r -n 1 x; : > '{}'; exec sleep 100", busy.display());
     let one = Workers::new("/bin/bash".into(), vec!["-c".into(), script.into()], 1).with_patience(Duration::from_secs(10));
     the_second_can_be_cancelled(&one, || busy.exists());
 }
@@ -230,7 +243,7 @@ fn without_workers_it_decodes_by_itself_and_says_so() {
 fn a_file_that_has_killed_a_worker_never_comes_into_this_process() {
     let world = World::new();
     let path = world.picture("a.png", 0, 1, 1);
-    let script = format!("test -e '{0}' && exit 1; : > '{0}'; printf TESSERA1; read -r -n 1 x; exit 3", world.at("dead").display());
+    let script = format!("test -e '{0}' && exit 1; : > '{0}'; printf TESSERA2; read -r -n 1 x; exit 3", world.at("dead").display());
     let dying = Workers::new("/bin/bash".into(), vec!["-c".into(), script.into()], 2);
     let outcome = decode(&dying, &path);
     assert!(matches!(outcome, Err(Error::Fatal { .. })), "{outcome:?}");

@@ -12,6 +12,7 @@ mod spf;
 mod spf_fast_path;
 mod told_apart;
 mod tune;
+mod unknown;
 mod weights;
 mod whole;
 

@@ -214,6 +214,7 @@ fn weights_that_do_not_fit_together_are_refused() {
         ("images.id", with("images.id", 8, 0u32.to_le_bytes()), "8 images"),
         ("images.class", with("images.class", 0, 3u32.to_le_bytes()), "class 3 of 3"),
         ("images.width", u32s(&[0; 10]), "10 numbers in `images.width`"),
+        ("images.width", with("images.width", 3, u32::MAX.to_le_bytes()), "an image of 4294967295 x"),
         ("images.name", not_text, "bytes that are not text in `images.name`"),
         ("images.name", (Dtype::U8, vec![0], Vec::new()), "ends out of order in `images.name`"),
         ("images.name_end", with("images.name_end", 2, 1u32.to_le_bytes()), "ends out of order in `images.name`"),
@@ -240,7 +241,7 @@ fn weights_that_do_not_fit_together_are_refused() {
     tensors.get_mut("1.hog.feature").unwrap().2[7] = 128;
     refused_as(resealed(&head, &tensors), "a value of `1` above 127");
     let neighbours = CkmOptions { neighbours: 65, ..head.options.clone() };
-    assert!(matches!(resealed(&Head { options: neighbours, ..head }, &whole), Err(Error::Option { name: "neighbours", .. })));
+    refused_as(resealed(&Head { options: neighbours, ..head }, &whole), "neighbours");
 }
 
 /// The first version told no version of its elements, and kept gradient blocks in 255 steps.

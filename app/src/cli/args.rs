@@ -149,7 +149,12 @@ pub(super) enum Command {
     Generate(Generate),
     /// Decode pictures for another process
     #[command(hide = true)]
-    DecodeWorker,
+    DecodeWorker {
+        /// Only say whether it can open this file, write into this folder, use the network and start
+        /// this program
+        #[arg(long = "try", value_names = ["FILE", "FOLDER", "PROGRAM"], num_args = 3)]
+        tries: Option<Vec<PathBuf>>,
+    },
     /// Try a network for another process
     #[command(hide = true)]
     NetworkWorker,

@@ -7,17 +7,24 @@ use serde_json::json;
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::learned::LearnedFeatures;
-use tessera_core::library::repair::repair;
+use tessera_core::library::repair::{Side, keep, repair};
 use tessera_core::library::{CACHE, Library};
 
+use super::decode_worker::freedom;
 use super::librarian::{Librarian, count};
-use super::library_args::Check;
+use super::library_args::{Check, KeptSide};
+use super::sandbox::Freedom;
 use super::{AlreadyPrinted, Done};
 use crate::session::library::{Target, what_is};
+
+/// Times that a library is looked at and repaired.
+const ROUNDS: usize = 3;
 
 /// The findings of a check.
 struct Findings {
     problems: Vec<String>,
+    /// What is lost for good.
+    lost: Vec<String>,
     /// Whether all problems are in the cache, which can be recomputed.
     is_cache: bool,
     /// What was repaired when the library was opened.
@@ -30,17 +37,43 @@ struct Findings {
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
     let folder = &librarian.named(&arguments.library);
-    let mut looked = look(librarian, folder)?;
-    let mut repaired = std::mem::take(&mut looked.mended);
-    if arguments.repair && looked.is_cache && !looked.problems.is_empty() {
-        (looked, repaired) = make_cache_again(librarian, folder, looked)?;
-    } else if arguments.repair && !looked.problems.is_empty() {
-        (looked, repaired) = make_database_again(librarian, folder)?;
+    let mut repaired = Vec::new();
+    if let Some(side) = arguments.keep {
+        let side = match side {
+            KeptSide::Database => Side::Database,
+            KeptSide::Journal => Side::Journal,
+        };
+        let (told, other) = keep(folder, side, librarian.session.progress())?;
+        repaired.extend(told);
+        repaired.push(format!("the other history is saved as {}", display(&other)));
     }
+    let mut looked = look(librarian, folder)?;
+    repaired.append(&mut looked.mended);
+    let mut lost = std::mem::take(&mut looked.lost);
+    // A damaged database may hide a damaged cache and the other way round, so each has its turn.
+    for _ in 0..ROUNDS {
+        if !arguments.repair || looked.problems.is_empty() {
+            break;
+        }
+        let (after, mut done) =
+            if looked.is_cache { make_cache_again(librarian, folder, looked)? } else { make_database_again(librarian, folder)? };
+        looked = after;
+        let is_stuck = done.is_empty();
+        repaired.append(&mut done);
+        repaired.append(&mut looked.mended);
+        lost.append(&mut looked.lost);
+        if is_stuck {
+            break;
+        }
+    }
+    lost.append(&mut looked.problems);
+    looked.problems = lost;
     let Findings { problems, learned, .. } = &looked;
+    let freedom = freedom();
     librarian.out.answer(
         || {
             json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired,
+            "decoders_confined": freedom.is_some_and(Freedom::is_none),
             "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
                 "seen": learned.seen, "images": learned.images}))})
         },
@@ -51,6 +84,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
                 lines.push("Checked: everything is as it should be".into());
             }
             lines.extend(learned.map(in_words));
+            lines.push(confinement(freedom).into());
             lines.join("\n")
         },
     );
@@ -65,6 +99,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let error = Error::data(folder, "a library without problems", format!("{} of them", problems.len()), advice);
     librarian.out.complain(&error.to_string());
     Err(AlreadyPrinted(error).into())
+}
+
+/// What processes that decode images may do, in words.
+fn confinement(freedom: Option<Freedom>) -> &'static str {
+    match freedom {
+        Some(freedom) if freedom.is_none() => "Decoders: can open no file, reach no network and start no program",
+        Some(_) => "Decoders: processes of their own with limits on memory, which this system cannot confine further",
+        None => "Decoders: no process of their own can be started here, so images are decoded in this program",
+    }
 }
 
 /// The state of learned features, in words.
@@ -92,22 +135,23 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            return Ok(Findings { problems: vec![error.to_string()], is_cache, mended: Vec::new(), missing: usize::MAX, learned: None });
+            let problems = vec![error.to_string()];
+            return Ok(Findings { problems, lost: Vec::new(), is_cache, mended: Vec::new(), missing: usize::MAX, learned: None });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.
-    let mended = library.take_mended();
-    for remark in library.take_remarks() {
-        librarian.out.complain(&remark);
+    let (mended, lost) = (library.take_mended(), library.lost().to_vec());
+    for remark in library.take_remarks().iter().filter(|remark| !lost.contains(remark)) {
+        librarian.out.complain(remark);
     }
-    Ok(Findings { mended, ..look_at(&library)? })
+    Ok(Findings { mended, lost, ..look_at(&library)? })
 }
 
 /// Rebuilds the database from the newest snapshot and the journal.
 fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Findings, Vec<String>)> {
-    let repaired = repair(folder)?;
+    let repaired = repair(folder, librarian.session.progress())?;
     let mut looked = look(librarian, folder)?;
-    looked.problems.extend(repaired.lost);
+    looked.lost.extend(repaired.lost);
     let mut done = repaired.done;
     if let Some(damaged) = &repaired.damaged {
         done.push(format!("the damaged file is kept as {}", display(damaged)));
@@ -120,6 +164,7 @@ fn look_at(library: &Library) -> Result<Findings, Error> {
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
     Ok(Findings {
         problems,
+        lost: Vec::new(),
         is_cache,
         mended: Vec::new(),
         missing: library.recogniser().missing().len(),

@@ -268,7 +268,7 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
     let scores: Map<String, Value> =
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
-        "confidence": answer.confidence, "unknown": answer.unknown, "nearest_class": best, "scores": scores, "margin": margin(answer),
+        "confidence": answer.confidence, "unknown": answer.unknown, "looks_unknown": answer.looks_unknown, "nearest_class": best, "scores": scores, "margin": margin(answer),
         "pieces": answer.elements.len(), "not_told_apart": best.and_then(|best| model.metrics.confused_with(best)).unwrap_or_default()});
     if told.answerer.library.is_some() {
         line["left_out"] = match told.without {
@@ -325,6 +325,9 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
         let _ = write!(text, "; score {score:.2} against {other:.2} for {}", name(*second));
     }
     text.push(')');
+    if answer.looks_unknown {
+        text.push_str("; it may be of none of these classes");
+    }
     if let Some(group) = model.metrics.confused_with(name(*best)) {
         let _ = write!(text, "; cannot be told apart yet: {}", listed(group));
     }

@@ -1,9 +1,13 @@
 //! The hidden commands `decode-worker` and `network-worker`: this program as a process that decodes
 //! pictures, or tries a network, for another one, within limits.
 
-use std::io;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use super::Done;
+use super::sandbox::{self, Freedom};
+use crate::session::DECODE_WORKER;
 use tessera_core::network::trial;
 use tessera_core::picture::workers::serve;
 
@@ -11,11 +15,30 @@ use tessera_core::picture::workers::serve;
 #[cfg(unix)]
 const MEMORY: u64 = 1536 << 20;
 
-pub(super) fn run() -> anyhow::Result<Done> {
+pub(super) fn run(tries: Option<&[PathBuf]>) -> anyhow::Result<Done> {
     confine();
+    // Where this is not possible, `tessera check` says so.
+    let _ = sandbox::enter();
+    if let Some([file, folder, program]) = tries {
+        let Freedom { reads, writes, connects, starts } = Freedom::tried(file, folder, program);
+        writeln!(io::stdout(), "{reads} {writes} {connects} {starts}")?;
+        return Ok(Done::Whole);
+    }
     // A broken pipe means that nobody waits for pictures any more.
     let _ = serve(io::stdin().lock(), io::stdout().lock());
     Ok(Done::Whole)
+}
+
+/// What a worker can still do, found out by one that tries; `None` where none can be started.
+pub(super) fn freedom() -> Option<Freedom> {
+    let (program, folder) = (std::env::current_exe().ok()?, tempfile::tempdir().ok()?);
+    let file = folder.path().join("secret");
+    std::fs::write(&file, b"secret").ok()?;
+    let tries = ["--try".as_ref(), file.as_os_str(), folder.path().as_os_str(), program.as_os_str()];
+    let tried = Command::new(&program).arg(DECODE_WORKER).args(tries).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let told: Vec<bool> = String::from_utf8(tried.stdout).ok()?.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+    let [reads, writes, connects, starts] = told[..] else { return None };
+    Some(Freedom { reads, writes, connects, starts })
 }
 
 pub(super) fn try_network() -> anyhow::Result<Done> {

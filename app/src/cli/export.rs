@@ -83,7 +83,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
             let folders = written.folders.iter().filter(|_| arguments.dry_run).map(|(folder, n)| format!("{n:>6}  {folder}\n"));
             let missing = match written.missing {
                 0 => String::new(),
-                n => format!("\n{} left out: their files are not there", count(n, "labelled image")),
+                n => format!("\n{} left out: their files are not there, or hold other pictures now", count(n, "labelled image")),
             };
             format!("{}{verb} {} to {}{missing}", folders.collect::<String>(), count(written.n, name), display(to))
         },

@@ -328,6 +328,15 @@ pub(super) enum Format {
     NorbNames,
 }
 
+/// One of two histories.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum KeptSide {
+    /// What `library.db` tells
+    Database,
+    /// What `journal.jsonl` tells
+    Journal,
+}
+
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(super) struct Check {
@@ -337,6 +346,10 @@ pub(super) struct Check {
     /// Repair what is damaged, from snapshots, the journal and the images
     #[arg(long)]
     pub(super) repair: bool,
+    /// Where database and journal went apart: go on with one of them, and save the other as a library
+    /// of its own
+    #[arg(long, conflicts_with = "repair")]
+    pub(super) keep: Option<KeptSide>,
 }
 
 /// Parses a number of answers.

@@ -23,6 +23,7 @@ mod output;
 mod paths;
 mod review;
 mod sample;
+mod sandbox;
 mod search;
 mod stream;
 mod suggest;
@@ -38,6 +39,7 @@ use clap::CommandFactory as _;
 use tessera_core::Error;
 use tessera_core::error::display;
 
+use crate::ending::on_request;
 use crate::session::Session;
 use crate::session::library::named;
 use acts::HistoryStep;
@@ -136,8 +138,8 @@ fn mistyped() -> Option<String> {
 }
 
 fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::Result<Done> {
-    if matches!(arguments.command, Some(Command::DecodeWorker)) {
-        return decode_worker::run();
+    if let Some(Command::DecodeWorker { tries }) = &arguments.command {
+        return decode_worker::run(tries.as_deref());
     }
     if matches!(arguments.command, Some(Command::NetworkWorker)) {
         return decode_worker::try_network();
@@ -150,7 +152,7 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
         let words = "a command comes first, and then what it works on; `tessera --help` lists the commands";
         return Err(Usage(format!("{}: {words}", display(path))).into());
     }
-    cancel_on_ctrl_c(&session)?;
+    cancel_on_request(&session)?;
     let librarian = &Librarian::new(&session, out, arguments.global.wait);
     // Code that does not choose its thread pool would otherwise use all threads of the machine.
     let done = session.on_threads(|| run_command(command, librarian));
@@ -206,7 +208,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Generate(Generate::Toys(arguments)) => generate::toys(session, arguments, out),
         Command::Generate(Generate::Compositions(arguments)) => generate::compositions(session, arguments, out),
         Command::Generate(Generate::Symmetries(arguments)) => generate::symmetries(session, arguments, out),
-        Command::DecodeWorker | Command::NetworkWorker => Ok(Done::Whole),
+        Command::DecodeWorker { .. } | Command::NetworkWorker => Ok(Done::Whole),
     }
 }
 
@@ -221,7 +223,7 @@ fn without_command(path: Option<&Path>, window: Option<Window>, session: Session
     match (window.filter(|_| has_display()), &path) {
         (Some(window), _) => window(path, session).map(|()| Done::Whole),
         (None, None) => {
-            cancel_on_ctrl_c(&session)?;
+            cancel_on_request(&session)?;
             sample::run(&session, out)
         }
         (None, Some(path)) => {
@@ -237,9 +239,9 @@ fn has_display() -> bool {
         || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
-fn cancel_on_ctrl_c(session: &Session) -> anyhow::Result<()> {
+fn cancel_on_request(session: &Session) -> anyhow::Result<()> {
     let progress = session.progress().clone();
-    Ok(ctrlc::set_handler(move || progress.cancel())?)
+    on_request(move || progress.cancel())
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {

@@ -6,6 +6,7 @@ use tessera_core::error::contained;
 
 use super::app::App;
 use super::dialogs::Native;
+use crate::ending::on_request;
 use crate::session::Session;
 use crate::settings::Settings;
 
@@ -41,6 +42,11 @@ pub fn run(open: Option<PathBuf>, session: Session) -> anyhow::Result<()> {
         if let Some(path) = open {
             app.open(path);
         }
+        let window = creation.egui_ctx.clone();
+        on_request(move || {
+            window.send_viewport_cmd(egui::ViewportCommand::Close);
+            window.request_repaint();
+        })?;
         Ok(Box::new(app))
     };
     // Some graphics libraries panic when a package is missing; the message is the same then.

@@ -10,7 +10,9 @@ use tessera_core::data::names;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::import::hold;
+use tessera_core::library::event::ContentHash;
+use tessera_core::library::features::hash_file;
+use tessera_core::library::import::{hold, holds};
 use tessera_core::library::state::{Image, State};
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
@@ -28,7 +30,8 @@ const PLAIN: usize = 200;
 pub struct ExportSize {
     /// Rows or files.
     pub n: usize,
-    /// Labelled images that were left out because their files are missing.
+    /// Labelled images that were left out because their files are not there, or hold other bytes
+    /// now.
     pub missing: usize,
     /// Class folders with their images.
     pub folders: Vec<(String, usize)>,
@@ -48,69 +51,90 @@ pub struct ExportPreview {
     pub in_the_way: Option<String>,
 }
 
-/// The source and the destination of each copied image.
-type Copies = Vec<(PathBuf, PathBuf)>;
+/// An image that is copied.
+pub(super) struct Copied {
+    /// Its file.
+    from: PathBuf,
+    /// Where the copy goes, from the folder of the export.
+    to: PathBuf,
+    /// Its bytes.
+    hash: ContentHash,
+}
+
+/// A labelled image, its label, its file and the bytes there.
+type Labelled<'a> = (&'a Image, &'a str, PathBuf, ContentHash);
+
+/// The folder, in that of the export, in which images lie until all of them are there: an export
+/// that was cut off must not look complete.
+const UNFINISHED: &str = "unfinished-export";
 
 /// Previews an export of a library's labels into class folders below `to`; nothing is written.
 ///
 /// # Errors
 /// [`Error::Cancelled`].
 pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progress) -> Result<ExportPreview> {
-    let (_, written) = copies(library, ExportFormat::ClassFolders, to, progress)?;
+    let (_, written) = copies(library, ExportFormat::ClassFolders, progress)?;
     Ok(ExportPreview { written, in_the_way: check_empty(to).err().map(|error| error.to_string()) })
 }
 
 /// The copies that an export of a library's labelled images makes.
-pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, to: &Path, progress: &Progress) -> Result<(Copies, ExportSize)> {
+pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, progress: &Progress) -> Result<(Vec<Copied>, ExportSize)> {
     let state = hold(library).state().clone();
     let labelled = labelled(&state, progress)?;
-    let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled, to)? } else { in_class_folders(&labelled, to) };
+    let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled)? } else { in_class_folders(&labelled) };
     let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
     let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
     let mut written = ExportSize { n: copies.len(), missing, bytes, ..ExportSize::default() };
     if format != ExportFormat::NorbNames {
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-        for (from, path) in &copies {
-            let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+        for Copied { from, to, .. } in &copies {
+            let folder = to.parent().and_then(Path::file_name).unwrap_or_default();
             *folders.entry(folder.to_string_lossy().into_owned()).or_default() += 1;
-            written.renamed += usize::from(from.file_name() != path.file_name());
+            written.renamed += usize::from(from.file_name() != to.file_name());
         }
         written.folders = folders.into_iter().collect();
     }
     Ok((copies, written))
 }
 
-/// The labelled images whose files exist, with their labels and files.
-fn labelled<'a>(state: &'a State, progress: &Progress) -> Result<Vec<(&'a Image, &'a str, PathBuf)>> {
-    let known = state.images().filter(|image| image.is_here());
-    let known: Vec<_> = known.filter_map(|image| Some((&**image, image.label()?, state.path_of(image)?))).collect();
+/// The labelled images of which a file is there that still has their bytes.
+fn labelled<'a>(state: &'a State, progress: &Progress) -> Result<Vec<Labelled<'a>>> {
+    let known: Vec<_> = state.images().filter_map(|image| Some((&**image, image.label()?, image.content?.hash))).collect();
     progress.begin("Looking for files", known.len() as u64);
     let mut there = Vec::with_capacity(known.len());
-    for one in known {
+    for (image, label, hash) in known {
         progress.step()?;
-        if one.2.is_file() {
-            there.push(one);
-        }
+        let places = image.places.iter().filter(|place| place.here && place.hash == hash);
+        let file = places.map(|place| (state.full_path(place), place)).find(|(path, place)| path.is_file() && holds(path, place));
+        there.extend(file.map(|(path, _)| (image, label, path, hash)));
     }
     Ok(there)
 }
 
-/// Copies images, or links to them; no destination may exist. After an error or a cancellation
-/// everything that was written is removed again.
-pub(super) fn copy(copies: &[(PathBuf, PathBuf)], links: bool, progress: &Progress) -> Result<()> {
+/// Copies images into a folder, or links to them; no destination may exist. After an error or a
+/// cancellation everything that was written is removed again.
+pub(super) fn copy(copies: &[Copied], folder: &Path, links: bool, progress: &Progress) -> Result<()> {
     progress.begin(if links { "Linking" } else { "Copying" }, copies.len() as u64);
-    let mut made = Made::default();
-    let outcome = copies.iter().try_for_each(|(from, path)| {
+    let (mut made, draft) = (Made::default(), folder.join(UNFINISHED));
+    let outcome = copies.iter().try_for_each(|image| {
         progress.step()?;
-        if let Some(folder) = path.parent() {
+        let place = draft.join(&image.to);
+        if let Some(folder) = place.parent() {
             made.folder(folder).map_err(Error::io("create", folder))?;
         }
-        if links { made.link(from, path) } else { made.copy(from, path) }
+        if links { made.link(&image.from, &place) } else { made.copy(image, &place) }
     });
     if outcome.is_err() {
         made.take_away();
+        return outcome;
     }
-    outcome
+    // Names in one folder are changed at once; an export without images has none.
+    for entry in fs::read_dir(&draft).into_iter().flatten().flatten() {
+        let place = folder.join(entry.file_name());
+        fs::rename(entry.path(), &place).map_err(Error::io("rename", &place))?;
+    }
+    let _ = fs::remove_dir(&draft);
+    Ok(())
 }
 
 /// The files and folders that an export has created so far, without those that other programs
@@ -135,12 +159,16 @@ impl Made {
         Ok(())
     }
 
-    /// Copies a file; the destination must not exist.
-    fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
-        let mut source = File::open(from).map_err(Error::io("read", from))?;
+    /// Copies an image's file; the destination must not exist.
+    fn copy(&mut self, image: &Copied, to: &Path) -> Result<()> {
+        let mut source = File::open(&image.from).map_err(Error::io("read", &image.from))?;
         let mut target = File::create_new(to).map_err(Error::io("create", to))?;
         self.files.push(to.to_owned());
-        std::io::copy(&mut source, &mut target).map_err(Error::io("copy", from))?;
+        std::io::copy(&mut source, &mut target).map_err(Error::io("copy", &image.from))?;
+        if hash_file(to)? != image.hash {
+            let found = "a file that was changed while it was copied";
+            return Err(Error::data(&image.from, "the image that has the label", found, "import its folder and export again"));
+        }
         Ok(())
     }
 
@@ -189,15 +217,15 @@ pub(super) fn check_empty(to: &Path) -> Result<()> {
 
 /// The copies of labelled images into a folder for each class. Files and classes of the same name
 /// get numbers; names that differ only in case count as the same, as some systems have it.
-fn in_class_folders(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Copies {
+fn in_class_folders(labelled: &[Labelled<'_>]) -> Vec<Copied> {
     let mut folders: HashMap<&str, PathBuf> = HashMap::new();
     let mut classes = Names::default();
     let mut files: HashMap<&str, Names> = HashMap::new();
     let mut copies = Vec::with_capacity(labelled.len());
-    for (_, label, from) in labelled {
-        let folder = folders.entry(label).or_insert_with(|| to.join(classes.take(OsStr::new(&plain(label)))));
+    for (_, label, from, hash) in labelled {
+        let folder = folders.entry(label).or_insert_with(|| classes.take(OsStr::new(&plain(label))).into());
         let name = files.entry(label).or_default().take(from.file_name().unwrap_or_default());
-        copies.push((from.clone(), folder.join(name)));
+        copies.push(Copied { from: from.clone(), to: folder.join(name), hash: *hash });
     }
     copies
 }
@@ -252,9 +280,9 @@ fn shortened(text: &str, bytes: usize) -> &str {
 /// The copies of labelled images into one folder, under names that hold class, instance, elevation,
 /// azimuth, lighting and camera; what is not known is 0. When two would have the same name, each
 /// also gets the number of its image.
-fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Copies> {
+fn in_norb_names(labelled: &[Labelled<'_>]) -> Result<Vec<Copied>> {
     let mut named = Vec::new();
-    for (image, label, from) in labelled {
+    for (image, label, from, hash) in labelled {
         let meta = &image.folder.meta;
         let [instance, elevation, azimuth, lighting] =
             [meta.instance, meta.elevation, meta.azimuth, meta.lighting].map(Option::unwrap_or_default);
@@ -265,17 +293,17 @@ fn in_norb_names(labelled: &[(&Image, &str, PathBuf)], to: &Path) -> Result<Copi
             let found = format!("`{}`, of class `{}`", display(stem.as_ref()), display(label.as_ref()));
             return Err(Error::data(from, "a name that can be read again", found, "rename the class, or export class-folders"));
         }
-        named.push((image.id, stem, from.clone()));
+        named.push((image.id, stem, from.clone(), *hash));
     }
-    let unique: BTreeSet<String> = named.iter().map(|(_, stem, _)| stem.to_lowercase()).collect();
+    let unique: BTreeSet<String> = named.iter().map(|(_, stem, ..)| stem.to_lowercase()).collect();
     let is_one_each = unique.len() == named.len();
-    let copy = |(id, stem, from): (ItemId, String, PathBuf)| {
+    let copy = |(id, stem, from, hash): (ItemId, String, PathBuf, ContentHash)| {
         let mut name = if is_one_each { OsString::from(stem) } else { format!("{:06}_{stem}", id.0).into() };
         if let Some(ending) = from.extension() {
             name.push(".");
             name.push(ending);
         }
-        (from, to.join(name))
+        Copied { from, to: name.into(), hash }
     };
     Ok(named.into_iter().map(copy).collect())
 }

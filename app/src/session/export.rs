@@ -44,10 +44,10 @@ impl Session {
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, options: ExportOptions) -> Result<ExportSize> {
         let n = match what {
             Export::Labels(format) if format.is_images() => {
-                let (copies, written) = copies(library, format, to, &self.progress)?;
+                let (copies, written) = copies(library, format, &self.progress)?;
                 check_empty(to)?;
                 if !options.dry_run {
-                    copy(&copies, format == ExportFormat::ClassLinks, &self.progress)?;
+                    copy(&copies, to, format == ExportFormat::ClassLinks, &self.progress)?;
                 }
                 return Ok(written);
             }

@@ -27,6 +27,8 @@ pub struct RecognisedImage {
     pub confidence: f64,
     /// Whether that is below the threshold under which the image counts as unknown.
     pub unknown: bool,
+    /// Whether it looks like none of the classes, as images of classes that were struck out did.
+    pub looks_unknown: bool,
 }
 
 /// What a piece of a kind of elements is called, by the kind's short name.
@@ -72,6 +74,7 @@ impl Session {
                 ranking: scores.ranking(),
                 confidence,
                 unknown: confidence < bar,
+                looks_unknown: model.metrics.unknown.is_some_and(|unknown| unknown.is_below(&scores)),
             })
         })
     }

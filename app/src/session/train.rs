@@ -11,6 +11,7 @@ use tessera_core::ckm::confidence::Calibration;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::{Judgement, judge};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
+use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ckm::weights::{self, LearnOptions, LearnReport};
 use tessera_core::ckm::{Ckm, CkmOptions, Search};
 use tessera_core::data::{Dataset, OpenOptions};
@@ -130,8 +131,9 @@ fn take_in(recogniser: &mut RecogniserModel, judgement: &Judgement, terms: Terms
     let judged = judged(judgement, terms);
     let accuracy = Accuracy::of(&recogniser.ckm, judged);
     recogniser.calibration = Calibration::fit(judged);
-    recogniser.metrics =
-        Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown, judgement.not_told_apart.clone());
+    let measured = Metrics::new(accuracy.as_ref(), judged.len(), recogniser.metrics.objects_unknown);
+    let not_told_apart = judgement.not_told_apart.clone();
+    recogniser.metrics = Metrics { not_told_apart, unknown: UnknownBar::fit(judged), ..measured };
     let terms = if terms == Terms::Fitted { judgement.terms.clone() } else { ClassTerms::default() };
     Arc::make_mut(&mut recogniser.ckm).set_terms(terms);
     accuracy

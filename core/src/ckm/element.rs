@@ -223,6 +223,14 @@ fn places(positions: &[[f32; 2]]) -> Vec<Places> {
     all
 }
 
+/// The longest side of a picture, in pixels, as decoders have it.
+const SIDE: u32 = 65_535;
+
+/// Whether a picture can have this size: what is drawn with a larger one would never end.
+pub(super) fn is_size((width, height): (u32, u32)) -> bool {
+    width.max(height) <= SIDE
+}
+
 /// What elements were cut as: those of machines of another working size, or with other kinds,
 /// cannot be compared. Kernels do not matter.
 #[derive(Clone, Debug, PartialEq)]
@@ -290,6 +298,9 @@ impl Elements {
         };
         let number = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?));
         let size = (number(take(4)?)?, number(take(4)?)?);
+        if !is_size(size) {
+            return None;
+        }
         let mut sets = Vec::with_capacity(options.kinds.len());
         for kind in &options.kinds {
             let n = number(take(4)?)? as usize;

@@ -70,6 +70,7 @@ pub mod spf;
 mod sum_product;
 pub mod told_apart;
 pub mod tune;
+pub mod unknown;
 pub mod weights;
 pub mod whole;
 

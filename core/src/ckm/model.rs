@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::accuracy::{Accuracy, Estimate};
 use super::class_terms::ClassTerms;
 use super::confidence::Calibration;
-use super::element::{Cut, ElementSet, Elements, VERSION, Values};
+use super::element::{Cut, ElementSet, Elements, VERSION, Values, is_size};
+use super::unknown::UnknownBar;
 use super::{Ckm, CkmOptions, ElementSource, Example, Search};
 use crate::descriptor::{Descriptor, PATTERN_VERSION};
 use crate::envelope;
@@ -54,18 +55,22 @@ pub struct Metrics {
     /// Groups of classes that could not be told apart (see [`super::told_apart`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_told_apart: Vec<Vec<String>>,
+    /// Below which lead an image looks like none of the classes; `None` where that cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownBar>,
 }
 
 impl Metrics {
-    /// What a model file says of an accuracy that was measured on `held_out` images.
-    pub fn new(accuracy: Option<&Accuracy>, held_out: usize, objects_unknown: usize, not_told_apart: Vec<Vec<String>>) -> Self {
+    /// What a model file says of an accuracy that was measured on `held_out` images, and nothing
+    /// else.
+    pub fn new(accuracy: Option<&Accuracy>, held_out: usize, objects_unknown: usize) -> Self {
         Self {
             held_out_accuracy: accuracy.map(|accuracy| accuracy.overall.value),
             held_out_spread: accuracy.map(|accuracy| accuracy.overall.spread),
             held_out_mean_recall: accuracy.map(|accuracy| accuracy.mean_recall),
             held_out,
             objects_unknown,
-            not_told_apart,
+            ..Self::default()
         }
     }
 
@@ -158,8 +163,8 @@ impl RecogniserModel {
             return Err(refuse("class terms that are no numbers".into()));
         }
         let tensors = SafeTensors::deserialize(&weights).map_err(|error| refuse(error.to_string()))?;
-        let mut ckm = Ckm::new(head.options)?;
-        head.search.check()?;
+        let mut ckm = Ckm::new(head.options).map_err(|error| refuse(error.to_string()))?;
+        head.search.check().map_err(|error| refuse(error.to_string()))?;
         read_examples(&mut ckm, &head.classes, head.images, head.element_version, &Reader(&tensors)).map_err(refuse)?;
         // Images of one identifier replace each other.
         let (images, elements) = (ckm.examples().count(), ckm.n_elements());
@@ -359,7 +364,11 @@ fn read_examples(ckm: &mut Ckm, classes: &[String], n: usize, version: u32, read
     }
     for (i, sets) in sets.into_iter().enumerate() {
         let class = classes.get(class[i] as usize).ok_or_else(|| format!("class {} of {}", class[i], classes.len()))?;
-        let elements = Elements::new(sets, (widths[i], heights[i]), &cut);
+        let size = (widths[i], heights[i]);
+        if !is_size(size) {
+            return Err(format!("an image of {} x {} pixels", size.0, size.1));
+        }
+        let elements = Elements::new(sets, size, &cut);
         let group = Some(groups[i].clone()).filter(|group| !group.is_empty());
         let example = Example { id: ItemId(ids[i]), name: names[i].clone(), group, elements };
         ckm.add(class, example).map_err(|error| error.to_string())?;

@@ -39,6 +39,10 @@ fn wrong(path: &Path, expected: &str, found: impl Into<String>, line: usize) -> 
     Error::data(path, expected, found, "check the file, or get it again from its source")
 }
 
+/// Labels that a file may name in its first line beyond one for each of its bytes: memory is set
+/// aside for every one of them.
+const SPARE: usize = 1_000_000;
+
 /// `n features labels`, then for each example its labels with commas between them and its features
 /// as `index:value`.
 fn xc(path: &Path, text: &str, progress: &Progress) -> Result<MultiLabel> {
@@ -48,6 +52,10 @@ fn xc(path: &Path, text: &str, progress: &Progress) -> Result<MultiLabel> {
     let Some(&[n, n_features, n_labels]) = head.as_deref() else {
         return Err(wrong(path, "the numbers of examples, features and labels", "something else", 0));
     };
+    let most = text.len().saturating_add(SPARE);
+    if n_labels > most {
+        return Err(wrong(path, &format!("at most {most} labels in a file of {} bytes", text.len()), n_labels.to_string(), 0));
+    }
     let mut examples = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         progress.step()?;

@@ -12,6 +12,7 @@ use crate::ckm::confidence::Calibration;
 use crate::ckm::held_out::HeldOut;
 use crate::ckm::judge::Judgement;
 use crate::ckm::model::Metrics;
+use crate::ckm::unknown::UnknownBar;
 use crate::descriptor::Descriptor;
 use crate::hamming::HammingScan;
 use crate::ids::ItemId;
@@ -45,6 +46,9 @@ pub struct Report {
     /// Groups of classes that cannot be told apart yet (see [`crate::ckm::told_apart`]).
     #[serde(default)]
     pub not_told_apart: Vec<Vec<String>>,
+    /// Below which lead an image looks like none of the classes; `None` where that cannot be told.
+    #[serde(default)]
+    pub unknown: Option<UnknownBar>,
     /// The judged images with their scores, from which judging can go on.
     #[serde(default)]
     pub raw: Vec<HeldOut>,
@@ -104,6 +108,7 @@ impl Report {
             terms,
             raw,
             not_told_apart,
+            unknown: UnknownBar::fit(&held_out),
             largest_class: ckm.largest_class(),
             judged,
         }
@@ -124,7 +129,8 @@ impl Report {
 
     /// The metrics of this report that a model file holds.
     pub fn metrics(&self) -> Metrics {
-        Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown, self.not_told_apart.clone())
+        let measured = Metrics::new(self.accuracy.as_ref(), self.judged.len(), self.objects_unknown);
+        Metrics { not_told_apart: self.not_told_apart.clone(), unknown: self.unknown, ..measured }
     }
 }
 

@@ -341,6 +341,11 @@ impl Library {
         all
     }
 
+    /// What opening the library has found to be lost, in sentences.
+    pub fn lost(&self) -> &[String] {
+        &self.lost
+    }
+
     /// What opening the library has repaired, in sentences; each is returned once.
     pub fn take_mended(&mut self) -> Vec<String> {
         std::mem::take(&mut self.mended)

@@ -8,9 +8,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::event::{ContentHash, EventId};
 use super::files::with_ending;
+use super::sqlite;
 use crate::descriptor::Descriptor;
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::raw_path::{from_bytes, to_bytes};
 
 const TABLES: &str = "
@@ -54,7 +56,7 @@ impl Cache {
     pub fn open(path: &Path) -> Result<Self> {
         match Self::connect(path) {
             Ok(db) => Ok(Self { db, path: path.to_owned() }),
-            Err(error) if is_damage(&error) => {
+            Err(error) if sqlite::is_damage(&error) => {
                 Self::put_aside(path)?;
                 let db = Self::connect(path).map_err(refused("open", path))?;
                 Ok(Self { db, path: path.to_owned() })
@@ -92,11 +94,14 @@ impl Cache {
     }
 
     fn connect(path: &Path) -> rusqlite::Result<Connection> {
-        let db = Connection::open(path)?;
-        db.busy_timeout(std::time::Duration::from_secs(5))?;
+        let mut db = sqlite::connect(path, true, &Progress::default())?;
+        sqlite::settle(&mut db)?;
+        if sqlite::foreign(&db, &sqlite::schema_of(&[TABLES])?)?.is_some() {
+            return Err(rusqlite::Error::InvalidQuery);
+        }
         db.pragma_update(None, "journal_mode", "WAL")?;
         db.pragma_update(None, "synchronous", "NORMAL")?;
-        for (name, value) in [("mmap_size", 0), ("trusted_schema", 0), ("secure_delete", 1)] {
+        for (name, value) in [("mmap_size", 0), ("secure_delete", 1)] {
             db.pragma_update(None, name, value)?;
         }
         db.execute_batch(TABLES)?;
@@ -288,9 +293,9 @@ impl Cache {
             tx.execute("DELETE FROM checkpoint", [])?;
             tx.execute("DELETE FROM result", [])?;
             tx.commit()?;
-            db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+            sqlite::empty_log(db)
         };
-        write(&mut self.db).map_err(refused("write", &self.path))
+        if write(&mut self.db).map_err(refused("write", &self.path))? { Ok(()) } else { Err(sqlite::is_read(&self.path)) }
     }
 }
 
@@ -307,16 +312,6 @@ fn unsealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     is_whole.then_some(bytes)
 }
 
-fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt))
-}
-
-fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
-    let path = path.to_owned();
-    move |error| match error {
-        error if is_damage(&error) => {
-            Error::data(&path, "a sound cache", error.to_string(), "close the library and open it again: the cache is made anew")
-        }
-        error => Error::io(action, &path)(std::io::Error::other(error)),
-    }
+fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error + use<> {
+    sqlite::refused(action, path, "a sound cache", "close the library and open it again: the cache is made anew")
 }

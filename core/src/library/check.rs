@@ -11,6 +11,7 @@ use super::state::State;
 use super::store::Store;
 use super::store::inspect::verify;
 use crate::error::Result;
+use crate::progress::Progress;
 
 /// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
 /// noted as a fact. O(events + images).
@@ -37,7 +38,7 @@ pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models
     }
     problems.extend(differences(&tables, &replayed));
     problems.extend(store.check_journal(&events)?);
-    let damaged = snapshots(folder).into_iter().filter(|snapshot| verify(&snapshot.path).is_err());
+    let damaged = snapshots(folder).into_iter().filter(|snapshot| verify(&snapshot.path, &Progress::default()).is_err());
     problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
     let wanted = tables.images().filter(|image| image.label().is_some()).count();
     let (held, missing) = (models.recogniser.ckm().examples().count(), models.recogniser.missing().len());

@@ -175,11 +175,35 @@ pub(super) fn from_file(state: &State, image: &Image, decoder: &dyn Decoder, pro
     let hash = image.content?.hash;
     image.places.iter().find_map(|place| {
         let path = state.full_path(place);
+        let before = Stamp::of(&path).ok()?;
         if hash_file(&path).ok()? != hash {
             return None;
         }
-        decoder.decode(&path, SIDE, progress).ok()
+        let picture = decoder.decode(&path, SIDE, progress).ok()?;
+        (Stamp::of(&path).ok()? == before).then_some(picture)
     })
+}
+
+/// What tells whether a file was written to or replaced between two moments: its device and number,
+/// its length, and when it was last changed, which no program can set.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stamp([i128; 5]);
+
+impl Stamp {
+    /// That of the file at a path.
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let meta = std::fs::metadata(path).map_err(Error::io("read", path))?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            Ok(Self([meta.dev().into(), meta.ino().into(), meta.len().into(), meta.ctime().into(), meta.ctime_nsec().into()]))
+        }
+        #[cfg(not(unix))]
+        {
+            let since = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+            Ok(Self([0, 0, meta.len().into(), since.as_secs().into(), since.subsec_nanos().into()]))
+        }
+    }
 }
 
 /// The hash of a file's bytes, read a piece at a time.

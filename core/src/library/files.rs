@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::journal::JOURNAL;
 use crate::error::{Error, Result};
 use crate::storage::{Disk, Storage};
 
@@ -14,6 +13,10 @@ use crate::storage::{Disk, Storage};
 pub const DATABASE: &str = "library.db";
 /// The file of everything that can be computed again.
 pub const CACHE: &str = "cache.db";
+/// The journal's file.
+pub const JOURNAL: &str = "journal.jsonl";
+/// The file that is locked.
+pub(super) const LOCK: &str = "lock";
 /// The folder of saved models.
 pub const MODELS: &str = "models";
 /// The folder of snapshots.
@@ -41,6 +44,63 @@ pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
+}
+
+/// Looks at whether everything in a library's folder that the program opens is an ordinary file or
+/// folder: a link, a device or a file with a second name elsewhere would let a folder from a
+/// stranger reach other files. O(files).
+///
+/// # Errors
+/// [`Error::Data`] with the first that is something else; [`Error::Io`].
+pub(super) fn check_ordinary(folder: &Path) -> Result<()> {
+    let is_ours = |name: &str| {
+        [DATABASE, CACHE, JOURNAL, LOCK].iter().any(|ours| name.starts_with(ours)) || [SNAPSHOTS, MODELS, SCRATCH].contains(&name)
+    };
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let entry = entry.map_err(Error::io("list", folder))?;
+        if is_ours(&entry.file_name().to_string_lossy()) {
+            check_entry(&entry.path(), 0)?;
+        }
+    }
+    Ok(())
+}
+
+/// How deep folders in a library lie at most: `models`, a model, its files.
+const DEPTH: usize = 4;
+
+fn check_entry(path: &Path, depth: usize) -> Result<()> {
+    let meta = match fs::symlink_metadata(path) {
+        // Another program may have taken away what it had just made.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(Error::io("read", path))?,
+    };
+    let refused = |found: &str| {
+        let advice = "move it out of the library's folder, or copy what it leads to in its place";
+        Err(Error::data(path, "an ordinary file or folder of a library", found, advice))
+    };
+    if meta.is_symlink() {
+        refused("a link")
+    } else if meta.is_file() {
+        if names(&meta) > 1 { refused("a file that has another name elsewhere (a hard link)") } else { Ok(()) }
+    } else if !meta.is_dir() {
+        refused("neither a file nor a folder")
+    } else if depth == DEPTH {
+        refused("folders in folders")
+    } else {
+        let entries = fs::read_dir(path).map_err(Error::io("list", path))?;
+        entries.flatten().try_for_each(|entry| check_entry(&entry.path(), depth + 1))
+    }
+}
+
+/// How many names a file has.
+#[cfg(unix)]
+fn names(meta: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(meta)
+}
+
+#[cfg(not(unix))]
+fn names(_: &fs::Metadata) -> u64 {
+    1
 }
 
 /// Deletes a file, if it is there.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::event::{Change, ContentHash, Event, EventId, EventKind, Field, Swap, UserLabel};
-use super::files::{MODELS, now, remove_folder, remove_left_overs};
+use super::files::{CACHE, DATABASE, JOURNAL, MODELS, now, remove, remove_folder, remove_left_overs};
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -25,11 +25,14 @@ pub(super) struct Purge {
     pub(super) paths: Vec<PathBuf>,
     /// The event that says that images were forgotten, but not which.
     pub(super) event: Event,
+    /// A time after all snapshots of before.
+    pub(super) time: i64,
 }
 
 impl Purge {
-    /// What must be purged with these images, in a library with this state and this log. O(events).
-    pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>) -> Self {
+    /// What must be purged with these images, in a library with this state and this log, and with no
+    /// snapshot from after `time`. O(events).
+    pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>, time: i64) -> Self {
         let hashes = hashes_of(&images, state, &log);
         let records = images.iter().filter_map(|id| state.image(*id));
         let paths = records.flat_map(|image| &image.places).map(|place| state.full_path(place)).collect();
@@ -38,7 +41,7 @@ impl Purge {
         let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
         let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
         let (classes, left) = without(log, &images);
-        Self { images, classes, left, hashes, paths, event }
+        Self { images, classes, left, hashes, paths, event, time }
     }
 }
 
@@ -63,9 +66,10 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
     remove_folder(&folder.join(MODELS))?;
     let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
     for path in entries.flatten().map(|entry| entry.path()) {
-        let is_damaged = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".damaged"));
-        if is_damaged {
-            fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_ours = [DATABASE, CACHE, JOURNAL].iter().any(|ours| name.starts_with(ours));
+        if is_ours && name.contains(".damaged") {
+            if path.is_dir() { remove_folder(&path)? } else { remove(&path)? }
         }
     }
     remove_left_overs(folder)

@@ -12,15 +12,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
+use super::files::with_ending;
 use super::state::{Place, Root};
 use crate::envelope::{hash64, replace_on};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::raw_path::RawPath;
 use crate::storage::{PathKind, Storage};
+use crate::utc::utc;
 
-/// The journal's file.
-pub const JOURNAL: &str = "journal.jsonl";
+pub use super::files::JOURNAL;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -178,26 +179,50 @@ pub fn read_line(text: &[u8]) -> Result<(u64, Line), String> {
     serde_json::from_slice(&whole).map(|Numbered { n, line }| (n, line)).map_err(|error| error.to_string())
 }
 
-/// What a journal says, and what is wrong with it, in sentences.
-pub fn read(text: &[u8]) -> (Vec<Line>, Vec<String>) {
-    let (mut lines, mut problems) = (Vec::new(), Vec::new());
+/// What is wrong with a line of a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// In a sentence.
+    pub words: String,
+    /// The event it told of, as far as that can be read.
+    pub event: Option<EventId>,
+}
+
+/// What a journal says, and what is wrong with it.
+pub fn read(text: &[u8]) -> (Vec<Line>, Vec<Problem>) {
+    let (mut lines, mut problems) = (Vec::new(), Vec::<Problem>::new());
     let mut next = 0;
     for (i, line) in whole_lines(text).enumerate() {
+        let mut add = |words, event| problems.push(Problem { words, event });
         match read_line(line) {
             Ok((n, line)) => {
                 if n != next {
-                    problems.push(format!("line {} of the journal should be number {next} and is number {n}", i + 1));
+                    add(format!("line {} of the journal should be number {next} and is number {n}", i + 1), None);
                 }
                 next = n.saturating_add(1);
                 lines.push(line);
             }
             Err(error) => {
-                problems.push(format!("line {} of the journal was skipped: {error}", i + 1));
+                let told = told_of(line);
+                let words = told.map_or_else(String::new, |(event, at)| format!("; it told of event {} of {}", event.0, utc(at)));
+                add(format!("line {} of the journal was skipped: {error}{words}", i + 1), told.map(|(event, _)| event));
                 next = next.saturating_add(1);
             }
         }
     }
     (lines, problems)
+}
+
+/// The number of the event that a damaged line told of, and when that was, as far as they can be
+/// read.
+fn told_of(line: &[u8]) -> Option<(EventId, i64)> {
+    let text = String::from_utf8_lossy(line);
+    let number = |name: &str| {
+        let (_, rest) = text.split_once(name)?;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let event: i64 = number("\"event\":{\"id\":")?;
+    Some((EventId(event as u64), number("\"at\":")?))
 }
 
 /// The lines that have an end.
@@ -255,6 +280,14 @@ impl Journal {
         let Some((n, _)) = end(text).filter(|(_, event)| *event == last) else { return false };
         (self.behind, self.next) = (None, n + 1);
         true
+    }
+
+    /// Renames a file that is not as it was written, or not of this history. Returns its new name.
+    pub(super) fn keep_damaged(&self) -> Result<PathBuf> {
+        let kept = (1..).map(|n| with_ending(&self.path, &format!(".damaged-{n}"))).find(|path| self.storage.entry(path).is_none());
+        let kept = kept.unwrap_or_else(|| with_ending(&self.path, ".damaged"));
+        self.storage.rename(&self.path, &kept).map_err(Error::io("rename", &self.path))?;
+        Ok(kept)
     }
 
     /// Stops appending until the journal is rewritten.

@@ -1,15 +1,28 @@
 //! Keeps `library.db` and `journal.jsonl` in step: what one has lost is taken from the other, and
 //! what is purged from one is purged from the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::event::{ContentHash, Event, EventId};
 use super::forget::Purge;
-use super::journal::{self, Line};
+use super::journal::{self, Line, Problem};
 use super::state::{Image, Place, Root, State};
-use super::store::{LIBRARY, RESTORED, Store};
-use crate::error::{Error, Result};
+use super::store::{FORGOT_AT, LIBRARY, RESTORED, Store};
+use crate::error::{Error, Result, display};
+use crate::plural::count;
+use crate::utc::utc;
+
+/// What was found and done when database and journal were compared, in sentences.
+#[derive(Debug, Default)]
+pub(super) struct Tended {
+    /// What one had lost and the other gave back.
+    pub(super) mended: Vec<String>,
+    /// What could not be done.
+    pub(super) remarks: Vec<String>,
+    /// What is lost, or may be.
+    pub(super) lost: Vec<String>,
+}
 
 impl Store {
     /// Which library this is, and when a snapshot was last put back in it.
@@ -17,34 +30,78 @@ impl Store {
         Ok((self.fact(LIBRARY)?.unwrap_or(0), self.fact(RESTORED)?.unwrap_or(0)))
     }
 
-    /// Updates database and journal where one may lack what the other has. Returns what was
-    /// repaired and what could not be, in sentences.
-    pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<(Vec<String>, Vec<String>)> {
+    /// Updates database and journal where one may lack what the other has.
+    ///
+    /// # Errors
+    /// [`Error::Data`] when the journal is that of another library, or when both tell other events
+    /// under the same numbers: nothing is changed then.
+    pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<Tended> {
         let last = state.last_event().unwrap_or(EventId(0));
         let text = self.journal.text()?;
+        let mut tended = Tended::default();
         if self.was_clean && text.as_ref().is_some_and(|text| self.journal.go_on(text, last)) {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok(tended);
         }
-        let (lines, _) = journal::read(&text.unwrap_or_default());
+        let (lines, problems) = journal::read(&text.unwrap_or_default());
         let own = self.library()?;
         if let Some(Line::Library(id, _)) = lines.iter().find(|line| matches!(line, Line::Library(id, _) if *id != own.0)) {
             let found = format!("the journal of another one ({id:x} beside {:x})", own.0);
             let advice = "put back the file that was exchanged, `library.db` or `journal.jsonl`";
             return Err(Error::data(&self.path, "a library with its own journal", found, advice));
         }
-        let is_later = |line: &Line| matches!(line, Line::Event { id, .. } if *id > last);
+        let told: BTreeMap<EventId, &Line> = lines.iter().filter_map(|line| Some((line.event_id()?, line))).collect();
+        let newest = told.keys().next_back().copied().unwrap_or(EventId(0));
+        // A journal from before something was forgotten is out of date, and may hold what must go.
+        let is_outdated = self.fact(FORGOT_AT)?.is_some_and(|event| newest.0 < event as u64);
         let is_own = lines.contains(&Line::Library(own.0, own.1));
-        let (mut done, mut undone) = (Vec::new(), Vec::new());
-        if is_own && lines.iter().any(is_later) {
+        if is_own && !is_outdated {
+            self.check_for_fork(&told, last)?;
+        }
+        if !is_outdated && (!problems.is_empty() || (!is_own && !told.is_empty())) {
+            let kept = self.journal.keep_damaged()?;
+            tended.mended.push(format!("the journal as it was found is kept as {}", display(&kept)));
+        }
+        if is_own && newest > last {
             let (n, lost) = self.take_over(lines, Vec::new())?;
-            done.push(format!("{n} events that the database had lost were taken from the journal"));
-            undone.extend(lost);
+            tended.mended.push(format!("{} that the database had lost were taken from the journal", count(n, "event")));
+            tended.remarks.extend(lost);
+            if !problems.is_empty() {
+                // In a journal without damage, numbers are missing where events were forgotten.
+                let known: BTreeSet<u64> = self.events_after(last.0)?.iter().map(|event| event.id.0).collect();
+                let missing = (last.0 + 1..=newest.0).filter(|id| !known.contains(id));
+                tended.lost.extend(missing.map(|id| format!("event {id} is lost: it is in no file of the library")));
+            }
             *state = self.load()?;
         }
-        if let Err(error) = self.rewrite_journal(state) {
-            undone.push(format!("the journal is as it was: {error}"));
+        for Problem { words, event } in problems {
+            // A line that cannot be read at all may have told of an event that the database had lost
+            // too; where it has lost none, nothing is missing.
+            if event.map_or(newest > last, |event| event > last) {
+                tended.lost.push(words);
+            }
         }
-        Ok((done, undone))
+        if let Err(error) = self.rewrite_journal(state) {
+            tended.remarks.push(format!("the journal is as it was: {error}"));
+        }
+        Ok(tended)
+    }
+
+    /// Refuses a journal that tells another event under a number than the database does, as they do
+    /// where two copies of a library were used and their files mixed.
+    fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: EventId) -> Result<()> {
+        let own = self.events_after(0)?;
+        let differs = |event: &&Event| told.get(&event.id).is_some_and(|line| **line != Line::event(event));
+        let Some(first) = own.iter().find(differs) else { return Ok(()) };
+        let newest = told.keys().next_back().copied().unwrap_or(first.id);
+        let found = format!(
+            "two histories: from event {} ({}) on, `library.db` goes on to event {} and `journal.jsonl` to another event {}",
+            first.id.0,
+            utc(first.at),
+            last.0,
+            newest.0
+        );
+        let advice = "run `tessera check LIBRARY --keep database` or `--keep journal`, which saves the other one as a library of its own";
+        Err(Error::data(&self.path, "a database and a journal of one history", found, advice))
     }
 
     /// Adds what lines of a journal say, and events from elsewhere, where the database lacks it.
@@ -118,7 +175,8 @@ impl Store {
             return Ok(vec![format!("the journal lacks what was done last: {behind}")]);
         }
         let Some(text) = self.journal.text()? else { return Ok(vec!["there is no journal".into()]) };
-        let (lines, mut problems) = journal::read(&text);
+        let (lines, problems) = journal::read(&text);
+        let mut problems: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
         let told: Vec<Event> = lines.into_iter().filter_map(Line::into_event).collect();
         if problems.is_empty() && told != events {
             problems.push("the journal does not tell the events of the database".into());

@@ -1,38 +1,52 @@
 //! The lock of a library: one process has it at a time, and the system frees it however that
 //! process ends.
+//!
+//! On Unix the folder itself is locked, which nobody can replace while the library is there, and the
+//! file `lock` as well, which is what earlier versions of the program look at. Neither is ever
+//! written to.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::Path;
 
+use super::files::{LOCK, check_ordinary};
 use crate::error::{Error, Result};
 
-/// The file that is locked. Its text says which process has the library.
-pub(super) const LOCK: &str = "lock";
+/// The lock of a library, which is freed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _folder: Option<File>,
+    _file: File,
+}
 
-/// Takes the lock of the library in `folder`; dropping the file frees it.
+/// Takes the lock of the library in `folder`, after a look at whether all in it are ordinary files
+/// and folders.
 ///
 /// # Errors
-/// [`Error::Busy`] when another process has it; [`Error::Io`].
-pub(super) fn take(folder: &Path) -> Result<File> {
+/// [`Error::Busy`] when another process has it; [`Error::Data`] when something in the folder is a
+/// link or the like; [`Error::Io`].
+pub(super) fn take(folder: &Path) -> Result<Lock> {
+    let locked_folder = if cfg!(unix) {
+        let handle = File::open(folder).map_err(Error::io("open", folder))?;
+        try_lock(&handle, folder, folder)?;
+        Some(handle)
+    } else {
+        None
+    };
+    check_ordinary(folder)?;
     let path = folder.join(LOCK);
-    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
+    try_lock(&file, &path, folder)?;
+    Ok(Lock { _folder: locked_folder, _file: file })
+}
+
+/// Locks an open file or folder at `path`, which must still be there when it is locked.
+fn try_lock(file: &File, path: &Path, library: &Path) -> Result<()> {
+    let busy = |holder: &str| Error::Busy { path: library.to_owned(), holder: holder.into() };
     match file.try_lock() {
-        Ok(()) if !is_in_place(&file, &path) => {
-            Err(Error::Busy { path: folder.to_owned(), holder: "a program that was just taking it away".into() })
-        }
-        Ok(()) => {
-            let words = format!("process {}\n", std::process::id());
-            // The text is for people: what keeps others out is the lock.
-            let _ = file.set_len(0).and_then(|()| file.write_all(words.as_bytes()));
-            Ok(file)
-        }
-        Err(fs::TryLockError::WouldBlock) => {
-            let holder = fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
-            let holder = if holder.is_empty() { "another program".into() } else { holder };
-            Err(Error::Busy { path: folder.to_owned(), holder })
-        }
-        Err(fs::TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+        Ok(()) if is_in_place(file, path) => Ok(()),
+        Ok(()) => Err(busy("a program that was just taking it away")),
+        Err(fs::TryLockError::WouldBlock) => Err(busy("another program")),
+        Err(fs::TryLockError::Error(error)) => Err(Error::io("lock", path)(error)),
     }
 }
 

@@ -26,18 +26,20 @@
 //! use tessera_core::progress::Progress;
 //! use tessera_core::text::TextQuery;
 //!
-//! let (folder, progress) = (tempfile::tempdir()?, Progress::default()); let images =
-//! folder.path().join("images"); generate(&ToyOptions { instances: 1, views: 1, side: 32,
-//! ..ToyOptions::default() }, &images, &progress)?;
+//! let (folder, progress) = (tempfile::tempdir()?, Progress::default());
+//! let images = folder.path().join("images");
+//! generate(&ToyOptions { instances: 1, views: 1, side: 32, ..ToyOptions::default() }, &images, &progress)?;
 //!
-//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress); let library =
-//! Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
-//! import(&library, &images, &ImportOptions::default(), &progress)?; let mut library =
-//! hold(&library); let boat = search(&library, &LibraryQuery::words(TextQuery::parse("boat"),
-//! 1))[0].image; library.label(&[boat], &UserLabel::Class("vessel".into()))?;
+//! let opening = LibraryOptions::new(Arc::new(InProcess::default()), &progress);
+//! let library = Mutex::new(Library::open_or_create(&folder.path().join("toys.tessera"), &opening)?);
+//! import(&library, &images, &ImportOptions::default(), &progress)?;
+//! let mut library = hold(&library);
+//! let query = LibraryQuery::words(TextQuery::parse("boat"), 1);
+//! let boat = search(&library, &query)[0].image;
+//! library.label(&[boat], &UserLabel::Class("vessel".into()))?;
 //! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("vessel"));
-//! library.undo()?; assert_eq!(library.state().image(boat).and_then(|image| image.label()),
-//! Some("boat"));
+//! library.undo()?;
+//! assert_eq!(library.state().image(boat).and_then(|image| image.label()), Some("boat"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -69,12 +71,12 @@ pub mod relocate;
 pub mod repair;
 pub mod search;
 pub mod snapshot;
+mod sqlite;
 pub mod state;
 mod store;
 pub mod suggest;
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -92,8 +94,9 @@ use event::{ContentHash, EventId, EventKind, RootId};
 use features::{Extraction, FeatureStore};
 use files::now;
 use forget::Purge;
+use lock::Lock;
 use models::{ModelUpdate, Models};
-use snapshot::Snapshots;
+use snapshot::{Snapshots, next_time};
 use state::{Place, Root, State};
 use store::Store;
 
@@ -121,9 +124,11 @@ pub struct Library {
     extraction: Extraction,
     mended: Vec<String>,
     remarks: Vec<String>,
+    /// What was found to be lost, in sentences.
+    lost: Vec<String>,
     storage: Arc<dyn Storage>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
-    _lock: Arc<File>,
+    _lock: Arc<Lock>,
 }
 
 /// How a library is opened.
@@ -285,7 +290,7 @@ impl Library {
         }
         let log = self.store.events_after(0)?;
         progress.step()?;
-        let purge = Purge::of(images.iter().copied().collect(), &self.state, log);
+        let purge = Purge::of(images.iter().copied().collect(), &self.state, log, next_time(&self.folder));
         forget::delete_copies(&self.folder)?;
         self.snapshots().drop_all()?;
         // The cache goes first, because it can be made again if this ends in the middle.

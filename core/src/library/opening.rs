@@ -1,7 +1,7 @@
 //! Opening a library, making one, and closing it.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +9,13 @@ use std::sync::Arc;
 use super::appearance::Appearances;
 use super::cache::Cache;
 use super::features::Extraction;
-use super::files::{CACHE, DATABASE, is_library, of_database, remove_left_overs, while_aside};
-use super::journal::JOURNAL;
+use super::files::{CACHE, DATABASE, JOURNAL, LOCK, is_library, of_database, remove_left_overs, while_aside};
+use super::journal_sync::Tended;
+use super::lock::{self, Lock};
 use super::models::Models;
 use super::repair::has_lost_its_database;
 use super::store::{REPAIR, Store};
-use super::{Library, LibraryOptions, lock};
+use super::{Library, LibraryOptions};
 use crate::envelope::is_model;
 use crate::error::{Error, Result};
 
@@ -55,7 +56,7 @@ impl Library {
         if is_library(folder) || has_lost_its_database(folder) {
             return Self::open(folder, opening);
         }
-        let is_ours = |name: &std::ffi::OsStr| name == lock::LOCK || name == CACHE || name == JOURNAL;
+        let is_ours = |name: &std::ffi::OsStr| name == LOCK || name == CACHE || name == JOURNAL;
         if let Ok(entries) = fs::read_dir(folder)
             && let Some(other) = entries.flatten().find(|entry| !is_ours(&entry.file_name()))
             // Another program may have made it a moment ago.
@@ -97,12 +98,12 @@ impl Library {
         Self::start_locked(Arc::new(lock), folder, opening, create)
     }
 
-    fn start_locked(lock: Arc<File>, folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
-        let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage))?;
+    fn start_locked(lock: Arc<Lock>, folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
+        let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage), opening.progress)?;
         let cache = Cache::open(&folder.join(CACHE))?;
         opening.progress.begin("Opening the library", 0);
         let mut state = store.load()?;
-        let (mended, remarks) = store.tend_journal(&mut state)?;
+        let Tended { mended, remarks, lost } = store.tend_journal(&mut state)?;
         let mut library = Self {
             folder: folder.to_owned(),
             store,
@@ -117,7 +118,8 @@ impl Library {
             learned: opening.learned.clone(),
             extraction: Extraction::new(&opening.options, None),
             mended,
-            remarks,
+            remarks: [remarks, lost.clone()].concat(),
+            lost,
             storage: Arc::clone(&opening.storage),
             _lock: lock,
         };
@@ -135,6 +137,7 @@ impl Library {
             outcome => outcome?,
         }
         library.snapshots().drop_outdated(&library.store)?;
+        library.store.settle_in()?;
         Ok(library)
     }
 
@@ -169,7 +172,7 @@ impl Library {
         // A program that has opened the lock and waits for it notices that it is not the library's
         // any more.
         if cfg!(unix) {
-            let _ = fs::remove_file(folder.join(lock::LOCK));
+            let _ = fs::remove_file(folder.join(LOCK));
         }
         let _ = fs::remove_dir(&folder);
         drop(lock);

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::event::EventId;
-use super::files::{DATABASE, Scratch, is_library, keep_damaged, of_database, remove};
-use super::journal::{self, JOURNAL, Line};
+use super::files::{DATABASE, JOURNAL, Scratch, is_library, keep_damaged, of_database, remove};
+use super::journal::{self, Line, Problem};
 use super::learned::SWITCH;
 use super::lock;
 use super::snapshot::{Snapshot, snapshots};
 use super::store::inspect::{fact_of, salvage, verify};
-use super::store::{LIBRARY, RESTORED, Store};
+use super::store::{LIBRARY, REPAIR, RESTORED, Store};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::storage::Disk;
 
 /// What a repair did.
@@ -35,20 +36,24 @@ pub struct Repaired {
 /// gaps lacks, are taken from the newest sound snapshot and from the damaged file.
 ///
 /// # Errors
-/// [`Error::Busy`] when a program has the library; [`Error::Io`].
-pub fn repair(folder: &Path) -> Result<Repaired> {
+/// [`Error::Busy`] when a program has the library; [`Error::Data`] when a file in it is a link or
+/// the like; [`Error::Io`]; [`Error::Cancelled`] before anything was replaced.
+pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let _lock = lock::take(folder)?;
     let path = folder.join(DATABASE);
     let mut done = Repaired::default();
     let (lines, problems) = match fs::read(folder.join(JOURNAL)) {
         Ok(text) => journal::read(&text),
-        Err(error) => (Vec::new(), vec![format!("the journal could not be read: {error}")]),
+        Err(error) => {
+            let words = format!("the journal could not be read: {error}");
+            (Vec::new(), vec![Problem { words, event: None }])
+        }
     };
-    let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path).is_ok());
-    if path.is_file() && verify(&path).is_ok() {
+    let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, progress).is_ok());
+    if path.is_file() && verify(&path, progress).is_ok() {
         if !problems.is_empty() {
             // Opening a library that was not closed writes the journal anew.
-            drop(Store::open(&path, false, Arc::new(Disk))?);
+            drop(Store::open(&path, false, Arc::new(Disk), progress)?);
             done.done.push("the journal was written anew from the database".into());
         }
         drop_broken(&broken, &mut done)?;
@@ -57,9 +62,9 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
     let scratch = Scratch::new(folder)?;
     let draft = scratch.database();
     let damaged = keep_damaged(folder)?;
-    let base = base(sound, &lines, damaged.as_deref());
+    let base = base(sound, &lines, damaged.as_deref(), progress);
     let last = lines.iter().filter_map(Line::event_id).max().unwrap_or(EventId(0));
-    let mut more = damaged.as_deref().map(salvage).unwrap_or_default();
+    let mut more = damaged.as_deref().map(|path| salvage(path, progress)).unwrap_or_default();
     if problems.is_empty() {
         more.retain(|event| event.id > last);
     }
@@ -69,12 +74,12 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
         done.done.push(format!("taken from the snapshot after event {}", base.event.0));
     }
     {
-        let mut store = Store::open(&draft, true, Arc::new(Disk))?;
+        let mut store = Store::open(&draft, true, Arc::new(Disk), progress)?;
         let before = store.last_event()?;
         let (n, lost) = store.take_over(lines, more)?;
         done.done.push(format!("{n} events from the journal and the damaged file"));
         if !problems.is_empty() {
-            done.lost.extend(problems);
+            done.lost.extend(problems.into_iter().map(|problem| problem.words));
             // Numbers are missing where events were forgotten, and where they were lost.
             let known: BTreeSet<u64> = store.events_after(before)?.iter().map(|event| event.id.0).collect();
             let missing = (before + 1..=store.last_event()?).filter(|id| !known.contains(id));
@@ -85,17 +90,84 @@ pub fn repair(folder: &Path) -> Result<Repaired> {
         }
         done.lost.extend(lost);
         store.settle();
-        if let Some(on) = damaged.as_deref().and_then(|path| fact_of(path, SWITCH)) {
+        if let Some(on) = damaged.as_deref().and_then(|path| fact_of(path, SWITCH, progress)) {
             store.set_fact(SWITCH, on)?;
         }
         // The journal is written anew when the library is next opened.
         store.set_fact("clean", 0)?;
     }
-    verify(&draft)?;
+    verify(&draft, progress)?;
     scratch.put_in_place()?;
     drop_broken(&broken, &mut done)?;
     done.damaged = damaged;
     Ok(done)
+}
+
+/// One of the two histories of a library whose database and journal went apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// That of the database.
+    Database,
+    /// That of the journal.
+    Journal,
+}
+
+/// Goes on with one of two histories, and saves the other in a new folder beside the library's, as a
+/// library of its own. Returns what was done, and the new folder.
+///
+/// # Errors
+/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the journal tells no events;
+/// [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
+pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<String>, PathBuf)> {
+    let _lock = lock::take(folder)?;
+    let (path, journal_path) = (folder.join(DATABASE), folder.join(JOURNAL));
+    let text = fs::read(&journal_path).map_err(Error::io("read", &journal_path))?;
+    let (lines, problems) = journal::read(&text);
+    if !lines.iter().any(|line| line.event_id().is_some()) {
+        return Err(Error::data(&journal_path, "a journal that tells events", "none that can be read", REPAIR));
+    }
+    let other = beside(folder);
+    fs::create_dir(&other).map_err(Error::io("create", &other))?;
+    let draft = other.join(DATABASE);
+    let mut done: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
+    match side {
+        Side::Database => {
+            done.extend(from_lines(&draft, lines, progress)?);
+            remove(&journal_path)?;
+        }
+        Side::Journal => {
+            for (from, to) in
+                of_database(folder, DATABASE).iter().zip(of_database(&other, DATABASE)).take(2).filter(|(from, _)| from.is_file())
+            {
+                fs::copy(from, to).map_err(Error::io("copy", from))?;
+            }
+            let scratch = Scratch::new(folder)?;
+            done.extend(from_lines(&scratch.database(), lines, progress)?);
+            scratch.put_in_place()?;
+        }
+    }
+    let mut store = Store::open(&draft, false, Arc::new(Disk), progress)?;
+    store.renumber()?;
+    store.settle();
+    verify(&path, progress)?;
+    Ok((done, other))
+}
+
+/// A new database of what a journal says. Returns what it could not take in.
+fn from_lines(path: &Path, lines: Vec<Line>, progress: &Progress) -> Result<Vec<String>> {
+    let mut store = Store::open(path, true, Arc::new(Disk), progress)?;
+    let (_, lost) = store.take_over(lines, Vec::new())?;
+    store.settle();
+    store.set_fact("clean", 0)?;
+    Ok(lost)
+}
+
+/// A name for a second library beside one, that nothing has yet.
+fn beside(folder: &Path) -> PathBuf {
+    let stem = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let ending = folder.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
+    let named = |n: u32| folder.with_file_name(format!("{stem}-{n}{ending}"));
+    (2..).map(named).find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| named(0))
 }
 
 /// Deletes damaged snapshots, once there is a sound database.
@@ -109,9 +181,9 @@ fn drop_broken(broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
 
 /// The newest sound snapshot of this library since a snapshot was last restored: earlier ones are
 /// not its past any more.
-fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>) -> Option<Snapshot> {
+fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>, progress: &Progress) -> Option<Snapshot> {
     let told = lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None });
-    let of = |path: &Path| Some((fact_of(path, LIBRARY)?, fact_of(path, RESTORED).unwrap_or(0)));
+    let of = |path: &Path| Some((fact_of(path, LIBRARY, progress)?, fact_of(path, RESTORED, progress).unwrap_or(0)));
     let wanted = told.or_else(|| of(damaged?));
     let mut sound: Vec<((i64, i64), Snapshot)> = sound
         .into_iter()

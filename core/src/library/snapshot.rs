@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::event::EventId;
-use super::files::{CACHE, DATABASE, Scratch, keep_damaged, now, put_in_place, with_ending};
-use super::journal::JOURNAL;
+use super::files::{CACHE, DATABASE, JOURNAL, Scratch, keep_damaged, now, put_in_place, with_ending};
 use super::lock;
 use super::store::inspect::verify;
-use super::store::{FORGOT, RESTORED, Store};
+use super::store::{FORGOT, FORGOT_AT, RESTORED, Store};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
 
 pub use super::files::SNAPSHOTS;
@@ -21,14 +21,18 @@ pub use super::files::SNAPSHOTS;
 /// Snapshots that are kept.
 pub const KEPT: usize = 10;
 /// Milliseconds after which a library that has changed gets a new snapshot when it is closed.
-const DAY: i64 = 24 * 60 * 60 * 1000;
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// The name of the fact in the store: what the clock said when the last snapshot was made.
+const TAKEN: &str = "snapshot taken";
 
 /// A copy of a library's database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The file.
     pub path: PathBuf,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was made, in milliseconds since 1970; later than the one before it, whatever the clock
+    /// said.
     pub at: i64,
     /// The last event in it.
     pub event: EventId,
@@ -51,6 +55,13 @@ pub fn snapshots(folder: &Path) -> Vec<Snapshot> {
     found
 }
 
+/// The time, or if the clock is behind it, one after the newest snapshot: the order of snapshots,
+/// and whether one is from before a restoration, must not depend on a clock that was once ahead.
+pub(super) fn next_time(folder: &Path) -> i64 {
+    let newest = snapshots(folder).first().map_or(0, |snapshot| snapshot.at);
+    now().max(newest.saturating_add(1))
+}
+
 /// The snapshots of an open library.
 pub(super) struct Snapshots<'a> {
     /// The library's folder.
@@ -67,11 +78,11 @@ impl Snapshots<'_> {
     /// [`Error::Io`], [`Error::Data`] when what was written is not sound; the older ones stay then.
     pub(super) fn take(&self, store: &Store, event: Option<EventId>) -> Result<Snapshot> {
         let folder = self.library.join(SNAPSHOTS);
-        let (at, event) = (now(), event.unwrap_or(EventId(0)));
+        let (at, event) = (next_time(self.library), event.unwrap_or(EventId(0)));
         let path = folder.join(format!("{at}-{}.db", event.0));
         self.storage.create_folder(&folder).map_err(Error::io("create", &folder))?;
         let part = path.with_extension("part");
-        let written = store.copy_to(&part).and_then(|()| verify(&part)).and_then(|()| {
+        let written = store.copy_to(&part).and_then(|()| verify(&part, &Progress::default())).and_then(|()| {
             put_in_place(self.storage, &part, &path).map_err(Error::io("write", &path))?;
             Ok(fs::metadata(&path).map_err(Error::io("write", &path))?.len())
         });
@@ -82,14 +93,17 @@ impl Snapshots<'_> {
             // A snapshot too many does no harm.
             let _ = self.storage.remove(&old.path);
         }
+        store.set_fact(TAKEN, now())?;
         Ok(Snapshot { path, at, event, bytes })
     }
 
-    /// Takes a snapshot when the last one is a day old and there were events since, or when it is
-    /// from before a snapshot was restored.
+    /// Takes a snapshot when there were events since the last one and the clock is a day from where
+    /// it was then, later or earlier, or when the last one is from before a snapshot was restored.
     pub(super) fn take_if_due(&self, store: &Store, event: Option<EventId>) -> Result<()> {
         let restored = store.fact(RESTORED)?.unwrap_or(0);
-        let is_due = |last: Snapshot| last.at <= restored || (Some(last.event) < event && now() - last.at > DAY);
+        let taken = store.fact(TAKEN)?;
+        let is_old = |last: &Snapshot| now().abs_diff(taken.unwrap_or(last.at)) > DAY;
+        let is_due = |last: Snapshot| last.at <= restored || (Some(last.event) < event && is_old(&last));
         let is_due = snapshots(self.library).into_iter().next().is_none_or(is_due);
         if is_due && event.is_some() { self.take(store, event).map(|_| ()) } else { Ok(()) }
     }
@@ -106,7 +120,7 @@ impl Snapshots<'_> {
 
     /// Deletes the snapshots from before something was forgotten.
     pub(super) fn drop_outdated(&self, store: &Store) -> Result<()> {
-        let Some(event) = store.fact("forgot at")? else { return Ok(()) };
+        let Some(event) = store.fact(FORGOT_AT)? else { return Ok(()) };
         let time = store.fact(FORGOT)?.unwrap_or(0);
         self.drop_those(|old| (old.event.0 as i64) < event || old.at <= time)
     }
@@ -124,16 +138,16 @@ impl Snapshots<'_> {
 ///
 /// # Errors
 /// [`Error::Busy`] when a program has the library; [`Error::Data`] when the snapshot is not sound;
-/// [`Error::Io`].
-pub fn restore(folder: &Path, snapshot: &Path) -> Result<PathBuf> {
+/// [`Error::Io`]; [`Error::Cancelled`] before anything was replaced.
+pub fn restore(folder: &Path, snapshot: &Path, progress: &Progress) -> Result<PathBuf> {
     let _lock = lock::take(folder)?;
-    verify(snapshot)?;
+    verify(snapshot, progress)?;
     let scratch = Scratch::new(folder)?;
     let draft = scratch.database();
     fs::copy(snapshot, &draft).map_err(Error::io("copy", snapshot))?;
     {
-        let mut store = Store::open(&draft, false, Arc::new(Disk))?;
-        store.set_fact(RESTORED, now())?;
+        let mut store = Store::open(&draft, false, Arc::new(Disk), progress)?;
+        store.set_fact(RESTORED, next_time(folder))?;
         store.settle();
     }
     // The new database is on the disk before the old one is touched.

@@ -196,19 +196,11 @@ impl InProcess {
         contained(name, || self.read(name, Cursor::new(bytes), bytes.len() as u64, &mut self.budget.share(&Progress::default())))
     }
 
-    /// Decodes the picture at `path` with memory that `room` grants.
-    pub(super) fn decode_in(&self, path: &Path, side: u32, room: &mut dyn Room) -> Result<Picture> {
-        // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
-        let meta = fs::metadata(path).map_err(Error::io("read", path))?;
-        if !meta.is_file() {
-            return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
-        }
-        self.limits.check_bytes(path, meta.len())?;
-        if meta.len() == 0 {
-            return Err(not_a_picture(path, "an empty file"));
-        }
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let pixels = contained(path, || self.read(path, BufReader::new(file), meta.len(), room))?;
+    /// Decodes the bytes of a file that another process has read, with memory that `room` grants.
+    /// That process knows the path.
+    pub(super) fn decode_sent(&self, bytes: &[u8], side: u32, room: &mut dyn Room) -> Result<Picture> {
+        let path = Path::new("");
+        let pixels = contained(path, || self.read(path, Cursor::new(bytes), bytes.len() as u64, room))?;
         Ok(Picture::shrunk(pixels, side))
     }
 
@@ -233,12 +225,7 @@ impl InProcess {
     fn open<'a>(&self, path: &Path, source: impl BufRead + Seek + 'a) -> Result<(impl ImageDecoder + 'a, image::Limits)> {
         let broken = |error: ImageError| refusal(path, error);
         let mut reader = ImageReader::new(source).with_guessed_format().map_err(Error::io("read", path))?;
-        let Some(format) = reader.format() else {
-            return Err(not_a_picture(path, "data of another kind"));
-        };
-        if !is_readable(format) {
-            return Err(not_a_picture(path, format!("a {} file", format.extensions_str().first().unwrap_or(&"foreign"))));
-        }
+        check_format(path, reader.format())?;
         let mut limits = image::Limits::default();
         limits.max_image_width = Some(self.limits.side);
         limits.max_image_height = Some(self.limits.side);
@@ -256,6 +243,34 @@ impl InProcess {
         }
         limits.reserve(decoder.total_bytes()).map_err(broken)?;
         Ok((decoder, limits))
+    }
+}
+
+/// Opens a file that may be a picture, by its kind, its length and its first bytes; returns its
+/// length too.
+pub(super) fn open_file(path: &Path, limits: &Limits) -> Result<(File, u64)> {
+    // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
+    let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+    if !meta.is_file() {
+        return Err(not_a_picture(path, if meta.is_dir() { "a folder" } else { "a device or pipe" }));
+    }
+    limits.check_bytes(path, meta.len())?;
+    if meta.len() == 0 {
+        return Err(not_a_picture(path, "an empty file"));
+    }
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let mut head = [0; 16];
+    let n = file.read(&mut head).map_err(Error::io("read", path))?;
+    check_format(path, image::guess_format(&head[..n]).ok())?;
+    file.rewind().map_err(Error::io("read", path))?;
+    Ok((file, meta.len()))
+}
+
+fn check_format(path: &Path, format: Option<ImageFormat>) -> Result<()> {
+    match format {
+        Some(format) if is_readable(format) => Ok(()),
+        Some(format) => Err(not_a_picture(path, format!("a {} file", format.extensions_str().first().unwrap_or(&"foreign")))),
+        None => Err(not_a_picture(path, "data of another kind")),
     }
 }
 
@@ -277,7 +292,9 @@ fn decode(mut decoder: impl ImageDecoder, limits: image::Limits) -> Result<RgbIm
 
 impl Decoder for InProcess {
     fn decode(&self, path: &Path, side: u32, progress: &Progress) -> Result<Picture> {
-        self.decode_in(path, side, &mut self.budget.share(progress))
+        let (file, length) = open_file(path, &self.limits)?;
+        let pixels = contained(path, || self.read(path, BufReader::new(file), length, &mut self.budget.share(progress)))?;
+        Ok(Picture::shrunk(pixels, side))
     }
 
     fn memory(&self) -> MemoryBudget {

@@ -62,7 +62,7 @@ fn damage(n: usize, seed: u64, spoil: impl Fn(&mut Vec<u8>, &mut tessera_core::r
         }
         if !matches!(&found, Ok((_, problems)) if problems.is_empty()) {
             noticed += 1;
-            let done = repair(&copied).unwrap();
+            let done = repair(&copied, &Progress::default()).unwrap();
             assert!(done.lost.is_empty() && done.damaged.as_ref().is_some_and(|kept| kept.is_file()), "damage {i}: {done:?}");
             let library = try_open(&copied).unwrap();
             assert_eq!(*library.state(), expected, "damage {i} was repaired otherwise");
@@ -101,7 +101,7 @@ fn killed() -> (Place, State) {
 #[track_caller]
 fn opened(folder: &Path) -> Library {
     if try_open(folder).is_err() {
-        repair(folder).unwrap();
+        repair(folder, &Progress::default()).unwrap();
     }
     let library = try_open(folder).unwrap();
     assert_eq!(library.check().unwrap(), Vec::<String>::new());
@@ -149,14 +149,14 @@ fn a_journal_that_lost_its_end_or_a_line_is_noticed() {
     let problems = library.check().unwrap();
     assert!(problems.len() == 1 && problems[0].contains("of the journal should be number"), "{problems:?}");
     drop(library);
-    assert_eq!(repair(&place.folder()).unwrap().done.len(), 1);
+    assert_eq!(repair(&place.folder(), &Progress::default()).unwrap().done.len(), 1);
     assert_eq!(*opened(&place.folder()).state(), expected);
     // With the database gone too, the repair reports what is missing, and takes it from the
     // snapshot.
     opened(&place.folder()).close().unwrap();
     edit(&journal, |text| *text = lines(text)[..4].concat());
     fs::write(place.folder().join("library.db"), b"nothing").unwrap();
-    repair(&place.folder()).unwrap();
+    repair(&place.folder(), &Progress::default()).unwrap();
     assert_eq!(*opened(&place.folder()).state(), expected);
 }
 
@@ -169,7 +169,7 @@ fn bad_lines_about_folders_do_not_stop_a_repair() {
         text[at + 12] ^= 1;
     });
     fs::write(place.folder().join("library.db"), b"nothing").unwrap();
-    let done = repair(&place.folder()).unwrap();
+    let done = repair(&place.folder(), &Progress::default()).unwrap();
     assert!(done.lost.iter().any(|words| words.contains("import it again")), "{done:?}");
     let library = Mutex::new(try_open(&place.folder()).unwrap());
     place.import(&library);
@@ -190,7 +190,7 @@ fn folders_stay_where_they_were_moved_to() {
     let expected = hold(&library).state().clone();
     close(library);
     fs::write(place.folder().join("library.db"), b"nothing").unwrap();
-    repair(&place.folder()).unwrap();
+    repair(&place.folder(), &Progress::default()).unwrap();
     assert_eq!(*opened(&place.folder()).state(), expected);
 }
 
@@ -206,7 +206,7 @@ fn what_was_put_back_stays_and_forgetting_reaches_every_copy() {
     }
     hold(&library).take_snapshot().unwrap();
     close(library);
-    restore(&place.folder(), &first.path).unwrap();
+    restore(&place.folder(), &first.path, &Progress::default()).unwrap();
     let library = place.open();
     hold(&library).label(&[one], &class("after")).unwrap();
     let expected = hold(&library).state().clone();
@@ -218,7 +218,7 @@ fn what_was_put_back_stays_and_forgetting_reaches_every_copy() {
             fs::remove_file(place.folder().join("journal.jsonl")).unwrap();
         }
         fs::write(place.folder().join("library.db"), b"nothing").unwrap();
-        repair(&place.folder()).unwrap();
+        repair(&place.folder(), &Progress::default()).unwrap();
         assert_eq!(*opened(&place.folder()).state(), expected, "{with_journal}");
         fs::remove_dir_all(place.folder()).unwrap();
         copy(&intact, &place.folder());
@@ -289,7 +289,7 @@ fn a_database_that_is_gone_is_made_again_from_the_journal_alone() {
     let (place, expected) = lived();
     fs::remove_dir_all(place.folder().join("snapshots")).unwrap();
     fs::remove_file(place.folder().join("library.db")).unwrap();
-    let done = repair(&place.folder()).unwrap();
+    let done = repair(&place.folder(), &Progress::default()).unwrap();
     assert!(done.lost.is_empty() && done.damaged.is_none(), "{done:?}");
     assert_eq!(*try_open(&place.folder()).unwrap().state(), expected);
 }
@@ -306,7 +306,7 @@ fn a_journal_may_have_bad_lines_and_an_unfinished_end() {
     fs::write(&journal, &text).unwrap();
     fs::write(place.folder().join("library.db"), b"nothing").unwrap();
     // The snapshot has what the journal lacks.
-    let done = repair(&place.folder()).unwrap();
+    let done = repair(&place.folder(), &Progress::default()).unwrap();
     assert!(done.lost.len() == 1 && done.lost[0].contains("of the journal was skipped"), "{done:?}");
     assert_eq!(*try_open(&place.folder()).unwrap().state(), expected);
     // A journal is made again when it is gone.
@@ -330,7 +330,7 @@ fn a_journal_holds_everything_at_every_moment() {
         for name in ["library.db", "library.db-wal", "library.db-shm"] {
             let _ = fs::remove_file(copied.join(name));
         }
-        assert!(repair(&copied).unwrap().lost.is_empty());
+        assert!(repair(&copied, &Progress::default()).unwrap().lost.is_empty());
         assert_eq!(*try_open(&copied).unwrap().state(), expected);
     }
 }
@@ -355,7 +355,7 @@ fn snapshots_are_few_and_sound_and_forget_too() {
         assert!(!bytes.windows(12).any(|part| part == b"quaggafinch."), "{} has its name", entry.path().display());
     }
     fs::remove_file(place.folder().join("library.db")).unwrap();
-    repair(&place.folder()).unwrap();
+    repair(&place.folder(), &Progress::default()).unwrap();
     assert_eq!(*try_open(&place.folder()).unwrap().state(), expected);
     let library = place.open();
     assert_eq!(place.import(&library).forgotten, 1, "it stays forgotten");
@@ -372,7 +372,7 @@ fn a_damaged_snapshot_is_noticed() {
     let library = try_open(&place.folder()).unwrap();
     assert_eq!(library.check().unwrap().len(), 1);
     drop(library);
-    assert_eq!(repair(&place.folder()).unwrap().done.len(), 1);
+    assert_eq!(repair(&place.folder(), &Progress::default()).unwrap().done.len(), 1);
     assert_eq!(*opened(&place.folder()).state(), expected);
 }
 
@@ -380,10 +380,10 @@ fn a_damaged_snapshot_is_noticed() {
 fn a_sound_library_is_left_alone() {
     let (place, expected) = lived();
     let before = fs::read(place.folder().join("library.db")).unwrap();
-    assert_eq!(repair(&place.folder()).unwrap(), Default::default());
+    assert_eq!(repair(&place.folder(), &Progress::default()).unwrap(), Default::default());
     assert_eq!(fs::read(place.folder().join("library.db")).unwrap(), before);
     let library = try_open(&place.folder()).unwrap();
-    assert!(matches!(repair(&place.folder()), Err(tessera_core::Error::Busy { .. })));
+    assert!(matches!(repair(&place.folder(), &Progress::default()), Err(tessera_core::Error::Busy { .. })));
     assert_eq!(*library.state(), expected);
 }
 
@@ -396,9 +396,9 @@ fn a_snapshot_is_put_back() {
     let snapshot = hold(&library).take_snapshot().unwrap();
     let one = at(&library, "cat/1.png").id;
     hold(&library).label(&[one], &class("tiger")).unwrap();
-    assert!(matches!(restore(&place.folder(), &snapshot.path), Err(tessera_core::Error::Busy { .. })));
+    assert!(matches!(restore(&place.folder(), &snapshot.path, &Progress::default()), Err(tessera_core::Error::Busy { .. })));
     close(library);
-    let kept = restore(&place.folder(), &snapshot.path).unwrap();
+    let kept = restore(&place.folder(), &snapshot.path, &Progress::default()).unwrap();
     let library = place.open();
     assert_eq!(*hold(&library).state(), then);
     sound(&library);
@@ -408,7 +408,30 @@ fn a_snapshot_is_put_back() {
     assert!(health.checked_at.is_some() && !health.snapshots.is_empty());
     fs::write(&snapshot.path, b"nothing").unwrap();
     drop(library);
-    assert_eq!(restore(&place.folder(), &snapshot.path).unwrap_err().reason(), "data");
+    assert_eq!(restore(&place.folder(), &snapshot.path, &Progress::default()).unwrap_err().reason(), "data");
+}
+
+#[test]
+fn a_clock_that_was_ahead_does_not_mix_up_snapshots() {
+    let place = Place::new(&["cat/1.png", "dog/1.png"]);
+    let library = place.open();
+    place.import(&library);
+    let first = hold(&library).take_snapshot().unwrap();
+    let ahead = place.folder().join("snapshots/7258118400000-2.db");
+    fs::rename(&first.path, &ahead).unwrap();
+    let one = at(&library, "cat/1.png").id;
+    hold(&library).label(&[one], &class("tiger")).unwrap();
+    let second = hold(&library).take_snapshot().unwrap();
+    assert_eq!(snapshots(&place.folder())[0], second, "the later one is the newer one");
+    close(library);
+    restore(&place.folder(), &ahead, &Progress::default()).unwrap();
+    close(place.open());
+    let third = snapshots(&place.folder()).remove(0);
+    assert!(third.at > second.at && third.event < second.event, "the first one since a snapshot was put back: {third:?}");
+    fs::write(place.folder().join("library.db"), b"nothing").unwrap();
+    repair(&place.folder(), &Progress::default()).unwrap();
+    let library = place.open();
+    assert_ne!(at(&library, "cat/1.png").label(), Some("tiger"), "later ones of before are not its past");
 }
 
 /// A decoder that panics while a flag is set.

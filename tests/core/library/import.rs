@@ -310,3 +310,30 @@ fn any_number_of_threads_gives_the_same() {
         .collect();
     assert!(results[0] == results[1]);
 }
+
+/// A decoder under whose hands files are replaced by another picture.
+struct Swapping(InProcess, PathBuf);
+
+impl Decoder for Swapping {
+    fn decode(&self, path: &Path, side: u32, progress: &Progress) -> tessera_core::Result<Picture> {
+        if path.ends_with("1.png") {
+            let aside = path.with_extension("aside");
+            fs::rename(path, &aside).unwrap();
+            fs::copy(&self.1, path).unwrap();
+            let picture = self.0.decode(path, side, progress);
+            fs::rename(&aside, path).unwrap();
+            return picture;
+        }
+        self.0.decode(path, side, progress)
+    }
+}
+
+#[test]
+fn features_of_a_file_that_is_replaced_meanwhile_are_not_kept() {
+    let place = Place::new(&["cat/1.png", "dog/2.png"]);
+    let swapping = Swapping(InProcess::default(), place.image("dog/2.png"));
+    let library = Mutex::new(open(&place.folder(), Arc::new(swapping)).unwrap());
+    let report = place.import(&library);
+    assert_eq!((report.imported, report.failed.len()), (1, 1), "{report:?}");
+    assert!(report.failed[0].detail.contains("replaced meanwhile"), "{report:?}");
+}

@@ -46,7 +46,8 @@ pub(super) fn class_folders_ui(ui: &mut Ui, panel: &mut Panel<'_>) -> bool {
         ));
     }
     if plan.written.missing > 0 {
-        let words = format!("{} left out: their files are not there now", count(plan.written.missing, "labelled image"));
+        let words =
+            format!("{} left out: their files are not there, or hold other pictures now", count(plan.written.missing, "labelled image"));
         ui.colored_label(ui.visuals().warn_fg_color, words);
     }
     if let Some(words) = &plan.in_the_way {

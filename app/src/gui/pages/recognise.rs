@@ -2,6 +2,7 @@
 //! images that made the score.
 
 use egui::{RichText, ScrollArea, Ui};
+use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::error::display;
 use tessera_core::library::event::UserLabel;
 
@@ -261,6 +262,14 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
                 panel.settings.unknown_below = moved;
             }
             ui.label(RichText::new(format!("unknown below {:.0} %", 100.0 * bar)).small().weak());
+            if let Some(UnknownBar { taken, found, .. }) = recognition.looks_unknown {
+                let why = format!(
+                    "So small a lead over all other classes have {:.0} % of the images of classes that it does not know, and {:.0} % of those of its own",
+                    100.0 * found,
+                    100.0 * taken
+                );
+                ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of these classes.").on_hover_text(why);
+            }
             if !recognition.not_told_apart.is_empty() {
                 let words = format!("These classes cannot be told apart yet: {}", listed(&recognition.not_told_apart));
                 ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text("More labelled images of them may help");

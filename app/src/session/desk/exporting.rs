@@ -118,7 +118,7 @@ pub(super) fn export(ctx: &mut Context, what: Export, to: PathBuf, replaces: boo
         let words = format!("Wrote {} to {}", count(written.n, what.noun()), display(&to));
         let told = match written.missing {
             0 => done(words),
-            n => note(format!("{words}; {} left out: their files are not there", count(n, "labelled image"))),
+            n => note(format!("{words}; {} left out: their files are not there, or hold other pictures now", count(n, "labelled image"))),
         };
         Ok(told.into())
     });

@@ -180,7 +180,7 @@ impl Opening {
         let Some(open) = &ctx.library else { return };
         let (folder, source, name) = (open.folder.clone(), open.source.clone(), open.name.clone());
         self.open(ctx, move |session| {
-            snapshot::restore(&folder, &path)?;
+            snapshot::restore(&folder, &path, session.progress())?;
             let library = session.open_library(&folder)?;
             Ok(Opened::new(folder.clone(), source.clone(), name.clone(), library))
         });
@@ -189,7 +189,7 @@ impl Opening {
     /// Repairs a damaged library from its snapshots and its journal, and opens it.
     pub(super) fn repair(&mut self, ctx: &mut Context, folder: PathBuf) {
         self.open(ctx, move |session| {
-            let repaired = repair(&folder)?;
+            let repaired = repair(&folder, session.progress())?;
             let mut opened = open_library(session, &folder)?;
             opened.news = repaired.done.into_iter().map(|words| format!("Repaired: {words}")).chain(repaired.lost).collect();
             Ok(opened)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use image::RgbImage;
+use tessera_core::ckm::unknown::UnknownBar;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::EventId;
 use tessera_core::progress::ProgressSnapshot;
@@ -103,6 +104,9 @@ pub struct Recognition {
     /// The classes that the best one cannot be told apart from yet, with itself; empty when there
     /// are none.
     pub not_told_apart: Vec<String>,
+    /// How often images of the classes, and images of others, look as little like one of them as this
+    /// one; `None` where it does not look unknown.
+    pub looks_unknown: Option<UnknownBar>,
     /// Whether the confidence is calibrated: there were images to calibrate it with.
     pub calibrated: bool,
     /// Every contribution to the score of the best class.

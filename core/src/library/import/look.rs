@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::library::cache::Cut;
 use crate::library::event::{Content, ContentHash, FolderWord};
-use crate::library::features::{Extraction, hash_file, hash_while};
+use crate::library::features::{Extraction, Stamp, hash_file, hash_while};
 use crate::library::state::{Image, Place, State};
 use crate::picture::decode::SIDE;
 use crate::picture::{Decoder, Limits};
@@ -85,8 +85,9 @@ fn modified(meta: &fs::Metadata) -> i64 {
     meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map_or(0, |since| since.as_nanos() as i64)
 }
 
-/// Whether the file of a place has the bytes it had when it was last examined.
-pub(super) fn holds(path: &Path, place: &Place) -> bool {
+/// Whether the file of a place has the bytes it had when it was last examined. A file of the same
+/// length and time is not read.
+pub fn holds(path: &Path, place: &Place) -> bool {
     let is_same = |meta: fs::Metadata| (meta.len(), modified(&meta)) == (place.bytes, place.modified);
     fs::metadata(path).is_ok_and(is_same) || hash_file(path).is_ok_and(|hash| hash == place.hash)
 }
@@ -103,6 +104,7 @@ pub(super) fn look(
 ) -> Result<Look> {
     // A file that is too large is refused before it is read.
     Limits::default().check_bytes(&file.path, file.bytes)?;
+    let before = Stamp::of(&file.path)?;
     let hash = hash_while(&file.path, progress)?;
     if let Some(image) = by_hash.get(&hash).and_then(|id| state.image(*id)) {
         let elsewhere = image.places.iter().filter(|place| place.hash == hash).any(|place| {
@@ -121,6 +123,10 @@ pub(super) fn look(
         Err(error @ Error::Fatal { .. }) => return Ok(Look::Fatal(hash, error)),
         outcome => outcome?,
     };
+    if Stamp::of(&file.path)? != before {
+        let found = "one that was written to or replaced meanwhile";
+        return Err(Error::data(&file.path, "a file that stays as it is while it is read", found, "import its folder again"));
+    }
     let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
     let captions = sidecar(&file.path)?.unwrap_or_default();
     Ok(Look::New(content, extraction.cut(hash, &picture)?, captions))

@@ -25,6 +25,7 @@ use admit::Run;
 use look::{Known, Look, Refused, Seen, look};
 
 pub use super::hold;
+pub use look::holds;
 pub use report::{FailedFile, Imported};
 pub use table::TableRead;
 pub(super) use table::read_table;

@@ -3,28 +3,34 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::log::{EVENTS, altered, read_event};
 use super::refused::{damaged, refused};
-use super::schema::{APPLICATION, SCHEMA};
+use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
 use crate::error::Result;
 use crate::library::event::Event;
+use crate::library::sqlite::{connect, foreign, has_table};
+use crate::progress::Progress;
 
 /// Whether a database is sound in every way that can be told from the file alone.
 ///
 /// # Errors
 /// [`Error::Data`] with what is wrong, [`Error::Io`].
-pub(in crate::library) fn verify(path: &Path) -> Result<()> {
+pub(in crate::library) fn verify(path: &Path, progress: &Progress) -> Result<()> {
     let refused_here = refused("read", path);
     let damaged = |found: &str| Err(damaged(path, found));
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(&refused_here)?;
+    let db = connect(path, false, progress).map_err(&refused_here)?;
     let look = || -> rusqlite::Result<Result<()>> {
         seal::teach(&db)?;
         let fact = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        if fact("application_id")? != APPLICATION || !(1..=SCHEMA).contains(&fact("user_version")?) {
+        let version = fact("user_version")?;
+        if fact("application_id")? != APPLICATION || !(1..=SCHEMA).contains(&version) {
             return Ok(damaged("another kind of database"));
+        }
+        if let Some(found) = foreign(&db, &expected(version)?)? {
+            return Ok(damaged(&found));
         }
         let line: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if line != "ok" {
@@ -45,17 +51,24 @@ pub(in crate::library) fn verify(path: &Path) -> Result<()> {
     look().map_err(&refused_here)?
 }
 
+/// Opens a database that may be damaged, to read one of its tables. None where the table is not
+/// just as this program makes it: reading it might run something else.
+fn table_of(path: &Path, table: &str, progress: &Progress) -> Option<Connection> {
+    let db = connect(path, false, progress).ok()?;
+    has_table(&db, "main", table, &expected(SCHEMA).ok()?).then_some(db)
+}
+
 /// A fact of a database that may be damaged.
-pub(in crate::library) fn fact_of(path: &Path, name: &str) -> Option<i64> {
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
+pub(in crate::library) fn fact_of(path: &Path, name: &str, progress: &Progress) -> Option<i64> {
+    let db = table_of(path, "fact", progress)?;
     db.query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0)).ok()
 }
 
 /// The events of a damaged database that are as they were written.
-pub(in crate::library) fn salvage(path: &Path) -> Vec<Event> {
+pub(in crate::library) fn salvage(path: &Path, progress: &Progress) -> Vec<Event> {
     let mut found = Vec::new();
     let read = |found: &mut Vec<Event>, order: &str| -> rusqlite::Result<()> {
-        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let Some(db) = table_of(path, "event", progress) else { return Ok(()) };
         let mut query = db.prepare(&format!("{EVENTS} ORDER BY id {order}"))?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {

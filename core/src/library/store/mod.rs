@@ -24,10 +24,12 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
 use super::forget::Purge;
 use super::journal::{Journal, Line};
+use super::sqlite;
 use super::state::{Place, Root, State};
 use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::progress::Progress;
 use crate::raw_path::{RawPath, to_bytes};
 use crate::storage::Storage;
 use log::{EVENTS, altered, insert, read_event};
@@ -42,6 +44,8 @@ pub(super) use refused::REPAIR;
 pub(super) const LIBRARY: &str = "library";
 pub(super) const RESTORED: &str = "restored at";
 pub(super) const FORGOT: &str = "forgot time";
+/// The event of that.
+pub(super) const FORGOT_AT: &str = "forgot at";
 
 /// A connection to `library.db`.
 pub(super) struct Store {
@@ -53,12 +57,13 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the file, or makes it when `create` is true.
-    pub(super) fn open(path: &Path, create: bool, storage: Arc<dyn Storage>) -> Result<Self> {
+    /// Opens the file, or makes it when `create` is true. Cancelling `progress` ends whatever is done
+    /// with it, until [`Store::settle_in`].
+    pub(super) fn open(path: &Path, create: bool, storage: Arc<dyn Storage>, progress: &Progress) -> Result<Self> {
         if !create && !path.is_file() {
             return Err(Error::data(path, "a library", "nothing of that name", "import a folder into it first"));
         }
-        let db = Connection::open(path).map_err(refused("open", path))?;
+        let db = sqlite::connect(path, create, progress).map_err(refused("open", path))?;
         let journal = Journal::new(path.parent().unwrap_or(path), storage);
         let mut store = Self { db, path: path.to_owned(), journal, was_clean: true };
         store.prepare(create).map_err(refused("open", path))??;
@@ -66,9 +71,14 @@ impl Store {
         Ok(store)
     }
 
+    /// Lets work on the open file end only by itself: what is acknowledged from here on must not be
+    /// lost because other work is cancelled.
+    pub(super) fn settle_in(&mut self) -> Result<()> {
+        sqlite::settle(&mut self.db).map_err(self.refused("open"))
+    }
+
     fn prepare(&self, create: bool) -> rusqlite::Result<Result<()>> {
         let db = &self.db;
-        db.busy_timeout(std::time::Duration::from_secs(5))?;
         let found: i64 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
         // A program that was killed while it made a library leaves a file without tables.
@@ -81,12 +91,18 @@ impl Store {
             let found = format!("version {version}");
             return Ok(Err(Error::data(&self.path, format!("a library of version {SCHEMA}"), found, "install a newer Tessera")));
         }
+        // Nothing that another program put into the file may run or be read.
+        if version > 0
+            && let Some(found) = sqlite::foreign(db, &schema::expected(version)?)?
+        {
+            return Ok(Err(self.damaged(&found)));
+        }
         db.pragma_update(None, "journal_mode", "WAL")?;
         db.pragma_update(None, "synchronous", "FULL")?;
         for (name, value) in [("fullfsync", 1), ("checkpoint_fullfsync", 1), ("foreign_keys", 1), ("cell_size_check", 1)] {
             db.pragma_update(None, name, value)?;
         }
-        for (name, value) in [("mmap_size", 0), ("trusted_schema", 0), ("secure_delete", 1)] {
+        for (name, value) in [("mmap_size", 0), ("secure_delete", 1)] {
             db.pragma_update(None, name, value)?;
         }
         seal::teach(db)?;
@@ -110,12 +126,17 @@ impl Store {
             return Err(self.damaged(found));
         }
         if self.fact(LIBRARY)?.is_none() {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let words = format!("{} {} {}", since.as_nanos(), std::process::id(), self.path.display());
-            self.set_fact(LIBRARY, (hash64(words.as_bytes()) >> 1) as i64)?;
+            self.renumber()?;
         }
         // Nothing is written without need, so that a library on a full disk can be opened.
         if self.was_clean { self.set_fact("clean", 0) } else { Ok(()) }
+    }
+
+    /// Gives the library a number of its own.
+    pub(super) fn renumber(&self) -> Result<()> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let words = format!("{} {} {}", since.as_nanos(), std::process::id(), self.path.display());
+        self.set_fact(LIBRARY, (hash64(words.as_bytes()) >> 1) as i64)
     }
 
     /// A number that is kept under a name.
@@ -309,8 +330,8 @@ impl Store {
     /// what was deleted.
     pub(super) fn purge(&mut self, purge: &Purge, next_image: u32) -> Result<()> {
         self.set_fact("next image", i64::from(next_image))?;
-        self.set_fact("forgot at", purge.event.id.0 as i64)?;
-        self.set_fact(FORGOT, purge.event.at)?;
+        self.set_fact(FORGOT_AT, purge.event.id.0 as i64)?;
+        self.set_fact(FORGOT, purge.time)?;
         // From here on the journal must be written anew, whatever else happens.
         self.journal.outdate();
         self.write(|tx| {
@@ -335,7 +356,8 @@ impl Store {
 
     /// Overwrites what was deleted, in the file and in what SQLite keeps beside it.
     pub(super) fn compact(&self) -> Result<()> {
-        self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").map_err(self.refused("write"))
+        self.db.execute_batch("VACUUM").map_err(self.refused("write"))?;
+        if sqlite::empty_log(&self.db).map_err(self.refused("write"))? { Ok(()) } else { Err(sqlite::is_read(&self.path)) }
     }
 
     /// Lets the user import these bytes again.
@@ -363,7 +385,7 @@ impl Store {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io("delete", path)(error)),
             _ => {}
         }
-        let bytes = to_bytes(path);
+        let bytes = to_bytes(&sqlite::real(path));
         self.db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]).map(|_| ()).map_err(refused("write", path))
     }
 
@@ -383,9 +405,11 @@ impl Store {
              AND root IN (SELECT id FROM main.root) AND image IN (SELECT id FROM main.image)"
         );
         // Places that are lost are found again by the next import.
-        let bytes = to_bytes(path);
+        let bytes = to_bytes(&sqlite::real(path));
         let _ = self.db.execute("ATTACH ?1 AS other", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]);
-        let _ = self.db.execute(&sql, []);
+        if schema::expected(SCHEMA).is_ok_and(|expected| sqlite::has_table(&self.db, "other", "place", &expected)) {
+            let _ = self.db.execute(&sql, []);
+        }
         let _ = self.db.execute("DETACH other", []);
     }
 }

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Result};
 
 use super::seal;
+use crate::library::sqlite::{self, Schema};
 
 /// The version of the tables.
 pub(super) const SCHEMA: i64 = 4;
@@ -55,6 +56,12 @@ CREATE TABLE no_guess (
     row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, word)) STRICT, WITHOUT ROWID;
 ",
 ];
+
+/// The schema of a library of this version, word for word.
+pub(super) fn expected(version: i64) -> Result<Schema> {
+    let newer = seal::SINCE.iter().zip(NEWER).filter(|((_, since), _)| *since <= version).map(|(_, table)| table);
+    sqlite::schema_of(&std::iter::once(TABLES).chain(newer).collect::<Vec<_>>())
+}
 
 /// Makes the tables, or brings those of an earlier version up to date, with the triggers that seal
 /// their rows.

@@ -8,7 +8,7 @@ pub mod protocol;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use self::protocol::{GRANTED, GREETING, Reply, read_reply};
 use super::budget::{Budget, MemoryBudget};
-use super::decode::{Decoder, InProcess, Limits, Picture, Room};
+use super::decode::{Decoder, InProcess, Limits, Picture, Room, open_file};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -229,10 +229,17 @@ impl Workers {
     }
 
     fn ask(&self, worker: &mut Worker, path: &Path, side: u32, progress: &Progress) -> Result<Result<Picture>, End> {
+        let (file, length) = match open_file(path, &Limits::default()) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(Err(error)),
+        };
         let mut share = self.budget.share(progress);
+        if let Err(error) = share.wait_for(length) {
+            return if progress.is_cancelled() { Err(End::Cancelled) } else { Ok(Err(error)) };
+        }
         let mut flight = self.watch.begin(&worker.child, progress, self.patience);
-        let mut talk = || -> io::Result<Result<Picture>> {
-            protocol::ask(&mut worker.input, path, side)?;
+        let talk = || -> io::Result<Result<Picture>> {
+            let unread = protocol::ask(&mut worker.input, side, length, file)?;
             loop {
                 match read_reply(&mut worker.output, path, side)? {
                     Reply::Need(bytes) => {
@@ -244,8 +251,9 @@ impl Workers {
                         flight.go_on(self.patience);
                         worker.input.write_all(&[GRANTED])?;
                     }
-                    Reply::Picture(picture) => return Ok(Ok(picture)),
-                    Reply::Refused(error) => return Ok(Err(error)),
+                    Reply::Picture(picture) if unread.is_none() => return Ok(Ok(picture)),
+                    Reply::Picture(_) => return Ok(Err(Error::io("read", path)(unread.unwrap_or_else(|| ErrorKind::Other.into())))),
+                    Reply::Refused(error) => return Ok(Err(unread.map_or(error, Error::io("read", path)))),
                 }
             }
         };
@@ -432,8 +440,8 @@ pub fn serve(from: impl Read, to: impl Write) -> io::Result<()> {
     to.write_all(GREETING)?;
     to.flush()?;
     let decoder = InProcess::default();
-    while let Some((path, side)) = protocol::read_request(&mut from)? {
-        let outcome = decoder.decode_in(&path, side, &mut Parent { from: &mut from, to: &mut to });
+    while let Some((bytes, side)) = protocol::read_request(&mut from)? {
+        let outcome = decoder.decode_sent(&bytes, side, &mut Parent { from: &mut from, to: &mut to });
         protocol::reply(&mut to, &outcome)?;
     }
     Ok(())

@@ -1,24 +1,23 @@
 //! The protocol between this program and a worker that decodes for it: bytes on two pipes.
 //!
-//! The worker sends a greeting. Then, for each picture: one request; any number of requests of the
-//! worker for memory, each answered by one byte when it is granted; one reply. All numbers are
-//! little-endian. Everything that a worker sends is checked before it is used.
+//! The worker sends a greeting. Then, for each picture: one request, with the bytes of the file, for
+//! a worker may open none; any number of requests of the worker for memory, each answered by one
+//! byte when it is granted; one reply. All numbers are little-endian. Everything that a worker sends
+//! is checked before it is used.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use image::RgbImage;
 
-use super::super::decode::Picture;
+use super::super::decode::{Limits, Picture};
 use crate::error::{Error, Result};
-use crate::raw_path::{from_bytes, to_bytes};
 
 /// The first bytes that a worker sends: its kind and the version of the protocol.
-pub const GREETING: &[u8; 8] = b"TESSERA1";
+pub const GREETING: &[u8; 8] = b"TESSERA2";
 /// The answer to a need for memory.
 pub(super) const GRANTED: u8 = b'+';
 
-const PATH_LIMIT: usize = 1 << 16;
 const WORDS_LIMIT: usize = 1 << 12;
 /// Pixels on one side that a picture may claim.
 const SIDE_LIMIT: u32 = 65_535;
@@ -39,26 +38,46 @@ pub enum Reply {
     Refused(Error),
 }
 
-/// Asks for the picture at `path`, at most `side` pixels on its longer side.
-pub(super) fn ask(pipe: &mut impl Write, path: &Path, side: u32) -> io::Result<()> {
-    let path = to_bytes(path);
-    let mut bytes = side.to_le_bytes().to_vec();
-    bytes.extend((path.len() as u32).to_le_bytes());
-    bytes.extend(path);
-    pipe.write_all(&bytes)?;
-    pipe.flush()
+/// Asks for the picture in the first `length` bytes of a file, at most `side` pixels on its longer
+/// side. Returns why the file could not be read, if it could not: zeros are sent then, and where it
+/// has become shorter.
+pub(super) fn ask(pipe: &mut impl Write, side: u32, length: u64, mut file: impl Read) -> io::Result<Option<io::Error>> {
+    pipe.write_all(&side.to_le_bytes())?;
+    pipe.write_all(&length.to_le_bytes())?;
+    let (mut left, mut unread) = (length, None);
+    let mut buffer = vec![0; 1 << 16];
+    while left > 0 {
+        let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let n = match file.read(&mut buffer[..room]) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => {
+                unread = Some(error);
+                break;
+            }
+        };
+        pipe.write_all(&buffer[..n])?;
+        left -= n as u64;
+    }
+    io::copy(&mut io::repeat(0).take(left), pipe)?;
+    pipe.flush()?;
+    Ok(unread)
 }
 
-/// Reads a request; none when there will be no more.
-pub(super) fn read_request(pipe: &mut impl Read) -> io::Result<Option<(PathBuf, u32)>> {
+/// Reads a request: the bytes of a file, and the longest side wanted; none when there will be no
+/// more.
+pub(super) fn read_request(pipe: &mut impl Read) -> io::Result<Option<(Vec<u8>, u32)>> {
     let mut side = [0; 4];
     match pipe.read_exact(&mut side) {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
         outcome => outcome?,
     }
-    let length = number(pipe)? as usize;
-    let path = from_bytes(bytes(pipe, length, PATH_LIMIT)?);
-    Ok(Some((path, u32::from_le_bytes(side))))
+    let mut length = [0; 8];
+    pipe.read_exact(&mut length)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
+    let limit = usize::try_from(Limits::default().file_bytes).unwrap_or(usize::MAX);
+    Ok(Some((bytes(pipe, length, limit)?, u32::from_le_bytes(side))))
 }
 
 /// Requests memory, and waits until it is granted.

@@ -132,6 +132,7 @@ fn view(
         before: None,
         confidence: answer.confidence,
         not_told_apart: best.as_ref().and_then(|best| model.metrics.confused_with(&best.class)).unwrap_or_default().to_vec(),
+        looks_unknown: model.metrics.unknown.filter(|_| answer.looks_unknown),
         calibrated: model.calibration.n > 0,
         best,
         second,
