@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::ckm::accuracy::{Accuracy, Estimate};
+use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::{Preset, Subject};
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
-use tessera_core::ckm::{Ckm, CkmOptions, Search};
+use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
@@ -190,8 +191,7 @@ fn answer(
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
-                "kinds": ckm.options().kinds.iter().map(|kind| json!({"kind": kind.source.name(), "weight": kind.kernel.weight,
-                    "cost": kind.kernel.cost, "reach": kind.kernel.reach})).collect::<Vec<_>>(),
+                "kinds": ckm.options().kinds.iter().map(kind_in_json).collect::<Vec<_>>(),
                 "kinds_loss": kinds.map(|loss| loss[1]), "kinds_loss_before": kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
         },
         || {
@@ -243,6 +243,13 @@ pub(super) fn learned(report: &LearnReport, ms: f64) -> String {
         }
         (None, _) => "\nNo class has two objects to learn weights by, so they stay uniform.".into(),
     }
+}
+
+/// A kind of elements and how it counts.
+fn kind_in_json(kind: &ElementKind) -> serde_json::Value {
+    let plain = |value: f32| (1e6 * f64::from(value)).round() / 1e6;
+    let LeafKernel { weight, cost, reach, .. } = kind.kernel;
+    json!({"kind": kind.source.name(), "weight": plain(weight), "cost": plain(cost), "reach": plain(reach)})
 }
 
 /// What fitting kinds came to, as sentences that follow others.

@@ -66,15 +66,13 @@ impl Session {
             check_classes(library.recogniser().ckm(), library.folder())?;
             (Arc::clone(library.recogniser().ckm()), library.recogniser().usual_kernels().to_vec())
         };
-        self.pool.install(|| {
-            // What was fitted before takes no part, so that a seed and the images give the answer.
-            let found = fit(&ckm.with_kernels(&usual)?, JUDGED, with_places, self.seed, &self.progress)?;
-            let library = &mut *hold(library);
-            let fitted = Some(Fitted { choice, usual, kernels: found.kernels });
-            let images = ckm.examples().count();
-            keep(library, &KindUse { choice, fitted, images, loss: Some(found.loss), words: String::new() })?;
-            put_to_use(library)
-        })
+        // What was fitted before takes no part, so that a seed and the images give the answer.
+        let found = self.pool.install(|| fit(&ckm.with_kernels(&usual)?, JUDGED, with_places, self.seed, &self.progress))?;
+        let library = &mut *hold(library);
+        let fitted = Some(Fitted { choice, usual, kernels: found.kernels });
+        let images = ckm.examples().count();
+        keep(library, &KindUse { choice, fitted, images, loss: Some(found.loss), words: String::new() })?;
+        put_to_use(library)
     }
 
     /// Puts what was fitted before into use, or takes it out of use, and remembers the choice. Returns
@@ -83,16 +81,14 @@ impl Session {
     /// # Errors
     /// [`tessera_core::Error::Io`].
     pub fn choose_kinds(&self, library: &Mutex<Library>, choice: KindChoice) -> Result<bool> {
-        self.pool.install(|| {
-            let library = &mut *hold(library);
-            let before = kept(library);
-            if choice != KindChoice::Preset && !before.fitted.as_ref().is_some_and(|fitted| fitted.is_of(library, choice)) {
-                return Ok(false);
-            }
-            keep(library, &KindUse { choice, ..before })?;
-            put_to_use(library)?;
-            Ok(true)
-        })
+        let library = &mut *hold(library);
+        let before = kept(library);
+        if choice != KindChoice::Preset && !before.fitted.as_ref().is_some_and(|fitted| fitted.is_of(library, choice)) {
+            return Ok(false);
+        }
+        keep(library, &KindUse { choice, ..before })?;
+        put_to_use(library)?;
+        Ok(true)
     }
 
     /// Fits them, or fits them anew, where that is chosen and the labelled images have doubled since.
