@@ -256,8 +256,8 @@ pub(super) struct Build {
     /// What is in the images: how much kinds of elements and their places count to begin with
     #[arg(long, value_enum, default_value_t = Subject::Object, conflicts_with = "options")]
     pub(super) preset: Subject,
-    /// How much kinds of elements and their places count [default: fitted; with --options preset; of a
-    /// library as was last chosen]
+    /// How much kinds of elements and their places count [default: fitted; with --options preset;
+    /// of a library as was last chosen]
     #[arg(long, value_enum)]
     pub(super) kinds: Option<Kinds>,
     /// Read all options of the machine from this RON file instead (`tessera eval ckm

@@ -2,8 +2,8 @@
 
 use tessera_core::library::Library;
 
-/// The name under which a library keeps something of its present recogniser: that depends on whether
-/// learned features are on, and on whether fitted kernels are in use.
+/// The name under which a library keeps something of its present recogniser: that depends on
+/// whether learned features are on, and on whether fitted kernels are in use.
 pub(super) fn kept_as(library: &Library, name: &str) -> String {
     let recogniser = library.recogniser();
     let is_usual = recogniser.ckm().options().kinds.iter().map(|kind| &kind.kernel).eq(recogniser.usual_kernels());

@@ -15,7 +15,6 @@ use tessera_core::library::import::hold;
 use super::Session;
 use super::kept_as::kept_for_elements;
 use super::library_weights;
-use super::models::check_classes;
 use crate::command::KindChoice;
 
 /// The name under which a library keeps them.
@@ -54,16 +53,15 @@ impl Fitted {
 
 impl Session {
     /// Chooses how much kinds and places count for the recogniser of a library. What is not the
-    /// preset's is fitted to its images, kept with it and put into use. When cancelled, it is the best
-    /// so far.
+    /// preset's is fitted to its images, kept with it and put into use; with fewer than two classes
+    /// nothing is. When cancelled, it is the best so far.
     ///
     /// # Errors
-    /// [`tessera_core::Error::Data`] with fewer than two classes, and as [`fit`].
+    /// As [`fit`]; [`tessera_core::Error::Io`].
     pub fn fit_kinds(&self, library: &Mutex<Library>, choice: KindChoice) -> Result<()> {
         let Some(with_places) = choice.fit() else { return self.choose_kinds(library, choice).map(|_| ()) };
         let (ckm, usual) = {
             let library = hold(library);
-            check_classes(library.recogniser().ckm(), library.folder())?;
             (Arc::clone(library.recogniser().ckm()), library.recogniser().usual_kernels().to_vec())
         };
         // What was fitted before takes no part, so that a seed and the images give the answer.
@@ -75,8 +73,9 @@ impl Session {
         put_to_use(library)
     }
 
-    /// Puts what was fitted before into use, or takes it out of use, and remembers the choice. Returns
-    /// whether that could be done: not if nothing was fitted so to the library's kinds of elements.
+    /// Puts what was fitted before into use, or takes it out of use, and remembers the choice.
+    /// Returns whether that could be done: not if nothing was fitted so to the library's kinds of
+    /// elements.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`].
@@ -91,7 +90,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Fits them, or fits them anew, where that is chosen and the labelled images have doubled since.
+    /// Fits them, or fits them anew, where that is chosen and the labelled images have doubled
+    /// since.
     ///
     /// # Errors
     /// As [`Session::fit_kinds`].

@@ -83,8 +83,9 @@ pub struct Trained {
 impl Session {
     /// Opens a folder of labelled images, trains on all of them, and evaluates some with their
     /// object left out, for an unbiased accuracy and to calibrate the confidence. Learned weights
-    /// are judged on the objects of folds that took no part in learning. Fitted kinds were chosen on
-    /// some of the images that judge them: a few numbers, by which the accuracy reads little too high.
+    /// are judged on the objects of folds that took no part in learning. Fitted kinds were chosen
+    /// on some of the images that judge them: a few numbers, by which the accuracy reads little too
+    /// high.
     ///
     /// # Errors
     /// As [`Dataset::open`], [`recognition::learn`], [`fit::fit`] and [`weights::learn`].

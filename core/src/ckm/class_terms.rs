@@ -110,8 +110,8 @@ impl ClassTerms {
     }
 }
 
-/// The fold of each image, by its class and object: the objects of each class are dealt to the folds
-/// in turn.
+/// The fold of each image, by its class and object: the objects of each class are dealt to the
+/// folds in turn.
 pub(super) fn deal<G: Ord>(classes: usize, images: impl Iterator<Item = (ClassId, G)>, folds: usize) -> Vec<usize> {
     let mut objects: Vec<BTreeMap<G, usize>> = (0..classes).map(|_| BTreeMap::new()).collect();
     let of_image = |(class, object): (ClassId, G)| {

@@ -8,11 +8,11 @@
 //!
 //! 1. Weights, the same for all classes, are the scales of multinomial logistic regression. A kind
 //!    whose values then hardly differ from class to class gets weight 0.
-//! 2. They are taken only if weights that were fitted without a fold lower the loss on that fold, by
-//!    more than two standard errors of the difference, by objects. Where nothing can be told the
+//! 2. They are taken only if weights that were fitted without a fold lower the loss on that fold,
+//!    by more than two standard errors of the difference, by objects. Where nothing can be told the
 //!    kernels stay as they are (after the one-standard-error rule of L. Breiman and others,
-//!    *Classification and regression trees*, 1984, section 3.4.3; with one, photographs of two insects
-//!    lost points).
+//!    *Classification and regression trees*, 1984, section 3.4.3; with one, photographs of two
+//!    insects lost points).
 //! 3. If places are to be fitted, other costs and reaches are tried before that, kind by kind, and
 //!    taken by the same rule.
 //!
@@ -56,8 +56,8 @@ pub struct KernelFit {
     pub before: Vec<LeafKernel>,
     /// Those that were chosen, for [`Ckm::with_kernels`]: those of before where none are better.
     pub kernels: Vec<LeafKernel>,
-    /// The mean log loss of left-out images, in nats, with the kernels of before and with those that
-    /// were chosen.
+    /// The mean log loss of left-out images, in nats, with the kernels of before and with those
+    /// that were chosen.
     pub loss: [f64; 2],
     /// Images that were judged.
     pub judged: usize,
@@ -74,11 +74,11 @@ impl KernelFit {
     }
 }
 
-/// Chooses kernels by at most `images` of a machine's training images ([`JUDGED`] is usual), costs and
-/// reaches of place only if `with_places`. When cancelled, it answers with the best so far, once all
-/// kinds have judged the images. Nothing is
-/// chosen by fewer than 40 images. Learned weights of elements should not be there: they know the
-/// images that they were learned from. Equal on any number of threads.
+/// Chooses kernels by at most `images` of a machine's training images ([`JUDGED`] is usual), costs
+/// and reaches of place only if `with_places`. When cancelled, it answers with the best so far,
+/// once all kinds have judged the images. Nothing is chosen by fewer than 40 images. Learned
+/// weights of elements should not be there: they know the images that they were learned from. Equal
+/// on any number of threads.
 ///
 /// # Errors
 /// [`Error::Cancelled`].
@@ -238,8 +238,8 @@ impl<'a> Trial<'a> {
         losses.into_values().collect()
     }
 
-    /// The weights of kinds by regression on some of the images, to three digits; the largest is the
-    /// largest of `preset`.
+    /// The weights of kinds by regression on some of the images, to three digits; the largest is
+    /// the largest of `preset`.
     fn weights(&self, images: &[usize], table: &[Vec<Scores>], preset: &[f64]) -> Vec<f64> {
         let used: Vec<usize> = (0..preset.len()).filter(|&k| preset[k] > 0.0).collect();
         let weighted: Vec<Vec<Scores>> =
@@ -290,8 +290,8 @@ fn sum<'a>(kinds: impl Iterator<Item = (&'a Scores, f64)>) -> Scores {
 }
 
 impl Ckm {
-    /// The scores of a query by kind `k` alone, compared as `kind` says, with a weight of 1; an index
-    /// is not used.
+    /// The scores of a query by kind `k` alone, compared as `kind` says, with a weight of 1; an
+    /// index is not used.
     fn kind_scores(&self, k: usize, kind: &ElementKind, query: &Elements, without: Without<'_>) -> Scores {
         let evidence = self.kind_evidence(k, kind, query, &self.compared(query, without));
         let examples = self.counts(without);

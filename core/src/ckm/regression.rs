@@ -42,8 +42,8 @@ impl LeftOut<'_> {
         self.kinds.iter().map(|scores| scores.mass).sum()
     }
 
-    /// For each kind the scores of these classes, divided by the weight of all elements; `None` where
-    /// the class had no image left.
+    /// For each kind the scores of these classes, divided by the weight of all elements; `None`
+    /// where the class had no image left.
     fn values(&self, classes: &[usize]) -> Vec<Vec<Option<f64>>> {
         let mass = self.mass();
         self.kinds.iter().map(|scores| classes.iter().map(|&c| scores.of[c].map(|score| score / mass)).collect()).collect()

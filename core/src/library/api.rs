@@ -177,9 +177,10 @@ impl Library {
         self.models.recogniser.set_weights(weights)
     }
 
-    /// Compares elements with these kernels from now on, one for each kind of the recogniser, without
-    /// learned weights; `None` is with the usual ones. They last until the library is closed or the
-    /// recogniser has other kinds. O(elements), and with an index the time of making it.
+    /// Compares elements with these kernels from now on, one for each kind of the recogniser,
+    /// without learned weights; `None` is with the usual ones. They last until the library is
+    /// closed or the recogniser has other kinds. O(elements), and with an index the time of making
+    /// it.
     ///
     /// # Errors
     /// As [`crate::ckm::Ckm::with_kernels`].

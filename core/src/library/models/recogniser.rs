@@ -98,8 +98,8 @@ impl Recogniser {
         &self.usual
     }
 
-    /// Compares elements with these kernels from now on, one for each kind, without learned weights;
-    /// `None` is with those that it was built with.
+    /// Compares elements with these kernels from now on, one for each kind, without learned
+    /// weights; `None` is with those that it was built with.
     pub(in crate::library) fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
         let ckm = self.ckm.with_kernels(kernels.unwrap_or(&self.usual))?;
         (self.ckm, self.weighted) = (Arc::new(ckm), None);
