@@ -76,9 +76,12 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
-    let told = ByClass { recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()), not_told_apart };
-    let kinds = kinds.map(|found| found.loss);
-    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), kinds, &told, &to);
+    let told = Told {
+        kinds: kinds.map(|found| found.loss),
+        recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
+        not_told_apart,
+    };
+    answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &told, &to);
     Ok(done)
 }
 
@@ -136,19 +139,19 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         let ms = session.train_ms_per_image(&library)?;
         let report = last_report(&library).map(|(_, report)| report).unwrap_or_default();
         let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
-        let told = ByClass { recalls, not_told_apart: report.not_told_apart };
         let kinds = kind_use(&library);
         let kinds = kinds.loss.filter(|_| kinds.choice != KindChoice::Preset);
-        Ok(Some((models::model(&library)?, missing, ms, weights, kinds, told)))
+        let told = Told { kinds, recalls, not_told_apart: report.not_told_apart };
+        Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
-    let Some((model, missing, ms, weights, kinds, told)) = judged else { return Ok(Done::Whole) };
+    let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
         let advice = "see that the file is there and import its folder again, or use `tessera relocate`";
         failures.file(path, Error::data(path, "an image of the library that can be read", "none", advice))?;
     }
     let done = failures.finish(model.ckm.examples().count())?;
-    answer(out, &model, missing.len(), ms, weights.as_ref(), kinds, &told, &to);
+    answer(out, &model, missing.len(), ms, weights.as_ref(), &told, &to);
     Ok(done)
 }
 
@@ -161,8 +164,11 @@ fn recalls<'a>(classes: impl Iterator<Item = &'a str>, accuracy: Option<&Accurac
 /// Classes whose recalls are told in words.
 const TOLD: usize = 30;
 
-/// What training tells of single classes.
-struct ByClass {
+/// What training tells beside the model.
+struct Told {
+    /// The log loss of left-out images with usual and with fitted kinds, if these were fitted.
+    kinds: Option<[f64; 2]>,
+    /// Of single classes.
     recalls: Vec<(String, Estimate)>,
     not_told_apart: Vec<Vec<String>>,
 }
@@ -174,8 +180,7 @@ fn answer(
     failed: usize,
     ms: Option<f64>,
     weights: Option<&(LearnReport, f64)>,
-    kinds: Option<[f64; 2]>,
-    told: &ByClass,
+    told: &Told,
     to: &Path,
 ) {
     let (ckm, metrics) = (&recogniser.ckm, recogniser.metrics);
@@ -192,7 +197,7 @@ fn answer(
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
                 "kinds": ckm.options().kinds.iter().map(kind_in_json).collect::<Vec<_>>(),
-                "kinds_loss": kinds.map(|loss| loss[1]), "kinds_loss_before": kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
+                "kinds_loss": told.kinds.map(|loss| loss[1]), "kinds_loss_before": told.kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
         },
         || {
             let accuracy = match metrics.held_out_accuracy {
@@ -222,7 +227,7 @@ fn answer(
                 "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}\nThe model is in {}",
                 if ckm.options().has_network_cells() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
-                kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),
+                told.kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),
                 display(to)
             )
         },
