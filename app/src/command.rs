@@ -104,6 +104,8 @@ pub enum Command {
     ChooseSearch(SearchChoice),
     /// Chooses the weights of the library's recogniser; learned ones are learned if there are none.
     ChooseWeights(WeightChoice),
+    /// Chooses how much kinds of elements and their places count; it is fitted if it was not yet.
+    ChooseKinds(KindChoice),
     /// Turn learned features on or off, for all answers of the library.
     UseLearnedFeatures(bool),
     /// Recognise an image.
@@ -269,6 +271,43 @@ impl WeightChoice {
         match self {
             Self::Uniform => ("Uniform", "Each piece of a training image counts as much as any other"),
             Self::Learned => ("Learned", "Pieces that draw images of other classes count less; learned when you first choose it, and kept"),
+        }
+    }
+}
+
+/// How much kinds of elements and their places count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KindChoice {
+    /// As the preset says.
+    Preset,
+    /// Weights as is best on the user's own images, each judged without its object.
+    #[default]
+    Fitted,
+    /// Weights and places as is best on them.
+    Places,
+}
+
+impl KindChoice {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::Preset, Self::Fitted, Self::Places];
+
+    /// Its name, and what it means in a sentence.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Preset => ("As usual", "Edges, colours, corners and places count as they do for single objects"),
+            Self::Fitted => {
+                ("Fitted", "Edges, colours and corners count as is best on the images of this library, each judged without its object")
+            }
+            Self::Places => ("Fitted with places", "What lying elsewhere costs is fitted too: six times the time"),
+        }
+    }
+
+    /// Whether kernels are fitted, and if so whether with places.
+    pub fn fit(self) -> Option<bool> {
+        match self {
+            Self::Preset => None,
+            Self::Fitted => Some(false),
+            Self::Places => Some(true),
         }
     }
 }

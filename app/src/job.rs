@@ -46,6 +46,8 @@ pub enum JobKind {
     ChooseSearch,
     /// Learns the weights of the recogniser.
     LearnWeights,
+    /// Fits how much kinds of elements and their places count.
+    FitKinds,
     /// Turns learned features on or off.
     ChooseLearnedFeatures,
     /// Looks with the network at images of a library that came without.
@@ -83,6 +85,7 @@ impl JobKind {
             Self::Harm => "Looking for images that mislead",
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
+            Self::FitKinds => "Fitting the weights of kinds",
             Self::ChooseLearnedFeatures => "Turning learned features on or off",
             Self::LookWithNetwork => "Looking at images with the network",
             Self::FindLike => "Preparing the search by look",
@@ -115,6 +118,7 @@ impl JobKind {
             | Self::Harm
             | Self::ChooseSearch
             | Self::LearnWeights
+            | Self::FitKinds
             | Self::ChooseLearnedFeatures
             | Self::LookWithNetwork
             | Self::SaveModel

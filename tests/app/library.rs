@@ -103,7 +103,7 @@ fn an_image_by_its_number_is_judged_without_its_object() {
 #[test]
 fn a_library_is_trained_as_it_is() {
     let world = World::with_library();
-    for arguments in [&["--elements", "orb"][..], &["--options", "options.ron"], &["--labels", "norb-names"]] {
+    for arguments in [&["--elements", "orb"][..], &["--options", "options.ron"], &["--labels", "norb-names"], &["--preset", "scene"]] {
         world.run(["train", "lib.tessera"].iter().chain(arguments)).ended(2).complains("train its folder");
     }
     let trained = world.run(["train", "lib.tessera", "--to", "m.tessera-model", "--json"]).ended(0).object();
@@ -113,6 +113,23 @@ fn a_library_is_trained_as_it_is() {
     let quiet = world.run(["classify", "lib.tessera", "#1", "--quiet"]).ended(0);
     assert!(quiet.stderr.is_empty(), "{}", quiet.stderr);
     assert!(!world.run(["classify", "lib.tessera", "#1"]).ended(0).stderr.contains("calibrated"));
+}
+
+#[test]
+fn fitted_kinds_of_a_library_are_kept_and_taken_back() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "toys", "--instances", "3", "--views", "3", "--side", "48"]).ended(0);
+    world.run(["import", "lib.tessera", "toys"]).ended(0);
+    let train = |options: &[&str]| world.run(["train", "lib.tessera", "--json"].iter().chain(options)).ended(0).object();
+    let told = |answer: &Value| ["kinds", "kinds_loss", "held_out_accuracy"].map(|key| answer[key].clone());
+    train(&["--learned-features", "off"]);
+    let preset = train(&["--kinds", "preset"]);
+    assert!(preset["kinds_loss"].is_null(), "{preset}");
+    let fitted = train(&["--kinds", "fitted"]);
+    assert!(fitted["kinds_loss"].as_f64().unwrap() <= fitted["kinds_loss_before"].as_f64().unwrap(), "{fitted}");
+    assert_eq!(told(&train(&[])), told(&fitted), "it is kept when the library is opened again");
+    assert_eq!(told(&train(&["--kinds", "preset"])), told(&preset), "and taken back");
+    assert_eq!(told(&train(&[])), told(&preset), "until it is chosen again");
 }
 
 #[test]

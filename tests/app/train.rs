@@ -36,6 +36,26 @@ fn the_same_seed_gives_the_same_model_on_any_threads() {
 }
 
 #[test]
+fn kinds_follow_the_images_unless_told_otherwise() {
+    let world = World::new();
+    world.run(["generate", "toys", "--to", "toys", "--instances", "3", "--views", "3", "--side", "48"]).ended(0);
+    let train = |options: &[&str]| world.run(["train", "toys", "--to", "model", "--json"].iter().chain(options)).ended(0).object();
+    let weights = |answer: &serde_json::Value| -> Vec<f64> {
+        answer["kinds"].as_array().unwrap().iter().map(|kind| kind["weight"].as_f64().unwrap()).collect()
+    };
+    let preset = train(&["--kinds", "preset"]);
+    assert_eq!((weights(&preset), &preset["kinds_loss"]), (vec![0.03, 1.0, 0.8], &serde_json::Value::Null));
+    assert_eq!(weights(&train(&["--kinds", "preset", "--preset", "texture"])), [0.12, 1.0, 1.2]);
+    let fitted = train(&[]);
+    assert!(fitted["kinds_loss"].as_f64().unwrap() <= fitted["kinds_loss_before"].as_f64().unwrap(), "{fitted}");
+    let manifest = fs::read_to_string(world.at("model/manifest.ron")).unwrap().replace(' ', "");
+    assert!(weights(&fitted).iter().all(|weight| manifest.contains(&format!("weight:{weight}"))), "{manifest}");
+    let places = train(&["--kinds", "places"]);
+    assert_eq!(places["kinds_loss_before"], fitted["kinds_loss_before"]);
+    assert!(world.run(["train", "toys", "--to", "model"]).ended(0).stdout.contains("edges "));
+}
+
+#[test]
 fn bad_folders_end_in_a_sentence() {
     let world = World::new();
     world.run(["train", "nowhere"]).ended(74).complains("nowhere");

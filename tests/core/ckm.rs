@@ -3,6 +3,7 @@
 mod class_terms;
 mod compare;
 mod confidence;
+mod fit;
 mod harm;
 mod index;
 mod own;

@@ -197,6 +197,28 @@ pub(super) enum Weights {
     Learned,
 }
 
+/// What is in images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Subject {
+    /// Single things, upright and in the middle
+    Object,
+    /// Things that lie anywhere: lying elsewhere costs half as much
+    Scene,
+    /// Surfaces that look alike all over: place counts for nothing, corners and colours for more
+    Texture,
+}
+
+/// How much kinds of elements and their places count.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Kinds {
+    /// As the preset says
+    Preset,
+    /// Kinds as is best on images whose objects are left out
+    Fitted,
+    /// Kinds and places as is best on them, which takes six times as long
+    Places,
+}
+
 /// What an image is compared with.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Search {
@@ -236,6 +258,13 @@ pub(super) struct Build {
     /// of a network that was added
     #[arg(long, default_value_t = Elements::Mixed, value_name = ELEMENTS, value_parser = Elements::parse)]
     pub(super) elements: Elements,
+    /// What is in the images: how much kinds of elements and their places count to begin with
+    #[arg(long, value_enum, default_value_t = Subject::Object, conflicts_with = "options")]
+    pub(super) preset: Subject,
+    /// How much kinds of elements and their places count [default: fitted; with --options preset;
+    /// of a library as was last chosen]
+    #[arg(long, value_enum)]
+    pub(super) kinds: Option<Kinds>,
     /// Read all options of the machine from this RON file instead (`tessera eval ckm
     /// --print-options` writes one)
     #[arg(long, value_name = "FILE", conflicts_with = "elements")]

@@ -11,7 +11,7 @@ use tessera_core::features::OrbOptions;
 use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
-use super::train::{experiment, learn_options, learned, options, search, untrained};
+use super::train::{experiment, kind_choice, learn_options, learned, options, search, untrained};
 use super::{Done, evaluate_memories, evaluate_online, evaluate_sets};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
@@ -87,7 +87,8 @@ fn ckm(session: &Session, arguments: &EvalCkm, out: &Output) -> Result<Done> {
         (_, _, Some(data)) => TestSplit::LeaveObjectOut { data, without: &arguments.without_instances, limit: arguments.limit },
         _ => unreachable!("clap asks for --train and --test or for --data"),
     };
-    let options = TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build) };
+    let options =
+        TrainOptions { ckm: options, search, terms, weights: learn_options(&arguments.build), kinds: kind_choice(&arguments.build) };
     let outcome = experiment(session, out, &split, &arguments.build, &options, &mut failures)?;
     let Outcome { learned: machine, weights, tested, model_bytes, .. } = outcome;
     let n_train = machine.ckm.examples().count();

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::ckm::accuracy::{Accuracy, Estimate};
+use tessera_core::ckm::kernel::LeafKernel;
 use tessera_core::ckm::model::RecogniserModel;
-use tessera_core::ckm::presets::Preset;
+use tessera_core::ckm::presets::{Preset, Subject};
 use tessera_core::ckm::weights::{LearnOptions, LearnReport};
-use tessera_core::ckm::{Ckm, CkmOptions, Search};
+use tessera_core::ckm::{Ckm, CkmOptions, ElementKind, Search};
 use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
@@ -23,10 +24,11 @@ use super::librarian::Librarian;
 use super::network_args::Elements;
 use super::output::{Failures, Output};
 use super::switch::Switch;
-use crate::command::WeightChoice;
+use crate::command::{KindChoice, WeightChoice};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::library::{MODEL_ENDING, Target, what_is};
+use crate::session::library_kinds::{kind_use, kinds_in_words};
 use crate::session::models;
 use crate::session::reports::{against_largest_class, last_report, told_apart};
 use crate::session::train::{TrainOptions, Trained};
@@ -46,10 +48,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let options = options(session, &arguments.build)?;
     let search = search(arguments.build.searching)?;
     let mut failures = Failures::new(out, arguments.build.report.as_deref())?;
-    let options = TrainOptions { search, weights: learn_options(&arguments.build), ..TrainOptions::of(options) };
+    let options = TrainOptions {
+        search,
+        weights: learn_options(&arguments.build),
+        kinds: kind_choice(&arguments.build),
+        ..TrainOptions::of(options)
+    };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    let Trained { recogniser, data, failed, train_ms_per_image, weights, accuracy, not_told_apart, .. } = trained;
+    let Trained { recogniser, data, failed, train_ms_per_image, weights, kinds, accuracy, not_told_apart, .. } = trained;
     failures.skipped(&data.skipped)?;
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
@@ -69,7 +76,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
             lost.join(", ")
         ));
     }
-    let told = ByClass { recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()), not_told_apart };
+    let told = Told {
+        kinds: kinds.map(|found| found.loss),
+        recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
+        not_told_apart,
+    };
     answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &told, &to);
     Ok(done)
 }
@@ -81,6 +92,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let build = &arguments.build;
     let refused = match (&build.options, &build.elements, build.labels) {
         _ if build.searching.search.is_some() => Some(("--search", "given".to_owned())),
+        _ if build.preset != args::Subject::Object => Some(("--preset", "given".to_owned())),
         (Some(_), ..) => Some(("--options", "given".to_owned())),
         (None, elements, _) if *elements != Elements::Mixed => Some(("--elements", elements.to_string())),
         (None, _, args::Labels::Auto) => None,
@@ -116,13 +128,20 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
                 return Ok(None);
             }
         }
-        let weights = out.watched(session.progress(), || session.judge(library, weights))?;
+        let weights = out.watched(session.progress(), || {
+            if let Some(kinds) = build.kinds {
+                session.fit_kinds(library, chosen(kinds))?;
+            }
+            session.judge(library, weights)
+        })?;
         let library = hold(library);
         let missing: Vec<PathBuf> = library.recogniser().missing().iter().filter_map(|id| library.path(*id)).collect();
         let ms = session.train_ms_per_image(&library)?;
         let report = last_report(&library).map(|(_, report)| report).unwrap_or_default();
         let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
-        let told = ByClass { recalls, not_told_apart: report.not_told_apart };
+        let kinds = kind_use(&library);
+        let kinds = kinds.loss.filter(|_| kinds.choice != KindChoice::Preset);
+        let told = Told { kinds, recalls, not_told_apart: report.not_told_apart };
         Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
     let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
@@ -145,8 +164,11 @@ fn recalls<'a>(classes: impl Iterator<Item = &'a str>, accuracy: Option<&Accurac
 /// Classes whose recalls are told in words.
 const TOLD: usize = 30;
 
-/// What training tells of single classes.
-struct ByClass {
+/// What training tells beside the model.
+struct Told {
+    /// The log loss of left-out images with usual and with fitted kinds, if these were fitted.
+    kinds: Option<[f64; 2]>,
+    /// Of single classes.
     recalls: Vec<(String, Estimate)>,
     not_told_apart: Vec<Vec<String>>,
 }
@@ -158,7 +180,7 @@ fn answer(
     failed: usize,
     ms: Option<f64>,
     weights: Option<&(LearnReport, f64)>,
-    told: &ByClass,
+    told: &Told,
     to: &Path,
 ) {
     let (ckm, metrics) = (&recogniser.ckm, &recogniser.metrics);
@@ -173,7 +195,9 @@ fn answer(
                 "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": told.not_told_apart,
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
-                "epochs": weights.map_or(0, |(report, _)| report.epochs), "model": to.to_string_lossy()})
+                "epochs": weights.map_or(0, |(report, _)| report.epochs),
+                "kinds": ckm.options().kinds.iter().map(kind_in_json).collect::<Vec<_>>(),
+                "kinds_loss": told.kinds.map(|loss| loss[1]), "kinds_loss_before": told.kinds.map(|loss| loss[0]), "model": to.to_string_lossy()})
         },
         || {
             let accuracy = match metrics.held_out_accuracy {
@@ -200,9 +224,10 @@ fn answer(
                 let _ = write!(of_classes, "\n  ... and {} more classes, which --json lists", told.recalls.len() - TOLD);
             }
             format!(
-                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}\nThe model is in {}",
+                "Trained on {images} images of {classes} classes ({elements} elements{ms}{}): {accuracy}.{of_classes}{}{}\nThe model is in {}",
                 if ckm.options().has_network_cells() { ", learned features" } else { "" },
                 weights.map_or_else(String::new, |(report, ms)| learned(report, *ms)),
+                told.kinds.map_or_else(String::new, |loss| fitted(loss, ckm.options())),
                 display(to)
             )
         },
@@ -222,6 +247,37 @@ pub(super) fn learned(report: &LearnReport, ms: f64) -> String {
             format!("\nNo learned weights were better on held-out objects than uniform ones ({ms:.1} ms an image), so these stay.")
         }
         (None, _) => "\nNo class has two objects to learn weights by, so they stay uniform.".into(),
+    }
+}
+
+/// A kind of elements and how it counts.
+fn kind_in_json(kind: &ElementKind) -> serde_json::Value {
+    let plain = |value: f32| (1e6 * f64::from(value)).round() / 1e6;
+    let LeafKernel { weight, cost, reach, .. } = kind.kernel;
+    json!({"kind": kind.source.name(), "weight": plain(weight), "cost": plain(cost), "reach": plain(reach)})
+}
+
+/// What fitting kinds came to, as sentences that follow others.
+fn fitted([before, after]: [f64; 2], options: &CkmOptions) -> String {
+    let words = kinds_in_words(options);
+    if before == after {
+        return format!("\nNo other weights of kinds were clearly better on left-out images, so these stay: {words}.");
+    }
+    format!("\nKinds count as was best on left-out images: {words} (loss {after:.3} nats, {before:.3} before).")
+}
+
+/// How much kinds of elements and their places count: what a file of options says stays, unless
+/// something else was asked for.
+pub(super) fn kind_choice(build: &Build) -> KindChoice {
+    let usual = if build.options.is_some() { KindChoice::Preset } else { KindChoice::Fitted };
+    build.kinds.map_or(usual, chosen)
+}
+
+fn chosen(kinds: args::Kinds) -> KindChoice {
+    match kinds {
+        args::Kinds::Preset => KindChoice::Preset,
+        args::Kinds::Fitted => KindChoice::Fitted,
+        args::Kinds::Places => KindChoice::Places,
     }
 }
 
@@ -281,7 +337,14 @@ pub(super) fn learn_options(build: &Build) -> Option<LearnOptions> {
 }
 
 pub(super) fn options(session: &Session, build: &Build) -> Result<CkmOptions> {
-    machine(session, &build.elements, build.options.as_deref())
+    let mut options = machine(session, &build.elements, build.options.as_deref())?;
+    let subject = match build.preset {
+        args::Subject::Object => Subject::Object,
+        args::Subject::Scene => Subject::Scene,
+        args::Subject::Texture => Subject::Texture,
+    };
+    subject.set(&mut options);
+    Ok(options)
 }
 
 /// Runs an experiment, and tells of each file that could not be used.

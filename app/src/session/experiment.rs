@@ -126,6 +126,7 @@ impl Session {
         learned.ckm.set_search_watched(options.search.unwrap_or_default(), &self.progress)?;
         let mut calibration = Calibration::default();
         if terms == Terms::Fitted {
+            self.fit_kernels(&mut learned.ckm, options.kinds)?;
             let judgement = judge(&learned.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
             calibration = Calibration::fit(&judgement.held_out);
             learned.ckm.set_terms(judgement.terms);

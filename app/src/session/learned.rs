@@ -10,7 +10,7 @@ use tessera_core::library::learned::compute;
 use tessera_core::{Error, Result};
 
 use super::Session;
-use super::library_weights;
+use super::library_kinds;
 
 /// What the network was trained on, in a sentence.
 pub const TRAINED_ON: &str = "SqueezeNet 1.1, a small network that was trained on the 1.2 million photographs of 1,000 classes of ILSVRC 2012, looks at each image too.";
@@ -24,7 +24,7 @@ impl Session {
         self.pool.install(|| {
             let mut library = hold(library);
             library.set_learned_features(on, &self.progress)?;
-            library_weights::restore(&mut library);
+            library_kinds::restore(&mut library);
             Ok(())
         })
     }
@@ -36,7 +36,7 @@ impl Session {
     /// As [`compute`].
     pub fn compute_learned_features(&self, library: &Mutex<Library>) -> Result<usize> {
         let looked = self.pool.install(|| compute(library, &self.progress))?;
-        library_weights::restore(&mut hold(library));
+        library_kinds::restore(&mut hold(library));
         Ok(looked)
     }
 
@@ -49,7 +49,7 @@ impl Session {
         let refused = |error| Error::io("start a thread for", hold(library).folder())(std::io::Error::other(error));
         let alone = ThreadPoolBuilder::new().num_threads(1).build().map_err(refused)?;
         let looked = alone.install(|| compute(library, &self.progress))?;
-        library_weights::restore(&mut hold(library));
+        library_kinds::restore(&mut hold(library));
         Ok(looked)
     }
 }

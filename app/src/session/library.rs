@@ -10,8 +10,7 @@ use tessera_core::library::event::EventId;
 use tessera_core::library::{self, Library, LibraryOptions};
 use tessera_core::{Error, Result};
 
-use super::Session;
-use super::{library_weights, search_choice};
+use super::{Session, library_kinds, search_choice};
 
 /// The extension of a library's folder.
 pub const ENDING: &str = "tessera";
@@ -113,15 +112,16 @@ impl Session {
     /// # Errors
     /// As [`Library::forget`].
     pub fn forget(&self, library: &mut Library, images: &[ItemId]) -> Result<EventId> {
-        let choice = search_choice::search_choice(library);
+        let (search, kinds) = (search_choice::search_choice(library), library_kinds::kind_use(library).choice);
         let event = library.forget(images, &self.progress)?;
-        search_choice::keep(library, choice)?;
+        search_choice::keep(library, search)?;
+        library_kinds::keep_choice(library, kinds)?;
         Ok(event)
     }
 
     /// Lets the recogniser of a library that was opened answer as it did when it was closed.
     fn settle(&self, mut library: Library) -> Result<Library> {
-        library_weights::restore(&mut library);
+        library_kinds::restore(&mut library);
         search_choice::restore(&mut library, &self.progress)?;
         Ok(library)
     }

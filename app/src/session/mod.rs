@@ -15,6 +15,7 @@ pub mod import;
 mod kept_as;
 pub mod learned;
 pub mod library;
+pub mod library_kinds;
 pub mod library_weights;
 pub mod memories;
 pub mod models;

@@ -47,9 +47,10 @@ impl Session {
     }
 
     /// Evaluates the recogniser of a library with these weights, or those in use if `None`, and
-    /// stores the report. Learned weights are learned anew, for images that weights were learned
-    /// from cannot judge them. Returns what learning came to, with the milliseconds it took an
-    /// image, if weights were learned.
+    /// stores the report. Kinds that are to be fitted are fitted before that, and anew where the
+    /// labelled images have doubled. Learned weights are learned anew, for images that weights were
+    /// learned from cannot judge them. Returns what learning came to, with the milliseconds it took
+    /// an image, if weights were learned.
     ///
     /// # Errors
     /// As [`Session::judge_uniform`] and [`Session::learn_library_weights`].
@@ -76,6 +77,7 @@ impl Session {
     /// [`tessera_core::Error::Data`] with fewer than two classes, and as
     /// [`tessera_core::ckm::weights::learn`].
     pub fn learn_library_weights(&self, library: &Mutex<Library>, options: &LearnOptions) -> Result<(LearnReport, f64)> {
+        self.fit_kinds_if_due(library)?;
         let (mut ckm, looks, event) = {
             let library = hold(library);
             let ckm = Arc::clone(library.recogniser().ckm());
@@ -108,6 +110,10 @@ impl Session {
     /// # Errors
     /// [`Error::Data`] with fewer than two classes, [`Error::Cancelled`], [`Error::Io`].
     pub fn judge_uniform(&self, library: &Mutex<Library>) -> Result<Report> {
+        // Learned weights go with the kinds that they were learned for.
+        if weight_choice(&hold(library)) == WeightChoice::Uniform {
+            self.fit_kinds_if_due(library)?;
+        }
         let (ckm, looks, at, last) = {
             let library = hold(library);
             let ckm = Arc::clone(library.recogniser().ckm());

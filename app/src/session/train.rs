@@ -8,6 +8,7 @@ use tessera_core::Result;
 use tessera_core::ckm::accuracy::Accuracy;
 use tessera_core::ckm::class_terms::ClassTerms;
 use tessera_core::ckm::confidence::Calibration;
+use tessera_core::ckm::fit::{self, KernelFit};
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::judge::{Judgement, judge};
 use tessera_core::ckm::model::{Metrics, RecogniserModel};
@@ -20,6 +21,7 @@ use tessera_core::eval::recognition::{self, Learned};
 use tessera_core::random;
 
 use super::Session;
+use crate::command::KindChoice;
 
 /// Training images that are evaluated with their object left out, at most; more would take long and
 /// add little.
@@ -46,12 +48,14 @@ pub struct TrainOptions {
     pub terms: Terms,
     /// How weights are learned; `None` leaves them uniform.
     pub weights: Option<LearnOptions>,
+    /// How much kinds of elements and their places count.
+    pub kinds: KindChoice,
 }
 
 impl TrainOptions {
-    /// Classes get terms, weights are uniform.
+    /// Classes get terms, weights are uniform, kinds are fitted.
     pub fn of(ckm: CkmOptions) -> Self {
-        Self { ckm, search: None, terms: Terms::Fitted, weights: None }
+        Self { ckm, search: None, terms: Terms::Fitted, weights: None, kinds: KindChoice::Fitted }
     }
 }
 
@@ -71,6 +75,8 @@ pub struct Trained {
     pub not_told_apart: Vec<Vec<String>>,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
+    /// How kinds were fitted, if they were.
+    pub kinds: Option<KernelFit>,
     /// The accuracy on left-out images; `None` when none could be judged.
     pub accuracy: Option<Accuracy>,
 }
@@ -78,10 +84,12 @@ pub struct Trained {
 impl Session {
     /// Opens a folder of labelled images, trains on all of them, and evaluates some with their
     /// object left out, for an unbiased accuracy and to calibrate the confidence. Learned weights
-    /// are judged on the objects of folds that took no part in learning.
+    /// are judged on the objects of folds that took no part in learning. Fitted kinds were chosen
+    /// on some of the images that judge them: a few numbers, by which the accuracy reads little too
+    /// high.
     ///
     /// # Errors
-    /// As [`Dataset::open`], [`recognition::learn`] and [`weights::learn`].
+    /// As [`Dataset::open`], [`recognition::learn`], [`fit::fit`] and [`weights::learn`].
     pub fn train(&self, folder: &Path, open: &OpenOptions, options: &TrainOptions) -> Result<Trained> {
         self.pool.install(|| {
             let data = Dataset::open(folder, open, &self.progress)?;
@@ -90,6 +98,7 @@ impl Session {
             let Learned { mut ckm, failed, featureless, .. } = learned;
             let search = options.search.unwrap_or_else(|| Search::for_images(ckm.examples().count()));
             ckm.set_search_watched(search, &self.progress)?;
+            let kinds = self.fit_kernels(&mut ckm, options.kinds)?;
             let root = std::path::absolute(&data.root).unwrap_or_else(|_| data.root.clone());
             let objects_unknown = ckm.examples().filter(|(_, example)| example.group.is_none()).count();
             let metrics = Metrics { objects_unknown, ..Metrics::default() };
@@ -107,8 +116,21 @@ impl Session {
                     (None, take_in(&mut recogniser, &judgement, options.terms), judgement.not_told_apart)
                 }
             };
-            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, accuracy, not_told_apart })
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, kinds, accuracy, not_told_apart })
         })
+    }
+
+    /// Fits how much the kinds of a machine count, if that is wanted. Returns what it came to.
+    ///
+    /// # Errors
+    /// As [`fit::fit`].
+    pub(super) fn fit_kernels(&self, ckm: &mut Ckm, kinds: KindChoice) -> Result<Option<KernelFit>> {
+        let Some(with_places) = kinds.fit() else { return Ok(None) };
+        let found = fit::fit(ckm, fit::JUDGED, with_places, self.seed, &self.progress)?;
+        if found.is_other() {
+            *ckm = ckm.with_kernels(&found.kernels)?;
+        }
+        Ok(Some(found))
     }
 
     /// Learns the weights of a machine. Returns what learning came to, and the milliseconds it took

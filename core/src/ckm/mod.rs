@@ -51,6 +51,7 @@ pub mod confidence;
 mod dots;
 pub mod element;
 pub mod explain;
+pub mod fit;
 pub mod harm;
 pub mod held_out;
 mod index;
@@ -64,6 +65,7 @@ pub mod own;
 mod picture;
 #[cfg(feature = "images")]
 pub mod presets;
+mod regression;
 mod search;
 mod shortlist;
 pub mod spf;
@@ -84,6 +86,7 @@ use class_terms::ClassTerms;
 use compare::Queries;
 use element::{Cut, Elements};
 use index::{PieceIndex, Pieces};
+use kernel::LeafKernel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use shortlist::Sketches;
@@ -261,6 +264,28 @@ impl Ckm {
     /// The options that the machine was built with.
     pub fn options(&self) -> &CkmOptions {
         &self.options
+    }
+
+    /// The same machine with other kernels, one for each kind, and without class terms: these were
+    /// fitted to the scores of before. O(elements), and with an index the time of making it.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when a kernel is out of range or their number is another.
+    pub fn with_kernels(&self, kernels: &[LeafKernel]) -> Result<Self> {
+        let mut options = self.options.clone();
+        if kernels.len() != options.kinds.len() {
+            let found = kernels.len().to_string();
+            return Err(Error::Option { name: "kernels", found, expected: "one for each kind of elements" });
+        }
+        options.kinds.iter_mut().zip(kernels).for_each(|(kind, kernel)| kind.kernel = *kernel);
+        let mut other = Self { search: self.search, ..Self::new(options)? };
+        for class in &self.classes {
+            class.examples.iter().try_for_each(|example| other.add(&class.name, Arc::clone(example)))?;
+        }
+        other.set_search(self.search)?;
+        // Whole images do not depend on kernels.
+        other.whole = self.whole.clone();
+        Ok(other)
     }
 
     /// The classes in order of their names; a [`ClassId`] is a position here.
@@ -459,7 +484,12 @@ impl Ckm {
             return self.probed(index, probes, query, without).0;
         }
         let compared = self.compared(query, without);
-        (0..self.options.kinds.len()).map(|k| self.kind_evidence(k, query, &compared)).collect()
+        let of_kind = |(k, kind): (usize, &ElementKind)| {
+            // A kind without weight adds nothing, so it is compared with nothing.
+            let compared = if kind.kernel.weight > 0.0 { &compared[..] } else { &[] };
+            self.kind_evidence(k, kind, query, compared)
+        };
+        self.options.kinds.iter().enumerate().map(of_kind).collect()
     }
 
     /// The decompositions of a query's elements of a kind.
@@ -470,8 +500,9 @@ impl Ckm {
         Architecture::draw(&positions, self.options.neighbours, self.options.decompositions, seed)
     }
 
-    fn kind_evidence(&self, k: usize, query: &Elements, compared: &[Vec<usize>]) -> KindEvidence {
-        let kind = &self.options.kinds[k];
+    /// What kind `k` contributes, compared as `kind` says with the images at these places of each
+    /// class.
+    fn kind_evidence(&self, k: usize, kind: &ElementKind, query: &Elements, compared: &[Vec<usize>]) -> KindEvidence {
         let set = &query.sets[k];
         let architecture = self.architecture(k, query);
         let queries = Queries::new(set, kind);

@@ -46,6 +46,35 @@ impl Preset {
     }
 }
 
+/// What is in the pictures of a machine: how much kinds and places count to begin with. They may be
+/// fitted to the images after that ([`super::fit`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// Single things, upright and in the middle: options stay as they are.
+    #[default]
+    Object,
+    /// Things that lie anywhere: lying elsewhere costs half as much.
+    Scene,
+    /// Surfaces that look alike all over: place counts for nothing, corners and colours for more.
+    Texture,
+}
+
+impl Subject {
+    /// Changes the kernels of a machine's kinds to those for this subject.
+    pub fn set(self, options: &mut CkmOptions) {
+        for kind in &mut options.kinds {
+            let kernel = &mut kind.kernel;
+            match (self, &kind.source) {
+                (Self::Object, _) => {}
+                (Self::Scene, _) => kernel.cost *= 0.5,
+                (Self::Texture, ElementSource::Orb(_)) => (kernel.cost, kernel.weight) = (0.0, 4.0 * kernel.weight),
+                (Self::Texture, ElementSource::Colour(_)) => (kernel.cost, kernel.weight) = (0.0, 1.5 * kernel.weight),
+                (Self::Texture, _) => kernel.cost = 0.0,
+            }
+        }
+    }
+}
+
 fn mixed() -> Vec<ElementKind> {
     vec![orb(0.03), hog(1.0), colour(0.8)]
 }

@@ -42,7 +42,7 @@ pub(super) type Sketch = [f32; SIZE];
 /// The sketch of an image. O(values of its elements + cells * dimension).
 pub(super) fn sketch(elements: &Elements, kinds: &[ElementKind]) -> Sketch {
     let mut sketch = [0.0; SIZE];
-    let has_dense = kinds.iter().any(|kind| kind.source.dimension() > 0);
+    let has_dense = kinds.iter().any(|kind| kind.source.dimension() > 0 && kind.kernel.weight > 0.0);
     for ((set, kind), k) in elements.sets.iter().zip(kinds).zip(0..) {
         let dimension = match kind.source.dimension() {
             0 if has_dense => continue,

@@ -18,6 +18,7 @@ use super::{Library, check, export, health};
 use crate::ckm::Search;
 use crate::ckm::confidence::Calibration;
 use crate::ckm::element::Elements;
+use crate::ckm::kernel::LeafKernel;
 use crate::ckm::model::{Metrics, RecogniserModel};
 use crate::ckm::weights::ImageWeights;
 use crate::data::tables::{Table, TableRow};
@@ -174,6 +175,17 @@ impl Library {
     /// As [`crate::ckm::Ckm::set_weights`]; there are no weights then.
     pub fn set_weights(&mut self, weights: Option<&[(ItemId, ImageWeights)]>) -> Result<()> {
         self.models.recogniser.set_weights(weights)
+    }
+
+    /// Compares elements with these kernels from now on, one for each kind of the recogniser,
+    /// without learned weights; `None` is with the usual ones. They last until the library is
+    /// closed or the recogniser has other kinds. O(elements), and with an index the time of making
+    /// it.
+    ///
+    /// # Errors
+    /// As [`crate::ckm::Ckm::with_kernels`].
+    pub fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
+        self.models.recogniser.set_kernels(kernels)
     }
 
     /// Sets which training images the recogniser compares from now on, until the library is closed;

@@ -19,7 +19,7 @@ const VIEWS: u32 = 3;
 
 /// What each kind of elements tells of an image.
 #[derive(Clone, Copy)]
-enum Tells {
+pub(super) enum Tells {
     /// The class, mostly.
     Class,
     /// Nothing.
@@ -28,7 +28,7 @@ enum Tells {
     Object,
 }
 
-fn options(kinds: &[(&str, f32)]) -> CkmOptions {
+pub(super) fn options(kinds: &[(&str, f32)]) -> CkmOptions {
     let form = ElementForm::Dense { dimension: 4, low: 0.0, high: 1.0 };
     let kernel = LeafKernel { rho: 1.0, cost: 0.1, reach: 32.0, pair_bonus: 0.1, weight: 1.0 };
     let kind = |&(name, weight): &(&str, f32)| ElementKind {
@@ -39,7 +39,7 @@ fn options(kinds: &[(&str, f32)]) -> CkmOptions {
 }
 
 /// The kinds by name, as `tells` has them.
-fn learn(options: &CkmOptions, tells: &BTreeMap<&str, Tells>) -> Result<Ckm> {
+pub(super) fn learn(options: &CkmOptions, tells: &BTreeMap<&str, Tells>) -> Result<Ckm> {
     let mut ckm = Ckm::new(options.clone())?;
     let places: Vec<[f32; 2]> = (0..6).map(|i| [20.0 * i as f32, 40.0]).collect();
     for i in 0..CLASSES * OBJECTS * VIEWS {
@@ -69,14 +69,14 @@ fn learn(options: &CkmOptions, tells: &BTreeMap<&str, Tells>) -> Result<Ckm> {
     Ok(ckm)
 }
 
-const ALL: usize = (CLASSES * OBJECTS * VIEWS) as usize;
+pub(super) const ALL: usize = (CLASSES * OBJECTS * VIEWS) as usize;
 
 fn tuned(kinds: &[(&str, f32)], tells: &[(&'static str, Tells)], steps: u64) -> Result<Tuning> {
     let tells: BTreeMap<&str, Tells> = tells.iter().copied().collect();
     tune(&options(kinds), steps, 0, |options| learn(options, &tells), &Progress::default())
 }
 
-const NOISY: [(&str, Tells); 2] = [("good", Tells::Class), ("noise", Tells::Noise)];
+pub(super) const NOISY: [(&str, Tells); 2] = [("good", Tells::Class), ("noise", Tells::Noise)];
 
 #[test]
 fn a_kind_that_is_noise_gets_weight_0() {

@@ -6,7 +6,7 @@ use egui::{RichText, ScrollArea, Ui};
 use tessera_core::ckm::accuracy::Estimate;
 
 use super::mislead::harm_ui;
-use crate::command::{Command, SearchChoice, WeightChoice};
+use crate::command::{Command, KindChoice, SearchChoice, WeightChoice};
 use crate::gui::listing::Scope;
 use crate::gui::panel::{PageUi, Panel};
 use crate::gui::theme;
@@ -25,7 +25,7 @@ impl PageUi for TrainView {
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
         let labelled: usize = panel.view.shown.census().classes.values().sum();
         let classes = panel.view.shown.census().classes.len();
-        let judging = [JobKind::Judge, JobKind::LearnWeights].iter().find_map(|kind| panel.desk.jobs().of(kind));
+        let judging = [JobKind::Judge, JobKind::LearnWeights, JobKind::FitKinds].iter().find_map(|kind| panel.desk.jobs().of(kind));
         let weights = panel.desk.recognising().weights();
         let is_weighted = weights.choice == WeightChoice::Learned;
         ui.horizontal_wrapped(|ui| {
@@ -39,7 +39,11 @@ impl PageUi for TrainView {
             match &judging {
                 Some(job) => {
                     ui.spinner();
-                    let doing = if job.kind == JobKind::Judge && !is_weighted { "judging" } else { "learning weights" };
+                    let doing = match job.kind {
+                        JobKind::FitKinds => "fitting kinds",
+                        JobKind::Judge if !is_weighted => "judging",
+                        _ => "learning weights",
+                    };
                     ui.label(format!("{doing}: {} of {}", job.snapshot.done, job.snapshot.total));
                     if ui.button("Stop").clicked() {
                         panel.ask(Command::Cancel(job.id));
@@ -161,6 +165,12 @@ fn options_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         if let Some(choice) = choice_ui(ui, "Weights of pieces", &WeightChoice::ALL, weights, WeightChoice::words) {
             panel.ask(Command::ChooseWeights(choice));
         }
+        ui.separator();
+        let kinds = panel.desk.recognising().kinds().clone();
+        if let Some(choice) = choice_ui(ui, "Kinds of pieces count", &KindChoice::ALL, kinds.choice, KindChoice::words) {
+            panel.ask(Command::ChooseKinds(choice));
+        }
+        ui.label(RichText::new(kinds.words).weak()).on_hover_text("The weight of each kind in a score");
     });
     if let (WeightChoice::Uniform, Some([uniform, learned])) = (weights, used.right) {
         let uniform = format!("{:.1} %", 100.0 * uniform);

@@ -150,6 +150,7 @@ impl Desk {
             Command::FindHarm => recognising::find_harm(ctx),
             Command::ChooseSearch(choice) => recognising::choose_search(ctx, choice),
             Command::ChooseWeights(choice) => recognising::choose_weights(ctx, choice),
+            Command::ChooseKinds(choice) => recognising::choose_kinds(ctx, choice),
             Command::UseLearnedFeatures(on) => recognising::switch_learned(ctx, on),
             Command::SaveModel(to) => recognising::save_model(ctx, to, false),
             Command::LoadModel(path) => recognising::load_model(ctx, path),

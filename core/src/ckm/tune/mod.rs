@@ -14,8 +14,8 @@
 //! any machine and any number of threads. The accuracy of the best of many is a little too high:
 //! what it is on new images only objects that took no part can tell.
 
-mod paired;
-mod parts;
+pub(super) mod paired;
+pub(super) mod parts;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};

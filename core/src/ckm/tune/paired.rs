@@ -23,7 +23,7 @@ pub(super) fn difference(answers: &Answers, other: &Answers, object: &BTreeMap<I
 /// The mean of values that come in objects. The standard error is that of a mean over objects,
 /// since views of one object are right and wrong together, and at least that of single images, to
 /// which one of each sign is added: it is not 0 where all agree.
-fn mean(values: impl Iterator<Item = (usize, f64)>) -> Estimate {
+pub(in crate::ckm) fn mean(values: impl Iterator<Item = (usize, f64)>) -> Estimate {
     let (mut sum, mut squares, mut n) = (0.0, 0.0, 0.0);
     let mut objects: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
     for (object, value) in values {

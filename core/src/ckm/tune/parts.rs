@@ -239,7 +239,7 @@ fn values(machine: &Ckm) -> f64 {
 }
 
 /// The object of each training image, by number.
-pub(super) fn objects(machine: &Ckm) -> BTreeMap<ItemId, usize> {
+pub(in crate::ckm) fn objects(machine: &Ckm) -> BTreeMap<ItemId, usize> {
     let mut numbers: BTreeMap<Object<'_>, usize> = BTreeMap::new();
     let mut of = BTreeMap::new();
     for (_, example) in machine.examples() {

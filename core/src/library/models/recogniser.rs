@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bytes::{restored, stored};
+use crate::ckm::kernel::LeafKernel;
 use crate::ckm::weights::ImageWeights;
 use crate::ckm::{Ckm, CkmOptions, Example, Search};
 use crate::error::Result;
@@ -23,6 +24,8 @@ pub struct Recogniser {
     ckm: Arc<Ckm>,
     /// The same machine with learned weights.
     weighted: Option<Arc<Ckm>>,
+    /// The kernels that it was built with, one for each kind of elements.
+    usual: Vec<LeafKernel>,
     /// Which training images both compare; `None` leaves it to their number.
     search: Option<Search>,
     /// Whether events are being replayed: an index is made when all are there.
@@ -86,6 +89,20 @@ impl Recogniser {
                 Arc::make_mut(ckm).set_search_watched(search, progress)?;
             }
         }
+        Ok(())
+    }
+
+    /// The kernels that it was built with, one for each kind of elements; those in use are its
+    /// machine's.
+    pub fn usual_kernels(&self) -> &[LeafKernel] {
+        &self.usual
+    }
+
+    /// Compares elements with these kernels from now on, one for each kind, without learned
+    /// weights; `None` is with those that it was built with.
+    pub(in crate::library) fn set_kernels(&mut self, kernels: Option<&[LeafKernel]>) -> Result<()> {
+        let ckm = self.ckm.with_kernels(kernels.unwrap_or(&self.usual))?;
+        (self.ckm, self.weighted) = (Arc::new(ckm), None);
         Ok(())
     }
 
@@ -158,7 +175,14 @@ impl Recogniser {
 
 impl Model for Recogniser {
     fn new(options: &CkmOptions) -> Result<Self> {
-        Ok(Self { ckm: Arc::new(Ckm::new(options.clone())?), weighted: None, search: None, is_behind: false, missing: BTreeSet::new() })
+        Ok(Self {
+            ckm: Arc::new(Ckm::new(options.clone())?),
+            weighted: None,
+            usual: options.kinds.iter().map(|kind| kind.kernel).collect(),
+            search: None,
+            is_behind: false,
+            missing: BTreeSet::new(),
+        })
     }
 
     fn name(&self) -> String {

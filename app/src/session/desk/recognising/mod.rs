@@ -27,11 +27,12 @@ use super::exporting::occupied;
 use super::notices::{done, note, problem};
 use super::part::Part;
 use super::view::{Recognition, SavedModel, WithoutImage};
-use crate::command::{Command, ImageQuery, SearchChoice, WeightChoice, Written};
+use crate::command::{Command, ImageQuery, KindChoice, SearchChoice, WeightChoice, Written};
 use crate::job::JobKind;
 use crate::session::collage::Collage;
 use crate::session::export::save_png;
 use crate::session::harm::{self, HarmReport, last_harm};
+use crate::session::library_kinds::{KindUse, kind_use};
 use crate::session::library_weights::{self, WeightUse, weight_use};
 use crate::session::models;
 use crate::session::recognise::RecognisedImage;
@@ -62,6 +63,7 @@ pub struct Recognising {
     harm: Option<Arc<HarmReport>>,
     search: SearchChoice,
     weights: WeightUse,
+    kinds: KindUse,
     learned: LearnedFeatures,
     /// The last event of the library.
     last_event: Option<EventId>,
@@ -91,8 +93,8 @@ pub(super) enum Message {
     Switched(Box<Known>),
     /// Which training images are compared was chosen; the last report is of before.
     Chosen(SearchChoice, Option<Judged>),
-    /// Which weights are in use, and the last report on them.
-    Weighed(WeightUse, Option<Judged>),
+    /// Which weights of pieces and of kinds are in use, and the last report on them.
+    Weighed(WeightUse, KindUse, Option<Judged>),
     /// An answer.
     Recognised(Box<(Recognition, Drawn)>),
     /// Why an image could not be recognised.
@@ -115,6 +117,7 @@ pub(super) struct Known {
     harm: Option<HarmReport>,
     search: SearchChoice,
     weights: WeightUse,
+    kinds: KindUse,
     learned: LearnedFeatures,
     models: Vec<SavedModel>,
 }
@@ -145,8 +148,8 @@ impl Part for Recognising {
                 (self.search, self.report, self.harm) = (search, report, None);
                 self.recognise_again(ctx);
             }
-            Message::Weighed(weights, report) => {
-                (self.weights, self.report) = (weights, report);
+            Message::Weighed(weights, kinds, report) => {
+                (self.weights, self.kinds, self.report) = (weights, kinds, report);
                 self.recognise_again(ctx);
             }
             Message::Harm(harm) => self.harm = Some(Arc::new(harm)),
@@ -220,6 +223,11 @@ impl Recognising {
         self.weights
     }
 
+    /// How much kinds of elements and their places count.
+    pub fn kinds(&self) -> &KindUse {
+        &self.kinds
+    }
+
     /// The state of the library's learned features when it was opened or they were last turned on
     /// or off, or were last computed.
     pub fn learned(&self) -> LearnedFeatures {
@@ -228,7 +236,7 @@ impl Recognising {
 
     fn keep(&mut self, known: Known) {
         (self.report, self.models, self.learned) = (known.report, known.models, known.learned);
-        (self.harm, self.search, self.weights) = (known.harm.map(Arc::new), known.search, known.weights);
+        (self.harm, self.search, self.weights, self.kinds) = (known.harm.map(Arc::new), known.search, known.weights, known.kinds);
     }
 
     /// Has the network look at images that came without, in the background.
@@ -353,7 +361,8 @@ impl Recognising {
     /// Evaluates the recogniser without a request of the user where that is due
     /// ([`reports::is_judging_due`]), and not again before the library has grown.
     pub(super) fn judge_if_due(&mut self, ctx: &mut Context) {
-        let is_busy = |ctx: &Context| [JobKind::Judge, JobKind::LearnWeights].iter().any(|kind| ctx.jobs.is_running(kind));
+        let is_busy =
+            |ctx: &Context| [JobKind::Judge, JobKind::LearnWeights, JobKind::FitKinds].iter().any(|kind| ctx.jobs.is_running(kind));
         if !self.may_be_due || self.weights.choice == WeightChoice::Learned || ctx.jobs.is_importing() || is_busy(ctx) {
             return;
         }
@@ -411,9 +420,20 @@ pub(super) fn choose_weights(ctx: &mut Context, choice: WeightChoice) {
     });
 }
 
+/// Chooses how much kinds of elements and their places count. What was not fitted yet is fitted
+/// first.
+pub(super) fn choose_kinds(ctx: &mut Context, choice: KindChoice) {
+    ctx.library_job(JobKind::FitKinds, move |session, library| {
+        if !session.choose_kinds(library, choice)? {
+            session.fit_kinds(library, choice)?;
+        }
+        Ok(Message::Switched(Box::new(Known::of(&hold(library)))))
+    });
+}
+
 /// Which weights are in use, and the report on them.
 fn weighed(library: &Library) -> Message {
-    Message::Weighed(weight_use(library), judged(library))
+    Message::Weighed(weight_use(library), kind_use(library), judged(library))
 }
 
 /// Finds what each training image does to the answers about judged images.
@@ -476,6 +496,7 @@ impl Known {
             harm: last_harm(library),
             search: search_choice(library),
             weights: weight_use(library),
+            kinds: kind_use(library),
             // What cannot be read is as if there were none.
             learned: library.learned_features().unwrap_or_default(),
             models: saved_models(library.folder()),
