@@ -98,7 +98,7 @@ use state::{Place, Root, State};
 use store::Store;
 
 pub use files::{CACHE, DATABASE, MODELS, is_library};
-pub use glimpse::Glimpse;
+pub use glimpse::{Glimpse, GlimpseLikeness};
 pub use repair::has_lost_its_database;
 
 const LATER: &str = "the change is saved, and learned when the library is next opened";

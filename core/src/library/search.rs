@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::glimpse::Glimpse;
+use super::glimpse::{Glimpse, GlimpseLikeness};
 use super::guess::GuessedWord;
 use super::models::caption_memory::{CANDIDATES, Question, words_of};
 use super::state::Image;
@@ -184,8 +184,9 @@ impl Library {
     /// image of which that is not in memory. O(images) to prepare.
     fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
         let glimpse = look.glimpse.as_ref().filter(|_| self.has_glimpses());
-        move |image| match glimpse {
-            Some(glimpse) => self.glimpse(image).map(|found| found.likeness(glimpse)),
+        let seen = glimpse.map(|glimpse| GlimpseLikeness::new(glimpse, self.state().images().filter_map(|image| self.glimpse(image))));
+        move |image| match &seen {
+            Some(likeness) => self.glimpse(image).map(|found| likeness.of(found)),
             None => self.appearance(image).map(|found| found.likeness(&look.appearance)),
         }
     }
