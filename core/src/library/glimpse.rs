@@ -1,10 +1,13 @@
 //! What the network sees in an image as a whole: one vector, and the most probable of its classes;
 //! and how alike two images are by that.
 
-use crate::network::{CHANNELS, Seen};
+use crate::network::{CHANNELS, CLASSES, Seen};
 
 /// Classes of which the probabilities are kept.
 const KEPT: usize = 10;
+/// The share of classes in what advisers compare. Out of 0, 0.1, 0.2, 0.3 and 0.5 the largest that
+/// is good for classes that are none of the network's, too: signs of the hand.
+const CLASSES_SHARE: f64 = 0.1;
 
 /// What the network sees in an image as a whole, in short.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,8 @@ pub struct Glimpse {
 impl Glimpse {
     /// Changes whenever the same picture would get other bytes.
     pub(super) const VERSION: &str = "glimpse-1";
+    /// Components of [`Glimpse::view`].
+    pub const VIEW: usize = CHANNELS + CLASSES;
 
     /// What is kept of what the network has seen.
     pub fn of(seen: &Seen) -> Self {
@@ -48,6 +53,21 @@ impl Glimpse {
     pub fn values(&self) -> Vec<f64> {
         let length = self.values.iter().map(|value| u32::from(*value).pow(2)).sum::<u32>();
         self.values.iter().map(|value| f64::from(*value) / f64::from(length.max(1)).sqrt()).collect()
+    }
+
+    /// What advisers compare: a vector of length 1 with [`Glimpse::VIEW`] components, the values
+    /// and the roots of the probabilities that are kept, which make [`CLASSES_SHARE`] of its
+    /// square.
+    pub fn view(&self) -> Vec<f64> {
+        let mut view: Vec<f64> = self.values().iter().map(|value| value * (1.0 - CLASSES_SHARE).sqrt()).collect();
+        view.resize(Self::VIEW, 0.0);
+        let total: f64 = self.classes().map(|(_, chance)| chance).sum();
+        for (class, chance) in self.classes().filter(|_| total > 0.0) {
+            if let Some(value) = view.get_mut(CHANNELS + class) {
+                *value = (CLASSES_SHARE * chance / total).sqrt();
+            }
+        }
+        view
     }
 
     /// The most probable of the network's classes, the best first, with their probabilities.

@@ -133,6 +133,12 @@ fn a_glimpse_is_the_whole_picture_in_short() {
     let mut chances: Vec<f32> = one.classes().to_vec();
     chances.sort_by(|a, b| b.total_cmp(a));
     assert_eq!(a.classes().count(), 10);
+    let view = a.view();
+    assert!(view.len() == Glimpse::VIEW && (view.iter().map(|value| value * value).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_eq!(
+        view[tessera_core::network::CHANNELS..].iter().filter(|value| **value > 0.0).count(),
+        a.classes().filter(|(_, chance)| *chance > 0.0).count()
+    );
     for ((class, chance), wanted) in a.classes().zip(chances) {
         assert!((chance - f64::from(wanted)).abs() < 1e-4 && (f64::from(one.classes()[class]) - chance).abs() < 1e-4);
     }
