@@ -46,7 +46,7 @@ pub enum JobKind {
     ChooseSearch,
     /// Learns the weights of the recogniser.
     LearnWeights,
-    /// Turns learned features on or off.
+    /// Turns learned features on or off, or chooses a network for words.
     ChooseLearnedFeatures,
     /// Looks with the network at images of a library that came without.
     LookWithNetwork,
@@ -83,7 +83,7 @@ impl JobKind {
             Self::Harm => "Looking for images that mislead",
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
-            Self::ChooseLearnedFeatures => "Turning learned features on or off",
+            Self::ChooseLearnedFeatures => "Choosing learned features",
             Self::LookWithNetwork => "Looking at images with the network",
             Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",

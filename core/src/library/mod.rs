@@ -58,6 +58,7 @@ mod glimpse;
 pub mod guess;
 pub mod health;
 mod history;
+mod image_vector;
 pub mod import;
 pub mod journal;
 mod journal_sync;
@@ -65,6 +66,7 @@ pub mod learned;
 mod lock;
 pub mod models;
 mod opening;
+pub mod pair;
 pub mod relocate;
 pub mod repair;
 pub mod search;
@@ -72,6 +74,7 @@ pub mod snapshot;
 pub mod state;
 mod store;
 pub mod suggest;
+pub mod word_match;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -93,6 +96,7 @@ use features::{Extraction, FeatureStore};
 use files::now;
 use forget::Purge;
 use models::{ModelUpdate, Models};
+use pair::Pair;
 use snapshot::Snapshots;
 use state::{Place, Root, State};
 use store::Store;
@@ -113,6 +117,8 @@ pub struct Library {
     appearances: Appearances,
     /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
+    /// The pair of encoders by which words find images, if one was chosen.
+    pair: Pair,
     decoder: Arc<dyn Decoder>,
     /// How the recogniser is built now: one of the next two.
     options: CkmOptions,
@@ -295,6 +301,7 @@ impl Library {
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
         self.glimpses.clear();
+        self.pair.clear();
         self.models.outdate();
         purged?;
         // Relearning cannot be cancelled: models that saw half of the rest would be wrong.

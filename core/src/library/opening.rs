@@ -12,6 +12,7 @@ use super::features::Extraction;
 use super::files::{CACHE, DATABASE, is_library, of_database, remove_left_overs, while_aside};
 use super::journal::JOURNAL;
 use super::models::Models;
+use super::pair::Pair;
 use super::repair::has_lost_its_database;
 use super::store::{REPAIR, Store};
 use super::{Library, LibraryOptions, lock};
@@ -111,11 +112,12 @@ impl Library {
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
             glimpses: HashMap::new(),
+            pair: Pair::default(),
             decoder: Arc::clone(&opening.decoder),
             options: opening.options.clone(),
             plain: opening.options.clone(),
             learned: opening.learned.clone(),
-            extraction: Extraction::new(&opening.options, None),
+            extraction: Extraction::new(&opening.options, None, None),
             mended,
             remarks,
             storage: Arc::clone(&opening.storage),
