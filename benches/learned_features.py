@@ -5,7 +5,7 @@
 
 Guessed words: for each noun of the network that captions of some, but fewer than 5 % of the images have, the share of the
 ten best answers whose captions have it, beside the share of all images (chance). Look-alikes: the share of caption words that
-an image has in common with its ten nearest, with learned features and without.
+an image has in common with its ten nearest, with learned features and without, and with any other image (chance).
 """
 
 import collections
@@ -77,6 +77,12 @@ def main():
             return sum(math.log(len(chosen) / counts[word]) ** 2 for word in some)
 
         queries = random.Random(0).sample(range(len(chosen)), min(n_queries, len(chosen)))
+        by_chance = []
+        for i in queries:
+            own = said[chosen[i]]
+            others = [said[name] for name in chosen if name != chosen[i]]
+            by_chance.append((sum(len(own & other) / len(own | other) for other in others) / len(others),
+                              sum(rare(own & other) / (rare(own) * rare(other)) ** 0.5 for other in others) / len(others)))
         likeness = {}
         for on in ("on", "off"):
             switch(program, library, on)
@@ -86,9 +92,11 @@ def main():
                 for other in answers("--like", os.path.join(pictures, f"{i:05}.jpg")):
                     likeness[on].append((len(own & said[other]) / len(own | said[other]), rare(own & said[other]) / (rare(own) * rare(said[other])) ** 0.5))
         for n, what in enumerate(["of caption words in common", "cosine of caption words, the rarer the weightier"]):
+            chance = sum(value[n] for value in by_chance) / len(by_chance)
             mean = {on: sum(value[n] for value in values) / len(values) for on, values in likeness.items()}
             print(f"look-alikes of {len(queries)} images: {mean['on']:.4f} {what}, "
-                  f"{mean['off']:.4f} without learned features, {mean['on'] / mean['off']:.2f} times that")
+                  f"{mean['off']:.4f} without learned features, {mean['on'] / mean['off']:.2f} times that; "
+                  f"two photos have {chance:.4f}, and above that it is {(mean['on'] - chance) / (mean['off'] - chance):.2f} times")
 
 
 def switch(program, library, on):

@@ -108,6 +108,8 @@ pub enum Command {
     ChooseKinds(KindChoice),
     /// Turn learned features on or off, for all answers of the library.
     UseLearnedFeatures(bool),
+    /// Let words find images of the library by the pair of encoders of this name, or by none.
+    UseWordsNetwork(Option<String>),
     /// Recognise an image.
     Recognise(ImageQuery),
     /// Paint the best virtual instance of the recognised image as a collage.

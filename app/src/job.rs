@@ -48,7 +48,7 @@ pub enum JobKind {
     LearnWeights,
     /// Fits how much kinds of elements and their places count.
     FitKinds,
-    /// Turns learned features on or off.
+    /// Turns learned features on or off, or chooses a network for words.
     ChooseLearnedFeatures,
     /// Looks with the network at images of a library that came without.
     LookWithNetwork,
@@ -86,7 +86,7 @@ impl JobKind {
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
             Self::FitKinds => "Fitting the weights of kinds",
-            Self::ChooseLearnedFeatures => "Turning learned features on or off",
+            Self::ChooseLearnedFeatures => "Choosing learned features",
             Self::LookWithNetwork => "Looking at images with the network",
             Self::FindLike => "Preparing the search by look",
             Self::Review => "Reviewing labels",

@@ -111,3 +111,32 @@ fn recognisers_are_made_of_a_network() {
     world.run(["network", "add", "again", "grid.onnx"]).ended(0);
     world.run(["classify", "model", "images/disc"]).ended(0);
 }
+
+#[test]
+fn words_find_images_of_a_library_by_a_pair() {
+    let world = with_networks();
+    world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json"]).ended(0);
+    world.run(["network", "add", "cells", "grid.onnx"]).ended(0);
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let pair = || world.run(["check", "lib.tessera", "--json"]).ended(0).object()["words_network"].clone();
+    assert!(pair().is_null());
+    world.run(["train", "lib.tessera", "--words-network", "nothing"]).ended(65).complains("`tessera network list`");
+    world.run(["train", "lib.tessera", "--words-network", "cells"]).ended(65).complains("an image encoder alone");
+    world.run(["train", "images", "--words-network", "pair"]).ended(2).complains("left out for a folder");
+    world.run(["train", "lib.tessera", "--words-network", "pair"]).ended(0);
+    assert_eq!((pair()["name"].as_str(), pair()["seen"].as_u64(), pair()["images"].as_u64()), (Some("pair"), Some(24), Some(24)));
+
+    let searched = world.run(["search", "lib.tessera", "red", "--explain", "--json"]).ended(0).object();
+    let hit = &searched["hits"][0];
+    let is_likeness = |term: &&serde_json::Value| term["kind"] == "likeness";
+    let term = hit["why"]["terms"].as_array().unwrap().iter().find(is_likeness).unwrap();
+    assert!(hit["likeness"].is_number() && term["value"].as_f64().unwrap() > 0.0, "{hit}");
+    assert!(world.run(["search", "lib.tessera", "red"]).ended(0).stdout.contains("(by what it looks like, "));
+
+    world.run(["network", "remove", "pair"]).ended(0);
+    let hash = pair()["hash"].as_str().unwrap().to_owned();
+    assert!(pair()["name"].is_null());
+    world.run(["search", "lib.tessera", "red"]).ended(0).complains(&hash);
+    world.run(["train", "lib.tessera", "--words-network", "off"]).ended(0);
+    assert!(pair().is_null());
+}

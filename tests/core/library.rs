@@ -9,6 +9,7 @@ mod import;
 mod learned;
 mod looks;
 mod models;
+mod pair;
 mod recall;
 mod search;
 mod shared;

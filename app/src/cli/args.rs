@@ -291,6 +291,10 @@ pub(super) struct Train {
     /// answers
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
     pub(super) learned_features: Option<Switch>,
+    /// Of a library: the pair of encoders, as `tessera network list` shows it, by which words find
+    /// images without captions
+    #[arg(long, value_name = "NAME|off")]
+    pub(super) words_network: Option<String>,
     #[command(flatten)]
     pub(super) build: Build,
 }

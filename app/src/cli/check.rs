@@ -7,6 +7,7 @@ use serde_json::json;
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::learned::LearnedFeatures;
+use tessera_core::library::pair::WordsNetwork;
 use tessera_core::library::repair::{Side, keep, repair};
 use tessera_core::library::{CACHE, Library};
 
@@ -33,6 +34,8 @@ struct Findings {
     missing: usize,
     /// The state of its learned features, if it could be read.
     learned: Option<LearnedFeatures>,
+    /// The pair of encoders by which words find images, if one was chosen.
+    pair: Option<WordsNetwork>,
 }
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
@@ -68,14 +71,16 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     }
     lost.append(&mut looked.problems);
     looked.problems = lost;
-    let Findings { problems, learned, .. } = &looked;
+    let Findings { problems, learned, pair, .. } = &looked;
     let freedom = freedom();
     librarian.out.answer(
         || {
             json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired,
             "decoders_confined": freedom.is_some_and(Freedom::is_none),
             "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
-                "seen": learned.seen, "images": learned.images}))})
+                "seen": learned.seen, "images": learned.images})),
+            "words_network": pair.as_ref().map(|pair| json!({"name": pair.name, "hash": pair.hash, "seen": pair.seen,
+                "images": pair.images}))})
         },
         || {
             let mut lines: Vec<String> = repaired.iter().map(|what| format!("Repaired: {what}")).collect();
@@ -84,6 +89,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
                 lines.push("Checked: everything is as it should be".into());
             }
             lines.extend(learned.map(in_words));
+            lines.extend(pair.as_ref().map(pair_in_words));
             lines.push(confinement(freedom).into());
             lines.join("\n")
         },
@@ -123,6 +129,18 @@ fn in_words(learned: LearnedFeatures) -> String {
     }
 }
 
+/// The pair of encoders by which words find images, in words.
+fn pair_in_words(pair: &WordsNetwork) -> String {
+    let WordsNetwork { hash, name, seen, images } = pair;
+    let seen = format!("it has looked at {seen} of {}", count(*images, "image"));
+    match name {
+        Some(name) => format!("Words find images by the pair of encoders `{name}`; {seen}"),
+        None => format!(
+            "Words would find images by a pair of encoders of hash {hash}, which is not here: add it again with `tessera network add`; {seen}"
+        ),
+    }
+}
+
 fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
     let mut library = match librarian.open(folder) {
         Ok(library) => library,
@@ -135,8 +153,15 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            let problems = vec![error.to_string()];
-            return Ok(Findings { problems, lost: Vec::new(), is_cache, mended: Vec::new(), missing: usize::MAX, learned: None });
+            return Ok(Findings {
+                problems: vec![error.to_string()],
+                lost: Vec::new(),
+                is_cache,
+                mended: Vec::new(),
+                missing: usize::MAX,
+                learned: None,
+                pair: None,
+            });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.
@@ -169,6 +194,7 @@ fn look_at(library: &Library) -> Result<Findings, Error> {
         mended: Vec::new(),
         missing: library.recogniser().missing().len(),
         learned: library.learned_features().ok(),
+        pair: library.words_network().ok().flatten(),
     })
 }
 

@@ -83,7 +83,8 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let taught = session.taught_words(library, &unknown);
     let guessed = session.guessable_words(library, &unknown);
     let unheard: Vec<String> = unknown.iter().filter(|word| !taught.contains(word) && !guessed.contains(word)).cloned().collect();
-    if memories == 0 && guessed.is_empty() && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {
+    let has_pair = library.words_network()?.is_some();
+    if memories == 0 && guessed.is_empty() && !has_pair && wanted.like.is_none() && (is_scored || wanted.only.is_none()) {
         out.note("No captions are remembered yet: only classes and file names are searched. Add some with `tessera caption`.");
     }
     if !taught.is_empty() {
@@ -92,7 +93,12 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     if !guessed.is_empty() {
         out.note(&format!("No caption, class or name has the word {}: the network guesses where it is seen.", guessed.join(", ")));
     }
-    if !unheard.is_empty() {
+    let pair = library.words_network()?.filter(|_| library.has_learned_features() && !wanted.query.is_empty());
+    if let Some(pair) = pair.as_ref().filter(|pair| pair.name.is_none()) {
+        let words = "This library finds images by what they look like with a pair of encoders that is not here";
+        out.note(&format!("{words}: hash {}. Add it again with `tessera network add`; until then it answers without.", pair.hash));
+    }
+    if !unheard.is_empty() && pair.is_none_or(|pair| pair.name.is_none()) {
         out.note(&format!("Nothing in this library has the word {}.", unheard.join(", ")));
     }
     out.answer(
@@ -234,6 +240,7 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
 fn hit_json(hit: &SearchHit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
         "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look,
+        "likeness": hit.likeness.map(|likeness| likeness.cosine),
         "guessed": hit.guessed.iter().map(|word| json!({"noun": word.guess.noun, "chance": word.guess.chance})).collect::<Vec<_>>()});
     if let Some(why) = why {
         value["why"] =
@@ -248,6 +255,7 @@ fn term_json((term, value): &(Term, f64)) -> Value {
         Term::Name(word) => ("name", Some(word)),
         Term::Good(query) | Term::Bad(query) => ("lesson", Some(query)),
         Term::Guess(noun, _) => ("guess", Some(noun)),
+        Term::Likeness(_) => ("likeness", None),
         Term::Look => ("look", None),
     };
     json!({"kind": kind, "words": words, "value": value})
@@ -271,6 +279,9 @@ fn hit_words(hit: &SearchHit, is_scored: bool, why: Option<&Why>) -> String {
     }
     for word in &hit.guessed {
         let _ = write!(words, "\n      (guessed: {}, {:.2})", word.guess.noun, word.guess.chance);
+    }
+    if let Some(likeness) = hit.likeness {
+        let _ = write!(words, "\n      (by what it looks like, {:.2})", likeness.cosine);
     }
     if let Some(lesson) = &hit.lesson {
         let _ = write!(words, "\n      (taught: {lesson})");

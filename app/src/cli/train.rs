@@ -43,6 +43,10 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
         let expected = "left out for a folder: `--elements all` takes cells of the network";
         return Err(Error::Option { name: "--learned-features", found: "given".into(), expected }.into());
     }
+    if arguments.words_network.is_some() {
+        let expected = "left out for a folder: words are looked for in libraries";
+        return Err(Error::Option { name: "--words-network", found: "given".into(), expected }.into());
+    }
     let to = arguments.to.clone().unwrap_or_else(|| default_model(&arguments.folder));
     check_place(&to)?;
     let options = options(session, &arguments.build)?;
@@ -111,9 +115,14 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         args::Weights::Learned => WeightChoice::Learned,
     });
     let judged = librarian.with_shared(library, |library| {
-        if let Some(switch) = arguments.learned_features {
+        if arguments.learned_features.is_some() || arguments.words_network.is_some() {
             out.watched(session.progress(), || {
-                session.set_learned_features(library, switch == Switch::On)?;
+                if let Some(switch) = arguments.learned_features {
+                    session.set_learned_features(library, switch == Switch::On)?;
+                }
+                if let Some(name) = arguments.words_network.as_deref() {
+                    session.set_words_network(library, Some(name).filter(|name| *name != "off"))?;
+                }
                 session.compute_learned_features(library)
             })?;
             // The switch is for libraries that have nothing to judge, too.

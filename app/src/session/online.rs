@@ -13,6 +13,7 @@ use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
 use tessera_core::eval::online::{self, Asked, DeskItems, Desks, Long, Look, StreamOrder, StreamSource};
 use tessera_core::eval::recognition;
+use tessera_core::library::Glimpse;
 use tessera_core::network::Network;
 use tessera_core::progress::Progress;
 use tessera_core::{Error, Result};
@@ -34,9 +35,9 @@ pub struct DeskFiles<'a> {
     pub dimension: usize,
 }
 
-/// What the network sees in a picture as a whole.
+/// What the network sees in a picture as a whole, as advisers of a library compare it.
 fn seen(picture: &RgbImage) -> Result<Vec<f64>> {
-    Ok(Network::shipped()?.look_at(picture)?.vector().map(f64::from).to_vec())
+    Ok(Glimpse::of(&Network::shipped()?.look_at(picture)?).view())
 }
 
 impl Session {

@@ -61,12 +61,14 @@ impl Session {
         search::search(library, &wanted.to_query())
     }
 
-    /// Loads what the network sees in the images of a library, so that words can be guessed.
+    /// Loads what networks see in the images of a library, so that words can be guessed and
+    /// compared with what images look like.
     ///
     /// # Errors
-    /// As [`Library::load_glimpses`].
+    /// As [`Library::load_glimpses`] and [`Library::load_image_vectors`].
     pub fn load_glimpses(&self, library: &mut Library) -> Result<()> {
-        library.load_glimpses(usize::MAX).map(|_| ())
+        library.load_glimpses(usize::MAX)?;
+        library.load_image_vectors(usize::MAX).map(|_| ())
     }
 
     /// Those of some words that may be guessed.

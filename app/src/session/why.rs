@@ -35,6 +35,8 @@ pub enum Term {
     Bad(String),
     /// A word that the network guesses, with its probability in percent.
     Guess(String, u32),
+    /// What it looks like fits the query, with the cosine by the pair of encoders in hundredths.
+    Likeness(i32),
     /// Its similarity to the image that hits are to resemble.
     Look,
 }
@@ -48,6 +50,7 @@ impl Term {
             Self::Good(query) => format!("called a good answer to “{query}”"),
             Self::Bad(query) => format!("called a bad answer to “{query}”"),
             Self::Guess(noun, percent) => format!("guessed: {noun}, {:.2}", f64::from(*percent) / 100.0),
+            Self::Likeness(hundredths) => format!("by what it looks like, {:.2}", f64::from(*hundredths) / 100.0),
             Self::Look => "looks alike".into(),
         }
     }
@@ -109,12 +112,16 @@ impl Session {
             });
             if reasons.weighed.score == 0.0 && !hit.guessed.is_empty() {
                 why.matched = Some("a guess of the network".to_owned());
+            } else if reasons.weighed.score == 0.0 && hit.likeness.is_some() {
+                why.matched = Some("what it looks like".to_owned());
             }
             explain(&mut why, reasons, share);
         }
         let percent = |chance: f64| (100.0 * chance).round() as u32;
         let guesses = hit.guessed.iter().map(|word| (Term::Guess(word.guess.noun.clone(), percent(word.guess.chance)), share * word.value));
         why.terms.extend(guesses);
+        let hundredths = |cosine: f64| (100.0 * cosine).round() as i32;
+        why.terms.extend(hit.likeness.map(|likeness| (Term::Likeness(hundredths(likeness.cosine)), share * likeness.value)));
         why.terms.extend(look.map(|look| (Term::Look, look)));
         why.terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         why

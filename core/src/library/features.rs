@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::cache::{Cache, Cut};
 use super::event::ContentHash;
 use super::glimpse::Glimpse;
+use super::image_vector::ImageVector;
 use super::state::{Image, State};
 use crate::bytes::options_text;
 use crate::ckm::element::{Elements, VERSION};
@@ -40,6 +41,8 @@ pub(super) struct Extraction {
     own: Kept,
     /// Cells of the network, if learned features are on.
     pub(super) cells: Option<Kept>,
+    /// The hash of the pair of encoders by which words find images, if learned features are on.
+    pub(super) pair: Option<String>,
 }
 
 /// Some kinds of elements, and the version under which the cache keeps them.
@@ -67,8 +70,13 @@ impl Kept {
 
 impl Extraction {
     /// What a recogniser with these options needs, and one with `learned` besides.
-    pub(super) fn new(options: &CkmOptions, learned: Option<&CkmOptions>) -> Self {
-        Self { own: Kept::of(options, |kind| !is_learned(kind)), cells: learned.map(|learned| Kept::of(learned, is_learned)) }
+    /// `pair` is the hash of a pair of encoders; without `learned` it is left out.
+    pub(super) fn new(options: &CkmOptions, learned: Option<&CkmOptions>, pair: Option<&str>) -> Self {
+        Self {
+            own: Kept::of(options, |kind| !is_learned(kind)),
+            cells: learned.map(|learned| Kept::of(learned, is_learned)),
+            pair: pair.filter(|_| learned.is_some()).map(str::to_owned),
+        }
     }
 
     /// The row of a picture's cells.
@@ -80,7 +88,7 @@ impl Extraction {
         self.cells.as_ref().map(row).transpose()
     }
 
-    /// Computes what the cache keeps of a picture. Where the network cannot be run, its rows are
+    /// Computes what the cache keeps of a picture. Where a network cannot be run, its rows are
     /// left out.
     pub(super) fn cut(&self, hash: ContentHash, picture: &Picture) -> Result<Cut> {
         let Kept { options, version } = &self.own;
@@ -90,6 +98,11 @@ impl Extraction {
         {
             rows.extend(self.cells_of(&seen, picture.size)?);
             rows.push((Glimpse::VERSION.to_owned(), Glimpse::of(&seen).to_bytes()));
+        }
+        if let Some(hash) = &self.pair
+            && let Ok(vector) = ImageVector::of(hash, &picture.pixels)
+        {
+            rows.push((ImageVector::version(hash), vector.to_bytes()));
         }
         let small = thumbnail::shrink(&picture.pixels);
         Ok(Cut { hash, rows, look: perceptual_hash(&small), jpeg: thumbnail::encode(&small) })
@@ -122,7 +135,7 @@ impl FeatureStore<'_> {
     /// [`Error::Io`] when the cache cannot be used, [`Error::Cancelled`].
     pub fn of(&self, state: &State, images: &[&Image], progress: &Progress) -> Result<Vec<Option<Elements>>> {
         let mut all = Vec::with_capacity(images.len());
-        let Extraction { own, cells } = self.extraction;
+        let Extraction { own, cells, .. } = self.extraction;
         let cells = cells.as_ref().filter(|_| self.options.has_network_cells());
         for turn in images.chunks(TURN) {
             if progress.is_cancelled() {

@@ -10,6 +10,7 @@ use super::event::ContentHash;
 use super::features::{Extraction, FeatureStore, from_file};
 use super::glimpse::Glimpse;
 use super::models::ModelUpdate;
+use super::pair::{PAIR, Pair};
 use super::state::{Image, State};
 use super::{Library, hold};
 use crate::ckm::CkmOptions;
@@ -84,7 +85,7 @@ impl Library {
         }
         let before = (self.switch()?, self.extraction.clone());
         self.store.set_fact(SWITCH, i64::from(on))?;
-        self.extraction = Extraction::new(&self.plain, self.learned.as_ref().filter(|_| on));
+        self.extraction = Extraction::new(&self.plain, self.learned.as_ref().filter(|_| on), self.pair.hash.as_deref());
         let outcome = self.settle_recogniser(false, progress);
         if outcome.is_err() {
             self.store.set_fact(SWITCH, i64::from(before.0))?;
@@ -100,7 +101,8 @@ impl Library {
     /// Chooses the recogniser before it learns anything, when the library is opened.
     pub(super) fn choose_recogniser(&mut self) -> Result<()> {
         let learned = self.learned.as_ref().filter(|_| self.switch().unwrap_or(false));
-        self.extraction = Extraction::new(&self.plain, learned);
+        self.pair = Pair::of(self.store.fact(PAIR)?);
+        self.extraction = Extraction::new(&self.plain, learned, self.pair.hash.as_deref());
         self.options = self.wanted()?;
         self.models.recogniser.build(&self.options)
     }

@@ -60,6 +60,7 @@ mod glimpse;
 pub mod guess;
 pub mod health;
 mod history;
+mod image_vector;
 pub mod import;
 pub mod journal;
 mod journal_sync;
@@ -67,6 +68,7 @@ pub mod learned;
 mod lock;
 pub mod models;
 mod opening;
+pub mod pair;
 pub mod relocate;
 pub mod repair;
 pub mod search;
@@ -75,6 +77,7 @@ mod sqlite;
 pub mod state;
 mod store;
 pub mod suggest;
+pub mod word_match;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -96,12 +99,13 @@ use files::now;
 use forget::Purge;
 use lock::Lock;
 use models::{ModelUpdate, Models};
+use pair::Pair;
 use snapshot::{Snapshots, next_time};
 use state::{Place, Root, State};
 use store::Store;
 
 pub use files::{CACHE, DATABASE, MODELS, is_library};
-pub use glimpse::Glimpse;
+pub use glimpse::{Glimpse, GlimpseLikeness};
 pub use repair::has_lost_its_database;
 
 const LATER: &str = "the change is saved, and learned when the library is next opened";
@@ -116,6 +120,8 @@ pub struct Library {
     appearances: Appearances,
     /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
+    /// The pair of encoders by which words find images, if one was chosen.
+    pair: Pair,
     decoder: Arc<dyn Decoder>,
     /// How the recogniser is built now: one of the next two.
     options: CkmOptions,
@@ -300,6 +306,7 @@ impl Library {
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
         self.glimpses.clear();
+        self.pair.clear();
         self.models.outdate();
         purged?;
         // Relearning cannot be cancelled: models that saw half of the rest would be wrong.

@@ -13,6 +13,7 @@ use super::files::{CACHE, DATABASE, JOURNAL, LOCK, is_library, of_database, remo
 use super::journal_sync::Tended;
 use super::lock::{self, Lock};
 use super::models::Models;
+use super::pair::Pair;
 use super::repair::has_lost_its_database;
 use super::store::{REPAIR, Store};
 use super::{Library, LibraryOptions};
@@ -112,11 +113,12 @@ impl Library {
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
             glimpses: HashMap::new(),
+            pair: Pair::default(),
             decoder: Arc::clone(&opening.decoder),
             options: opening.options.clone(),
             plain: opening.options.clone(),
             learned: opening.learned.clone(),
-            extraction: Extraction::new(&opening.options, None),
+            extraction: Extraction::new(&opening.options, None, None),
             mended,
             remarks: [remarks, lost.clone()].concat(),
             lost,

@@ -11,6 +11,7 @@ use super::files::{DATABASE, JOURNAL, Scratch, is_library, keep_damaged, of_data
 use super::journal::{self, Line, Problem};
 use super::learned::SWITCH;
 use super::lock;
+use super::pair::PAIR;
 use super::snapshot::{Snapshot, snapshots};
 use super::store::inspect::{fact_of, salvage, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
@@ -90,8 +91,10 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         }
         done.lost.extend(lost);
         store.settle();
-        if let Some(on) = damaged.as_deref().and_then(|path| fact_of(path, SWITCH, progress)) {
-            store.set_fact(SWITCH, on)?;
+        for choice in [SWITCH, PAIR] {
+            if let Some(value) = damaged.as_deref().and_then(|path| fact_of(path, choice, progress)) {
+                store.set_fact(choice, value)?;
+            }
         }
         // The journal is written anew when the library is next opened.
         store.set_fact("clean", 0)?;

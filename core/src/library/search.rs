@@ -2,21 +2,23 @@
 //!
 //! By words, an image's score is the caption memory's (see [`super::models::caption_memory`]) or
 //! the cosine of the exact index's tf-idf vectors; the memory's answer has guessed words too, of
-//! low weight (see [`super::guess`]); by appearance, its similarity in 0..=1; by both, the mean of
-//! the two. Of equal scores, the higher positive reward for the very query goes first, then the
-//! lower identifier, so that a list for fewer images is the beginning of one for more.
+//! low weight (see [`super::guess`]), and what images look like by a pair of encoders, where one
+//! was chosen (see [`super::word_match`]); by appearance, its similarity in 0..=1; by both, the
+//! mean of the two. Of equal scores, the higher positive reward for the very query goes first, then
+//! the lower identifier, so that a list for fewer images is the beginning of one for more.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::glimpse::Glimpse;
+use super::glimpse::{Glimpse, GlimpseLikeness};
 use super::guess::GuessedWord;
 use super::models::caption_memory::{CANDIDATES, Question, words_of};
 use super::state::Image;
+use super::word_match::{WordLikeness, WordMatch};
 use crate::ids::ItemId;
 use crate::nearest::TopK;
 use crate::picture::appearance::Appearance;
@@ -108,6 +110,8 @@ pub struct SearchHit {
     pub taught: Option<f64>,
     /// Words of the query that are guessed for it, with what each adds to its score.
     pub guessed: Vec<GuessedWord>,
+    /// How well what it looks like fits the query, where that adds to its score.
+    pub likeness: Option<WordLikeness>,
     /// The similarity of its appearance, where the query has one and the image's is known.
     pub look: Option<f64>,
 }
@@ -144,6 +148,7 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     let asked = words_of(text);
     let taught = |image: ItemId| library.state().image(image).and_then(|image| image.rewards.get(&asked).copied());
     let question = library.caption_memory().ask(library.words(), text);
+    let matched = if query.engine == Engine::Memory { library.word_match(text) } else { None };
     let mut found: Vec<Scored> = match query.engine {
         Engine::Index => {
             let fitting = library.words().search(text).into_iter().filter(|found| query.fits(found.image));
@@ -152,7 +157,7 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         Engine::Memory => {
             let (found, _) = question.search(query.leaves, query.k.max(CANDIDATES), |image| query.fits(image));
             let found = found.into_iter().map(|one| Scored { image: one.image, score: one.score, look: None, taught: one.taught });
-            with_guesses(library, query, &question, found.collect(), taught)
+            with_more(library, query, &question, found.collect(), matched.as_ref(), taught)
         }
     };
     if !query.keeps_judged {
@@ -173,7 +178,8 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
             Engine::Index => indexed_hit(library, text, one.image),
             Engine::Memory => remembered_hit(library, &question, one.image),
         };
-        SearchHit { score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
+        let likeness = matched.as_ref().and_then(|matched| matched.of(one.image));
+        SearchHit { likeness, score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
     };
     found.into_iter().map(hit).collect()
 }
@@ -184,8 +190,9 @@ impl Library {
     /// image of which that is not in memory. O(images) to prepare.
     fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
         let glimpse = look.glimpse.as_ref().filter(|_| self.has_glimpses());
-        move |image| match glimpse {
-            Some(glimpse) => self.glimpse(image).map(|found| found.likeness(glimpse)),
+        let seen = glimpse.map(|glimpse| GlimpseLikeness::new(glimpse, self.state().images().filter_map(|image| self.glimpse(image))));
+        move |image| match &seen {
+            Some(likeness) => self.glimpse(image).map(|found| likeness.of(found)),
             None => self.appearance(image).map(|found| found.likeness(&look.appearance)),
         }
     }
@@ -201,29 +208,34 @@ impl Library {
     }
 }
 
-/// Adds to scores what is guessed, and images of which the query is guessed alone.
-fn with_guesses(
+/// Adds to scores what is guessed and what images look like, and images that are found by these
+/// alone.
+fn with_more(
     library: &Library,
     query: &LibraryQuery,
     question: &Question<'_>,
     mut found: Vec<Scored>,
+    matched: Option<&WordMatch<'_>>,
     taught: impl Fn(ItemId) -> Option<Reward>,
 ) -> Vec<Scored> {
     let fits = |image| query.fits(image) && library.words().allows(image, &query.text);
-    let mut guessed = library.by_guesses(&query.text, query.k.max(CANDIDATES), fits);
-    if guessed.is_empty() {
+    let k = query.k.max(CANDIDATES);
+    let mut guessed = library.by_guesses(&query.text, k, fits);
+    let mut seen = matched.map(|matched| matched.best(k, fits)).unwrap_or_default();
+    if guessed.is_empty() && seen.is_empty() {
         return found;
     }
+    let looks = |image| matched.and_then(|matched| matched.of(image)).map_or(0.0, |likeness| likeness.value);
     for one in &mut found {
-        one.score += guessed.remove(&one.image).unwrap_or(0.0);
+        seen.remove(&one.image);
+        one.score += guessed.remove(&one.image).unwrap_or(0.0) + looks(one.image);
     }
-    let alone = guessed.into_iter();
-    found.extend(alone.map(|(image, value)| Scored {
-        image,
-        score: question.weigh(image).score + value,
-        look: None,
-        taught: taught(image),
-    }));
+    let images: BTreeSet<ItemId> = guessed.keys().chain(seen.keys()).copied().collect();
+    let alone = |image: ItemId| {
+        let score = question.weigh(image).score + guessed.get(&image).unwrap_or(&0.0) + looks(image);
+        Scored { image, score, look: None, taught: taught(image) }
+    };
+    found.extend(images.into_iter().map(alone));
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
     found
 }
@@ -251,6 +263,7 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
         lesson: None,
         taught: found.and_then(|image| image.rewards.get(&words_of(text))).map(|reward| reward.value()),
         guessed: Vec::new(),
+        likeness: None,
         look: None,
     }
 }

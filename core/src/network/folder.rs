@@ -140,7 +140,9 @@ impl NetworkFolder {
             return Err(Error::data(&self.0, format!("a network `{name}`"), "none of that name", LIST));
         }
         if let Ok(network) = self.find(name) {
-            lock(&LOADED).remove(&network.image.identity());
+            let hash = network.image.identity();
+            lock(&LOADED).retain(|loaded, _| !hash.starts_with(loaded.as_str()));
+            lock(&LOADED_TEXTS).retain(|loaded, _| !hash.starts_with(loaded.as_str()));
         }
         let gone = self.0.join(format!(".{name}.gone"));
         fs::rename(&place, &gone).map_err(Error::io("remove", &place))?;
@@ -165,10 +167,11 @@ impl NetworkFolder {
         self.find(name)?.text.map(open).transpose()
     }
 
-    /// The name of the network that is told from others by this hash.
+    /// The name of the network that is told from others by this hash, or by how that begins.
     fn named(&self, hash: &str) -> Option<String> {
-        let is_it =
-            |(_, network): &(String, Result<BroughtNetwork>)| network.as_ref().is_ok_and(|network| network.image.identity() == hash);
+        let is_it = |(_, network): &(String, Result<BroughtNetwork>)| {
+            network.as_ref().is_ok_and(|network| network.image.identity().starts_with(hash))
+        };
         self.list().ok()?.into_iter().find(is_it).map(|(name, _)| name)
     }
 }
@@ -179,6 +182,8 @@ const LIST: &str = "`tessera network list` lists those that there are";
 static FOLDERS: Mutex<Vec<NetworkFolder>> = Mutex::new(Vec::new());
 /// Those that are loaded, by what tells them from others.
 static LOADED: Mutex<BTreeMap<String, Arc<ImageEncoder>>> = Mutex::new(BTreeMap::new());
+/// Text encoders that are loaded, by the same hash of their image encoders.
+static LOADED_TEXTS: Mutex<BTreeMap<String, Arc<TextEncoder>>> = Mutex::new(BTreeMap::new());
 
 /// From now on networks that machines need are looked for in this folder, too.
 pub fn look_in(folder: NetworkFolder) {
@@ -193,16 +198,7 @@ pub fn look_in(folder: NetworkFolder) {
 /// # Errors
 /// [`Error::Data`] when no folder has it; as [`ImageEncoder::open`].
 pub fn needed(options: &EncoderOptions) -> Result<Arc<ImageEncoder>> {
-    let mut loaded = lock(&LOADED);
-    let encoder = match loaded.get(&options.hash) {
-        Some(encoder) => Arc::clone(encoder),
-        None => {
-            let (folder, name) = place(options)?;
-            let encoder = Arc::new(folder.image_encoder(&name)?);
-            loaded.insert(options.hash.clone(), Arc::clone(&encoder));
-            encoder
-        }
-    };
+    let encoder = image_encoder(&options.hash).map_err(|error| place(options).err().unwrap_or(error))?;
     let dimension = encoder.form().dimension;
     if dimension != options.dimension {
         return Err(Error::value(
@@ -214,6 +210,52 @@ pub fn needed(options: &EncoderOptions) -> Result<Arc<ImageEncoder>> {
     Ok(encoder)
 }
 
+/// The image encoder that is told from others by this hash ([`super::ImageForm::identity`], or how
+/// that begins). The first call loads it, which takes time and memory.
+///
+/// # Errors
+/// [`Error::Data`] when no folder has it; as [`ImageEncoder::open`].
+pub fn image_encoder(hash: &str) -> Result<Arc<ImageEncoder>> {
+    let mut loaded = lock(&LOADED);
+    if let Some(encoder) = loaded.get(hash) {
+        return Ok(Arc::clone(encoder));
+    }
+    let (folder, name) = found(hash).ok_or_else(|| missing(hash))?;
+    let encoder = Arc::new(folder.image_encoder(&name)?);
+    loaded.insert(hash.to_owned(), Arc::clone(&encoder));
+    Ok(encoder)
+}
+
+/// The text encoder of the pair whose image encoder is told from others by this hash. The first
+/// call loads it, which takes time and memory.
+///
+/// # Errors
+/// [`Error::Data`] when no folder has it, or it is no pair; as [`TextEncoder::open`].
+pub fn text_encoder(hash: &str) -> Result<Arc<TextEncoder>> {
+    let mut loaded = lock(&LOADED_TEXTS);
+    if let Some(encoder) = loaded.get(hash) {
+        return Ok(Arc::clone(encoder));
+    }
+    let (folder, name) = found(hash).ok_or_else(|| missing(hash))?;
+    let encoder = Arc::new(folder.text_encoder(&name)?.ok_or_else(|| missing(hash))?);
+    loaded.insert(hash.to_owned(), Arc::clone(&encoder));
+    Ok(encoder)
+}
+
+/// The name of the pair whose image encoder is told from others by this hash; `None` when no folder
+/// has it, or it is no pair.
+pub fn name_of_pair(hash: &str) -> Option<String> {
+    let (folder, name) = found(hash)?;
+    folder.find(&name).ok()?.text.map(|_| name)
+}
+
+fn missing(hash: &str) -> Error {
+    let folders = lock(&FOLDERS).clone();
+    let path = folders.last().map_or(Path::new("networks"), NetworkFolder::path);
+    let advice = "add its files again with `tessera network add`, with the same options";
+    Error::data(path, format!("a pair of encoders of hash {hash}"), "none", advice)
+}
+
 /// Checks that a network that a machine needs is there.
 ///
 /// # Errors
@@ -222,10 +264,15 @@ pub fn check_needed(options: &EncoderOptions) -> Result<()> {
     place(options).map(drop)
 }
 
+/// The network that is told from others by this hash: its folder and its name.
+fn found(hash: &str) -> Option<(NetworkFolder, String)> {
+    let folders = lock(&FOLDERS).clone();
+    folders.iter().find_map(|folder| Some((folder.clone(), folder.named(hash)?)))
+}
+
 fn place(options: &EncoderOptions) -> Result<(NetworkFolder, String)> {
     let folders = lock(&FOLDERS).clone();
-    let found = folders.iter().find_map(|folder| Some((folder.clone(), folder.named(&options.hash)?)));
-    found.ok_or_else(|| {
+    found(&options.hash).ok_or_else(|| {
         let EncoderOptions { name, hash, .. } = options;
         let path = folders.last().map_or(Path::new("networks"), NetworkFolder::path);
         let found = match folders.iter().any(|folder| folder.find(name).is_ok()) {

@@ -175,6 +175,9 @@ fn of_commands_that_answer() {
     all.run("suggest", "lib.tessera #3", 0);
     all.run("review", "lib.tessera", 0);
     all.run("review", "lib.tessera --harm", 0);
+    pair_in(&all.world);
+    all.world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json"]).ended(0);
+    all.world.run(["train", "lib.tessera", "--words-network", "pair"]).ended(0);
     all.run("check", "lib.tessera", 0);
     all.run("export", "lib.tessera labels --to sorted --format class-folders", 0);
     all.run("generate toys", "--to toys --instances 1 --views 1 --side 32", 0);

@@ -128,11 +128,34 @@ fn a_glimpse_is_the_whole_picture_in_short() {
     let (one, other) = (seen(1), seen(2));
     let (a, b) = (Glimpse::of(&one), Glimpse::of(&other));
     let cosine: f64 = one.vector().iter().zip(other.vector()).map(|(x, y)| f64::from(x * y)).sum();
-    assert!((a.likeness(&b) - cosine).abs() < 0.01 && (a.likeness(&a) - 1.0).abs() < 1e-9);
+    let kept = |a: &Glimpse, b: &Glimpse| a.values().iter().zip(b.values()).map(|(x, y)| x * y).sum::<f64>();
+    assert!((kept(&a, &b) - cosine).abs() < 0.01 && (kept(&a, &a) - 1.0).abs() < 1e-9);
     let mut chances: Vec<f32> = one.classes().to_vec();
     chances.sort_by(|a, b| b.total_cmp(a));
     assert_eq!(a.classes().count(), 10);
+    let view = a.view();
+    assert!(view.len() == Glimpse::VIEW && (view.iter().map(|value| value * value).sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_eq!(
+        view[tessera_core::network::CHANNELS..].iter().filter(|value| **value > 0.0).count(),
+        a.classes().filter(|(_, chance)| *chance > 0.0).count()
+    );
     for ((class, chance), wanted) in a.classes().zip(chances) {
         assert!((chance - f64::from(wanted)).abs() < 1e-4 && (f64::from(one.classes()[class]) - chance).abs() < 1e-4);
     }
+}
+
+#[test]
+fn likeness_leaves_out_what_all_images_have_in_common() {
+    use tessera_core::library::{Glimpse, GlimpseLikeness};
+    let glimpses: Vec<Glimpse> =
+        (1..9).map(|seed| Glimpse::of(&Network::shipped().unwrap().look_at(&scene(seed, 60, 50)).unwrap())).collect();
+    let one = &glimpses[0];
+    let (few, all) = (GlimpseLikeness::new(one, [].into_iter()), GlimpseLikeness::new(one, glimpses.iter()));
+    assert_eq!(all, GlimpseLikeness::new(one, glimpses.iter().rev()), "the order of images does not matter");
+    for other in &glimpses[1..] {
+        let [few, all] = [&few, &all].map(|likeness| likeness.of(other));
+        assert!((0.0..1.0).contains(&all) && all < few, "{all} {few}");
+        assert!((all - GlimpseLikeness::new(other, glimpses.iter()).of(one)).abs() < 1e-12);
+    }
+    assert!((all.of(one) - 1.0).abs() < 1e-12 && (few.of(one) - 1.0).abs() < 1e-12);
 }

@@ -95,6 +95,12 @@ fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if networks.as_ref().is_some_and(Vec::is_empty) {
         ui.label(RichText::new("None yet. `tessera train FOLDER --elements NAME` makes a model of one, to be loaded here.").weak());
     }
+    let chosen = panel.desk.recognising().words_network().cloned();
+    if let Some(missing) = chosen.as_ref().filter(|pair| pair.name.is_none()) {
+        let words =
+            format!("The library finds images by words with a pair of encoders that is not here: hash {}. Add it again.", missing.hash);
+        ui.colored_label(ui.visuals().warn_fg_color, words);
+    }
     for (name, network) in networks.into_iter().flatten() {
         ui.horizontal(|ui| {
             ui.label(RichText::new(&name).strong());
@@ -105,6 +111,13 @@ fn networks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
                 ui.button("Remove").on_hover_text("Deletes the program's copy; models made of it answer again once it is added again");
             if button.clicked() {
                 panel.ask(Command::RemoveNetwork(name.clone()));
+            }
+            if network.text.is_some() && panel.desk.folder().is_some() {
+                let mut is_chosen = chosen.as_ref().is_some_and(|pair| pair.name.as_deref() == Some(&name));
+                let hover = "Words find images of this library by what they look like, too; learned features must be on";
+                if ui.checkbox(&mut is_chosen, "Find images by words").on_hover_text(hover).changed() {
+                    panel.ask(Command::UseWordsNetwork(is_chosen.then(|| name.clone())));
+                }
             }
             line(ui, RichText::new(format!("hash {}", network.image.identity())).small().weak());
         });

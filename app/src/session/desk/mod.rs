@@ -152,6 +152,7 @@ impl Desk {
             Command::ChooseWeights(choice) => recognising::choose_weights(ctx, choice),
             Command::ChooseKinds(choice) => recognising::choose_kinds(ctx, choice),
             Command::UseLearnedFeatures(on) => recognising::switch_learned(ctx, on),
+            Command::UseWordsNetwork(name) => recognising::use_words_network(ctx, name),
             Command::SaveModel(to) => recognising::save_model(ctx, to, false),
             Command::LoadModel(path) => recognising::load_model(ctx, path),
             Command::AddNetwork(path) => networks::add(ctx, path),

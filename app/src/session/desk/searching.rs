@@ -148,8 +148,8 @@ impl Searching {
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
             let unseen = if wanted.like.is_some() { library.load_appearances(NEW).unwrap_or(0) } else { 0 };
-            // What the network sees is read from the cache alone.
-            let unseen = unseen + library.load_glimpses(GLIMPSES).unwrap_or(0);
+            // What networks see is read from the cache alone.
+            let unseen = unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0);
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
             let SearchRequest { like, engine, .. } = wanted;

@@ -4,9 +4,8 @@ use crate::advise::{Opinion, Projector, Views, recognised};
 use crate::ckm::element::Elements;
 use crate::ckm::{Ckm, Without};
 use crate::ids::ClassId;
-use crate::library::Library;
 use crate::library::state::Image;
-use crate::network::CHANNELS;
+use crate::library::{Glimpse, Library};
 use crate::picture::appearance::VALUES;
 use crate::text::hashing::{Stemming, counts};
 
@@ -35,13 +34,13 @@ impl ViewMaker {
     /// not in memory.
     pub(super) fn views(&self, library: &Library, image: &Image) -> Option<Views> {
         let captions: Vec<&str> = image.captions.iter().map(|caption| caption.text.as_str()).collect();
-        let values = if self.is_learned { library.glimpse(image)?.values() } else { library.appearance(image)?.values() };
+        let values = if self.is_learned { library.glimpse(image)?.view() } else { library.appearance(image)?.values() };
         Some(self.projector.views(values, counts(&captions.join(" "), Stemming::None)))
     }
 }
 
 fn dimension(is_learned: bool) -> usize {
-    if is_learned { CHANNELS } else { VALUES }
+    if is_learned { Glimpse::VIEW } else { VALUES }
 }
 
 /// The recogniser's opinion on an image, with classes numbered by their positions in `classes`.

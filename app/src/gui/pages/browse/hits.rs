@@ -180,7 +180,8 @@ fn paint(ui: &Ui, rect: Rect, response: &egui::Response, hit: &SearchHit, shown:
         left += 14.0 + label.size().x + 8.0;
     }
     let guess = hit.guessed.first().map(|word| format!("guessed: {}, {:.2}", word.guess.noun, word.guess.chance));
-    let words = if hit.words.is_empty() { guess.unwrap_or_else(|| shown.name.clone()) } else { hit.words.join(", ") };
+    let likeness = hit.likeness.map(|likeness| format!("by what it looks like, {:.2}", likeness.cosine));
+    let words = if hit.words.is_empty() { guess.or(likeness).unwrap_or_else(|| shown.name.clone()) } else { hit.words.join(", ") };
     let words = one_line(ui, &words, inner.right() - left, weak);
     painter.galley(pos2(left, below - 8.0 - words.size().y / 2.0), words, weak);
     let font = egui::TextStyle::Small.resolve(ui.style());

@@ -15,6 +15,14 @@ pub(in crate::session::desk) fn switch(ctx: &mut Context, on: bool) {
     });
 }
 
+/// Lets words find images by the pair of encoders of this name, or by none.
+pub(in crate::session::desk) fn use_words_network(ctx: &mut Context, name: Option<String>) {
+    ctx.library_job(JobKind::ChooseLearnedFeatures, move |session, library| {
+        session.set_words_network(library, name.as_deref())?;
+        Ok(switched(&hold(library)))
+    });
+}
+
 /// Looks at images that the network has not looked at, as long as nothing stops it.
 pub(super) fn compute(ctx: &mut Context) {
     if !ctx.jobs.is_running(&JobKind::LookWithNetwork) {

@@ -18,6 +18,7 @@ use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
 use tessera_core::library::import::hold;
 use tessera_core::library::learned::LearnedFeatures;
+use tessera_core::library::pair::WordsNetwork;
 use tessera_core::plural::passes;
 use tessera_core::{Error, envelope};
 
@@ -39,7 +40,7 @@ use crate::session::recognise::RecognisedImage;
 use crate::session::reports::{self, last_report};
 use crate::session::search_choice::search_choice;
 use answer::{Answerer, Drawn};
-pub(super) use learned::switch as switch_learned;
+pub(super) use learned::{switch as switch_learned, use_words_network};
 
 /// The last recognised image, and the model that recognised it.
 #[derive(Default)]
@@ -65,6 +66,8 @@ pub struct Recognising {
     weights: WeightUse,
     kinds: KindUse,
     learned: LearnedFeatures,
+    /// The pair of encoders by which words find images.
+    words_network: Option<WordsNetwork>,
     /// The last event of the library.
     last_event: Option<EventId>,
     /// Whether the library has changed since it was last looked whether an evaluation is due.
@@ -119,6 +122,7 @@ pub(super) struct Known {
     weights: WeightUse,
     kinds: KindUse,
     learned: LearnedFeatures,
+    words_network: Option<WordsNetwork>,
     models: Vec<SavedModel>,
 }
 
@@ -136,11 +140,12 @@ impl Part for Recognising {
                 self.compute_learned(ctx);
             }
             Message::Switched(known) => {
-                let was_on = self.learned.is_on;
+                let name = |network: &Option<WordsNetwork>| network.as_ref().map(|network| network.hash.clone());
+                let before = (self.learned.is_on, name(&self.words_network));
                 self.keep(*known);
                 (self.may_be_due, self.tried) = (true, (0, 0));
                 self.recognise_again(ctx);
-                if !was_on {
+                if before != (true, name(&self.words_network)) {
                     self.compute_learned(ctx);
                 }
             }
@@ -234,14 +239,22 @@ impl Recognising {
         self.learned
     }
 
+    /// The pair of encoders by which words find images, as it was at the same time.
+    pub fn words_network(&self) -> Option<&WordsNetwork> {
+        self.words_network.as_ref()
+    }
+
     fn keep(&mut self, known: Known) {
+        self.words_network = known.words_network;
         (self.report, self.models, self.learned) = (known.report, known.models, known.learned);
         (self.harm, self.search, self.weights, self.kinds) = (known.harm.map(Arc::new), known.search, known.weights, known.kinds);
     }
 
-    /// Has the network look at images that came without, in the background.
+    /// Has networks look at images that came without, in the background.
     fn compute_learned(&self, ctx: &mut Context) {
-        if self.learned.is_on && self.learned.seen < self.learned.images {
+        let is_behind = |pair: &WordsNetwork| pair.name.is_some() && pair.seen < pair.images;
+        let is_due = self.learned.seen < self.learned.images || self.words_network.as_ref().is_some_and(is_behind);
+        if self.learned.is_on && is_due {
             learned::compute(ctx);
         }
     }
@@ -499,6 +512,7 @@ impl Known {
             kinds: kind_use(library),
             // What cannot be read is as if there were none.
             learned: library.learned_features().unwrap_or_default(),
+            words_network: library.words_network().unwrap_or_default(),
             models: saved_models(library.folder()),
         }
     }
