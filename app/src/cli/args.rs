@@ -150,8 +150,8 @@ pub(super) enum Command {
     /// Decode pictures for another process
     #[command(hide = true)]
     DecodeWorker {
-        /// Only say whether it can open this file, write into this folder, use the network and start
-        /// this program
+        /// Only say whether it can open this file, write into this folder, use the network and
+        /// start this program
         #[arg(long = "try", value_names = ["FILE", "FOLDER", "PROGRAM"], num_args = 3)]
         tries: Option<Vec<PathBuf>>,
     },

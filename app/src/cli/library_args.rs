@@ -346,8 +346,8 @@ pub(super) struct Check {
     /// Repair what is damaged, from snapshots, the journal and the images
     #[arg(long)]
     pub(super) repair: bool,
-    /// Where database and journal went apart: go on with one of them, and save the other as a library
-    /// of its own
+    /// Where database and journal went apart: go on with one of them, and save the other as a
+    /// library of its own
     #[arg(long, conflicts_with = "repair")]
     pub(super) keep: Option<KeptSide>,
 }

@@ -1,7 +1,7 @@
 //! What a process that decodes gives up for good: opening files, the network, starting programs.
 //!
-//! A worker is handed the bytes of each file on a pipe. Should a picture take a decoder over, it can
-//! use the two pipes and its own memory, and nothing else. Linux alone; elsewhere the limits on
+//! A worker is handed the bytes of each file on a pipe. Should a picture take a decoder over, it
+//! can use the two pipes and its own memory, and nothing else. Linux alone; elsewhere the limits on
 //! memory and files remain.
 
 /// What a confined process could still do when it tried.

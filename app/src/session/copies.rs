@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -124,16 +125,32 @@ pub(super) fn copy(copies: &[Copied], folder: &Path, links: bool, progress: &Pro
         }
         if links { made.link(&image.from, &place) } else { made.copy(image, &place) }
     });
+    let outcome = outcome.and_then(|()| put_in_place(&draft, folder));
     if outcome.is_err() {
         made.take_away();
+    }
+    outcome
+}
+
+/// Moves what lies in a folder to the one it is in, where nothing may have its names. After an
+/// error it lies where it was.
+fn put_in_place(draft: &Path, folder: &Path) -> Result<()> {
+    let mut moved = Vec::new();
+    let outcome = fs::read_dir(draft).into_iter().flatten().flatten().try_for_each(|entry| {
+        let place = folder.join(entry.file_name());
+        if fs::symlink_metadata(&place).is_ok() {
+            return Err(Error::io("create", &place)(ErrorKind::AlreadyExists.into()));
+        }
+        fs::rename(entry.path(), &place).map_err(Error::io("rename", &place))?;
+        moved.push((entry.path(), place));
+        Ok(())
+    });
+    if outcome.is_err() {
+        moved.iter().for_each(|(from, place)| drop(fs::rename(place, from)));
         return outcome;
     }
-    // Names in one folder are changed at once; an export without images has none.
-    for entry in fs::read_dir(&draft).into_iter().flatten().flatten() {
-        let place = folder.join(entry.file_name());
-        fs::rename(entry.path(), &place).map_err(Error::io("rename", &place))?;
-    }
-    let _ = fs::remove_dir(&draft);
+    // An export without images has none.
+    let _ = fs::remove_dir(draft);
     Ok(())
 }
 

@@ -15,6 +15,10 @@ const TAKEN: f64 = 0.05;
 /// The share of images of struck classes that must be found, for anything to be said at all.
 const FOUND: f64 = 0.25;
 
+/// How many times as often images of struck classes must be found as images of known ones where
+/// another class is struck out: with few classes, one fewer makes every lead smaller.
+const TIMES: f64 = 3.0;
+
 /// Judged images below which nothing is said.
 const FEWEST: usize = 40;
 
@@ -32,23 +36,25 @@ pub struct UnknownBar {
 }
 
 impl UnknownBar {
-    /// Fits the bar to left-out images: at most one of twenty of them is below it. `None` with fewer
-    /// than three classes or 40 images, and where fewer than a quarter of the images of struck
-    /// classes would be found. O(images * classes + images log images).
+    /// Fits the bar to left-out images: at most one of twenty of them is below it. `None` with
+    /// fewer than three classes or 40 images, where fewer than a quarter of the images of struck
+    /// classes would be found, and where they would hardly be found more often than known ones.
+    /// O(images * classes + images log images).
     pub fn fit(held_out: &[HeldOut]) -> Option<Self> {
         let of = |without: fn(&HeldOut) -> Option<ClassId>| -> Vec<f64> {
             let mut leads: Vec<f64> = held_out.iter().filter_map(|held| lead(&held.scores, without(held))).collect();
             leads.sort_by(f64::total_cmp);
             leads
         };
-        let (known, struck) = (of(|_| None), of(|held| Some(held.class)));
-        if known.len() < FEWEST || struck.len() < FEWEST {
+        let next = |held: &HeldOut| ClassId((held.class.0 + 1) % held.scores.of.len() as u32);
+        let (known, struck, other) = (of(|_| None), of(|held| Some(held.class)), of(|held| Some(next(held))));
+        if known.len() < FEWEST || struck.len() < FEWEST || other.len() < FEWEST {
             return None;
         }
         let lead = known[(TAKEN * known.len() as f64) as usize];
         let below = |leads: &[f64]| leads.partition_point(|other| *other < lead) as f64 / leads.len() as f64;
         let (taken, found) = (below(&known), below(&struck));
-        (found >= FOUND).then_some(Self { lead, taken, found })
+        (found >= FOUND && found >= TIMES * below(&other)).then_some(Self { lead, taken, found })
     }
 
     /// Whether an image with these scores looks unknown.

@@ -30,8 +30,8 @@ pub(super) struct Purge {
 }
 
 impl Purge {
-    /// What must be purged with these images, in a library with this state and this log, and with no
-    /// snapshot from after `time`. O(events).
+    /// What must be purged with these images, in a library with this state and this log, and with
+    /// no snapshot from after `time`. O(events).
     pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>, time: i64) -> Self {
         let hashes = hashes_of(&images, state, &log);
         let records = images.iter().filter_map(|id| state.image(*id));

@@ -181,7 +181,7 @@ pub fn read_line(text: &[u8]) -> Result<(u64, Line), String> {
 
 /// What is wrong with a line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct DamagedLine {
     /// In a sentence.
     pub words: String,
     /// The event it told of, as far as that can be read.
@@ -189,11 +189,11 @@ pub struct Problem {
 }
 
 /// What a journal says, and what is wrong with it.
-pub fn read(text: &[u8]) -> (Vec<Line>, Vec<Problem>) {
-    let (mut lines, mut problems) = (Vec::new(), Vec::<Problem>::new());
+pub fn read(text: &[u8]) -> (Vec<Line>, Vec<DamagedLine>) {
+    let (mut lines, mut problems) = (Vec::new(), Vec::<DamagedLine>::new());
     let mut next = 0;
     for (i, line) in whole_lines(text).enumerate() {
-        let mut add = |words, event| problems.push(Problem { words, event });
+        let mut add = |words, event| problems.push(DamagedLine { words, event });
         match read_line(line) {
             Ok((n, line)) => {
                 if n != next {

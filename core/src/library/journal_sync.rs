@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::event::{ContentHash, Event, EventId};
 use super::forget::Purge;
-use super::journal::{self, Line, Problem};
+use super::journal::{self, DamagedLine, Line};
 use super::state::{Image, Place, Root, State};
 use super::store::{FORGOT_AT, LIBRARY, RESTORED, Store};
 use crate::error::{Error, Result, display};
@@ -73,9 +73,9 @@ impl Store {
             }
             *state = self.load()?;
         }
-        for Problem { words, event } in problems {
-            // A line that cannot be read at all may have told of an event that the database had lost
-            // too; where it has lost none, nothing is missing.
+        for DamagedLine { words, event } in problems {
+            // A line that cannot be read at all may have told of an event that the database had
+            // lost too; where it has lost none, nothing is missing.
             if event.map_or(newest > last, |event| event > last) {
                 tended.lost.push(words);
             }

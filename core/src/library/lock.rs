@@ -1,8 +1,8 @@
 //! The lock of a library: one process has it at a time, and the system frees it however that
 //! process ends.
 //!
-//! On Unix the folder itself is locked, which nobody can replace while the library is there, and the
-//! file `lock` as well, which is what earlier versions of the program look at. Neither is ever
+//! On Unix the folder itself is locked, which nobody can replace while the library is there, and
+//! the file `lock` as well, which is what earlier versions of the program look at. Neither is ever
 //! written to.
 
 use std::fs::{self, File};
@@ -45,9 +45,31 @@ fn try_lock(file: &File, path: &Path, library: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) if is_in_place(file, path) => Ok(()),
         Ok(()) => Err(busy("a program that was just taking it away")),
-        Err(fs::TryLockError::WouldBlock) => Err(busy("another program")),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(busy(&holder(file).map_or("another program".into(), |process| format!("process {process}"))))
+        }
         Err(fs::TryLockError::Error(error)) => Err(Error::io("lock", path)(error)),
     }
+}
+
+/// The number of the process that has an open file locked, as Linux lists it.
+#[cfg(target_os = "linux")]
+fn holder(file: &File) -> Option<u32> {
+    use std::os::linux::fs::MetadataExt as _;
+    let ours = format!(":{}", file.metadata().ok()?.st_ino());
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // Each line: number, kind, mode, access, process, device and file, first and last byte.
+    let mut holders = locks.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_it = words.get(1) == Some(&"FLOCK") && words.get(5)?.ends_with(&ours);
+        words.get(4).filter(|_| is_it)?.parse().ok()
+    });
+    holders.next()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_: &File) -> Option<u32> {
+    None
 }
 
 /// Whether an open file is still the one of that name.

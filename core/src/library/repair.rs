@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::event::EventId;
 use super::files::{DATABASE, JOURNAL, Scratch, is_library, keep_damaged, of_database, remove};
-use super::journal::{self, Line, Problem};
+use super::journal::{self, DamagedLine, Line};
 use super::learned::SWITCH;
 use super::lock;
 use super::pair::PAIR;
@@ -47,7 +47,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         Ok(text) => journal::read(&text),
         Err(error) => {
             let words = format!("the journal could not be read: {error}");
-            (Vec::new(), vec![Problem { words, event: None }])
+            (Vec::new(), vec![DamagedLine { words, event: None }])
         }
     };
     let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, progress).is_ok());
@@ -115,12 +115,12 @@ pub enum Side {
     Journal,
 }
 
-/// Goes on with one of two histories, and saves the other in a new folder beside the library's, as a
-/// library of its own. Returns what was done, and the new folder.
+/// Goes on with one of two histories, and saves the other in a new folder beside the library's, as
+/// a library of its own. Returns what was done, and the new folder.
 ///
 /// # Errors
-/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the journal tells no events;
-/// [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
+/// [`Error::Busy`] when a program has the library; [`Error::Data`] when the journal tells no
+/// events; [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
 pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<String>, PathBuf)> {
     let _lock = lock::take(folder)?;
     let (path, journal_path) = (folder.join(DATABASE), folder.join(JOURNAL));

@@ -31,8 +31,8 @@ const TAKEN: &str = "snapshot taken";
 pub struct Snapshot {
     /// The file.
     pub path: PathBuf,
-    /// When it was made, in milliseconds since 1970; later than the one before it, whatever the clock
-    /// said.
+    /// When it was made, in milliseconds since 1970; later than the one before it, whatever the
+    /// clock said.
     pub at: i64,
     /// The last event in it.
     pub event: EventId,

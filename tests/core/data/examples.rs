@@ -138,7 +138,7 @@ fn malformed_xc_lines_are_told_by_number() {
         ("1 4 2\n0 4:1\n", "features as index:value, found `4:1` in line 2"),
         ("1 4 2\n0 1\n", "features as index:value, found `1` in line 2"),
         ("2 4 2\n0 1:1\n", "expected 2 examples, found 1"),
-        ("1 2 2000000000\n1999999999 0:1\n", "at most 1000031 labels in a file of 31 bytes, found 2000000000"),
+        ("1 2 2000000000\n1999999999 0:1\n", "at most 1000030 labels in a file of 30 bytes, found 2000000000"),
     ];
     for (text, complaint) in wrongs {
         let error = files.labels("toy.txt", text).unwrap_err().to_string();

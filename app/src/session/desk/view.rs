@@ -104,8 +104,8 @@ pub struct Recognition {
     /// The classes that the best one cannot be told apart from yet, with itself; empty when there
     /// are none.
     pub not_told_apart: Vec<String>,
-    /// How often images of the classes, and images of others, look as little like one of them as this
-    /// one; `None` where it does not look unknown.
+    /// How often images of the classes, and images of others, look as little like one of them as
+    /// this one; `None` where it does not look unknown.
     pub looks_unknown: Option<UnknownBar>,
     /// Whether the confidence is calibrated: there were images to calibrate it with.
     pub calibrated: bool,

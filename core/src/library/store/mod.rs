@@ -57,8 +57,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the file, or makes it when `create` is true. Cancelling `progress` ends whatever is done
-    /// with it, until [`Store::settle_in`].
+    /// Opens the file, or makes it when `create` is true. Cancelling `progress` ends whatever is
+    /// done with it, until [`Store::settle_in`].
     pub(super) fn open(path: &Path, create: bool, storage: Arc<dyn Storage>, progress: &Progress) -> Result<Self> {
         if !create && !path.is_file() {
             return Err(Error::data(path, "a library", "nothing of that name", "import a folder into it first"));

@@ -1,9 +1,9 @@
 //! The protocol between this program and a worker that decodes for it: bytes on two pipes.
 //!
-//! The worker sends a greeting. Then, for each picture: one request, with the bytes of the file, for
-//! a worker may open none; any number of requests of the worker for memory, each answered by one
-//! byte when it is granted; one reply. All numbers are little-endian. Everything that a worker sends
-//! is checked before it is used.
+//! The worker sends a greeting. Then, for each picture: one request, with the bytes of the file,
+//! for a worker may open none; any number of requests of the worker for memory, each answered by
+//! one byte when it is granted; one reply. All numbers are little-endian. Everything that a worker
+//! sends is checked before it is used.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
