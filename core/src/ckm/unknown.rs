@@ -46,7 +46,6 @@ impl UnknownBar {
             leads.sort_by(f64::total_cmp);
             leads
         };
-        let next = |held: &HeldOut| ClassId((held.class.0 + 1) % held.scores.of.len() as u32);
         let (known, struck, other) = (of(|_| None), of(|held| Some(held.class)), of(|held| Some(next(held))));
         if known.len() < FEWEST || struck.len() < FEWEST || other.len() < FEWEST {
             return None;
@@ -61,6 +60,11 @@ impl UnknownBar {
     pub fn is_below(&self, scores: &Scores) -> bool {
         lead(scores, None).is_some_and(|lead| lead < self.lead)
     }
+}
+
+/// Another class than an image's own.
+fn next(held: &HeldOut) -> ClassId {
+    ClassId((held.class.0 + 1) % held.scores.of.len().max(1) as u32)
 }
 
 /// The lead of the best class over the mean of the others, `without` aside; `None` with fewer than
