@@ -1,7 +1,6 @@
 //! Images of none of the classes: what is said of them, and when nothing is.
 
 use proptest::prelude::*;
-use rand::RngExt as _;
 use tessera_core::ckm::Scores;
 use tessera_core::ckm::held_out::HeldOut;
 use tessera_core::ckm::unknown::UnknownBar;
