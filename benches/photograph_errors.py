@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 # What is done to a picture: how much of each side is seen, and how far to the side of the middle, in shares of the side.
-VIEWS = {"moved": (0.8, 0.1), "larger": (0.75, 0.0), "smaller": (1.3, 0.0)}
+VIEWS = {"cut": (0.8, 0.1), "larger": (0.75, 0.0), "smaller": (1.3, 0.0)}
 
 
 def run(*arguments):
@@ -67,7 +67,7 @@ def accuracy(answers):
 
 
 def clutter(path):
-    """The share of a picture's edges, by strength, that lies in the outer half of its area."""
+    """The strength of a picture's edges in the outer half of its area."""
     grey = np.asarray(Image.open(path).convert("L").resize((64, 64)), float)
     strength = np.hypot(*np.gradient(grey))
     edge = 9
@@ -111,7 +111,7 @@ def report(program, name, train, test, scratch):
     link(train, {c: files[:least] for c, files in train_names.items()}, f"{scratch}/equal")
     for view, what in VIEWS.items():
         viewed(test, test_names, what, f"{scratch}/{view}")
-    print("\n| elements | errors | to the class answered most | to the largest, whose share is | calm, medium, cluttered third | equal sizes | moved, larger, smaller |")
+    print("\n| elements | errors | to the class answered most | to the largest, whose share is | calm, medium, cluttered third | equal sizes | cut off at two sides, larger, smaller |")
     print("|---|---|---|---|---|---|---|")
     for kinds in ["mixed", "all"]:
         answers = of[kinds, True]
