@@ -78,7 +78,7 @@ const NEEDED: &[libc::c_long] = &[
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) fn enter() -> anyhow::Result<()> {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
-    let rules = NEEDED.iter().map(|call| (i64::from(*call), Vec::new())).collect();
+    let rules = NEEDED.iter().map(|call| (*call, Vec::new())).collect();
     let refused = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?;
     let program: BpfProgram = filter.try_into()?;
