@@ -56,7 +56,7 @@ impl Glimpse {
     }
 
     /// What advisers compare: a vector of length 1 with [`Glimpse::VIEW`] components, the values
-    /// and the roots of the probabilities that are kept, which make [`CLASSES_SHARE`] of its
+    /// and the roots of the probabilities that are kept, which make `CLASSES_SHARE` of its
     /// square.
     pub fn view(&self) -> Vec<f64> {
         let mut view: Vec<f64> = self.values().iter().map(|value| value * (1.0 - CLASSES_SHARE).sqrt()).collect();
