@@ -50,6 +50,21 @@ pub(crate) fn machine(options: CkmOptions, n: u32) -> Ckm {
     ckm
 }
 
+/// A progress that is cancelled after so many steps.
+fn cancelled_after(steps: u64) -> Progress {
+    let shared = std::sync::Arc::new(std::sync::Mutex::new((0, None::<Progress>)));
+    let seen = std::sync::Arc::clone(&shared);
+    let progress = Progress::watched(move |now| {
+        let mut seen = seen.lock().unwrap();
+        seen.0 += u64::from(now.done > 0);
+        if let (true, Some(progress)) = (seen.0 >= steps, &seen.1) {
+            progress.cancel();
+        }
+    });
+    shared.lock().unwrap().1 = Some(progress.clone());
+    progress
+}
+
 /// A recogniser that was never judged.
 pub(crate) fn unjudged(ckm: Ckm) -> RecogniserModel {
     RecogniserModel { ckm: ckm.into(), calibration: Calibration::default(), metrics: Metrics::default(), root: String::new() }

@@ -22,6 +22,7 @@ use crate::session::library::{Target, what_is};
 const ROUNDS: usize = 3;
 
 /// The findings of a check.
+#[derive(Default)]
 struct Findings {
     problems: Vec<String>,
     /// What is lost for good.
@@ -153,15 +154,7 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            return Ok(Findings {
-                problems: vec![error.to_string()],
-                lost: Vec::new(),
-                is_cache,
-                mended: Vec::new(),
-                missing: usize::MAX,
-                learned: None,
-                pair: None,
-            });
+            return Ok(Findings { problems: vec![error.to_string()], is_cache, missing: usize::MAX, ..Findings::default() });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.
@@ -189,12 +182,11 @@ fn look_at(library: &Library) -> Result<Findings, Error> {
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
     Ok(Findings {
         problems,
-        lost: Vec::new(),
         is_cache,
-        mended: Vec::new(),
         missing: library.recogniser().missing().len(),
         learned: library.learned_features().ok(),
         pair: library.words_network().ok().flatten(),
+        ..Findings::default()
     })
 }
 

@@ -60,7 +60,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     };
     let trained = out.watched(session.progress(), || session.train(&arguments.folder, &open_options(&arguments.build), &options))?;
     tell(&trained, out);
-    let Trained { recogniser, data, failed, train_ms_per_image, weights, kinds, accuracy, not_told_apart, .. } = trained;
+    let Trained { recogniser, data, failed, train_ms_per_image, weights, kinds, accuracy, .. } = trained;
     failures.skipped(&data.skipped)?;
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
@@ -83,7 +83,6 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     let told = Told {
         kinds: kinds.map(|found| found.loss),
         recalls: recalls(ckm.classes().iter().map(|class| class.name.as_str()), accuracy.as_ref()),
-        not_told_apart,
     };
     answer(out, &recogniser, failed, Some(train_ms_per_image), weights.as_ref(), &told, &to);
     Ok(done)
@@ -150,7 +149,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         let recalls = recalls(report.classes.iter().map(String::as_str), report.accuracy.as_ref());
         let kinds = kind_use(&library);
         let kinds = kinds.loss.filter(|_| kinds.choice != KindChoice::Preset);
-        let told = Told { kinds, recalls, not_told_apart: report.not_told_apart };
+        let told = Told { kinds, recalls };
         Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
     let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
@@ -179,7 +178,6 @@ struct Told {
     kinds: Option<[f64; 2]>,
     /// Of single classes.
     recalls: Vec<(String, Estimate)>,
-    not_told_apart: Vec<Vec<String>>,
 }
 
 /// Prints the statistics of training.
@@ -201,7 +199,7 @@ fn answer(
                 "held_out_mean_recall": metrics.held_out_mean_recall.map(|recall| recall.value),
                 "held_out_mean_recall_spread": metrics.held_out_mean_recall.map(|recall| recall.spread),
                 "recalls": told.recalls.iter().map(|(class, recall)| json!({"class": class, "recall": recall.value, "spread": recall.spread})).collect::<Vec<_>>(),
-                "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": told.not_told_apart,
+                "held_out": metrics.held_out, "largest_class": ckm.largest_class(), "not_told_apart": metrics.not_told_apart,
                 "objects_unknown": metrics.objects_unknown, "failed": failed, "learned_features": ckm.options().has_network_cells(),
                 "train_ms_per_image": ms, "learn_ms_per_image": weights.map_or(0.0, |(_, ms)| *ms),
                 "epochs": weights.map_or(0, |(report, _)| report.epochs),
@@ -217,7 +215,7 @@ fn answer(
                     });
                     let of = if metrics.held_out < images { format!(" of {images}") } else { String::new() };
                     let judged = metrics.held_out;
-                    let together = told_apart(&told.not_told_apart);
+                    let together = told_apart(&metrics.not_told_apart);
                     let sentences: Vec<String> = [against_largest_class(ckm.largest_class()), together].into_iter().flatten().collect();
                     let apart = sentences.iter().map(|sentence| format!(". {}", sentence.trim_end_matches('.'))).collect::<String>();
                     format!("{:.1}{spread} % right{mean}, on {judged}{of} images judged {}{apart}", 100.0 * accuracy, without(recogniser))

@@ -71,8 +71,6 @@ pub struct Trained {
     pub featureless: usize,
     /// Milliseconds of training an image: one pass, without decoding.
     pub train_ms_per_image: f64,
-    /// Groups of classes that cannot be told apart yet.
-    pub not_told_apart: Vec<Vec<String>>,
     /// How weights were learned, and the milliseconds it took an image.
     pub weights: Option<(LearnReport, f64)>,
     /// How kinds were fitted, if they were.
@@ -104,19 +102,18 @@ impl Session {
             let metrics = Metrics { objects_unknown, ..Metrics::default() };
             let (calibration, root) = (Calibration::default(), root.to_string_lossy().into_owned());
             let mut recogniser = RecogniserModel { ckm: Arc::new(ckm), calibration, metrics, root };
-            let (weights, accuracy, not_told_apart) = match &options.weights {
+            let (weights, accuracy) = match &options.weights {
                 Some(learning) => {
                     let (report, ms) = self.learn_weights(Arc::make_mut(&mut recogniser.ckm), learning)?;
                     let accuracy = take_in(&mut recogniser, &report.judgement, options.terms);
-                    let not_told_apart = report.judgement.not_told_apart.clone();
-                    (Some((report, ms)), accuracy, not_told_apart)
+                    (Some((report, ms)), accuracy)
                 }
                 None => {
                     let judgement = judge(&recogniser.ckm, JUDGED, &mut random::seeded(self.seed), Vec::new(), &self.progress)?;
-                    (None, take_in(&mut recogniser, &judgement, options.terms), judgement.not_told_apart)
+                    (None, take_in(&mut recogniser, &judgement, options.terms))
                 }
             };
-            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, kinds, accuracy, not_told_apart })
+            Ok(Trained { recogniser, data, failed, featureless, train_ms_per_image, weights, kinds, accuracy })
         })
     }
 

@@ -15,6 +15,7 @@ use super::state::{Image, State};
 use super::{Library, hold};
 use crate::ckm::CkmOptions;
 use crate::error::{Error, Result};
+use crate::ids::ItemId;
 use crate::network::Network;
 use crate::progress::Progress;
 
@@ -45,14 +46,15 @@ impl Library {
     /// # Errors
     /// [`Error::Io`] when the cache cannot be used.
     pub fn learned_features(&self) -> Result<LearnedFeatures> {
-        let there = self.cache.with_feature(Glimpse::VERSION)?;
+        let (seen, images) = self.looked_at(Glimpse::VERSION)?;
+        Ok(LearnedFeatures { is_on: self.extraction.cells.is_some(), recognises: self.options.has_network_cells(), seen, images })
+    }
+
+    /// Images of which the cache has a row of that version, and all that take part.
+    pub(super) fn looked_at(&self, version: &str) -> Result<(usize, usize)> {
+        let there = self.cache.with_feature(version)?;
         let images: Vec<ContentHash> = self.state.images().filter_map(|image| Some(image.content?.hash)).collect();
-        Ok(LearnedFeatures {
-            is_on: self.extraction.cells.is_some(),
-            recognises: self.options.has_network_cells(),
-            seen: images.iter().filter(|hash| there.contains(hash)).count(),
-            images: images.len(),
-        })
+        Ok((images.iter().filter(|hash| there.contains(hash)).count(), images.len()))
     }
 
     /// Whether they are on. O(1).
@@ -134,15 +136,20 @@ impl Library {
         Ok(())
     }
 
-    /// Images that the network has not looked at.
-    fn unseen(&self, cells: &str) -> Result<Vec<Arc<Image>>> {
-        let lacks = |there: HashSet<ContentHash>| move |hash: &ContentHash| !there.contains(hash);
-        let (no_cells, no_glimpse) = (lacks(self.cache.with_feature(cells)?), lacks(self.cache.with_feature(Glimpse::VERSION)?));
+    /// Images of which the cache lacks a row of one of these versions, one for each file's bytes.
+    pub(super) fn lacking(&self, versions: &[&str]) -> Result<Vec<Arc<Image>>> {
+        let there: Vec<HashSet<ContentHash>> = versions.iter().map(|version| self.cache.with_feature(version)).collect::<Result<_>>()?;
         let images = self.state.images().filter_map(|image| Some((image.content?.hash, image)));
-        let wanted: BTreeMap<ContentHash, &Arc<Image>> = images.filter(|(hash, _)| no_cells(hash) || no_glimpse(hash)).collect();
+        let lacks = |hash: &ContentHash| there.iter().any(|there| !there.contains(hash));
+        let wanted: BTreeMap<ContentHash, &Arc<Image>> = images.filter(|(hash, _)| lacks(hash)).collect();
         let mut wanted: Vec<Arc<Image>> = wanted.into_values().cloned().collect();
         wanted.sort_by_key(|image| image.id);
         Ok(wanted)
+    }
+
+    /// Whether an image still has these bytes: what was forgotten meanwhile leaves nothing behind.
+    pub(super) fn has_bytes(&self, image: ItemId, hash: ContentHash) -> bool {
+        self.state.image(image).and_then(|image| image.content).is_some_and(|content| content.hash == hash)
     }
 }
 
@@ -159,7 +166,7 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
     let (wanted, decoder) = {
         let library = hold(library);
         let Some(cells) = &library.extraction.cells else { return Ok(0) };
-        (library.unseen(&cells.version)?, Arc::clone(&library.decoder))
+        (library.lacking(&[&cells.version, Glimpse::VERSION])?, Arc::clone(&library.decoder))
     };
     progress.begin("Looking at images with the network", wanted.len() as u64);
     let mut looked = 0;
@@ -180,11 +187,7 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
         };
         let found: Vec<_> = batch.par_iter().map(look).collect::<Result<_>>()?;
         let mut library = hold(library);
-        // What was forgotten meanwhile leaves nothing behind.
-        let is_there = |(id, hash, ..): &(_, ContentHash, _, _)| {
-            library.state.image(*id).and_then(|image| image.content).is_some_and(|content| content.hash == *hash)
-        };
-        let found: Vec<_> = found.into_iter().flatten().filter(is_there).collect();
+        let found: Vec<_> = found.into_iter().flatten().filter(|(id, hash, ..)| library.has_bytes(*id, *hash)).collect();
         looked += found.len();
         let (rows, glimpses): (Vec<_>, Vec<_>) = found.into_iter().map(|(_, hash, row, glimpse)| ((hash, row), (hash, glimpse))).unzip();
         library.cache.put_features(&cells.version, &rows)?;

@@ -67,10 +67,8 @@ impl Library {
     /// [`Error::Io`] when the cache cannot be used.
     pub fn words_network(&self) -> Result<Option<WordsNetwork>> {
         let Some(hash) = &self.pair.hash else { return Ok(None) };
-        let there = self.cache.with_feature(&ImageVector::version(hash))?;
-        let images: Vec<ContentHash> = self.state.images().filter_map(|image| Some(image.content?.hash)).collect();
-        let seen = images.iter().filter(|hash| there.contains(hash)).count();
-        Ok(Some(WordsNetwork { hash: hash.clone(), name: name_of_pair(hash), seen, images: images.len() }))
+        let (seen, images) = self.looked_at(&ImageVector::version(hash))?;
+        Ok(Some(WordsNetwork { hash: hash.clone(), name: name_of_pair(hash), seen, images }))
     }
 
     /// Chooses the pair of encoders by which words find images from now on, by the hash of its
@@ -133,16 +131,6 @@ impl Library {
         texts.insert(text.to_owned(), Arc::clone(&vector));
         Some(vector)
     }
-
-    /// Images of which there is no vector.
-    fn without_vector(&self, version: &str) -> Result<Vec<Arc<Image>>> {
-        let there = self.cache.with_feature(version)?;
-        let images = self.state.images().filter_map(|image| Some((image.content?.hash, image)));
-        let wanted: BTreeMap<ContentHash, &Arc<Image>> = images.filter(|(hash, _)| !there.contains(hash)).collect();
-        let mut wanted: Vec<Arc<Image>> = wanted.into_values().cloned().collect();
-        wanted.sort_by_key(|image| image.id);
-        Ok(wanted)
-    }
 }
 
 /// Computes the vectors of images that have none, by the pair of encoders, where one is in use and
@@ -158,7 +146,7 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
     let (hash, wanted, decoder) = {
         let library = hold(library);
         let Some(hash) = library.extraction.pair.clone().filter(|hash| name_of_pair(hash).is_some()) else { return Ok(0) };
-        let wanted = library.without_vector(&ImageVector::version(&hash))?;
+        let wanted = library.lacking(&[&ImageVector::version(&hash)])?;
         (hash, wanted, Arc::clone(&library.decoder))
     };
     if wanted.is_empty() {
@@ -182,11 +170,7 @@ pub fn compute(library: &Mutex<Library>, progress: &Progress) -> Result<usize> {
         };
         let found: Vec<Option<(ItemId, ContentHash, ImageVector)>> = batch.par_iter().map(look).collect::<Result<_>>()?;
         let mut library = hold(library);
-        // What was forgotten meanwhile leaves nothing behind.
-        let is_there = |(id, hash, _): &(ItemId, ContentHash, ImageVector)| {
-            library.state.image(*id).and_then(|image| image.content).is_some_and(|content| content.hash == *hash)
-        };
-        let found: Vec<_> = found.into_iter().flatten().filter(is_there).collect();
+        let found: Vec<_> = found.into_iter().flatten().filter(|(id, hash, _)| library.has_bytes(*id, *hash)).collect();
         looked += found.len();
         let rows: Vec<(ContentHash, Vec<u8>)> = found.iter().map(|(_, hash, vector)| (*hash, vector.to_bytes())).collect();
         library.cache.put_features(&ImageVector::version(&hash), &rows)?;

@@ -216,14 +216,7 @@ pub fn needed(options: &EncoderOptions) -> Result<Arc<ImageEncoder>> {
 /// # Errors
 /// [`Error::Data`] when no folder has it; as [`ImageEncoder::open`].
 pub fn image_encoder(hash: &str) -> Result<Arc<ImageEncoder>> {
-    let mut loaded = lock(&LOADED);
-    if let Some(encoder) = loaded.get(hash) {
-        return Ok(Arc::clone(encoder));
-    }
-    let (folder, name) = found(hash).ok_or_else(|| missing(hash))?;
-    let encoder = Arc::new(folder.image_encoder(&name)?);
-    loaded.insert(hash.to_owned(), Arc::clone(&encoder));
-    Ok(encoder)
+    load(&LOADED, hash, |folder, name| folder.image_encoder(name))
 }
 
 /// The text encoder of the pair whose image encoder is told from others by this hash. The first
@@ -232,12 +225,17 @@ pub fn image_encoder(hash: &str) -> Result<Arc<ImageEncoder>> {
 /// # Errors
 /// [`Error::Data`] when no folder has it, or it is no pair; as [`TextEncoder::open`].
 pub fn text_encoder(hash: &str) -> Result<Arc<TextEncoder>> {
-    let mut loaded = lock(&LOADED_TEXTS);
+    load(&LOADED_TEXTS, hash, |folder, name| folder.text_encoder(name)?.ok_or_else(|| missing(hash)))
+}
+
+/// What was loaded under a hash, or is now opened from the folder that has it.
+fn load<T>(loaded: &Mutex<BTreeMap<String, Arc<T>>>, hash: &str, open: impl FnOnce(&NetworkFolder, &str) -> Result<T>) -> Result<Arc<T>> {
+    let mut loaded = lock(loaded);
     if let Some(encoder) = loaded.get(hash) {
         return Ok(Arc::clone(encoder));
     }
     let (folder, name) = found(hash).ok_or_else(|| missing(hash))?;
-    let encoder = Arc::new(folder.text_encoder(&name)?.ok_or_else(|| missing(hash))?);
+    let encoder = Arc::new(open(&folder, &name)?);
     loaded.insert(hash.to_owned(), Arc::clone(&encoder));
     Ok(encoder)
 }

@@ -1,7 +1,6 @@
 //! Kernels of kinds that are chosen on left-out images.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
 use rayon::ThreadPoolBuilder;
 use tessera_core::ckm::fit::{KernelFit, fit};
@@ -94,19 +93,7 @@ fn a_seed_gives_the_same_kernels_on_any_number_of_threads() {
 #[test]
 fn who_cancels_gets_the_best_so_far() {
     let ckm = noisy();
-    let cancelled_after = |judgements: u64| -> Result<KernelFit> {
-        let shared = Arc::new(Mutex::new((0, None::<Progress>)));
-        let seen = Arc::clone(&shared);
-        let progress = Progress::watched(move |now| {
-            let mut seen = seen.lock().unwrap();
-            seen.0 += u64::from(now.done > 0);
-            if let (true, Some(progress)) = (seen.0 >= judgements, &seen.1) {
-                progress.cancel();
-            }
-        });
-        shared.lock().unwrap().1 = Some(progress.clone());
-        fit(&ckm, ALL, true, 0, &progress)
-    };
+    let cancelled_after = |judgements: u64| -> Result<KernelFit> { fit(&ckm, ALL, true, 0, &super::cancelled_after(judgements)) };
     let found = cancelled_after(2 * ALL as u64 + 10).unwrap();
     assert!(found.is_cancelled && found.kernels[0].weight == 0.0, "{found:?}");
     assert!(matches!(cancelled_after(5), Err(Error::Cancelled)), "nothing was judged yet");

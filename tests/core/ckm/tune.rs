@@ -131,16 +131,7 @@ fn a_seed_and_steps_give_the_same_answer_on_any_threads() {
 fn who_cancels_gets_the_best_so_far() {
     let tells: BTreeMap<&str, Tells> = NOISY.into();
     let cancelled_after = |judgements: u64| {
-        let shared = std::sync::Arc::new(std::sync::Mutex::new((0, None::<Progress>)));
-        let seen = std::sync::Arc::clone(&shared);
-        let progress = Progress::watched(move |now| {
-            let mut seen = seen.lock().unwrap();
-            seen.0 += u64::from(now.done > 0);
-            if let (true, Some(progress)) = (seen.0 >= judgements, &seen.1) {
-                progress.cancel();
-            }
-        });
-        shared.lock().unwrap().1 = Some(progress.clone());
+        let progress = super::cancelled_after(judgements);
         tune(&options(&[("noise", 2.0), ("good", 1.0)]), 3000, 0, |options| learn(options, &tells), &progress)
     };
     let tuning = cancelled_after(400).unwrap();

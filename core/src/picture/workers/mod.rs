@@ -8,7 +8,7 @@ pub mod protocol;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -241,7 +241,7 @@ impl Workers {
         let talk = || -> io::Result<Result<Picture>> {
             let unread = protocol::ask(&mut worker.input, side, length, file)?;
             loop {
-                match read_reply(&mut worker.output, path, side)? {
+                let outcome = match read_reply(&mut worker.output, path, side)? {
                     Reply::Need(bytes) => {
                         // Waiting for others does not count.
                         flight.pause();
@@ -250,11 +250,12 @@ impl Workers {
                         }
                         flight.go_on(self.patience);
                         worker.input.write_all(&[GRANTED])?;
+                        continue;
                     }
-                    Reply::Picture(picture) if unread.is_none() => return Ok(Ok(picture)),
-                    Reply::Picture(_) => return Ok(Err(Error::io("read", path)(unread.unwrap_or_else(|| ErrorKind::Other.into())))),
-                    Reply::Refused(error) => return Ok(Err(unread.map_or(error, Error::io("read", path)))),
-                }
+                    Reply::Picture(picture) => Ok(picture),
+                    Reply::Refused(error) => Err(error),
+                };
+                return Ok(unread.map_or(outcome, |error| Err(Error::io("read", path)(error))));
             }
         };
         let outcome = talk();
