@@ -35,7 +35,7 @@ use crate::progress::Progress;
 use table::{shielded, text_of, unknown};
 
 pub use matcher::{Matcher, PathMatch};
-pub use sidecar::sidecar;
+pub use sidecar::{beside, sidecar};
 pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableFormat, TableRow};
 
 /// Reads a file of any format, recognised by its content and then by its name, or a folder of
