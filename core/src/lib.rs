@@ -49,6 +49,7 @@ pub mod linalg;
 pub mod nearest;
 #[cfg(feature = "network")]
 pub mod network;
+pub mod once;
 pub mod online_linear;
 #[cfg(feature = "images")]
 pub mod picture;
