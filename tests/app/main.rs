@@ -16,6 +16,7 @@ mod library;
 #[path = "../core/made.rs"]
 mod made;
 mod networks;
+mod received;
 mod review;
 mod search;
 mod settings;
