@@ -42,6 +42,8 @@ pub mod features;
 pub mod hamming;
 pub mod hash;
 pub mod ids;
+#[cfg(feature = "images")]
+pub mod json;
 pub mod learn;
 #[cfg(feature = "library")]
 pub mod library;

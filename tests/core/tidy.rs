@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// know each other.
 const CORE: &[&[&str]] = &[
     &["error", "random", "ids", "descriptor", "hash", "raw_path", "storage", "bytes", "plural", "utc", "once"],
-    &["progress", "envelope", "sparse", "learn"],
+    &["progress", "envelope", "sparse", "learn", "json"],
     &["linalg"],
     &["nearest"],
     &["picture", "hamming", "text", "online_linear"],

@@ -108,8 +108,9 @@ fn first_version() -> u32 {
 
 impl RecogniserModel {
     /// The same model without what tells of the training images' files: their names become their
-    /// numbers (`#1`), objects become numbers too, and the folder is left out. Answers are the same;
-    /// explanations give the numbers. Names of classes stay, which are the answers. O(images).
+    /// numbers (`#1`), objects become numbers too, and the folder is left out. Answers are the
+    /// same; explanations give the numbers. Names of classes stay, which are the answers.
+    /// O(images).
     ///
     /// # Errors
     /// [`Error::Option`] when the machine's options are out of range.

@@ -190,8 +190,8 @@ impl FeatureStore<'_> {
     }
 }
 
-/// A row of the cache of that version; one that is damaged is computed again, with all others of the
-/// image, where a file still has its bytes.
+/// A row of the cache of that version; one that is damaged is computed again, with all others of
+/// the image, where a file still has its bytes.
 pub(super) fn row_or_anew(
     cache: &Cache,
     version: &str,
