@@ -251,6 +251,22 @@ fn a_key_that_stands_twice_is_refused_by_name() {
     }
 }
 
+#[test]
+fn a_value_out_of_range_in_a_model_names_the_model() {
+    let world = World::with_images();
+    world.trained();
+    let manifest = world.at("model").join(MANIFEST);
+    let text = fs::read_to_string(&manifest).unwrap();
+    let body = &text[..text.rfind("// xxh3-128").unwrap()];
+    for (name, value) in [("side: ", "4294967295"), ("decompositions: ", "0"), ("slope: ", "-1.0"), ("images: ", "4000000000")] {
+        let at = body.find(name).unwrap_or_else(|| panic!("no {name} in {body}")) + name.len();
+        let end = at + body[at..].find([',', ')']).unwrap();
+        let body = format!("{}{value}{}", &body[..at], &body[end..]);
+        fs::write(&manifest, format!("{body}// xxh3-128 of everything above: {}\n", hash_hex(body.as_bytes()))).unwrap();
+        world.run(["classify", "model", "images/disc"]).ended(65).complains("model: expected the weights of a recogniser");
+    }
+}
+
 /// The cells that a spreadsheet program may see in a table, whatever it takes for a separator.
 fn cells(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ';', '\t', '|', '\r', '\n', '"']).map(|cell| cell.trim_start_matches(' '))
