@@ -120,6 +120,9 @@ pub(super) fn version(options: &CkmOptions) -> String {
     Kept::of(options, |kind| !is_learned(kind)).version
 }
 
+/// A sound row of the cache, if there is one.
+type Row = Option<Vec<u8>>;
+
 /// Images whose elements are computed at one time.
 const TURN: usize = 64;
 
@@ -153,7 +156,7 @@ impl FeatureStore<'_> {
                 let own = if cells == CacheRow::Damaged { None } else { row(image, own)?.sound() };
                 Ok((own, cells.sound()))
             };
-            let kept: Vec<(Option<Vec<u8>>, Option<Vec<u8>>)> = turn.iter().map(rows).collect::<Result<_>>()?;
+            let kept: Vec<(Row, Row)> = turn.iter().map(rows).collect::<Result<_>>()?;
             // The database is used by this thread alone; all threads decode and compute.
             let (decoder, options, extraction) = (self.decoder, self.options, self.extraction);
             let read = |bytes: &[u8], kept: &Kept| Elements::from_bytes(bytes, &kept.options);
