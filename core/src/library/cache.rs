@@ -186,16 +186,18 @@ impl Cache {
         match unsealed(&[&hash, version.as_bytes()], value) {
             Some(value) => Ok(CacheRow::Sound(value)),
             None => {
-                self.drop_rows("feature", &[row])?;
+                self.drop_rows("feature", &[row]);
                 Ok(CacheRow::Damaged)
             }
         }
     }
 
-    /// Deletes rows that are not as they were written.
-    fn drop_rows(&self, table: &str, rows: &[i64]) -> Result<()> {
-        let delete = |row: &i64| self.db.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row]).map(drop);
-        rows.iter().try_for_each(delete).map_err(refused("write", &self.path))
+    /// Deletes rows that are not as they were written. Where that cannot be done, as in a file that
+    /// is only read, they are found again.
+    fn drop_rows(&self, table: &str, rows: &[i64]) {
+        for row in rows {
+            let _ = self.db.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row]);
+        }
     }
 
     /// The files of which there is a row of that version. O(rows), without reading them.
@@ -231,7 +233,7 @@ impl Cache {
                 _ => damaged.push(rowid),
             }
         })?;
-        self.drop_rows("thumbnail", &damaged)?;
+        self.drop_rows("thumbnail", &damaged);
         Ok((found, !damaged.is_empty()))
     }
 
@@ -279,7 +281,7 @@ impl Cache {
                 _ => damaged.push(rowid),
             }
         })?;
-        self.drop_rows("quarantine", &damaged)?;
+        self.drop_rows("quarantine", &damaged);
         Ok(found)
     }
 
@@ -330,7 +332,7 @@ impl Cache {
                 _ => damaged.push(rowid),
             },
         )?;
-        self.drop_rows("skipped", &damaged)?;
+        self.drop_rows("skipped", &damaged);
         Ok(found)
     }
 
