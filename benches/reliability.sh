@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The long proofs of RELIABILITY.md: about forty minutes. With TESSERA_DATA the hostile files too; with cargo-fuzz five fuzz targets,
-# ten minutes each.
+# The long proofs of RELIABILITY.md: about forty minutes. With TESSERA_DATA the hostile files too; with cargo-fuzz all fuzz targets,
+# ten minutes each, three hours.
 #
 #   benches/reliability.sh
 #
@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --locked -p tessera-core --test core -- --ignored --nocapture
 cargo test --locked -p tessera --no-default-features --test app -- --ignored --nocapture
+TESSERA_MUTATIONS=20000 cargo test --locked -p tessera --no-default-features --test app -- replay::
 cargo bench --locked -p tessera --no-default-features
 if [ -n "${TESSERA_DATA:-}" ]; then
     cargo build --release --locked -p tessera --no-default-features
@@ -18,8 +19,9 @@ else
 fi
 if cargo fuzz --version >/dev/null 2>&1; then
     # The sanitizer needs what this toolchain keeps for its own use.
-    for target in manifest journal event worker norb; do
-        RUSTC_BOOTSTRAP=1 cargo fuzz run "$target" -- -max_total_time=600 -rss_limit_mb=2048 -timeout=20
+    for target in $(cargo fuzz list); do
+        mkdir -p "fuzz/corpus/$target"
+        RUSTC_BOOTSTRAP=1 cargo fuzz run "$target" "fuzz/corpus/$target" "fuzz/seeds/$target" -- -max_total_time=600 -rss_limit_mb=2048 -timeout=20
     done
 else
     echo "skipped: fuzzing (\`cargo install cargo-fuzz\`)"

@@ -1,8 +1,11 @@
 //! The settings, which are kept between runs.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use tessera_core::library::suggest::LabelOrder;
 use tessera_core::{Result, envelope};
 
@@ -86,6 +89,31 @@ const RECENTS: usize = 12;
 /// The largest settings file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
+/// The entries of a map in their order, also those whose keys are the same.
+struct Entries(Vec<(ron::Value, ron::Value)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Entries, M::Error> {
+                let mut all = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    all.push(entry);
+                }
+                Ok(Entries(all))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
 impl Settings {
     /// The path of the user's settings file.
     pub fn place() -> Option<PathBuf> {
@@ -109,8 +137,8 @@ impl Settings {
                 Err(error) => return (usual, vec![format!("{}: cannot be read ({error}); the usual settings are used", path.display())]),
             },
         };
-        let map = match ron::from_str::<ron::Map>(&text) {
-            Ok(map) => map,
+        let Entries(entries) = match ron::from_str::<Entries>(&text) {
+            Ok(entries) => entries,
             Err(error) => {
                 // It is moved aside, because the next change of a setting would overwrite it.
                 let aside = path.with_extension("ron.bad");
@@ -124,9 +152,12 @@ impl Settings {
         };
         let mut settings = usual;
         let mut problems = Vec::new();
-        for (name, value) in map.iter() {
+        let mut known = BTreeSet::new();
+        for (name, value) in &entries {
             let ron::Value::String(name) = name else { continue };
-            if let Err(expected) = settings.take(name, value) {
+            if !known.insert(name) {
+                problems.push(format!("{}: `{name}` stands twice; the first of them is used", path.display()));
+            } else if let Err(expected) = settings.take(name, value) {
                 problems.push(format!("{}: `{name}` {expected}; the usual value is used", path.display()));
             }
         }

@@ -42,6 +42,8 @@ pub mod features;
 pub mod hamming;
 pub mod hash;
 pub mod ids;
+#[cfg(feature = "images")]
+pub mod json;
 pub mod learn;
 #[cfg(feature = "library")]
 pub mod library;
@@ -49,6 +51,7 @@ pub mod linalg;
 pub mod nearest;
 #[cfg(feature = "network")]
 pub mod network;
+pub mod once;
 pub mod online_linear;
 #[cfg(feature = "images")]
 pub mod picture;

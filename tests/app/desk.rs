@@ -110,6 +110,8 @@ fn the_way_through_without_a_window() {
     let scores = desk.recognising().recognition().unwrap().scores.clone();
     desk.run(Command::SaveModel(world.at("m.tessera-model")));
     until_told(&mut desk, "Saved the model");
+    let model = tessera::session::models::load_model(&world.at("m.tessera-model")).unwrap();
+    assert!(!model.has_names() && model.root.is_empty(), "one file is for others");
     desk.run(Command::LoadModel(world.at("m.tessera-model")));
     until(&mut desk, "the model answers", |desk| {
         desk.recognising().recognition().is_some_and(|recognition| recognition.by == "m.tessera-model")

@@ -267,7 +267,13 @@ fn what_another_program_reads_is_not_told_as_forgotten() {
 }
 
 #[test]
-fn a_request_to_end_is_heard() {
+fn requests_to_end_are_heard() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        ends_in_order(signal);
+    }
+}
+
+fn ends_in_order(signal: &str) {
     let world = World::with_library();
     let many: String = (0..200_000).map(|i| format!("{{\"image\": {}, \"label\": \"{i}\"}}\n", 1 + i % 24)).collect();
     world.file("lines.jsonl", many.as_bytes());
@@ -280,8 +286,32 @@ fn a_request_to_end_is_heard() {
         assert!(Instant::now() < until);
         std::thread::sleep(Duration::from_millis(5));
     }
-    std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "it ends by itself, and in order");
+    std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: it ends by itself, and in order");
     let journal = fs::read_to_string(world.at("lib.tessera/journal.jsonl")).unwrap();
-    assert!(journal.lines().last().unwrap().contains("\"end\""), "the library was closed");
+    assert!(journal.lines().last().unwrap().contains("\"end\""), "{signal}: the library was closed");
+}
+
+#[test]
+fn an_export_that_was_killed_does_not_look_complete() {
+    let world = World::with_library();
+    let large = world.at("images/large/large.bmp");
+    fs::create_dir_all(large.parent().unwrap()).unwrap();
+    image::RgbImage::from_fn(3000, 3000, |x, y| image::Rgb([x as u8, y as u8, 0])).save(&large).unwrap();
+    world.run(["import", "lib.tessera", "images"]).ended(0);
+    let was_cut_off = || {
+        let mut child = world.start(["export", "lib.tessera", "labels", "--to", "out", "--format", "class-folders"]);
+        while !world.at("out/unfinished-export").exists() && child.try_wait().unwrap().is_none() {}
+        let _ = child.kill();
+        child.wait().unwrap();
+        let entries = fs::read_dir(world.at("out")).into_iter().flatten();
+        if entries.map(|entry| entry.unwrap().file_name()).eq(["unfinished-export"]) {
+            return true;
+        }
+        let _ = fs::remove_dir_all(world.at("out"));
+        false
+    };
+    assert!((0..50).any(|_| was_cut_off()), "it was never killed while it copied");
+    world.run(["export", "lib.tessera", "labels", "--to", "out", "--format", "class-folders"]).ended(65).complains("things in it");
+    world.run(["check", "lib.tessera"]).ended(0);
 }

@@ -16,6 +16,10 @@ mod library;
 #[path = "../core/made.rs"]
 mod made;
 mod networks;
+#[path = "../../fuzz/src/readers.rs"]
+mod readers;
+mod received;
+mod replay;
 mod review;
 mod search;
 mod settings;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// The floors of `core`, lowest first. A module uses only lower floors; modules of one floor do not
 /// know each other.
 const CORE: &[&[&str]] = &[
-    &["error", "random", "ids", "descriptor", "hash", "raw_path", "storage", "bytes", "plural", "utc"],
-    &["progress", "envelope", "sparse", "learn"],
+    &["error", "random", "ids", "descriptor", "hash", "raw_path", "storage", "bytes", "plural", "utc", "once"],
+    &["progress", "envelope", "sparse", "learn", "json"],
     &["linalg"],
     &["nearest"],
     &["picture", "hamming", "text", "online_linear"],

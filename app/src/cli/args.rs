@@ -287,6 +287,10 @@ pub(super) struct Train {
     /// `models/recogniser` in the library, or the folder's name with `.model`, here]
     #[arg(long, value_name = "MODEL")]
     pub(super) to: Option<PathBuf>,
+    /// Leave out of the model the names of the training images and where they lay: explanations
+    /// give their numbers
+    #[arg(long)]
+    pub(super) without_names: bool,
     /// Of a library: whether the network that comes with the program takes part in all of its
     /// answers
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]

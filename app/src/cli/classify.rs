@@ -236,7 +236,9 @@ fn draw(
         std::fs::write(&legend, legend_of(&painted)).map_err(Error::io("write", &legend))?;
         out.note(&format!("{} tells where each piece comes from", display(&legend)));
     }
-    if drawing.missing > 0 && answerer.library.is_some() {
+    if drawing.missing > 0 && answerer.library.is_none() && !answerer.model.has_names() {
+        out.note("This model was saved without the names of its training images: they are drawn as empty frames.");
+    } else if drawing.missing > 0 && answerer.library.is_some() {
         out.note(&format!("{} training images are not where they were: `tessera relocate` tells the library", drawing.missing));
     } else if drawing.missing > 0 {
         out.note(&format!(

@@ -52,11 +52,20 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Export) -> Result<Done>
         let expected = "given with `labels --format class-folders` only";
         return Err(Error::Option { name: "--links", found: format!("given with --format {}", format.name()), expected }.into());
     }
-    let options = ExportOptions { dry_run: arguments.dry_run, replaces: true };
+    for (name, is_given, is_wrong, expected) in [
+        ("--without-names", arguments.without_names, what.is_some(), "given with `model` only"),
+        ("--csv-safe", arguments.csv_safe, what.is_none(), "left out for a model"),
+    ] {
+        if is_given && is_wrong {
+            return Err(Error::Option { name, found: "given".into(), expected }.into());
+        }
+    }
+    let options = ExportOptions { dry_run: arguments.dry_run, replaces: true, csv_safe: arguments.csv_safe };
     let library = librarian.open(&arguments.library)?;
     let written = librarian.with_shared(library, |library| {
         let Some(what) = what else {
             let model = models::model(&hold(library))?;
+            let model = if arguments.without_names { model.without_names()? } else { model };
             if arguments.dry_run {
                 models::check_model_place(to, true)?;
             } else {

@@ -19,6 +19,8 @@ use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
 use crate::session::library::{ENDING, Target, what_is};
 
+/// The reason that a report gives for captions that were left out.
+const LEFT_OUT: &str = "captions";
 /// Names that are printed one by one; the rest are counted.
 const TOLD: usize = 5;
 
@@ -60,6 +62,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     }
     for (copy, first) in &sum.all.copies {
         failures.line(copy, "duplicate", &format!("it has the bytes of {}", display(first)))?;
+    }
+    for text in &sum.all.texts_left_out {
+        out.note(&format!("{}: {}", display(&text.path), text.detail));
+        failures.line(&text.path, LEFT_OUT, &text.detail)?;
+    }
+    for (path, detail) in sum.table.iter().flat_map(TableRead::left_out_in_words) {
+        failures.line(Path::new(path), LEFT_OUT, &detail)?;
     }
     let done = failures.end()?;
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
@@ -140,6 +149,12 @@ fn tell(out: &Output, table: &Table, read: &TableRead, file: &Path) {
     if table.n_problems > TOLD {
         out.note(&format!("{file}: {} problems in all", table.n_problems));
     }
+    for (name, detail) in read.left_out_in_words().take(TOLD) {
+        out.note(&format!("{file}, `{}`: {detail}", display(Path::new(name))));
+    }
+    if read.left_out.len() > TOLD {
+        out.note(&format!("{file}: captions of {} more were left out", count(read.left_out.len() - TOLD, "image")));
+    }
     if read.kept > 0 {
         out.note(&format!("{file}: {} kept as you gave them", count(read.kept, "label")));
     }
@@ -197,17 +212,21 @@ impl Sum {
         all.changed += report.changed;
         all.forgotten += report.forgotten;
         all.missing += report.missing;
+        all.texts_left_out.extend(report.texts_left_out);
         all.worker_deaths += report.worker_deaths;
     }
 }
 
 fn in_json(sum: &Sum) -> serde_json::Value {
     let Sum { all, table, seconds, error } = sum;
+    let texts: usize = all.texts_left_out.iter().filter_map(|text| text.captions).sum();
     let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
     json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
         "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
+        "captions_left_out": texts + of_table(|read| read.left_out.values().sum()),
+        "texts_left_out": all.texts_left_out.iter().filter(|text| text.captions.is_none()).count(),
         "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()),
         "cancelled": matches!(error, Some(Error::Cancelled)), "error": error.as_ref().map(Error::to_string)})
 }

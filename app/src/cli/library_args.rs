@@ -286,6 +286,13 @@ pub(super) struct Export {
     /// Class folders of links to the images, not of copies
     #[arg(long)]
     pub(super) links: bool,
+    /// Of csv and tsv: guard what a spreadsheet program would take for a formula; `import` reads it
+    /// back as it was
+    #[arg(long)]
+    pub(super) csv_safe: bool,
+    /// Of a model: leave out the names of the training images and where they lie
+    #[arg(long)]
+    pub(super) without_names: bool,
     /// Only say how much would be written
     #[arg(long)]
     pub(super) dry_run: bool,

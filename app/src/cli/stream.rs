@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::ids::ItemId;
+use tessera_core::json;
 use tessera_core::library::Library;
 
 use super::Done;
@@ -88,7 +89,7 @@ fn answer(
     if line.trim_ascii().is_empty() {
         return Err("expected one JSON object on a line, found only blanks".into());
     }
-    let request: Value = serde_json::from_slice(line).map_err(|error| format!("expected one JSON object on a line, found {error}"))?;
+    let request: Value = json::parse(line).map_err(|error| format!("expected one JSON object on a line, found {error}"))?;
     let Value::Object(request) = request else { return Err("expected a JSON object, found another value".into()) };
     let image = match request.get("image") {
         Some(Value::String(image)) => PathBuf::from(image),

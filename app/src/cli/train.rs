@@ -65,6 +65,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Train) -> Result<Done> 
     for failed in failed {
         failures.file(&failed.path, failed.error)?;
     }
+    let recogniser = if arguments.without_names { recogniser.without_names()? } else { recogniser };
     models::save_model(&recogniser, &to, true, session.progress())?;
 
     let ckm = &recogniser.ckm;
@@ -153,6 +154,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
         Ok(Some((models::model(&library)?, missing, ms, weights, told)))
     })?;
     let Some((model, missing, ms, weights, told)) = judged else { return Ok(Done::Whole) };
+    let model = if arguments.without_names { model.without_names()? } else { model };
     models::save_model(&model, &to, true, session.progress())?;
     for path in &missing {
         let advice = "see that the file is there and import its folder again, or use `tessera relocate`";

@@ -5,6 +5,7 @@ use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Mutex;
 
+use csv::QuoteStyle;
 use image::{ImageFormat, ImageResult, RgbImage};
 use serde_json::json;
 use tessera_core::ckm::confidence::Calibration;
@@ -30,6 +31,8 @@ pub struct ExportOptions {
     pub dry_run: bool,
     /// Replace an older export of the same kind.
     pub replaces: bool,
+    /// Write CSV and TSV so that spreadsheet programs find no formula in them.
+    pub csv_safe: bool,
 }
 
 impl Session {
@@ -42,6 +45,14 @@ impl Session {
     /// the way, [`Error::Exists`] when an older export is and is not to be replaced, [`Error::Io`],
     /// [`Error::Cancelled`].
     pub fn export(&self, library: &Mutex<Library>, what: Export, to: &Path, options: ExportOptions) -> Result<ExportSize> {
+        let format = match what {
+            Export::Labels(format) | Export::Captions(format) | Export::Predictions(format) => Some(format),
+            Export::Events => None,
+        };
+        if options.csv_safe && !matches!(format, Some(ExportFormat::Csv | ExportFormat::Tsv)) {
+            let found = format.map_or("jsonl", ExportFormat::name).to_owned();
+            return Err(Error::Option { name: "format", found, expected: "csv or tsv where --csv-safe is given" });
+        }
         let n = match what {
             Export::Labels(format) if format.is_images() => {
                 let (copies, written) = copies(library, format, &self.progress)?;
@@ -84,7 +95,8 @@ impl Session {
             let unlabelled: Vec<_> = library.state().images().filter(|image| image.label().is_none()).map(|image| image.id).collect();
             (library.state().clone(), model, uniform, library.elements_of(&unlabelled)?)
         };
-        check_new(to, options, |line| line.starts_with(begins))?;
+        // Fields may stand in quotation marks.
+        check_new(to, options, |line| line.starts_with(begins) || line.replace('"', "").starts_with(begins))?;
         let judge = || judge(&uniform.ckm, usize::MAX, &mut random::seeded(self.seed), Vec::new(), &self.progress);
         let judged = self.pool.install(judge)?.held_out;
         let fitted = Calibration::fit(&judged);
@@ -116,12 +128,17 @@ impl Session {
             }
             _ => {
                 let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
-                let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-                let refused = |error: csv::Error| Error::io("write", to)(std::io::Error::other(error));
-                csv.write_record(["path", "label", "predicted", "confidence"]).map_err(refused)?;
+                let style = if options.csv_safe { QuoteStyle::Always } else { QuoteStyle::Necessary };
+                let mut csv = csv::WriterBuilder::new().delimiter(delimiter).quote_style(style).from_writer(Vec::new());
+                let mut record = |fields: [&str; 5]| {
+                    // The last column says that formulas are guarded.
+                    let fields = &fields[..if options.csv_safe { 5 } else { 4 }];
+                    let fields = fields.iter().map(|field| if options.csv_safe { tables::guarded(field) } else { (*field).to_owned() });
+                    csv.write_record(fields).map_err(|error| Error::io("write", to)(std::io::Error::other(error)))
+                };
+                record(["path", "label", "predicted", "confidence", tables::MARK])?;
                 for (id, label, predicted, confidence) in &rows {
-                    let label = label.clone().unwrap_or_default();
-                    csv.write_record([&path(*id), &label, predicted, &format!("{confidence:.4}")]).map_err(refused)?;
+                    record([&path(*id), label.as_deref().unwrap_or_default(), predicted, &format!("{confidence:.4}"), ""])?;
                 }
                 csv.into_inner().map_err(|error| Error::io("write", to)(std::io::Error::other(error.to_string())))?
             }
@@ -183,7 +200,11 @@ fn write_rows(format: tables::TableFormat, rows: &[TableRow], to: &Path, options
     } else {
         rows
     };
-    if options.dry_run { tables::count(format, rows, to) } else { tables::write(format, rows, to) }
+    match options {
+        ExportOptions { dry_run: true, .. } => tables::count(format, rows, to),
+        ExportOptions { csv_safe: true, .. } => tables::write_safe(format, rows, to),
+        _ => tables::write(format, rows, to),
+    }
 }
 
 /// The rows with paths relative to the folder that all of them share.
@@ -267,8 +288,9 @@ fn check_new(to: &Path, options: ExportOptions, is_ours: impl Fn(&str) -> bool) 
 /// Whether a line can be the first of a table of this format that an export has written.
 fn begins(format: tables::TableFormat, line: &str) -> bool {
     let is_header = |delimiter: char| {
-        let mut names = line.split(delimiter);
-        names.next() == Some("path") && names.all(|name| name == "label" || name == "caption")
+        // Names may stand in quotation marks.
+        let mut names = line.split(delimiter).map(|name| name.trim_matches('"'));
+        names.next() == Some("path") && names.all(|name| ["label", "caption", tables::MARK].contains(&name))
     };
     match format {
         tables::TableFormat::Csv => is_header(','),

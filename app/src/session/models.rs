@@ -334,6 +334,6 @@ fn rename(error: Error, archive: &Path) -> Error {
 }
 
 /// Whether a model of that name is packed into one file.
-fn is_one_file(to: &Path) -> bool {
+pub(super) fn is_one_file(to: &Path) -> bool {
     to.extension().is_some_and(|ending| ending == MODEL_ENDING)
 }

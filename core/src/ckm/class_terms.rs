@@ -18,12 +18,14 @@ use super::Scores;
 use super::held_out::HeldOut;
 use super::regression::{self, LeftOut};
 use crate::ids::ClassId;
+use crate::once;
 
 /// What is added to each class's score, times the weight of the query's elements
 /// ([`Scores::mass`]).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassTerms {
+    #[serde(deserialize_with = "once::map")]
     terms: BTreeMap<String, f64>,
     /// How much the likeness of whole images counts.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -1,6 +1,7 @@
 //! A trained machine on disk: everything that is needed to answer and explain on another computer.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,6 +107,34 @@ fn first_version() -> u32 {
 }
 
 impl RecogniserModel {
+    /// The same model without what tells of the training images' files: their names become their
+    /// numbers (`#1`), objects become numbers too, and the folder is left out. Answers are the
+    /// same; explanations give the numbers. Names of classes stay, which are the answers.
+    /// O(images).
+    ///
+    /// # Errors
+    /// [`Error::Option`] when the machine's options are out of range.
+    pub fn without_names(&self) -> Result<Self> {
+        let mut objects: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut ckm = Ckm::new(self.ckm.options().clone())?;
+        for (class, example) in self.ckm.examples() {
+            let group = example.group.as_deref().map(|group| {
+                let next = objects.len() + 1;
+                objects.entry(group).or_insert(next).to_string()
+            });
+            let example = Example { name: number(example.id), group, ..Example::clone(example) };
+            ckm.add(&self.ckm.classes()[class.index()].name, example)?;
+        }
+        ckm.set_terms(self.ckm.terms().clone());
+        ckm.set_search(self.ckm.search())?;
+        Ok(Self { ckm: Arc::new(ckm), root: String::new(), ..self.clone() })
+    }
+
+    /// Whether it tells the names of its training images.
+    pub fn has_names(&self) -> bool {
+        self.ckm.examples().any(|(_, example)| example.name != number(example.id))
+    }
+
     /// Writes the model to `folder`, in place of an older one. Returns the bytes written.
     ///
     /// # Errors
@@ -175,6 +204,11 @@ impl RecogniserModel {
         ckm.set_search(head.search)?;
         Ok(Self { ckm: Arc::new(ckm), calibration: head.calibration, metrics: head.metrics, root: head.root })
     }
+}
+
+/// What stands for an image whose name is left out.
+fn number(image: ItemId) -> String {
+    format!("#{}", image.0)
 }
 
 /// A tensor that owns its bytes.

@@ -1,5 +1,6 @@
 //! Acts on images: labels, captions, rejections, rewards and removal, each as the changes it makes.
 
+use super::captions::{Captions, Refusal};
 use super::draft::{Acts, Draft};
 use super::event::{Caption, Change, Field, Reward, Swap, UserLabel};
 use super::models::caption_memory::words_of;
@@ -10,9 +11,6 @@ use crate::text::TextQuery;
 
 /// The least absolute value of a reward.
 pub const LEAST_REWARD: f64 = 0.001;
-
-/// Longest caption in characters.
-const LONGEST_CAPTION: usize = 10_000;
 
 impl Acts<'_> {
     /// Labels images, in one act. A class that does not exist yet is made.
@@ -151,18 +149,18 @@ impl Acts<'_> {
     }
 
     fn tidy_captions(&self, captions: Vec<Caption>) -> Result<Vec<Caption>> {
-        let mut tidy: Vec<Caption> = Vec::with_capacity(captions.len());
+        let n = captions.len();
+        let mut tidy = Captions::new(Vec::new());
         for caption in captions {
-            let text = caption.text.trim();
-            let length = text.chars().count();
-            if length > LONGEST_CAPTION {
-                return Err(self.unfit("caption", format!("{length} characters long"), "at most 10000 characters"));
-            }
-            if !text.is_empty() && tidy.iter().all(|other| other.text != text) {
-                tidy.push(Caption { text: text.to_owned(), by_user: caption.by_user });
-            }
+            let (found, expected) = match tidy.add(&caption.text, caption.by_user) {
+                Ok(()) | Err(Refusal::Nothing) => continue,
+                Err(Refusal::TooLong(length)) => (format!("{length} characters long"), "at most 10000 characters"),
+                Err(Refusal::TooMany) => (format!("{n} of them"), "at most 200 captions of an image"),
+                Err(Refusal::TooMuch(length)) => (format!("{length} characters or more in all"), "at most 100000 characters of an image"),
+            };
+            return Err(self.unfit("caption", found, expected));
         }
-        Ok(tidy)
+        Ok(tidy.list)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::appearance::thumbnail_of;
 use super::draft::Draft;
 use super::event::{Caption, ContentHash, Event, EventId, EventKind, UserLabel};
 use super::health::Health;
@@ -288,7 +289,18 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`].
     pub fn perceptual_hashes(&self) -> Result<BTreeMap<ItemId, Descriptor>> {
-        let hashes = self.cache.perceptual_hashes()?;
+        let (mut hashes, is_damaged) = self.cache.perceptual_hashes()?;
+        if is_damaged {
+            // What was deleted is made again where the file still has the image's bytes.
+            let without = self.state.images().filter(|image| image.content.is_some_and(|content| !hashes.contains_key(&content.hash)));
+            let anew = |image: &Arc<Image>| {
+                let (look, jpeg) = thumbnail_of(&self.state, image, &*self.decoder)?;
+                Some((image.content?.hash, look, jpeg))
+            };
+            let made: Vec<_> = without.filter_map(anew).collect();
+            self.cache.put_thumbnails(&made)?;
+            hashes.extend(made.into_iter().map(|(hash, look, _)| (hash, look)));
+        }
         Ok(self.state.images().filter_map(|image| Some((image.id, *hashes.get(&image.content?.hash)?))).collect())
     }
 

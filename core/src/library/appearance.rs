@@ -28,7 +28,7 @@ pub(super) struct Appearances {
 const DECODED: usize = 64;
 
 /// A thumbnail made from a file that still has an image's bytes, and its perceptual hash.
-fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(Descriptor, Vec<u8>)> {
+pub(super) fn thumbnail_of(state: &State, image: &Image, decoder: &dyn Decoder) -> Option<(Descriptor, Vec<u8>)> {
     let picture = from_file(state, image, decoder, &Progress::default())?;
     let small = thumbnail::shrink(&picture.pixels);
     Some((perceptual_hash(&small), thumbnail::encode(&small)))
@@ -50,7 +50,7 @@ impl Library {
             self.state.images().filter(unknown).filter_map(|image| Some((image.content?.hash, image))).collect();
         let (mut found, mut small, mut n_decoded) = (Vec::new(), Vec::new(), 0);
         for (&hash, image) in wanted.iter().take(n) {
-            match self.cache.feature(hash, VERSION)?.and_then(|bytes| Appearance::from_bytes(&bytes)) {
+            match self.cache.feature(hash, VERSION)?.sound().and_then(|bytes| Appearance::from_bytes(&bytes)) {
                 Some(appearance) => found.push((hash, appearance)),
                 None => {
                     let jpeg = self.cache.thumbnail(hash)?;

@@ -1,5 +1,8 @@
 //! `cache.db`: elements, thumbnails, checkpoints and results that can all be made again from images
 //! and events.
+//!
+//! Every row is sealed: its value ends in a hash of the value and of the keys that it is looked up
+//! by. A row that is not as it was written is as if it were not there.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +13,6 @@ use super::event::{ContentHash, EventId};
 use super::files::with_ending;
 use super::sqlite;
 use crate::descriptor::Descriptor;
-use crate::envelope::hash64;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::raw_path::{from_bytes, to_bytes};
@@ -38,6 +40,26 @@ impl Cut {
     /// The row of a version.
     pub(super) fn row(&self, version: &str) -> Option<&[u8]> {
         self.rows.iter().find(|(of, _)| of == version).map(|(_, bytes)| &bytes[..])
+    }
+}
+
+/// What the cache has under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CacheRow {
+    /// A row as it was written.
+    Sound(Vec<u8>),
+    /// None.
+    Absent,
+    /// One that is not as it was written. It is deleted when it is found.
+    Damaged,
+}
+
+impl CacheRow {
+    pub(super) fn sound(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Sound(bytes) => Some(bytes),
+            Self::Absent | Self::Damaged => None,
+        }
     }
 }
 
@@ -116,11 +138,11 @@ impl Cache {
             let hash = hash.0.to_be_bytes();
             for (version, bytes) in rows {
                 tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
-                    .and_then(|mut insert| insert.execute(params![hash, version, sealed(bytes)]))
+                    .and_then(|mut insert| insert.execute(params![hash, version, sealed(&[&hash, version.as_bytes()], bytes)]))
                     .map_err(&refused)?;
             }
             tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2, ?3)")
-                .and_then(|mut insert| insert.execute(params![hash, look.to_bytes(), jpeg]))
+                .and_then(|mut insert| insert.execute(params![hash, look.to_bytes(), sealed(&[&hash, &look.to_bytes()], jpeg)]))
                 .map_err(&refused)?;
         }
         tx.commit().map_err(refused)
@@ -131,8 +153,9 @@ impl Cache {
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
         for (hash, look, jpeg) in entries {
+            let (hash, look) = (hash.0.to_be_bytes(), look.to_bytes());
             tx.prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2, ?3)")
-                .and_then(|mut insert| insert.execute(params![hash.0.to_be_bytes(), look.to_bytes(), jpeg]))
+                .and_then(|mut insert| insert.execute(params![hash, look, sealed(&[&hash, &look], jpeg)]))
                 .map_err(&refused)?;
         }
         tx.commit().map_err(refused)
@@ -144,20 +167,37 @@ impl Cache {
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
         for (hash, bytes) in entries {
+            let hash = hash.0.to_be_bytes();
             tx.prepare_cached("INSERT OR REPLACE INTO feature VALUES (?1, ?2, ?3)")
-                .and_then(|mut insert| insert.execute(params![hash.0.to_be_bytes(), version, sealed(bytes)]))
+                .and_then(|mut insert| insert.execute(params![hash, version, sealed(&[&hash, version.as_bytes()], bytes)]))
                 .map_err(&refused)?;
         }
         tx.commit().map_err(refused)
     }
 
-    /// The value stored under a version for a file's bytes; `None` also where it is damaged.
-    pub(super) fn feature(&self, hash: ContentHash, version: &str) -> Result<Option<Vec<u8>>> {
+    /// The value stored under a version for a file's bytes.
+    pub(super) fn feature(&self, hash: ContentHash, version: &str) -> Result<CacheRow> {
+        let hash = hash.0.to_be_bytes();
         let read = || {
-            let mut query = self.db.prepare_cached("SELECT bytes FROM feature WHERE hash = ?1 AND version = ?2")?;
-            query.query_row(params![hash.0.to_be_bytes(), version], |row| row.get(0)).optional()
+            let mut query = self.db.prepare_cached("SELECT rowid, bytes FROM feature WHERE hash = ?1 AND version = ?2")?;
+            query.query_row(params![hash, version], |row| Ok((row.get(0)?, bytes(row, 1)))).optional()
         };
-        Ok(read().map_err(refused("read", &self.path))?.and_then(unsealed))
+        let Some((row, value)) = read().map_err(refused("read", &self.path))? else { return Ok(CacheRow::Absent) };
+        match unsealed(&[&hash, version.as_bytes()], value) {
+            Some(value) => Ok(CacheRow::Sound(value)),
+            None => {
+                self.drop_rows("feature", &[row]);
+                Ok(CacheRow::Damaged)
+            }
+        }
+    }
+
+    /// Deletes rows that are not as they were written. Where that cannot be done, as in a file that
+    /// is only read, they are found again.
+    fn drop_rows(&self, table: &str, rows: &[i64]) {
+        for row in rows {
+            let _ = self.db.execute(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row]);
+        }
     }
 
     /// The files of which there is a row of that version. O(rows), without reading them.
@@ -169,26 +209,43 @@ impl Cache {
         read().map_err(refused("read", &self.path))
     }
 
-    /// The thumbnail kept for a file's bytes, as JPEG.
+    /// The thumbnail kept for a file's bytes, as JPEG; `None` also where it is damaged.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Data`].
     pub fn thumbnail(&self, hash: ContentHash) -> Result<Option<Vec<u8>>> {
+        let hash = hash.0.to_be_bytes();
         let read = || {
-            let mut query = self.db.prepare_cached("SELECT jpeg FROM thumbnail WHERE hash = ?1")?;
-            query.query_row([hash.0.to_be_bytes()], |row| row.get(0)).optional()
+            let mut query = self.db.prepare_cached("SELECT look, jpeg FROM thumbnail WHERE hash = ?1")?;
+            query.query_row([hash], |row| Ok((bytes(row, 0), bytes(row, 1)))).optional()
         };
-        read().map_err(refused("read", &self.path))
+        let found = read().map_err(refused("read", &self.path))?;
+        Ok(found.and_then(|(look, jpeg)| unsealed(&[&hash, &look], jpeg)))
     }
 
-    /// The perceptual hashes of all files.
-    pub(super) fn perceptual_hashes(&self) -> Result<HashMap<ContentHash, Descriptor>> {
-        let read = || -> rusqlite::Result<HashMap<ContentHash, Descriptor>> {
-            let mut query = self.db.prepare("SELECT hash, look FROM thumbnail")?;
-            let look = |row: &rusqlite::Row<'_>| {
-                Ok((ContentHash(u128::from_be_bytes(row.get(0)?)), Descriptor::from_bytes(&row.get::<_, [u8; 32]>(1)?)))
-            };
-            query.query_map([], look)?.collect()
+    /// The perceptual hashes of all files, and whether some were damaged and deleted.
+    pub(super) fn perceptual_hashes(&self) -> Result<(HashMap<ContentHash, Descriptor>, bool)> {
+        let (mut found, mut damaged) = (HashMap::new(), Vec::new());
+        self.each("SELECT rowid, hash, look, jpeg FROM thumbnail", |rowid, [hash, look, jpeg]| {
+            let is_sound = unsealed(&[&hash, &look], jpeg).is_some();
+            match (content_hash(&hash), look.first_chunk()) {
+                (Some(hash), Some(look)) if is_sound => drop(found.insert(hash, Descriptor::from_bytes(look))),
+                _ => damaged.push(rowid),
+            }
+        })?;
+        self.drop_rows("thumbnail", &damaged);
+        Ok((found, !damaged.is_empty()))
+    }
+
+    /// Hands each row of a query to `take`: its number in its table, and the bytes of its values.
+    fn each<const N: usize>(&self, sql: &str, mut take: impl FnMut(i64, [Vec<u8>; N])) -> Result<()> {
+        let mut read = || -> rusqlite::Result<()> {
+            let mut query = self.db.prepare(sql)?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                take(row.get(0)?, std::array::from_fn(|i| bytes(row, i + 1)));
+            }
+            Ok(())
         };
         read().map_err(refused("read", &self.path))
     }
@@ -198,34 +255,42 @@ impl Cache {
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
             tx.execute("DELETE FROM checkpoint WHERE model = ?1", [model])?;
-            tx.execute("INSERT INTO checkpoint VALUES (?1, ?2, ?3)", params![model, event.0 as i64, sealed(bytes)])?;
+            tx.execute(
+                "INSERT INTO checkpoint VALUES (?1, ?2, ?3)",
+                params![model, event.0 as i64, sealed(&[model.as_bytes(), &event.0.to_le_bytes()], bytes)],
+            )?;
             tx.commit()
         };
         write(&mut self.db).map_err(refused("write", &self.path))
     }
 
-    /// The last checkpoint of a model.
+    /// The last checkpoint of a model; `None` also where it is damaged.
     pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
         let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";
-        let read = self.db.query_row(sql, [model], |row| Ok((EventId(row.get::<_, i64>(0)? as u64), row.get(1)?))).optional();
-        let found: Option<(EventId, Vec<u8>)> = read.map_err(refused("read", &self.path))?;
-        Ok(found.and_then(|(event, bytes)| Some((event, unsealed(bytes)?))))
+        let read = self.db.query_row(sql, [model], |row| Ok((row.get::<_, i64>(0)? as u64, bytes(row, 1)))).optional();
+        let found = read.map_err(refused("read", &self.path))?;
+        Ok(found.and_then(|(event, bytes)| Some((EventId(event), unsealed(&[model.as_bytes(), &event.to_le_bytes()], bytes)?))))
     }
 
     /// Files that no decoder survived, each with how the decoder ended.
     pub(super) fn quarantine(&self) -> Result<HashMap<ContentHash, String>> {
-        let read = || -> rusqlite::Result<HashMap<ContentHash, String>> {
-            let mut query = self.db.prepare("SELECT hash, found FROM quarantine")?;
-            query.query_map([], |row| Ok((ContentHash(u128::from_be_bytes(row.get(0)?)), row.get(1)?)))?.collect()
-        };
-        read().map_err(refused("read", &self.path))
+        let (mut found, mut damaged) = (HashMap::new(), Vec::new());
+        self.each("SELECT rowid, hash, found FROM quarantine", |rowid, [hash, words]| {
+            match (content_hash(&hash), text(&[&hash], words)) {
+                (Some(hash), Some(words)) => drop(found.insert(hash, words)),
+                _ => damaged.push(rowid),
+            }
+        })?;
+        self.drop_rows("quarantine", &damaged);
+        Ok(found)
     }
 
     /// Keeps files from being decoded again.
     pub(super) fn put_quarantine(&self, files: &[(ContentHash, String)]) -> Result<()> {
         let refused = refused("write", &self.path);
         files.iter().try_for_each(|(hash, found)| {
-            let written = self.db.execute("INSERT OR REPLACE INTO quarantine VALUES (?1, ?2)", params![hash.0.to_be_bytes(), found]);
+            let hash = hash.0.to_be_bytes();
+            let written = self.db.execute("INSERT OR REPLACE INTO quarantine VALUES (?1, ?2)", params![hash, sealed_text(&[&hash], found)]);
             written.map(|_| ()).map_err(&refused)
         })
     }
@@ -247,7 +312,9 @@ impl Cache {
             }
             for (path, reason, detail) in files {
                 let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO skipped VALUES (?1, ?2, ?3, ?4)")?;
-                insert.execute(params![to_bytes(path), to_bytes(folder), reason, detail])?;
+                let (path, folder) = (to_bytes(path), to_bytes(folder));
+                let detail = sealed_text(&[&path, &folder, reason.as_bytes()], detail);
+                insert.execute(params![path, folder, reason, detail])?;
             }
             tx.commit()
         };
@@ -257,23 +324,41 @@ impl Cache {
     /// Files that could not be taken in when their folders were last imported: path, reason, and
     /// the reason in words.
     pub(super) fn skipped(&self) -> Result<Vec<(PathBuf, String, String)>> {
-        let read = || -> rusqlite::Result<Vec<_>> {
-            let mut query = self.db.prepare("SELECT path, reason, detail FROM skipped ORDER BY path")?;
-            query.query_map([], |row| Ok((from_bytes(row.get(0)?), row.get(1)?, row.get(2)?)))?.collect()
-        };
-        read().map_err(refused("read", &self.path))
+        let (mut found, mut damaged) = (Vec::new(), Vec::new());
+        self.each(
+            "SELECT rowid, path, folder, reason, detail FROM skipped ORDER BY path",
+            |rowid, [path, folder, reason, detail]| match (text(&[&path, &folder, &reason], detail), String::from_utf8(reason)) {
+                (Some(detail), Ok(reason)) => found.push((from_bytes(path), reason, detail)),
+                _ => damaged.push(rowid),
+            },
+        )?;
+        self.drop_rows("skipped", &damaged);
+        Ok(found)
     }
 
-    /// Keeps a result under a name.
+    /// Keeps a result under a name. It is kept twice, for some results are choices that nothing can
+    /// compute again.
     pub(super) fn put_result(&self, name: &str, text: &str) -> Result<()> {
-        let written = self.db.execute("INSERT OR REPLACE INTO result VALUES (?1, ?2)", [name, text]);
-        written.map(|_| ()).map_err(refused("write", &self.path))
+        let write = || {
+            let tx = self.db.unchecked_transaction()?;
+            for name in [name.to_owned(), second(name)] {
+                let sealed = sealed_text(&[name.as_bytes()], text);
+                tx.execute("INSERT OR REPLACE INTO result VALUES (?1, ?2)", [name, sealed])?;
+            }
+            tx.commit()
+        };
+        write().map_err(refused("write", &self.path))
     }
 
-    /// The result of that name.
+    /// The result of that name; `None` also where both copies are damaged.
     pub(super) fn result(&self, name: &str) -> Result<Option<String>> {
-        let found = self.db.query_row("SELECT text FROM result WHERE name = ?1", [name], |row| row.get(0)).optional();
-        found.map_err(refused("read", &self.path))
+        for name in [name.to_owned(), second(name)] {
+            let found = self.db.query_row("SELECT text FROM result WHERE name = ?1", [&name], |row| Ok(bytes(row, 0))).optional();
+            if let Some(text) = found.map_err(refused("read", &self.path))?.and_then(|sealed| text(&[name.as_bytes()], sealed)) {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
     }
 
     /// Purges what was computed from files with these bytes or at these paths, and every checkpoint
@@ -299,17 +384,55 @@ impl Cache {
     }
 }
 
-/// Bytes followed by their xxh3-64.
-fn sealed(bytes: &[u8]) -> Vec<u8> {
-    [bytes, &hash64(bytes).to_le_bytes()].concat()
+/// The name of the second copy of a result.
+fn second(name: &str) -> String {
+    format!("{name} (second copy)")
 }
 
-/// The bytes that were sealed; none when they have changed since.
-fn unsealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let (body, seal) = bytes.split_last_chunk::<8>()?;
-    let is_whole = hash64(body).to_le_bytes() == *seal;
+/// The bytes of a value in a row; none for a number or nothing, which only damage puts there.
+fn bytes(row: &rusqlite::Row<'_>, column: usize) -> Vec<u8> {
+    row.get_ref(column).ok().and_then(|value| value.as_bytes().ok()).unwrap_or_default().to_vec()
+}
+
+fn content_hash(bytes: &[u8]) -> Option<ContentHash> {
+    Some(ContentHash(u128::from_be_bytes(bytes.try_into().ok()?)))
+}
+
+/// The hash of a value and of the keys that it is looked up by.
+fn seal(keys: &[&[u8]], value: &[u8]) -> [u8; 8] {
+    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    for part in keys.iter().chain([&value]) {
+        state.update(&(part.len() as u64).to_le_bytes());
+        state.update(part);
+    }
+    state.digest().to_le_bytes()
+}
+
+/// A value with its seal behind it.
+fn sealed(keys: &[&[u8]], value: &[u8]) -> Vec<u8> {
+    [value, &seal(keys, value)].concat()
+}
+
+/// The value that was sealed; none when it or its keys have changed since.
+fn unsealed(keys: &[&[u8]], mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let (value, found) = bytes.split_last_chunk::<8>()?;
+    let is_whole = seal(keys, value) == *found;
     bytes.truncate(bytes.len() - 8);
     is_whole.then_some(bytes)
+}
+
+/// A text with its seal behind it, in sixteen digits.
+fn sealed_text(keys: &[&[u8]], text: &str) -> String {
+    format!("{text}{:016x}", u64::from_le_bytes(seal(keys, text.as_bytes())))
+}
+
+/// The text that was sealed; none when it or its keys have changed since.
+fn text(keys: &[&[u8]], sealed: Vec<u8>) -> Option<String> {
+    let mut all = String::from_utf8(sealed).ok()?;
+    let at = all.len().checked_sub(16).filter(|at| all.is_char_boundary(*at))?;
+    let is_whole = all == sealed_text(keys, &all[..at]);
+    all.truncate(at);
+    is_whole.then_some(all)
 }
 
 fn refused(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error + use<> {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::cache::{Cache, Cut};
+use super::cache::{Cache, CacheRow, Cut};
 use super::event::ContentHash;
 use super::glimpse::Glimpse;
 use super::image_vector::ImageVector;
@@ -79,6 +79,11 @@ impl Extraction {
         }
     }
 
+    /// The version of the rows that take no network.
+    pub(super) fn own_version(&self) -> &str {
+        &self.own.version
+    }
+
     /// The row of a picture's cells.
     pub(super) fn cells_of(&self, seen: &Seen, size: (u32, u32)) -> Result<Option<(String, Vec<u8>)>> {
         let row = |Kept { options, version }: &Kept| {
@@ -115,7 +120,7 @@ pub(super) fn version(options: &CkmOptions) -> String {
     Kept::of(options, |kind| !is_learned(kind)).version
 }
 
-/// A row of the cache, if there is one.
+/// A sound row of the cache, if there is one.
 type Row = Option<Vec<u8>>;
 
 /// Images whose elements are computed at one time.
@@ -143,9 +148,14 @@ impl FeatureStore<'_> {
             }
             let row = |image: &Image, kept: &Kept| match image.content {
                 Some(content) => self.cache.feature(content.hash, &kept.version),
-                None => Ok(None),
+                None => Ok(CacheRow::Absent),
             };
-            let rows = |image: &&Image| Ok((row(image, own)?, cells.map_or(Ok(None), |cells| row(image, cells))?));
+            let rows = |image: &&Image| {
+                let cells = cells.map_or(Ok(CacheRow::Absent), |cells| row(image, cells))?;
+                // With the file decoded anew, both rows are computed again.
+                let own = if cells == CacheRow::Damaged { None } else { row(image, own)?.sound() };
+                Ok((own, cells.sound()))
+            };
             let kept: Vec<(Row, Row)> = turn.iter().map(rows).collect::<Result<_>>()?;
             // The database is used by this thread alone; all threads decode and compute.
             let (decoder, options, extraction) = (self.decoder, self.options, self.extraction);
@@ -180,6 +190,29 @@ impl FeatureStore<'_> {
             all.extend(found.into_iter().map(|(elements, _)| elements));
         }
         Ok(all)
+    }
+}
+
+/// A row of the cache of that version; one that is damaged is computed again, with all others of
+/// the image, where a file still has its bytes.
+pub(super) fn row_or_anew(
+    cache: &Cache,
+    version: &str,
+    image: &Image,
+    state: &State,
+    decoder: &dyn Decoder,
+    extraction: &Extraction,
+) -> Result<Option<Vec<u8>>> {
+    let Some(content) = image.content else { return Ok(None) };
+    match cache.feature(content.hash, version)? {
+        CacheRow::Sound(bytes) => Ok(Some(bytes)),
+        CacheRow::Absent => Ok(None),
+        CacheRow::Damaged => {
+            let picture = from_file(state, image, decoder, &Progress::default());
+            let Some(cut) = picture.and_then(|picture| extraction.cut(content.hash, &picture).ok()) else { return Ok(None) };
+            cache.put(std::slice::from_ref(&cut))?;
+            Ok(cut.row(version).map(<[u8]>::to_vec))
+        }
     }
 }
 

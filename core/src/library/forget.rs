@@ -40,7 +40,10 @@ impl Purge {
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
         let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
         let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
-        let (classes, left) = without(log, &images);
+        // A folder's word that is in the path of an image that stays may be the word of its class.
+        let places = || state.records().iter().filter(|image| !images.contains(&image.id)).flat_map(|image| &image.places);
+        let is_in_path = |word: &str| places().any(|place| place.path.to_string_lossy().contains(word));
+        let (classes, left) = without(log, &images, &is_in_path);
         Self { images, classes, left, hashes, paths, event, time }
     }
 }
@@ -77,22 +80,25 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
 
 /// A log without some images: the classes that only they had, and the events that lose changes,
 /// each with what is left of it, if anything is.
-fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(EventId, Option<Event>)>) {
+fn without(
+    log: Vec<Event>,
+    gone: &BTreeSet<ItemId>,
+    is_in_path: &impl Fn(&str) -> bool,
+) -> (BTreeSet<String>, Vec<(EventId, Option<Event>)>) {
     let is_gone = |change: &Change| change.image().is_some_and(|image| gone.contains(&image));
-    let (losing, whole): (Vec<Event>, Vec<Event>) = log.into_iter().partition(|event| event.changes.iter().any(is_gone));
     let made = |change: &Change| match change {
         Change::Class(name, _) => Some(name.clone()),
         _ => None,
     };
-    let mut classes: BTreeSet<String> = losing.iter().flat_map(|event| &event.changes).filter_map(made).collect();
-    let others = losing.iter().flat_map(|event| &event.changes).filter(|change| made(change).is_none() && !is_gone(change));
-    for change in others.chain(whole.iter().flat_map(|event| &event.changes)) {
-        for name in classes_in(change) {
-            classes.remove(name);
-        }
-    }
-    let left = losing.into_iter().map(|event| {
-        let is_left = |change: &Change| !is_gone(change) && made(change).is_none_or(|name| !classes.contains(&name));
+    let classes = only_of(&log, &is_gone, is_in_path);
+    let is_dropped = |change: &Change| match change {
+        // What a folder's word stands for goes with the word; with no class left to stand for, too.
+        Change::Class(..) | Change::Alias(..) => classes_in(change).into_iter().any(|name| classes.contains(name)),
+        _ => is_gone(change),
+    };
+    let losing = log.into_iter().filter(|event| event.changes.iter().any(is_dropped));
+    let left = losing.map(|event| {
+        let is_left = |change: &Change| !is_dropped(change);
         let changes: Vec<Change> = event.changes.into_iter().filter(is_left).collect();
         let words = match changes.iter().any(|change| change.image().is_some()) {
             true => event.words,
@@ -103,6 +109,36 @@ fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(
     });
     let left = left.collect();
     (classes, left)
+}
+
+/// The classes, and the words of folders that stand for classes, that came with images that are
+/// gone, and that nothing else has: no other image, no class that the user made by itself.
+fn only_of(log: &[Event], is_gone: &impl Fn(&Change) -> bool, is_in_path: &impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let (mut gone, mut kept, mut known) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for event in log {
+        let is_losing = event.changes.iter().any(is_gone);
+        for change in &event.changes {
+            let is_of_others = change.image().is_some() && !is_gone(change);
+            for name in classes_in(change) {
+                let is_new = known.insert(name.to_owned());
+                // A name that first stands in an event without these images is the user's own.
+                let is_kept = is_of_others || (is_new && !is_losing);
+                if is_kept { &mut kept } else { &mut gone }.insert(name.to_owned());
+            }
+        }
+    }
+    // A word that stays keeps the classes that it stands for, or stood for.
+    loop {
+        let aliases = log.iter().flat_map(|event| &event.changes).filter(|change| match change {
+            Change::Alias(word, _) => kept.contains(word) || is_in_path(word),
+            _ => false,
+        });
+        let more: BTreeSet<String> = aliases.flat_map(classes_in).filter(|name| !kept.contains(*name)).map(str::to_owned).collect();
+        if more.is_empty() {
+            return gone.difference(&kept).filter(|name| !name.is_empty()).cloned().collect();
+        }
+        kept.extend(more);
+    }
 }
 
 /// The classes that a change names.

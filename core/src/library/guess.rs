@@ -8,6 +8,7 @@ use super::Library;
 use super::acts::which;
 use super::draft::{Acts, Draft};
 use super::event::{Change, EventId, Field, Swap};
+use super::features::row_or_anew;
 use super::glimpse::Glimpse;
 use super::state::Image;
 use crate::error::Result;
@@ -88,10 +89,10 @@ impl Library {
             return Ok(0);
         }
         let held = &self.glimpses;
-        let images = self.state.images().filter_map(|image| image.content).map(|content| content.hash);
-        let wanted: Vec<_> = images.filter(|hash| !held.contains_key(hash)).collect();
-        for &hash in wanted.iter().take(n) {
-            let row = self.cache.feature(hash, Glimpse::VERSION)?;
+        let images = self.state.images().filter_map(|image| Some((image.content?.hash, image)));
+        let wanted: Vec<_> = images.filter(|(hash, _)| !held.contains_key(hash)).collect();
+        for &(hash, image) in wanted.iter().take(n) {
+            let row = row_or_anew(&self.cache, Glimpse::VERSION, image, &self.state, &*self.decoder, &self.extraction)?;
             self.glimpses.insert(hash, row.and_then(|bytes| Glimpse::from_bytes(&bytes)));
         }
         Ok(wanted.len().saturating_sub(n))

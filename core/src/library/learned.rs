@@ -110,15 +110,16 @@ impl Library {
     }
 
     /// The options of the recogniser: those with cells of the network where learned features are on
-    /// and nine tenths of the images with a class have some.
+    /// and nine tenths of the images with a class have some. Those of which the cache has nothing
+    /// are looked at anew, and have some then.
     fn wanted(&self) -> Result<CkmOptions> {
         let Some((learned, cells)) = self.learned.as_ref().zip(self.extraction.cells.as_ref()) else { return Ok(self.plain.clone()) };
-        let there = self.cache.with_feature(&cells.version)?;
+        let (there, own) = (self.cache.with_feature(&cells.version)?, self.cache.with_feature(self.extraction.own_version())?);
         let with_class = self.state.images().filter(|image| image.label().is_some()).filter_map(|image| Some(image.content?.hash));
         let (mut all, mut known) = (0, 0);
         for hash in with_class {
             all += 1;
-            known += usize::from(there.contains(&hash));
+            known += usize::from(there.contains(&hash) || !own.contains(&hash));
         }
         Ok(if 10 * known >= ENOUGH * all { learned.clone() } else { self.plain.clone() })
     }

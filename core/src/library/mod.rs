@@ -48,6 +48,7 @@ mod api;
 pub mod appearance;
 mod apply;
 pub mod cache;
+pub mod captions;
 mod check;
 mod classes;
 pub mod draft;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::event::ContentHash;
-use super::features::from_file;
+use super::features::{from_file, row_or_anew};
 use super::image_vector::ImageVector;
 use super::state::Image;
 use super::{Library, hold};
@@ -101,10 +101,10 @@ impl Library {
     pub fn load_image_vectors(&mut self, n: usize) -> Result<usize> {
         let Some(hash) = &self.extraction.pair else { return Ok(0) };
         let version = ImageVector::version(hash);
-        let images = self.state.images().filter_map(|image| image.content).map(|content| content.hash);
-        let wanted: Vec<ContentHash> = images.filter(|hash| !self.pair.vectors.contains_key(hash)).collect();
-        for &hash in wanted.iter().take(n) {
-            let row = self.cache.feature(hash, &version)?;
+        let images = self.state.images().filter_map(|image| Some((image.content?.hash, image)));
+        let wanted: Vec<(ContentHash, &Arc<Image>)> = images.filter(|(hash, _)| !self.pair.vectors.contains_key(hash)).collect();
+        for &(hash, image) in wanted.iter().take(n) {
+            let row = row_or_anew(&self.cache, &version, image, &self.state, &*self.decoder, &self.extraction)?;
             self.pair.vectors.insert(hash, row.and_then(|bytes| ImageVector::from_bytes(&bytes)));
         }
         Ok(wanted.len().saturating_sub(n))

@@ -13,6 +13,7 @@ use super::onnx::{Onnx, in_words, read};
 use super::pixels::{PixelScale, Preprocessing};
 use super::text::{TextEncoder, TextForm};
 use crate::error::{Error, Result, check_plain};
+use crate::json;
 
 /// The longest JSON file that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
@@ -171,7 +172,7 @@ impl Sorted {
     fn take_json(&mut self, path: &Path) -> Result<()> {
         let wrong = |found: String| Error::data(path, "a tokenizer.json or a preprocessor_config.json", found, advice::TAKE_FILES);
         let text = String::from_utf8(read(path, LONGEST)?).map_err(|_| wrong("bytes that are not text".into()))?;
-        let all: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let all: Value = json::parse(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
         if all["model"].is_object() {
             self.tokenizers.push(path.to_owned());
         } else if ["image_mean", "size", "crop_size", "rescale_factor"].iter().any(|key| all.get(key).is_some()) {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::advice;
 use crate::error::{Error, Result};
+use crate::json;
 
 /// How a channel of a pixel becomes a number: `(value * factor - mean) / deviation`, of a value in
 /// 0..=255 in the order red, green, blue.
@@ -62,7 +63,7 @@ impl Preprocessing {
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
         let wrong =
             |found: String| Error::data(path, "the preprocessing of pictures, as Hugging Face writes it", found, advice::SAY_PIXELS);
-        let all: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let all: Value = json::parse(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
         if !all.is_object() {
             return Err(wrong("JSON that is no object".into()));
         }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::advice;
 use crate::error::{Error, Result};
+use crate::json;
 
 /// What the last piece of a word ends in.
 const END: &str = "</w>";
@@ -40,7 +41,7 @@ impl BytePairs {
     /// [`Error::Data`] when it is of another format, or of another kind than CLIP's.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let wrong = |found: String| Error::data(path, "a tokenizer of byte pairs as CLIP has it", found, advice::TAKE_TOKENIZER);
-        let all: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let all: Value = json::parse(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
         let model = &all["model"];
         if let Some(kind) = model["type"].as_str().filter(|kind| *kind != "BPE") {
             return Err(wrong(format!("one of the kind {kind}")));

@@ -53,7 +53,12 @@ impl PageUi for ModelsView {
                     }
                 });
                 ui.label(
-                    RichText::new("A model holds pieces of the training images and their names, not the images themselves.").small().weak(),
+                    RichText::new(
+                        "A model holds pieces of the training images, not the images themselves. Saved as a folder it also has their \
+                         names; one file, which is for others, has not.",
+                    )
+                    .small()
+                    .weak(),
                 );
             });
             ui.add_space(8.0);

@@ -9,7 +9,7 @@ use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
-use tessera_core::library::import::{FailedFile, ImportOptions, Imported, hold};
+use tessera_core::library::import::{FailedFile, ImportOptions, Imported, TextLeftOut, hold};
 use tessera_core::{Error, Result};
 
 use super::super::Session;
@@ -142,6 +142,8 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     messages.push(upkeep::imported(folder.to_owned(), whole));
     let failed = |failed: &FailedFile| Message::NewNotice(NewNotice::Logged(problem(&failed.detail)));
     messages.extend(report.failed.iter().take(TOLD).map(failed));
+    let left_out = |text: &TextLeftOut| Message::NewNotice(NewNotice::Logged(problem(format!("{}: {}", display(&text.path), text.detail))));
+    messages.extend(report.texts_left_out.iter().take(TOLD).map(left_out));
     messages
 }
 
@@ -155,6 +157,7 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
         (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
         (read.ambiguous.len(), "names that several images have"),
         (read.kept, "labels kept as you gave them"),
+        (read.left_out.values().sum(), "captions left out, too long or too many for one image"),
         (table.n_problems, "lines that could not be read"),
     ] {
         if n > 0 {

@@ -1,13 +1,15 @@
 //! One JSON object a line, with the names that a header would have.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize as Read, Serialize};
 
 use super::rows::{self, Draft, Role, role};
 use super::table::TableRow;
 use crate::error::Result;
+use crate::once::twice;
 
 /// The parts of an object that mean something here, each with the rank of its name.
 #[derive(Default)]
@@ -48,14 +50,18 @@ impl<'de> Deserialize<'de> for Object {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Object, M::Error> {
-                let mut out = Object::default();
+                let (mut out, mut names) = (Object::default(), BTreeSet::new());
                 while let Some(name) = map.next_key::<String>()? {
+                    if names.contains(&name) {
+                        return Err(M::Error::custom(twice(&name)));
+                    }
                     match role(&name) {
                         Some((Role::Path, rank)) if is_better(rank, &out.path) => out.path = Some((rank, map.next_value()?)),
                         Some((Role::Label, rank)) if is_better(rank, &out.label) => out.label = Some((rank, map.next_value()?)),
                         Some((Role::Caption, rank)) if is_better(rank, &out.captions) => out.captions = Some((rank, map.next_value()?)),
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
+                    names.insert(name);
                 }
                 Ok(out)
             }

@@ -13,12 +13,13 @@
 //! `text`. Files are UTF-8. Captions and labels are trimmed, and empty ones are none. A bad line is
 //! reported as a problem and never stops the rest.
 //!
-//! Text is written as it is, never escaped against programs that take `=...` for a formula: a
-//! spreadsheet that opens a table of strangers' captions should be told to import its columns as
-//! text.
+//! Text is written as it is, except by [`write_safe`], for spreadsheet programs, which
+//! would take `=...` for a formula: such text is guarded ([`guarded`]) and a column `csv_safe`
+//! says so, by which [`read`] gives the text back as it was.
 
 mod coco;
 mod flickr8k;
+mod formulas;
 mod json_lines;
 mod matcher;
 mod rows;
@@ -34,8 +35,9 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use table::{shielded, text_of, unknown};
 
+pub use formulas::{MARK, guarded, unguarded};
 pub use matcher::{Matcher, PathMatch};
-pub use sidecar::sidecar;
+pub use sidecar::{beside, sidecar};
 pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableFormat, TableRow};
 
 /// Reads a file of any format, recognised by its content and then by its name, or a folder of
@@ -111,7 +113,20 @@ fn read_json(path: &Path, text: &str, draft: &mut rows::Draft) -> Result<TableFo
 /// be larger than it may be, and for sidecars when a path leads out of the folder or to a different
 /// file that is there already; [`Error::Io`].
 pub fn write(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
-    match text_in(format, rows, to)? {
+    write_as(format, rows, to, false)
+}
+
+/// As [`write()`], but so that a spreadsheet program finds no formula in a CSV or TSV file
+/// ([`guarded`]). The other formats, which no such program opens, are written as by [`write()`].
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_safe(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
+    write_as(format, rows, to, true)
+}
+
+fn write_as(format: TableFormat, rows: &[TableRow], to: &Path, guards: bool) -> Result<usize> {
+    match text_in(format, rows, to, guards)? {
         Some((text, n_rows)) => {
             envelope::replace(to, text.as_bytes())?;
             Ok(n_rows)
@@ -125,14 +140,14 @@ pub fn write(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize>
 /// # Errors
 /// As [`write()`], without those of writing files.
 pub fn count(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<usize> {
-    match text_in(format, rows, to)? {
+    match text_in(format, rows, to, false)? {
         Some((_, n_rows)) => Ok(n_rows),
         None => sidecar::count(rows, to),
     }
 }
 
 /// Rows as the text of one file, and how many they are; `None` for sidecars.
-fn text_in(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<Option<(String, usize)>> {
+fn text_in(format: TableFormat, rows: &[TableRow], to: &Path, guards: bool) -> Result<Option<(String, usize)>> {
     if let Some(at) = rows.iter().position(|row| row.path.trim().is_empty()) {
         return Err(Error::data(to, "a path in every row", format!("none in row {}", at + 1), "name the image, or leave the row out"));
     }
@@ -140,8 +155,8 @@ fn text_in(format: TableFormat, rows: &[TableRow], to: &Path) -> Result<Option<(
         TableFormat::Sidecar => return Ok(None),
         TableFormat::Flickr8k => flickr8k::write(rows, to)?,
         TableFormat::Coco => (coco::write(rows), rows.len()),
-        TableFormat::Csv => (separated::write(rows, b','), rows.len()),
-        TableFormat::Tsv => (separated::write(rows, b'\t'), rows.len()),
+        TableFormat::Csv => (separated::write(rows, b',', guards), rows.len()),
+        TableFormat::Tsv => (separated::write(rows, b'\t', guards), rows.len()),
         TableFormat::JsonLines => (json_lines::write(rows), rows.len()),
     };
     let text = shielded(text);

@@ -1,7 +1,8 @@
 //! Values separated by commas, semicolons or tabs, under a header.
 
-use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use csv::{QuoteStyle, ReaderBuilder, StringRecord, WriterBuilder};
 
+use super::formulas::{self, MARK};
 use super::rows::{self, Draft, Lines, Role, role, shown};
 use super::table::{TableFormat, TableRow};
 use crate::error::Result;
@@ -17,6 +18,8 @@ pub(super) struct Shape {
     path: usize,
     label: Option<usize>,
     caption: Option<usize>,
+    /// Whether formulas in it were guarded ([`formulas::guarded`]).
+    is_guarded: bool,
 }
 
 /// The layout by the first record, if that is a header.
@@ -31,7 +34,9 @@ pub(super) fn recognise(text: &str) -> Option<Shape> {
             ranked.min().map(|(_, i)| i)
         };
         let (label, caption) = (column(Role::Label), column(Role::Caption));
-        let shape = |has_header, path, caption| Shape { format, delimiter, has_header, n_columns: record.len(), path, label, caption };
+        let is_guarded = record.iter().any(|name| name == MARK);
+        let n_columns = record.len();
+        let shape = |has_header, path, caption| Shape { format, delimiter, has_header, n_columns, path, label, caption, is_guarded };
         match column(Role::Path) {
             Some(path) if label.is_some() || caption.is_some() => Some(shape(true, path, caption)),
             None if format == TableFormat::Tsv && record.len() == 2 && is_picture(&record[0]) => Some(shape(false, 0, Some(1))),
@@ -84,14 +89,21 @@ pub(super) fn read(text: &str, shape: Shape, draft: &mut Draft) -> Result<()> {
     Ok(())
 }
 
+/// A writer of values, all of them in quotation marks where formulas are guarded against.
+fn writer(delimiter: u8, guards: bool) -> csv::Writer<Vec<u8>> {
+    let style = if guards { QuoteStyle::Always } else { QuoteStyle::Necessary };
+    WriterBuilder::new().delimiter(delimiter).quote_style(style).from_writer(Vec::new())
+}
+
 fn take(fields: &[&str], shape: Shape, line: usize, draft: &mut Draft) {
     if fields.len() != shape.n_columns {
         let hint = if fields.len() > shape.n_columns { "; text with separators in it must stand in quotation marks" } else { "" };
         return draft.problem(line, format!("expected {} fields, found {}{hint}", shape.n_columns, fields.len()));
     }
-    let row = draft.row(fields[shape.path], line);
-    draft.label(row, shape.label.map_or("", |i| fields[i]), line);
-    draft.caption(row, 0, shape.caption.map_or("", |i| fields[i]));
+    let field = |i: usize| if shape.is_guarded { formulas::unguarded(fields[i]) } else { fields[i].to_owned() };
+    let row = draft.row(&field(shape.path), line);
+    draft.label(row, &shape.label.map_or_else(String::new, field), line);
+    draft.caption(row, 0, &shape.caption.map_or_else(String::new, field));
 }
 
 /// Whether a quoted field of this record does not end, or goes on after its end.
@@ -122,24 +134,27 @@ fn is_torn(raw: &[u8], delimiter: u8) -> bool {
     }
 }
 
-/// A header with the columns in use, and one record for each caption.
-pub(super) fn write(rows: &[TableRow], delimiter: u8) -> String {
+/// A header with the columns in use, and one record for each caption; with `guards` so that
+/// spreadsheet programs find no formula in it.
+pub(super) fn write(rows: &[TableRow], delimiter: u8, guards: bool) -> String {
     let has_labels = rows.iter().any(|row| rows::label(row).is_some());
     let has_captions = !has_labels || rows.iter().any(|row| rows::captions(row).next().is_some());
-    let mut out = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    let mut record = |path: &str, label: &str, caption: &str| {
-        let fields = [(true, path), (has_labels, label), (has_captions, caption)];
+    let mut out = writer(delimiter, guards);
+    let mut record = |path: &str, label: &str, caption: &str, mark: &str| {
+        let fields = [(true, path), (has_labels, label), (has_captions, caption), (guards, mark)];
+        let fields = fields.iter().filter(|(is_used, _)| *is_used);
+        let fields = fields.map(|(_, field)| if guards { formulas::guarded(field) } else { (*field).to_owned() });
         // Writing to memory does not fail.
-        let _ = out.write_record(fields.iter().filter(|(is_used, _)| *is_used).map(|(_, field)| field));
+        let _ = out.write_record(fields);
     };
-    record("path", "label", "caption");
+    record("path", "label", "caption", MARK);
     for row in rows {
         let label = rows::label(row).unwrap_or_default();
         let mut captions = rows::captions(row).peekable();
         if captions.peek().is_none() {
-            record(&row.path, label, "");
+            record(&row.path, label, "", "");
         }
-        captions.for_each(|caption| record(&row.path, label, caption));
+        captions.for_each(|caption| record(&row.path, label, caption, ""));
     }
     String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
 }

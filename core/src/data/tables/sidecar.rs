@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
@@ -17,27 +18,54 @@ use crate::progress::Progress;
 const DEPTH: usize = 64;
 
 const RENAME: &str = "rename the image, or choose another format";
+const NO_LINK: &str = "put a copy of the text there";
 
-/// The captions beside an image: those of `photo.txt` for `photo.jpg`. `None` when there is no such
-/// file.
-///
-/// # Errors
-/// [`Error::Data`] when the file is larger than [`MAX_SIDECAR`] or is not UTF-8, [`Error::Io`].
-pub fn sidecar(image: &Path) -> Result<Option<Vec<String>>> {
-    let Some(name) = image.file_name() else { return Ok(None) };
-    let beside = match split(&name.to_string_lossy()) {
+/// Where the captions of an image lie: `photo.txt` for `photo.jpg`. `None` for a path without a
+/// name.
+pub fn beside(image: &Path) -> Option<PathBuf> {
+    let name = image.file_name()?;
+    Some(match split(&name.to_string_lossy()) {
         (_, Some(_)) => image.with_extension("txt"),
         (_, None) => {
             let mut name = name.to_owned();
             name.push(".txt");
             image.with_file_name(name)
         }
-    };
-    if !beside.exists() {
-        return Ok(None);
+    })
+}
+
+/// The captions beside an image. `None` when there is no such file.
+///
+/// # Errors
+/// [`Error::Data`] when it is a link or anything else but a file, which is neither followed nor
+/// opened; when it is larger than [`MAX_SIDECAR`] or is not UTF-8; [`Error::Io`].
+pub fn sidecar(image: &Path) -> Result<Option<Vec<String>>> {
+    let Some(beside) = beside(image) else { return Ok(None) };
+    match odd_kind(&beside)? {
+        Some(Odd::Absent) => return Ok(None),
+        Some(Odd::Kind(found)) => return Err(Error::data(&beside, "an ordinary file", found, NO_LINK)),
+        None => {}
     }
     let text = text_of(&beside, MAX_SIDECAR)?;
     Ok(Some(lines(&text).map(String::from).collect()))
+}
+
+/// What is at a path in place of an ordinary file.
+enum Odd {
+    Absent,
+    Kind(&'static str),
+}
+
+/// What is at `path`, if that is no ordinary file. Links are not followed: a folder of a stranger's
+/// must not make captions of what lies elsewhere.
+fn odd_kind(path: &Path) -> Result<Option<Odd>> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() => Ok(None),
+        Ok(meta) if meta.is_symlink() => Ok(Some(Odd::Kind("a link"))),
+        Ok(_) => Ok(Some(Odd::Kind("something that is not a file"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(Odd::Absent)),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
 }
 
 /// The captions in the text of a sidecar.
@@ -90,10 +118,14 @@ pub(super) fn read_folder(root: &Path, progress: &Progress) -> Result<Table> {
                 continue;
             }
         };
+        let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        if entry.file_type().is_symlink() && path.extension().is_some_and(|ending| ending == "txt") {
+            draft.problem(0, format!("`{}` is a link, which is not followed", display(path)));
+            continue;
+        }
         if !entry.path().is_file() {
             continue;
         }
-        let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
         let Some(name) = path.to_str().map(|name| name.replace(std::path::MAIN_SEPARATOR, "/")) else {
             draft.problem(0, format!("`{}` is not named in UTF-8", display(path)));
             continue;

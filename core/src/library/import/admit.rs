@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::look::{Known, Look, NewFile, holds};
+use super::look::{Known, Look, NewFile, Words, holds};
 use super::report::Imported;
 use crate::error::{self, Result};
 use crate::ids::ItemId;
 use crate::library::Library;
 use crate::library::cache::Cut;
 use crate::library::draft::Draft;
-use crate::library::event::{Caption, Change, Content, ContentHash, EventId, EventKind, Field, RootId, Swap, UserLabel};
+use crate::library::event::{Change, Content, ContentHash, EventId, EventKind, Field, RootId, Swap, UserLabel};
 use crate::library::state::{Image, Place, State};
 
 /// The state of an import that is running.
@@ -51,7 +51,7 @@ impl Run {
             };
             match look {
                 Look::Known(hash, moved) => familiar.push((file, hash, moved)),
-                Look::New(content, cut, captions) => fresh.push((file, content, cut, captions)),
+                Look::New(content, cut, words) => fresh.push((file, content, cut, words)),
                 // It was reported when it was met.
                 Look::Fatal(..) => {}
                 Look::Forgotten => {
@@ -131,10 +131,10 @@ impl Run {
     }
 
     /// Works out the changes for files with bytes that no image has.
-    fn admit_new(&mut self, state: &State, files: Vec<(&NewFile, Content, Cut, Vec<String>)>, batch: &mut Batch) {
+    fn admit_new(&mut self, state: &State, files: Vec<(&NewFile, Content, Cut, Words)>, batch: &mut Batch) {
         let mut next = state.next_image;
         let mut replaced = BTreeSet::new();
-        for (file, content, cut, captions) in files {
+        for (file, content, cut, words) in files {
             let (place, before) = self.place_of(state, file, content.hash);
             let same = self.known.by_hash.get(&content.hash).copied();
             if let Some(id) = same.filter(|id| id.0 >= state.next_image || state.image(*id).is_some()) {
@@ -175,7 +175,8 @@ impl Run {
             let record = record.map_or(&blank, |image| image);
             batch.changes.push(Change::Image(id, Field::Content(Swap(None, Some(content)))));
             batch.changes.push(Change::Image(id, Field::Folder(Swap(record.folder.clone(), word))));
-            let mut captions: Vec<Caption> = captions.into_iter().map(|text| Caption { text, by_user: false }).collect();
+            let Words { mut captions, left_out } = words;
+            self.report.texts_left_out.extend(left_out);
             match former.filter(|image| image.id != id && image.content.is_some()) {
                 Some(other) => {
                     // The file was a copy of another image and is one of its own now: what was said

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use crate::data::tables::sidecar;
+use super::report::TextLeftOut;
+use crate::data::tables::{beside, sidecar};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::library::cache::Cut;
-use crate::library::event::{Content, ContentHash, FolderWord};
+use crate::library::captions::{Captions, Refusal, left_out};
+use crate::library::event::{Caption, Content, ContentHash, FolderWord};
 use crate::library::features::{Extraction, Stamp, hash_file, hash_while};
 use crate::library::state::{Image, Place, State};
 use crate::picture::decode::SIDE;
@@ -37,13 +39,41 @@ pub(super) enum Seen {
 /// What was found in a file.
 pub(super) enum Look {
     /// Bytes that no image has.
-    New(Content, Cut, Vec<String>),
+    New(Content, Cut, Words),
     /// Bytes that an image of the library has, and whether the image has moved: no other file has
     /// them any more.
     Known(ContentHash, bool),
     Forgotten,
     /// Bytes that no decoder survived, for the first time.
     Fatal(ContentHash, Error),
+}
+
+/// The captions beside a file.
+#[derive(Default)]
+pub(super) struct Words {
+    pub(super) captions: Vec<Caption>,
+    /// Where they lie, and what was left out of them, if anything was.
+    pub(super) left_out: Option<TextLeftOut>,
+}
+
+impl Words {
+    /// Those beside an image file. A link in their place is left out, and never followed.
+    fn of(image: &Path) -> Result<Self> {
+        let Some(path) = beside(image) else { return Ok(Self::default()) };
+        let is_odd = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file());
+        let texts = match sidecar(image) {
+            Err(error) if is_odd => {
+                let left_out = TextLeftOut { path, captions: None, detail: error.to_string() };
+                return Ok(Self { left_out: Some(left_out), ..Self::default() });
+            }
+            texts => texts?.unwrap_or_default(),
+        };
+        let mut captions = Captions::new(Vec::new());
+        let refused = |text: &String| matches!(captions.add(text, false), Err(refusal) if refusal != Refusal::Nothing);
+        let n = texts.iter().map(refused).filter(|is_refused| *is_refused).count();
+        let left_out = (n > 0).then(|| TextLeftOut { path, captions: Some(n), detail: left_out(n) });
+        Ok(Self { captions: captions.list, left_out })
+    }
 }
 
 /// Bytes that are not taken in.
@@ -128,6 +158,6 @@ pub(super) fn look(
         return Err(Error::data(&file.path, "a file that stays as it is while it is read", found, "import its folder again"));
     }
     let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
-    let captions = sidecar(&file.path)?.unwrap_or_default();
-    Ok(Look::New(content, extraction.cut(hash, &picture)?, captions))
+    let words = Words::of(&file.path)?;
+    Ok(Look::New(content, extraction.cut(hash, &picture)?, words))
 }

@@ -26,6 +26,8 @@ pub struct Imported {
     pub changed: usize,
     /// Of `unchanged`: files that the user wanted forgotten.
     pub forgotten: usize,
+    /// Text files beside images of which captions were left out.
+    pub texts_left_out: Vec<TextLeftOut>,
     /// Files that are not there any more; their images stay.
     pub missing: usize,
     /// Processes that files brought down while they were decoded.
@@ -34,6 +36,17 @@ pub struct Imported {
     pub layout: String,
     /// Whether it was cancelled; what was done till then stays.
     pub cancelled: bool,
+}
+
+/// A text file beside an image that was left out, wholly or in part.
+#[derive(Clone, Debug)]
+pub struct TextLeftOut {
+    /// The text file.
+    pub path: PathBuf,
+    /// How many captions were left out; `None` where it was not read at all.
+    pub captions: Option<usize>,
+    /// The reason in words.
+    pub detail: String,
 }
 
 /// A file that could not be taken in.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use crate::data::tables::{Matcher, PathMatch, Table};
 use crate::ids::ItemId;
+use crate::library::captions::{Captions, Refusal, left_out};
 use crate::library::classes::tidy_name;
-use crate::library::event::{Caption, Change, Field, Swap, UserLabel};
+use crate::library::event::{Change, Field, Swap, UserLabel};
 use crate::library::state::State;
 
 /// What reading a table of captions and labels did.
@@ -20,12 +21,22 @@ pub struct TableRead {
     pub ambiguous: Vec<String>,
     /// Captions added.
     pub captions: usize,
+    /// Captions that were left out because they are too long or too many for one image
+    /// ([`crate::library::captions`]), with the path that the table gives the image.
+    pub left_out: BTreeMap<String, usize>,
     /// Captions that their image has already, or that the table gives it twice.
     pub repeated: usize,
     /// Labels set.
     pub labels: usize,
     /// Labels that were not set because the user had said something else.
     pub kept: usize,
+}
+
+impl TableRead {
+    /// What was left out of the captions of each image, in a sentence.
+    pub fn left_out_in_words(&self) -> impl Iterator<Item = (&str, String)> {
+        self.left_out.iter().map(|(path, n)| (path.as_str(), left_out(*n)))
+    }
 }
 
 /// The changes that a table's captions and labels make in this state, and their numbers. Labels
@@ -35,7 +46,7 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
     let paths: Vec<(ItemId, PathBuf)> =
         state.images().flat_map(|image| image.places.iter().map(|place| (image.id, state.full_path(place)))).collect();
     let matcher = Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())));
-    let mut captions: BTreeMap<ItemId, Vec<Caption>> = BTreeMap::new();
+    let mut captions: BTreeMap<ItemId, Captions> = BTreeMap::new();
     let mut labels: BTreeMap<ItemId, String> = BTreeMap::new();
     for row in &table.rows {
         let id = match matcher.find(&row.path) {
@@ -51,17 +62,13 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
         };
         read.matched += 1;
         let Some(image) = state.image(id) else { continue };
-        let list = captions.entry(id).or_insert_with(|| image.captions.clone());
-        for text in row.captions.iter().map(|text| text.trim()) {
-            if text.is_empty() {
-                continue;
+        let list = captions.entry(id).or_insert_with(|| Captions::new(image.captions.clone()));
+        for text in row.captions.iter().filter(|text| !text.trim().is_empty()) {
+            match list.add(text, false) {
+                Ok(()) => read.captions += 1,
+                Err(Refusal::Nothing) => read.repeated += 1,
+                Err(_) => *read.left_out.entry(row.path.clone()).or_default() += 1,
             }
-            if list.iter().any(|caption| caption.text == text) {
-                read.repeated += 1;
-                continue;
-            }
-            list.push(Caption { text: text.to_owned(), by_user: false });
-            read.captions += 1;
         }
         if let Some(label) = row.label.as_ref().and_then(|label| tidy_name(label).ok()) {
             match &image.user {
@@ -75,7 +82,7 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
     }
     let classes: BTreeSet<&str> = labels.values().map(String::as_str).collect();
     let mut changes = state.new_classes(classes);
-    for (id, list) in captions {
+    for (id, Captions { list, .. }) in captions {
         if let Some(image) = state.image(id).filter(|image| image.captions != list) {
             changes.push(Change::Image(id, Field::Captions(Swap(image.captions.clone(), list))));
         }

@@ -346,6 +346,7 @@ impl Store {
             }
             for class in &purge.classes {
                 tx.execute("DELETE FROM class WHERE name = ?1", [class])?;
+                tx.execute("DELETE FROM alias WHERE word = ?1 OR class = ?1", [class])?;
             }
             for hash in &purge.hashes {
                 tx.execute("INSERT OR IGNORE INTO forgotten (hash) VALUES (?1)", [hash_bytes(*hash)])?;

@@ -472,6 +472,8 @@ pub(super) fn choose_search(ctx: &mut Context, choice: SearchChoice) {
 pub(super) fn save_model(ctx: &mut Context, to: PathBuf, replaces: bool) {
     ctx.library_job(JobKind::SaveModel, move |session, library| {
         let model = models::model(&hold(library))?;
+        // One file is for others, who need not know how files are called here.
+        let model = if models::is_one_file(&to) { model.without_names()? } else { model };
         let bytes = match models::save_model(&model, &to, replaces, session.progress()) {
             Ok(bytes) => bytes,
             Err(error) => return Ok(vec![occupied(error, Written::Model)?]),
