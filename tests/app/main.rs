@@ -6,6 +6,7 @@ mod desk;
 mod documents;
 mod evaluate;
 mod evaluate_memories;
+mod evaluate_neighbours;
 mod evaluate_online;
 mod generate;
 mod hostile;

@@ -6,6 +6,7 @@ mod names;
 mod norb;
 mod scenes;
 mod tables;
+mod vectors;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 //! [`cases`].
 
 mod approximate;
+mod candidates;
 mod sparse_and_trees;
 
 use std::borrow::Borrow;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tessera_core::Result;
+use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, Selection, TreeKind, TreeOptions, Trees};
 use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions};
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
 use tessera_core::descriptor::Descriptor;
@@ -18,6 +20,7 @@ use tessera_core::nearest::{
     DenseScan, Distance, Dynamic, Filter, Growth, KdTree, Metric, NeighborIndex, Neighbors, Regrown, Scan, SparseScan, TopK, Within,
     everything, farthest_first,
 };
+use tessera_core::progress::Progress;
 use tessera_core::sparse::SparseVec;
 
 /// Values of a point. They are few small whole numbers, so that many distances are equal and all
@@ -186,6 +189,24 @@ fn binary_inverted_file(points: &Points, probes: usize) -> Box<dyn Tested> {
     Box::new(Adapter::new(filled(BinaryIvf::new(few_lists(probes)).unwrap(), points, bits), bits).dynamic())
 }
 
+/// Candidates from a few trees of so many levels.
+fn candidate_index(
+    points: &Points,
+    metric: Metric,
+    kind: TreeKind,
+    depth: usize,
+    (selection, threshold): (Selection, f32),
+) -> Box<dyn Tested> {
+    let mut corpus = PointSet::new(DIMENSION, metric);
+    points.values().for_each(|values| corpus.push(&dense(values)).unwrap());
+    let progress = Progress::default();
+    let graph = KnnGraph::exact(&corpus, &corpus, 3, true, &progress).unwrap();
+    let options = TreeOptions { kind, trees: 3, depth, labels: 3, ..TreeOptions::default() };
+    let selector = Trees::grow(&corpus, &graph, options, &progress).unwrap().selector(&graph, selection, 3, depth, 3, threshold);
+    let index = CandidateIndex::new(corpus, points.keys().copied().collect(), selector).unwrap();
+    Box::new(Adapter::new(index, dense).refusing(no_points()))
+}
+
 fn euclidean(a: &Values, b: &Values) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
 }
@@ -274,6 +295,29 @@ fn cases() -> Vec<Case> {
         Case { name: "inverted file", build: |points| inverted_file(points, 2), distance: None, ties: true },
         exact("inverted file over bits, all lists looked at", |points| binary_inverted_file(points, usize::MAX), hamming),
         Case { name: "inverted file over bits", build: |points| binary_inverted_file(points, 2), distance: None, ties: true },
+        Case {
+            name: "candidates by the natural classifier",
+            build: |points| candidate_index(points, Metric::Euclidean, TreeKind::Forest, 3, (Selection::Natural, 0.3)),
+            distance: None,
+            ties: true,
+        },
+        Case {
+            name: "candidates by voting, cosine",
+            build: |points| candidate_index(points, Metric::Cosine, TreeKind::RandomProjection, 3, (Selection::Voting, 2.0)),
+            distance: None,
+            ties: true,
+        },
+        Case {
+            name: "candidates by lookup, inner product",
+            build: |points| candidate_index(points, Metric::InnerProduct, TreeKind::Kd, 3, (Selection::Lookup, 1.0)),
+            distance: None,
+            ties: true,
+        },
+        exact(
+            "candidates, all points in one leaf",
+            |points| candidate_index(points, Metric::Euclidean, TreeKind::Principal, 0, (Selection::Lookup, 1.0)),
+            euclidean,
+        ),
         Case {
             name: "memory tree",
             build: |points| {

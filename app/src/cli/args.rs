@@ -9,6 +9,7 @@ use super::library_args::{
     Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
+use super::neighbour_args::EvalAnn;
 use super::network_args::{ELEMENTS, Elements, Network};
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
 use super::switch::Switch;
@@ -391,6 +392,8 @@ pub(super) enum Eval {
     /// Count the corrections until everything is labelled: a mixture of advisers beside each of
     /// them
     Desk(EvalDesk),
+    /// Find nearest neighbours among the candidates that trees select, tuned for a recall
+    Ann(EvalAnn),
 }
 
 /// Arguments of `eval features`.

@@ -12,7 +12,7 @@ use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{experiment, kind_choice, learn_options, learned, options, search, untrained};
-use super::{Done, evaluate_memories, evaluate_online, evaluate_sets};
+use super::{Done, evaluate_memories, evaluate_neighbours, evaluate_online, evaluate_sets};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
@@ -30,6 +30,7 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
         Eval::Online(arguments) => evaluate_online::online(session, arguments, out),
         Eval::OnlineFigures(arguments) => evaluate_online::figures(session, arguments, out),
         Eval::Desk(arguments) => evaluate_online::desk(session, arguments, out),
+        Eval::Ann(arguments) => evaluate_neighbours::ann(session, arguments, out),
     }
 }
 

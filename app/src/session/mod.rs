@@ -19,6 +19,7 @@ pub mod library_kinds;
 pub mod library_weights;
 pub mod memories;
 pub mod models;
+pub mod neighbours;
 pub mod networks;
 pub mod online;
 mod pixels;

@@ -10,6 +10,8 @@
 //! | [`Ivf`] | vectors of f32, by Euclidean distance | means |
 //! | [`BinaryIvf`] | 256 bits, by Hamming distance | the majority for each bit |
 //!
+//! A [`candidates::CandidateIndex`] takes longer to build and less time for an answer.
+//!
 //! After Jégou, Douze, Schmid, *Product Quantization for Nearest Neighbor Search*, 2011 (their
 //! inverted file, without the quantiser of residuals). On corners of photographs trees of centres
 //! (Muja, Lowe, *Fast Matching of Binary Features*, 2012) were slower at every recall.
@@ -34,6 +36,7 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
+pub mod candidates;
 mod ivf;
 mod kmeans;
 mod rows;

@@ -3,11 +3,11 @@
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
-use super::dots::{self, Factors, NARROW, Quads, TILE};
 use super::element::{ElementSet, Places, Values};
 use super::kernel::LeafKernel;
 use super::options::ElementKind;
 use crate::hamming::{self, LANES};
+use crate::linalg::dots::{self, Factors, NARROW, Quads, TILE};
 
 /// The elements of a query, ready to be compared.
 pub(super) struct Queries<'a> {

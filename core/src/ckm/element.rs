@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::dots::Quads;
 use super::options::{CkmOptions, ElementKind, ElementSource};
 use crate::descriptor::Descriptor;
 use crate::hamming::{Blocks, LANES};
+use crate::linalg::dots::Quads;
 
 /// How pictures become elements. With another version, elements that were kept must be computed
 /// anew: until version 1, gradient blocks had 255 steps.

@@ -48,7 +48,6 @@ pub mod accuracy;
 pub mod class_terms;
 mod compare;
 pub mod confidence;
-mod dots;
 pub mod element;
 pub mod explain;
 pub mod fit;

@@ -28,6 +28,7 @@ pub mod scenes;
 mod shot;
 pub mod tables;
 pub mod toys;
+pub mod vectors;
 mod walk;
 
 use std::fs;

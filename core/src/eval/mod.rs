@@ -22,6 +22,7 @@
 //! ```
 
 pub mod calibration;
+pub mod candidates;
 pub mod captions;
 pub mod few_shot;
 pub mod figures;

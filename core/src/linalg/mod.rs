@@ -24,6 +24,7 @@
 //! ```
 
 pub mod cholesky;
+pub(crate) mod dots;
 pub mod double;
 pub mod eigen;
 pub mod pca;

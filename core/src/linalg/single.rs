@@ -31,6 +31,32 @@ fn square(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f32>()
 }
 
+/// The square of the Euclidean distance, from 64 partial sums: quicker than [`squared_distance`]
+/// for long vectors, and another value in its last bits. O(n).
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn long_squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    let [mut s, mut t, mut u, mut v] = [[0.0f32; 16]; 4];
+    let (longs, rest) = a.as_chunks::<64>();
+    let (others, other_rest) = b.as_chunks::<64>();
+    for (a, b) in longs.iter().zip(others) {
+        for i in 0..16 {
+            s[i] += (a[i] - b[i]) * (a[i] - b[i]);
+        }
+        for i in 0..16 {
+            t[i] += (a[16 + i] - b[16 + i]) * (a[16 + i] - b[16 + i]);
+        }
+        for i in 0..16 {
+            u[i] += (a[32 + i] - b[32 + i]) * (a[32 + i] - b[32 + i]);
+        }
+        for i in 0..16 {
+            v[i] += (a[48 + i] - b[48 + i]) * (a[48 + i] - b[48 + i]);
+        }
+    }
+    let sums: [f32; 16] = std::array::from_fn(|i| (s[i] + t[i]) + (u[i] + v[i]));
+    let halves: [f32; 8] = std::array::from_fn(|i| sums[i] + sums[8 + i]);
+    halves.iter().sum::<f32>() + square(rest, other_rest)
+}
+
 /// The inner product. O(n).
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {

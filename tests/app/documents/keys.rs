@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::page::Page;
 use super::read;
 use crate::evaluate_memories::{arff, svm};
+use crate::evaluate_neighbours::npy;
 use crate::networks::pair_in;
 use crate::world::{Ran, World};
 
@@ -231,6 +232,8 @@ fn of_experiments_with_tables() {
     all.run("eval online", "--learner ellipsoid --stream sphere --d 2 --rounds 50", 0);
     all.run("eval online-figures", "--to long --rounds 100 --d 3 --runs 1", 0);
     all.run("eval desk", "--stream train.svm --orders 1 --to desk", 0);
+    all.world.file("vectors.npy", &npy(200, 1));
+    all.run("eval ann", "--corpus vectors.npy --queries vectors.npy --trees 2", 0);
     all.compare();
 }
 

@@ -3,12 +3,12 @@
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
-use super::super::dots::{self, NARROW, Quads};
 use super::super::element::{ElementSet, Places, Values};
 use super::super::kernel::LeafKernel;
 use super::super::options::ElementKind;
 use crate::descriptor::Descriptor;
 use crate::hamming::{self, LANES};
+use crate::linalg::dots::{self, NARROW, Quads};
 
 /// What a kind's elements are compared by.
 #[derive(Clone, Copy)]

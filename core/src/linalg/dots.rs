@@ -4,26 +4,27 @@
 //! has instructions that make 64 products (AVX-512 VNNI) or 32 (AVX2) at a time; the compiler does
 //! not find them by itself, so they are called by name, through safe functions.
 
-use crate::hamming::LANES;
+/// Vectors that lie side by side.
+pub(crate) const LANES: usize = 16;
 
 /// Four values of each of [`LANES`] elements.
-pub(super) type Quads = [[u8; 4]; LANES];
+pub(crate) type Quads = [[u8; 4]; LANES];
 
 /// Query elements that share each load of an image's elements.
-pub(super) const TILE: usize = 8;
+pub(crate) const TILE: usize = 8;
 
 /// Four values of each of [`TILE`] query elements, the first in the lowest byte.
-pub(super) type Factors = [i32; TILE];
+pub(crate) type Factors = [i32; TILE];
 
-/// The largest value of the vectors that [`vnni`] and [`avx2`] take.
-pub(super) const NARROW: u8 = 127;
+/// The largest value of the vectors that [`vnni`] and [`avx2`] take; their factors are from -127 on.
+pub(crate) const NARROW: u8 = 127;
 
 /// The dot products of [`TILE`] query elements with [`LANES`] elements of an image.
-pub(super) type Dots = [[i32; LANES]; TILE];
+pub(crate) type Dots = [[i32; LANES]; TILE];
 
 /// The dot products on any processor, of any values.
 #[inline(always)]
-pub(super) fn portable(block: &[Quads], rows: &[Factors]) -> Dots {
+pub(crate) fn portable(block: &[Quads], rows: &[Factors]) -> Dots {
     let mut dots = [[0; LANES]; TILE];
     for (values, factors) in block.iter().zip(rows) {
         let values = values.map(u32::from_le_bytes);
@@ -36,12 +37,27 @@ pub(super) fn portable(block: &[Quads], rows: &[Factors]) -> Dots {
 
 /// The dot products of one query element with [`LANES`] elements, on any processor, of any values.
 #[inline(always)]
-pub(super) fn portable_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+pub(crate) fn portable_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
     let mut dots = [0; LANES];
     for (values, factor) in block.iter().zip(row) {
         add_products(&mut dots, &values.map(u32::from_le_bytes), *factor as u32);
     }
     dots
+}
+
+/// As [`portable`], with factors that have a sign.
+#[inline(always)]
+pub(crate) fn portable_signed(block: &[Quads], rows: &[Factors]) -> Dots {
+    std::array::from_fn(|t| {
+        let mut dots = [0; LANES];
+        for (values, factors) in block.iter().zip(rows) {
+            let factors = factors[t].to_le_bytes().map(|byte| i32::from(byte as i8));
+            for (dot, values) in dots.iter_mut().zip(values) {
+                *dot += values.iter().zip(factors).map(|(value, factor)| i32::from(*value) * factor).sum::<i32>();
+            }
+        }
+        dots
+    })
 }
 
 #[inline(always)]
@@ -52,8 +68,18 @@ fn add_products(dots: &mut [i32; LANES], values: &[u32; LANES], factor: u32) {
     }
 }
 
+/// Values of one vector that are multiplied at a time.
+pub(crate) const WIDE: usize = 64;
+
+/// The dot product of one vector with signed factors, on any processor.
+#[inline(always)]
+pub(crate) fn portable_row(values: &[[u8; WIDE]], factors: &[[u8; WIDE]]) -> i32 {
+    let products = values.as_flattened().iter().zip(factors.as_flattened());
+    products.map(|(value, factor)| i32::from(*value) * i32::from(*factor as i8)).sum()
+}
+
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{avx2, avx2_one, vnni, vnni_one};
+pub(crate) use x86::{avx2, avx2_one, avx2_row, vnni, vnni_one, vnni_row};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -61,12 +87,12 @@ mod x86 {
 
     use bytemuck::cast;
 
-    use super::{Dots, Factors, LANES, Quads, TILE};
+    use super::{Dots, Factors, LANES, Quads, TILE, WIDE};
 
     /// The dot products of values up to [`super::NARROW`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512vnni")]
-    pub(in super::super) fn vnni(block: &[Quads], rows: &[Factors]) -> Dots {
+    pub(crate) fn vnni(block: &[Quads], rows: &[Factors]) -> Dots {
         let mut sums = [_mm512_setzero_si512(); TILE];
         for (values, factors) in block.iter().zip(rows) {
             let values: __m512i = cast(*values);
@@ -80,7 +106,7 @@ mod x86 {
     /// As [`vnni`], of one query element.
     #[inline]
     #[target_feature(enable = "avx512f,avx512vnni")]
-    pub(in super::super) fn vnni_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+    pub(crate) fn vnni_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
         let mut sums = _mm512_setzero_si512();
         for (values, factor) in block.iter().zip(row) {
             sums = _mm512_dpbusd_epi32(sums, cast(*values), _mm512_set1_epi32(*factor));
@@ -88,10 +114,37 @@ mod x86 {
         cast(sums)
     }
 
+    /// The dot product of one vector of values up to [`super::NARROW`] with signed factors.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub(crate) fn vnni_row(values: &[[u8; WIDE]], factors: &[[u8; WIDE]]) -> i32 {
+        let mut sum = _mm512_setzero_si512();
+        for (values, factors) in values.iter().zip(factors) {
+            sum = _mm512_dpbusd_epi32(sum, cast(*values), cast(*factors));
+        }
+        _mm512_reduce_add_epi32(sum)
+    }
+
+    /// As [`vnni_row`].
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn avx2_row(values: &[[u8; WIDE]], factors: &[[u8; WIDE]]) -> i32 {
+        let ones = _mm256_set1_epi16(1);
+        let mut sums = [_mm256_setzero_si256(); 2];
+        for (values, factors) in values.iter().zip(factors) {
+            let (values, factors): ([__m256i; 2], [__m256i; 2]) = (cast(*values), cast(*factors));
+            for half in 0..2 {
+                let pairs = _mm256_maddubs_epi16(values[half], factors[half]);
+                sums[half] = _mm256_add_epi32(sums[half], _mm256_madd_epi16(pairs, ones));
+            }
+        }
+        cast::<__m256i, [i32; 8]>(_mm256_add_epi32(sums[0], sums[1])).iter().sum()
+    }
+
     /// As [`avx2`], of one query element.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(in super::super) fn avx2_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+    pub(crate) fn avx2_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
         let mut sums = [_mm256_setzero_si256(); 2];
         let ones = _mm256_set1_epi16(1);
         for (values, factor) in block.iter().zip(row) {
@@ -110,7 +163,7 @@ mod x86 {
     /// The dot products of values up to [`super::NARROW`]: two products of them fit 16 bits.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(in super::super) fn avx2(block: &[Quads], rows: &[Factors]) -> Dots {
+    pub(crate) fn avx2(block: &[Quads], rows: &[Factors]) -> Dots {
         let mut dots = [[0; LANES]; TILE];
         let ones = _mm256_set1_epi16(1);
         for (part, dots) in dots.as_chunks_mut::<FEW>().0.iter_mut().enumerate() {

@@ -1,0 +1,154 @@
+//! Splits of a forest that is trained: where the labels of both sides become most likely.
+
+use std::collections::HashMap;
+
+use rand::seq::index::sample;
+
+use super::graph::KnnGraph;
+use super::tree::{Ground, share, some};
+use crate::random::Rng;
+
+/// Points of a node by which its split is found.
+const SAMPLE: usize = 100;
+
+/// What a split must gain.
+const LEAST_GAIN: f64 = 1e-3;
+
+/// The labels of each training point: the first of its neighbours in the corpus.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Labels<'a> {
+    pub(super) graph: &'a KnnGraph,
+    /// How many of each list count.
+    pub(super) count: usize,
+}
+
+impl Labels<'_> {
+    pub(super) fn of(&self, point: u32) -> &[u32] {
+        let list = self.graph.list(point as usize);
+        &list[..self.count.min(list.len())]
+    }
+}
+
+/// A coordinate and the value up to which points go left.
+pub(super) struct Split {
+    pub(super) coordinate: u32,
+    pub(super) threshold: f32,
+}
+
+/// Finds splits; what it needs for that is kept from one to the next.
+#[derive(Default)]
+pub(super) struct Splitter {
+    /// v log2 v.
+    weighted: Vec<f64>,
+    numbers: HashMap<u32, u32>,
+    labels: Vec<u32>,
+    left: Vec<u32>,
+    right: Vec<u32>,
+}
+
+impl Splitter {
+    /// The split of most gain in likelihood of the labels, each label of a point by itself (the
+    /// paper's *pick all labels*), among some coordinates and at most [`SAMPLE`] of the points;
+    /// none where no split gains.
+    pub(super) fn best(&mut self, ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Option<Split> {
+        let mut coordinates = sample(rng, ground.points.dimension(), share(ground)).into_vec();
+        coordinates.sort_unstable();
+        let drawn = some(points, SAMPLE, rng);
+        let k = ground.labels.count.min(ground.labels.graph.k());
+        if drawn.len() < 2 || k == 0 {
+            return None;
+        }
+        self.number(ground, &drawn);
+        let most = drawn.len() * k + 1;
+        if self.weighted.len() < most {
+            self.weighted = (0..most).map(|v| if v == 0 { 0.0 } else { v as f64 * (v as f64).log2() }).collect();
+        }
+        let mut best: Option<(f64, Split)> = None;
+        let mut order: Vec<usize> = (0..drawn.len()).collect();
+        for coordinate in coordinates {
+            let value = |i: &usize| ground.points.row(drawn[*i] as usize)[coordinate];
+            order.sort_unstable_by(|a, b| value(a).total_cmp(&value(b)).then(a.cmp(b)));
+            if let Some((gain, threshold)) = self.along(&order, value, k)
+                && best.as_ref().is_none_or(|(most, _)| gain > *most)
+            {
+                best = Some((gain, Split { coordinate: coordinate as u32, threshold }));
+            }
+        }
+        best.filter(|(gain, _)| *gain > LEAST_GAIN).map(|(_, split)| split)
+    }
+
+    /// Numbers the labels of some points from 0.
+    fn number(&mut self, ground: &Ground<'_>, drawn: &[u32]) {
+        self.numbers.clear();
+        self.labels.clear();
+        for label in drawn.iter().flat_map(|point| ground.labels.of(*point)) {
+            let next = self.numbers.len() as u32;
+            self.labels.push(*self.numbers.entry(*label).or_insert(next));
+        }
+    }
+
+    /// The best place to divide points in this order: the gain, in bits for each point, and the
+    /// middle between the values on both sides.
+    fn along(&mut self, order: &[usize], value: impl Fn(&usize) -> f32, k: usize) -> Option<(f64, f32)> {
+        self.left.clear();
+        self.left.resize(self.numbers.len(), 0);
+        self.right.clear();
+        self.right.resize(self.numbers.len(), 0);
+        self.labels.iter().for_each(|label| self.right[*label as usize] += 1);
+        let (n, mut sums) = (order.len(), [0.0, self.right.iter().map(|v| self.weighted[*v as usize]).sum::<f64>()]);
+        // The entropy of the labels of so many points, times their number.
+        let entropy = |points: usize, sum: f64| k as f64 * points as f64 * (points as f64).log2() - sum;
+        let all = entropy(n, sums[1]);
+        let mut best: Option<(f64, f32)> = None;
+        for (done, pair) in (1..).zip(order.windows(2)) {
+            for label in &self.labels[pair[0] * k..][..k] {
+                let (left, right) = (&mut self.left[*label as usize], &mut self.right[*label as usize]);
+                sums[0] += self.weighted[*left as usize + 1] - self.weighted[*left as usize];
+                sums[1] -= self.weighted[*right as usize] - self.weighted[*right as usize - 1];
+                *left += 1;
+                *right -= 1;
+            }
+            let (here, next) = (value(&pair[0]), value(&pair[1]));
+            if here == next {
+                continue;
+            }
+            let gain = (all - entropy(done, sums[0]) - entropy(n - done, sums[1])) / n as f64;
+            if best.is_none_or(|(most, _)| gain > most) {
+                let middle = here + (next - here) / 2.0;
+                best = Some((gain, if middle < next { middle } else { here }));
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::Splitter;
+
+    /// The log-likelihood, in bits, of the labels of some points, each by itself, under the shares
+    /// of these labels.
+    fn likelihood(labels: &[[u32; 3]]) -> f64 {
+        let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
+        labels.iter().flatten().for_each(|label| *counts.entry(*label).or_default() += 1.0);
+        let all: f64 = counts.values().sum();
+        counts.values().map(|count| count * (count / all).log2()).sum()
+    }
+
+    #[test]
+    fn a_split_gains_what_the_likelihood_does() {
+        let labels = [[0, 1, 2], [0, 1, 3], [4, 1, 2], [4, 5, 6], [7, 5, 6], [7, 5, 2]];
+        let values = [0.0f32, 1.0, 1.0, 3.0, 4.0, 9.0];
+        let mut splitter =
+            Splitter { weighted: (0..30).map(|v: i32| f64::from(v) * f64::from(v.max(1)).log2()).collect(), ..Splitter::default() };
+        splitter.labels = labels.concat();
+        splitter.numbers = (0..8).map(|label| (label, label)).collect();
+        let (gain, threshold) = splitter.along(&[0, 1, 2, 3, 4, 5], |i| values[*i], 3).unwrap();
+        let of = |at: usize| (likelihood(&labels[..at]) + likelihood(&labels[at..]) - likelihood(&labels)) / 6.0;
+        let best = [1, 3, 4, 5].into_iter().max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap();
+        assert!((gain - of(best)).abs() < 1e-12, "{gain}, not {}", of(best));
+        assert!(values[best - 1] <= threshold && threshold < values[best]);
+    }
+}

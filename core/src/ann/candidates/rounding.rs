@@ -1,0 +1,129 @@
+//! Points in seven bits a value, and bounds of the error that this makes.
+//!
+//! The squared distance of a query q from a point x is |q - m|² + |x - m|² - 2 (q - m)(x - m) for
+//! any m; here m is the mean of the points. Of the inner product only rounded values are multiplied.
+//! What rounding leaves of the point changes it by at most |q - m| times the length of that rest,
+//! and what it leaves of the query by at most the length of that rest times the length of the
+//! rounded point (Cauchy and Schwarz).
+
+use super::point_set::PointSet;
+use super::steps::{ZERO, steps, unit};
+use crate::linalg::single::{dot, norm};
+use crate::nearest::Metric;
+
+/// What is known of each point beside its rounded values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rounding {
+    pub(super) middle: Vec<f32>,
+    /// The size of a step in each dimension.
+    pub(super) units: Vec<f32>,
+    pub(super) points: Vec<Rounded>,
+}
+
+/// What is known of a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounded {
+    /// What twice the inner product is taken off.
+    pub(super) offset: f32,
+    /// The length of what rounding left.
+    rest: f32,
+    /// The length in steps.
+    size: f32,
+}
+
+/// How far a query is from the middle, and how long what rounding left of it is, in steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Query {
+    pub(super) length: f32,
+    pub(super) rest: f32,
+}
+
+impl Rounding {
+    /// That of a corpus, and its values rounded, point by point.
+    pub(super) fn of(corpus: &PointSet) -> (Self, Vec<u8>) {
+        let middle = corpus.mean();
+        let mut largest = vec![0.0f32; corpus.dimension()];
+        for row in corpus.rows() {
+            for ((most, value), middle) in largest.iter_mut().zip(row).zip(&middle) {
+                *most = most.max((value - middle).abs());
+            }
+        }
+        let mut rounding = Self { middle, units: largest.into_iter().map(unit).collect(), points: Vec::new() };
+        let values = corpus.rows().flat_map(|row| rounding.push(row, corpus.metric())).collect();
+        (rounding, values)
+    }
+
+    /// Adds a point and returns its rounded values.
+    fn push(&mut self, row: &[f32], metric: Metric) -> Vec<u8> {
+        let centred = self.centred(row);
+        let values: Vec<u8> = centred.iter().zip(&self.units).map(|(value, unit)| steps(*value, *unit)).collect();
+        let signed: Vec<f32> = values.iter().map(|value| f32::from(*value) - ZERO as f32).collect();
+        let rest: Vec<f32> = centred.iter().zip(&signed).zip(&self.units).map(|((value, steps), unit)| value - steps * unit).collect();
+        let offset = match metric {
+            Metric::Euclidean => dot(&centred, &centred),
+            Metric::Cosine | Metric::InnerProduct => -2.0 * dot(row, &self.middle),
+        };
+        self.points.push(Rounded { offset, rest: norm(&rest), size: norm(&signed) });
+        values
+    }
+
+    pub(super) fn centred(&self, x: &[f32]) -> Vec<f32> {
+        x.iter().zip(&self.middle).map(|(value, middle)| value - middle).collect()
+    }
+
+    /// What is known of a centred query with such a rest.
+    pub(super) fn query(&self, centred: &[f32], rest: &[f32]) -> Query {
+        let scaled: Vec<f32> = rest.iter().zip(&self.units).map(|(rest, unit)| rest * unit).collect();
+        Query { length: norm(centred), rest: norm(&scaled) }
+    }
+}
+
+impl Rounded {
+    /// The least and the largest value that, up to what is the same for all points, a squared
+    /// distance or minus twice an inner product may have.
+    #[inline]
+    pub(super) fn bounds(&self, query: Query, product: f32) -> (f32, f32) {
+        let estimate = self.offset - 2.0 * product;
+        // A thousandth more is for the rounding of these sums themselves.
+        let error = 2.002 * (query.length * self.rest + query.rest * self.size);
+        let error = error + 1e-5 * (self.offset.abs() + query.length * query.length);
+        (estimate - error, estimate + error)
+    }
+}
+
+/// The points that may be among the k nearest, given bounds of their distances.
+pub(super) struct Shortlist {
+    k: usize,
+    /// The least upper bounds, ascending.
+    least: Vec<f32>,
+    bar: f32,
+    /// Lower bounds.
+    kept: Vec<(f32, u32)>,
+}
+
+impl Shortlist {
+    pub(super) fn new(k: usize) -> Self {
+        Self { k, least: Vec::with_capacity(k + 1), bar: f32::INFINITY, kept: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, point: u32, (lower, upper): (f32, f32)) {
+        if lower > self.bar {
+            return;
+        }
+        self.kept.push((lower, point));
+        let at = self.least.partition_point(|bound| *bound <= upper);
+        if at < self.k {
+            self.least.insert(at, upper);
+            self.least.truncate(self.k);
+            if self.least.len() == self.k {
+                self.bar = self.least[self.k - 1];
+            }
+        }
+    }
+
+    /// The points, in the order in which they were offered.
+    pub(super) fn finish(self) -> impl Iterator<Item = u32> {
+        self.kept.into_iter().filter(move |(lower, _)| *lower <= self.bar).map(|(_, point)| point)
+    }
+}

@@ -1,0 +1,236 @@
+//! Candidates from the leaves of an ensemble of trees.
+//!
+//! V. Hyvonen, E. Jaasaari and T. Roos, *A Multilabel Classification Framework for Approximate
+//! Nearest Neighbor Search*, NeurIPS 2022: the nearest neighbours of a query are its labels, of
+//! which a point of the corpus is one or is not. Training points, of which the neighbours are known,
+//! fall into the leaves of trees. The *natural classifier* (section 4) estimates the probability
+//! that a corpus point is a neighbour of a query by the share of training points in the query's leaf
+//! of which it is one, averaged over the trees, and selects all points above a threshold. *Lookup*
+//! and *voting* (section 6), which select points for lying in the query's leaf themselves, are what
+//! it is compared with.
+
+use rayon::prelude::*;
+
+use super::forest::Labels;
+use super::graph::KnnGraph;
+use super::point_set::PointSet;
+use super::tables::Table;
+use super::tree::{Ground, Tree, TreeKind};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::random;
+
+/// How candidates are selected from leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Selection {
+    /// All corpus points in a leaf of the query.
+    Lookup,
+    /// Corpus points that lie in the query's leaf of enough trees; the score is their number.
+    Voting,
+    /// Points of which the training points in the query's leaves are often enough neighbours; the
+    /// score is the estimated probability to be one.
+    Natural,
+}
+
+/// How trees are grown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeOptions {
+    /// How they part space.
+    pub kind: TreeKind,
+    /// Their number, 1 or more.
+    pub trees: usize,
+    /// Levels of each, from 0 to 24.
+    pub depth: usize,
+    /// The share of coordinates that a projection has and a forest tries, in 0..=1; 0: one over the
+    /// square root of the dimension, and for forests the square root.
+    pub density: f64,
+    /// Neighbours of a training point that are its labels for the growth of a forest, 1 or more.
+    pub labels: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Default for TreeOptions {
+    fn default() -> Self {
+        Self { kind: TreeKind::Forest, trees: 20, depth: 10, density: 0.0, labels: 10, seed: 0 }
+    }
+}
+
+/// Trees, and the leaves that the training points fell into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trees {
+    options: TreeOptions,
+    trees: Vec<Tree>,
+    leaves: Vec<Vec<u32>>,
+}
+
+impl Trees {
+    /// Grows trees on training points, whose neighbours in the corpus `graph` tells. Equal on any
+    /// number of threads. A tree by medians takes O(n depth d density), a forest's O(100 depth d
+    /// density k 2^depth).
+    ///
+    /// # Errors
+    /// [`Error::Option`] when an option is out of range; [`Error::Cancelled`].
+    pub fn grow(points: &PointSet, graph: &KnnGraph, options: TreeOptions, progress: &Progress) -> Result<Self> {
+        let wrong = |name, found: String, expected| Err(Error::Option { name, found, expected });
+        if options.trees == 0 {
+            return wrong("trees", "0".into(), "1 or more");
+        }
+        if options.depth > 24 {
+            return wrong("depth", options.depth.to_string(), "0 to 24");
+        }
+        if !(0.0..=1.0).contains(&options.density) {
+            return wrong("density", options.density.to_string(), "a share from 0 to 1");
+        }
+        let labels = Labels { graph, count: options.labels };
+        let density = if options.density > 0.0 { options.density } else { 1.0 / (points.dimension().max(1) as f64).sqrt() };
+        let ground = Ground { kind: options.kind, points, labels: &labels, depth: options.depth, density };
+        progress.begin("Growing trees", options.trees as u64);
+        let grown = |tree: usize| {
+            let grown = Tree::grow(&ground, &mut random::stream(options.seed, tree as u64));
+            progress.step().map(|()| grown)
+        };
+        let grown: Vec<(Tree, Vec<u32>)> = (0..options.trees).into_par_iter().map(grown).collect::<Result<_>>()?;
+        let (trees, leaves) = grown.into_iter().unzip();
+        Ok(Self { options, trees, leaves })
+    }
+
+    /// How they were grown.
+    pub fn options(&self) -> &TreeOptions {
+        &self.options
+    }
+
+    /// What the first trees select from, cut off at a depth: with the first `labels` neighbours of
+    /// each training point for [`Selection::Natural`]; the others select training points, so these
+    /// must be the corpus. Scores of candidates are at least `threshold`. O(training points * labels * trees).
+    pub fn selector(&self, graph: &KnnGraph, selection: Selection, trees: usize, depth: usize, labels: usize, threshold: f32) -> Selector {
+        let trees = trees.clamp(1, self.trees.len());
+        let depth = depth.min(self.options.depth);
+        let labels = Labels { graph, count: labels };
+        let table = |leaves: &Vec<u32>| {
+            let of = leaves.iter().map(|leaf| leaf >> (self.options.depth - depth));
+            Table::new(of, depth, (selection == Selection::Natural).then_some(&labels))
+        };
+        let tables = self.leaves[..trees].par_iter().map(table).collect();
+        let mut kept = self.trees[..trees].to_vec();
+        kept.iter_mut().for_each(|tree| tree.cut(depth));
+        Selector { selection, depth, threshold, trees: kept, tables }
+    }
+}
+
+/// An ensemble that selects candidates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selector {
+    selection: Selection,
+    depth: usize,
+    threshold: f32,
+    trees: Vec<Tree>,
+    tables: Vec<Table>,
+}
+
+/// What selecting candidates needs, kept from one query to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Votes {
+    scores: Vec<f32>,
+    pub(super) touched: Vec<u32>,
+}
+
+impl Votes {
+    fn add(&mut self, point: u32, score: f32) {
+        let sum = &mut self.scores[point as usize];
+        if *sum == 0.0 {
+            self.touched.push(point);
+        }
+        *sum += score;
+    }
+
+    /// The score of a point.
+    pub(super) fn score(&self, point: u32) -> f32 {
+        self.scores[point as usize]
+    }
+
+    pub(super) fn clear(&mut self) {
+        for point in self.touched.drain(..) {
+            self.scores[point as usize] = 0.0;
+        }
+    }
+}
+
+impl Selector {
+    /// The score from which on a point is a candidate.
+    pub fn threshold(&self) -> f32 {
+        self.threshold
+    }
+
+    /// Sets the score from which on a point is a candidate.
+    pub fn set_threshold(&mut self, threshold: f32) {
+        self.threshold = threshold;
+    }
+
+    /// Adds what one tree says of a query of a corpus of `n` points, and returns the number of
+    /// labels of its leaf.
+    pub(super) fn vote(&self, tree: usize, x: &[f32], n: usize, votes: &mut Votes) -> usize {
+        votes.scores.resize(n.max(votes.scores.len()), 0.0);
+        let (labels, counts, share) = self.tables[tree].leaf(self.trees[tree].leaf(x, self.depth));
+        match self.selection {
+            Selection::Natural => {
+                labels.iter().zip(counts).for_each(|(label, count)| votes.add(*label, f32::from(*count) * share));
+            }
+            Selection::Lookup | Selection::Voting => labels.iter().for_each(|label| votes.add(*label, 1.0)),
+        }
+        labels.len()
+    }
+
+    /// What the sum of the trees' votes is divided by to make a score.
+    pub(super) fn divisor(&self, trees: usize) -> f32 {
+        if self.selection == Selection::Natural { trees as f32 } else { 1.0 }
+    }
+
+    /// The number of trees.
+    pub fn trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Levels of the trees.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// How candidates are selected.
+    pub fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    /// The candidates for a prepared query of a corpus of `n` points, in no special order, each
+    /// with its score. O(trees * depth + labels of the leaves).
+    pub fn candidates(&self, x: &[f32], n: usize, votes: &mut Votes) -> Vec<(u32, f32)> {
+        (0..self.trees.len()).for_each(|tree| {
+            self.vote(tree, x, n, votes);
+        });
+        let divisor = self.divisor(self.trees.len());
+        let score = |point: &u32| (*point, votes.score(*point) / divisor);
+        let selected = votes.touched.iter().map(score).filter(|(_, score)| *score >= self.threshold).collect();
+        votes.clear();
+        selected
+    }
+
+    /// Coordinates that the nodes on the way to a leaf look at, in the first trees together.
+    pub(super) fn looks(&self, trees: usize) -> f64 {
+        self.trees[..trees].iter().map(|tree| tree.looks()).sum()
+    }
+
+    /// The largest label of all leaves.
+    pub(super) fn largest_label(&self) -> Option<u32> {
+        self.tables.iter().filter_map(Table::largest_label).max()
+    }
+
+    /// The number of labels in all leaves of a tree, and the sum of their counts.
+    pub fn entries(&self, tree: usize) -> (usize, u64) {
+        self.tables[tree].entries()
+    }
+
+    /// Memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.trees.iter().map(Tree::bytes).sum::<usize>() + self.tables.iter().map(Table::bytes).sum::<usize>()
+    }
+}

@@ -1,0 +1,313 @@
+//! Trees that part space, each by one direction or coordinate at each node.
+//!
+//! Nodes are numbered as in a heap: the root is 1, the children of node i are 2 i and 2 i + 1. A
+//! tree of depth l has 2^l leaves; cut off at a smaller depth it is a tree of that depth, whose
+//! leaves are unions of those below.
+//!
+//! After V. Hyvonen, E. Jaasaari and T. Roos, *A Multilabel Classification Framework for
+//! Approximate Nearest Neighbor Search*, NeurIPS 2022, section 5 and appendix; random projections
+//! as in V. Hyvonen et al., *Fast Nearest Neighbor Search through Sparse Random Projections and
+//! Voting*, 2016.
+
+use rand::RngExt as _;
+use rand::seq::index::sample;
+
+use super::forest::{Labels, Splitter};
+use super::point_set::PointSet;
+use crate::random::{Rng, normal};
+
+/// How trees part space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TreeKind {
+    /// At the median of a sparse random projection, one for each level.
+    RandomProjection,
+    /// At the median of a coordinate drawn from the five of most variance.
+    Kd,
+    /// At the median along the direction of most variance of some coordinates.
+    Principal,
+    /// At the median of the coordinates in turn.
+    Chronological,
+    /// Where the labels of both sides become most likely: a random forest that is trained.
+    Forest,
+}
+
+impl TreeKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::RandomProjection, Self::Kd, Self::Principal, Self::Chronological, Self::Forest];
+}
+
+/// Coordinates from which k-d trees draw one.
+const BEST: usize = 5;
+
+/// Points of a node by which variances and directions are found.
+const SAMPLE: usize = 100;
+
+/// Points of a node by which principal directions are found.
+const PRINCIPAL_SAMPLE: usize = 512;
+
+/// Steps of the power iteration, and the change of all weights at which it ends before.
+const STEPS: usize = 20;
+const STILL: f32 = 0.01;
+
+/// A few coordinates, each with a weight.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Direction(Vec<(u32, f32)>);
+
+impl Direction {
+    fn along(&self, x: &[f32]) -> f32 {
+        self.0.iter().map(|(coordinate, weight)| weight * x[*coordinate as usize]).sum()
+    }
+}
+
+/// What nodes look at.
+#[derive(Clone, Debug, PartialEq)]
+enum Looks {
+    /// Each at a coordinate.
+    Coordinates(Vec<u32>),
+    /// All of a level at one direction.
+    Levels(Vec<Direction>),
+    /// Each at a direction.
+    Directions(Vec<Direction>),
+}
+
+/// A tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tree {
+    depth: usize,
+    looks: Looks,
+    /// Values up to it go left; infinity where a node has no second child.
+    thresholds: Vec<f32>,
+}
+
+/// What a tree is grown from.
+pub(super) struct Ground<'a> {
+    pub(super) kind: TreeKind,
+    pub(super) points: &'a PointSet,
+    /// The labels of each point; only forests look at them.
+    pub(super) labels: &'a Labels<'a>,
+    pub(super) depth: usize,
+    /// The share of coordinates that directions have and forests try.
+    pub(super) density: f64,
+}
+
+impl Tree {
+    /// Grows a tree. Returns it with the leaf of each point. Points whose values equal the median
+    /// are divided evenly, so all leaves of trees by medians have as many points, give or take one.
+    pub(super) fn grow(ground: &Ground<'_>, rng: &mut Rng) -> (Self, Vec<u32>) {
+        let (n, inner) = (ground.points.len(), (1usize << ground.depth) - 1);
+        let looks = match ground.kind {
+            TreeKind::RandomProjection => Looks::Levels((0..ground.depth).map(|_| random_direction(ground, rng)).collect()),
+            TreeKind::Principal => Looks::Directions(vec![Direction::default(); inner]),
+            TreeKind::Kd | TreeKind::Chronological | TreeKind::Forest => Looks::Coordinates(vec![0; inner]),
+        };
+        let mut tree = Self { depth: ground.depth, looks, thresholds: vec![f32::INFINITY; inner] };
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        let mut leaves = vec![0; n];
+        let mut grower = Grower { ground, rng, splitter: Splitter::default(), values: Vec::new(), leaves: &mut leaves };
+        tree.part(&mut grower, &mut order, 1, 0);
+        (tree, leaves)
+    }
+
+    fn part(&mut self, grower: &mut Grower<'_>, points: &mut [u32], node: usize, level: usize) {
+        if level == self.depth {
+            let leaf = (node - (1 << self.depth)) as u32;
+            points.iter().for_each(|point| grower.leaves[*point as usize] = leaf);
+            return;
+        }
+        let middle = self.choose(grower, points, node, level);
+        let (left, right) = points.split_at_mut(middle);
+        self.part(grower, left, 2 * node, level + 1);
+        self.part(grower, right, 2 * node + 1, level + 1);
+    }
+
+    /// Chooses what a node looks at and puts those of its points first that go left. Returns their
+    /// number.
+    fn choose(&mut self, grower: &mut Grower<'_>, points: &mut [u32], node: usize, level: usize) -> usize {
+        let ground = grower.ground;
+        if points.is_empty() {
+            return 0;
+        }
+        match (&mut self.looks, ground.kind) {
+            (Looks::Coordinates(coordinates), TreeKind::Forest) => {
+                let Some(split) = grower.splitter.best(ground, points, grower.rng) else { return points.len() };
+                coordinates[node - 1] = split.coordinate;
+                self.thresholds[node - 1] = split.threshold;
+                let value = |point: &u32| ground.points.row(*point as usize)[split.coordinate as usize];
+                points.sort_by_key(|point| value(point) > split.threshold);
+                return points.partition_point(|point| value(point) <= split.threshold);
+            }
+            (Looks::Coordinates(coordinates), TreeKind::Chronological) => {
+                coordinates[node - 1] = (level % ground.points.dimension().max(1)) as u32;
+            }
+            (Looks::Coordinates(coordinates), _) => coordinates[node - 1] = varying_coordinate(ground, points, grower.rng),
+            (Looks::Directions(directions), _) => directions[node - 1] = principal_direction(ground, points, grower.rng),
+            (Looks::Levels(_), _) => {}
+        }
+        grower.values.clear();
+        grower.values.extend(points.iter().map(|point| (self.along(node, level, ground.points.row(*point as usize)), *point)));
+        let middle = points.len().div_ceil(2);
+        let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        let (before, last, after) = grower.values.select_nth_unstable_by(middle - 1, order);
+        let next = after.iter().min_by(|a, b| order(a, b));
+        self.thresholds[node - 1] = match next {
+            Some(next) if before.len() == after.len() => (last.0 + next.0) / 2.0,
+            _ => last.0,
+        };
+        points.iter_mut().zip(&grower.values).for_each(|(to, (_, point))| *to = *point);
+        middle
+    }
+
+    fn along(&self, node: usize, level: usize, x: &[f32]) -> f32 {
+        match &self.looks {
+            Looks::Coordinates(coordinates) => x.get(coordinates[node - 1] as usize).copied().unwrap_or(0.0),
+            Looks::Levels(directions) => directions[level].along(x),
+            Looks::Directions(directions) => directions[node - 1].along(x),
+        }
+    }
+
+    /// The leaf that a vector falls into, of the tree cut off at `depth`. O(depth) looks.
+    pub(super) fn leaf(&self, x: &[f32], depth: usize) -> u32 {
+        let mut node = 1;
+        for level in 0..depth {
+            node = 2 * node + usize::from(self.along(node, level, x) > self.thresholds[node - 1]);
+        }
+        (node - (1 << depth)) as u32
+    }
+
+    /// Coordinates that nodes on the way to a leaf look at.
+    pub(super) fn looks(&self) -> f64 {
+        match &self.looks {
+            Looks::Coordinates(_) => self.depth as f64,
+            Looks::Levels(directions) => directions.iter().map(|direction| direction.0.len()).sum::<usize>() as f64,
+            Looks::Directions(directions) => {
+                let all: usize = directions.iter().map(|direction| direction.0.len()).sum();
+                self.depth as f64 * all as f64 / directions.len().max(1) as f64
+            }
+        }
+    }
+
+    /// Memory in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let of = |directions: &[Direction]| directions.iter().map(|direction| size_of_val(&direction.0[..])).sum::<usize>();
+        let looks = match &self.looks {
+            Looks::Coordinates(coordinates) => size_of_val(&coordinates[..]),
+            Looks::Levels(directions) | Looks::Directions(directions) => of(directions),
+        };
+        looks + size_of_val(&self.thresholds[..])
+    }
+
+    /// The tree without its lower levels.
+    pub(super) fn cut(&mut self, depth: usize) {
+        self.depth = self.depth.min(depth);
+        let inner = (1 << self.depth) - 1;
+        self.thresholds.truncate(inner);
+        match &mut self.looks {
+            Looks::Coordinates(coordinates) => coordinates.truncate(inner),
+            Looks::Levels(directions) => directions.truncate(self.depth),
+            Looks::Directions(directions) => directions.truncate(inner),
+        }
+    }
+}
+
+struct Grower<'a> {
+    ground: &'a Ground<'a>,
+    rng: &'a mut Rng,
+    splitter: Splitter,
+    values: Vec<(f32, u32)>,
+    leaves: &'a mut [u32],
+}
+
+/// The number of coordinates that a share of them comes to, at least one.
+pub(super) fn share(ground: &Ground<'_>) -> usize {
+    ((ground.density * ground.points.dimension() as f64) as usize).clamp(1, ground.points.dimension().max(1))
+}
+
+/// Each coordinate with the probability `density`, with a normal weight.
+fn random_direction(ground: &Ground<'_>, rng: &mut Rng) -> Direction {
+    let mut direction = Vec::new();
+    for coordinate in 0..ground.points.dimension() as u32 {
+        if rng.random::<f64>() < ground.density {
+            direction.push((coordinate, normal(rng) as f32));
+        }
+    }
+    if direction.is_empty() && ground.points.dimension() > 0 {
+        direction.push((rng.random_range(0..ground.points.dimension() as u32), 1.0));
+    }
+    Direction(direction)
+}
+
+/// At most `count` of some points, drawn at random, in a fixed order.
+pub(super) fn some(points: &[u32], count: usize, rng: &mut Rng) -> Vec<u32> {
+    if points.len() <= count {
+        return points.to_vec();
+    }
+    sample(rng, points.len(), count).into_iter().map(|i| points[i]).collect()
+}
+
+/// One of the coordinates along which some of the points vary most.
+fn varying_coordinate(ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> u32 {
+    let d = ground.points.dimension();
+    let drawn = some(points, SAMPLE, rng);
+    let (mut sums, mut squares) = (vec![0.0f32; d], vec![0.0f32; d]);
+    let first = ground.points.row(drawn[0] as usize);
+    for point in &drawn {
+        let row = ground.points.row(*point as usize);
+        for (((sum, square), value), from) in sums.iter_mut().zip(&mut squares).zip(row).zip(first) {
+            *sum += value - from;
+            *square += (value - from) * (value - from);
+        }
+    }
+    let variance = |i: usize| squares[i] - sums[i] * sums[i] / drawn.len() as f32;
+    let mut order: Vec<usize> = (0..d).collect();
+    let count = BEST.min(d);
+    if count < d {
+        order.select_nth_unstable_by(count, |a, b| variance(*b).total_cmp(&variance(*a)).then(a.cmp(b)));
+        order.truncate(count);
+    }
+    order.sort_unstable();
+    order.get(rng.random_range(0..count.max(1))).map_or(0, |coordinate| *coordinate as u32)
+}
+
+/// The direction along which the points vary most, in some of the coordinates, nearly: a few steps
+/// of the power iteration on at most [`PRINCIPAL_SAMPLE`] of them.
+fn principal_direction(ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Direction {
+    let d = ground.points.dimension();
+    if d == 0 {
+        return Direction::default();
+    }
+    let mut coordinates = sample(rng, d, share(ground)).into_vec();
+    coordinates.sort_unstable();
+    let drawn = some(points, PRINCIPAL_SAMPLE, rng);
+    let mut rows: Vec<Vec<f32>> =
+        drawn.iter().map(|point| coordinates.iter().map(|i| ground.points.row(*point as usize)[*i]).collect()).collect();
+    for i in 0..coordinates.len() {
+        let mean = rows.iter().map(|row| row[i]).sum::<f32>() / rows.len() as f32;
+        rows.iter_mut().for_each(|row| row[i] -= mean);
+    }
+    let mut weights: Vec<f32> = coordinates.iter().map(|_| normal(rng) as f32).collect();
+    unit(&mut weights);
+    for _ in 0..STEPS {
+        let mut next = vec![0.0; weights.len()];
+        for row in &rows {
+            let part: f32 = row.iter().zip(&weights).map(|(a, b)| a * b).sum();
+            next.iter_mut().zip(row).for_each(|(to, value)| *to += part * value);
+        }
+        if next.iter().all(|value| *value == 0.0) {
+            break;
+        }
+        unit(&mut next);
+        let change: f32 = next.iter().zip(&weights).map(|(a, b)| (a - b).abs()).sum();
+        weights = next;
+        if change < STILL {
+            break;
+        }
+    }
+    Direction(coordinates.into_iter().map(|i| i as u32).zip(weights).collect())
+}
+
+fn unit(weights: &mut [f32]) {
+    let length = weights.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 {
+        weights.iter_mut().for_each(|value| *value /= length);
+    }
+}

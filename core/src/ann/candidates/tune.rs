@@ -1,0 +1,241 @@
+//! The choice of a selector for a recall that is asked for.
+//!
+//! After E. Jaasaari, V. Hyvonen and T. Roos, *Efficient Autotuning of Hyperparameters in
+//! Approximate Nearest Neighbor Search*, PAKDD 2019, for all ways of selection: trees are grown once,
+//! as many and as deep as may be wanted. Validation queries fall through them, and after each tree
+//! the points with their scores tell the recall and the number of candidates at every threshold, so
+//! that one sweep measures the whole grid. Costs are operations, not times, so that the choice is
+//! the same on every machine.
+
+use rayon::prelude::*;
+
+use super::graph::KnnGraph;
+use super::point_set::PointSet;
+use super::select::{Selection, Selector, Trees, Votes};
+use super::tree::TreeKind;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// Thresholds that are tried, from the largest down, each so much smaller than the one before.
+const THRESHOLDS: usize = 48;
+const RATIO: f32 = 0.82;
+
+/// What the parts of a query cost, in nanoseconds of one machine: a coordinate that a node of a tree
+/// looks at, a label of a leaf, a candidate, and each value of a candidate.
+const STEP: f64 = 4.0;
+const LABEL: f64 = 2.0;
+const CANDIDATE: f64 = 30.0;
+const VALUE: f64 = 0.15;
+
+/// Ways of selection that are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectionGrid {
+    /// How candidates are selected.
+    pub selections: Vec<Selection>,
+    /// Depths at which trees are cut off.
+    pub depths: Vec<usize>,
+    /// Numbers of trees.
+    pub trees: Vec<usize>,
+    /// Neighbours of a training point that are its labels, for [`Selection::Natural`].
+    pub labels: Vec<usize>,
+}
+
+/// A way of selection, and what was measured of it on validation queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// How the trees part space.
+    pub kind: TreeKind,
+    /// How candidates are selected.
+    pub selection: Selection,
+    /// The number of trees.
+    pub trees: usize,
+    /// Their depth.
+    pub depth: usize,
+    /// Labels of a training point.
+    pub labels: usize,
+    /// The score from which on a point is a candidate.
+    pub threshold: f32,
+    /// The mean share of the true neighbours that are candidates.
+    pub recall: f64,
+    /// The standard error of the recall.
+    pub spread: f64,
+    /// Candidates for a query.
+    pub candidates: f64,
+    /// The cost of a query, in operations: some nanoseconds each.
+    pub operations: f64,
+}
+
+impl Measured {
+    /// The selector that was measured, of the trees that it was measured with.
+    pub fn selector(&self, trees: &Trees, graph: &KnnGraph) -> Selector {
+        trees.selector(graph, self.selection, self.trees, self.depth, self.labels, self.threshold)
+    }
+}
+
+/// What is summed up over queries at one threshold, for a number of trees.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    found: u64,
+    squares: u64,
+    candidates: u64,
+}
+
+/// Measures every way of a grid that trees allow. `queries` are validation queries that are not in
+/// the corpus, with their true neighbours. Equal on any number of threads.
+/// O(ways * queries * (labels of the leaves + thresholds)).
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub fn sweep(
+    trees: &Trees,
+    graph: &KnnGraph,
+    n: usize,
+    queries: &PointSet,
+    truth: &KnnGraph,
+    grid: &SelectionGrid,
+    progress: &Progress,
+) -> Result<Vec<Measured>> {
+    let mut tried: Vec<(Selection, usize, usize)> = Vec::new();
+    for selection in &grid.selections {
+        for depth in grid.depths.iter().filter(|depth| **depth <= trees.options().depth) {
+            let labels: &[usize] = if *selection == Selection::Natural { &grid.labels } else { &[1] };
+            tried.extend(labels.iter().map(|labels| (*selection, *depth, *labels)));
+        }
+    }
+    progress.begin("Comparing ways to select candidates", tried.len() as u64);
+    let mut all = Vec::new();
+    for (selection, depth, labels) in tried {
+        progress.step()?;
+        let selector = trees.selector(graph, selection, trees.options().trees, depth, labels, 0.0);
+        all.extend(measure(&selector, n, queries, truth, &grid.trees).into_iter().map(|measured| Measured {
+            kind: trees.options().kind,
+            labels,
+            ..measured
+        }));
+    }
+    Ok(all)
+}
+
+/// The threshold number `i` of a way of selection, if it has so many.
+fn threshold(selection: Selection, i: usize) -> Option<f32> {
+    match selection {
+        Selection::Natural => Some(RATIO.powi(i as i32 + 1)),
+        Selection::Voting => Some((THRESHOLDS - i) as f32),
+        Selection::Lookup => (i == 0).then_some(1.0),
+    }
+}
+
+/// All thresholds for each number of trees.
+fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, numbers: &[usize]) -> Vec<Measured> {
+    let selection = selector.selection();
+    let counts: Vec<usize> = (1..=selector.trees()).filter(|count| numbers.contains(count)).collect();
+    let of_query = |votes: &mut Votes, i: usize| {
+        let (query, truth) = (queries.row(i), truth.list(i));
+        let mut sums = vec![[Sums::default(); THRESHOLDS]; counts.len()];
+        let mut labels = vec![0u64; counts.len()];
+        let (mut seen, mut at) = (0, 0);
+        for tree in 0..selector.trees() {
+            seen += selector.vote(tree, query, n, votes) as u64;
+            if counts.get(at) != Some(&(tree + 1)) {
+                continue;
+            }
+            let divisor = selector.divisor(tree + 1);
+            let class =
+                |point: u32| (0..THRESHOLDS).find(|i| threshold(selection, *i).is_some_and(|bar| votes.score(point) / divisor >= bar));
+            let sums = &mut sums[at];
+            for place in votes.touched.iter().filter_map(|point| class(*point)) {
+                sums[place].candidates += 1;
+            }
+            for place in truth.iter().filter_map(|point| class(*point)) {
+                sums[place].found += 1;
+            }
+            for place in 1..THRESHOLDS {
+                sums[place].candidates += sums[place - 1].candidates;
+                sums[place].found += sums[place - 1].found;
+            }
+            sums.iter_mut().for_each(|sums| sums.squares = sums.found * sums.found);
+            labels[at] = seen;
+            at += 1;
+        }
+        votes.clear();
+        (sums, labels)
+    };
+    let parts: Vec<_> = (0..queries.len()).into_par_iter().map_init(Votes::default, of_query).collect();
+    let mut all = Vec::new();
+    let (m, k) = (queries.len().max(1) as f64, truth.k().max(1) as f64);
+    for (at, trees) in counts.iter().enumerate() {
+        let labels = parts.iter().map(|(_, labels)| labels[at]).sum::<u64>() as f64 / m;
+        for (place, threshold) in (0..THRESHOLDS).map_while(|i| Some((i, threshold(selection, i)?))) {
+            let total = parts.iter().fold(Sums::default(), |sum, (sums, _)| {
+                let Sums { found, squares, candidates } = sums[at][place];
+                Sums { found: sum.found + found, squares: sum.squares + squares, candidates: sum.candidates + candidates }
+            });
+            let recall = total.found as f64 / (m * k);
+            let variance = (total.squares as f64 / (m * k * k) - recall * recall).max(0.0);
+            let candidates = total.candidates as f64 / m;
+            let operations = STEP * selector.looks(*trees) + LABEL * labels + candidates * (CANDIDATE + VALUE * queries.dimension() as f64);
+            all.push(Measured {
+                kind: TreeKind::Forest,
+                selection,
+                trees: *trees,
+                depth: selector.depth(),
+                labels: 1,
+                threshold,
+                recall,
+                spread: (variance / m).sqrt(),
+                candidates,
+                operations,
+            });
+        }
+    }
+    all
+}
+
+/// For scores from the largest down, how many of a hundred points with about that score are true
+/// neighbours, as a share: what makes a score a probability, also where points had other numbers of
+/// labels than queries have neighbours. Never grows as scores fall.
+pub fn reliability(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph) -> Vec<(f32, f32)> {
+    let all = measure(selector, n, queries, truth, &[selector.trees()]);
+    let neighbours = truth.k() as f64;
+    let mut known: Vec<(f32, f64, f64)> = Vec::new();
+    let mut before = (0.0, 0.0);
+    for way in all {
+        let (found, candidates) = (way.recall * neighbours, way.candidates);
+        if candidates > before.1 {
+            known.push((way.threshold, found - before.0, candidates - before.1));
+        }
+        before = (found, candidates);
+        // Neighbours that are more frequent at a smaller score are counted with those before.
+        while let [.., a, b] = known.as_slice()
+            && b.1 * a.2 > a.1 * b.2
+        {
+            let joined = (b.0, a.1 + b.1, a.2 + b.2);
+            known.truncate(known.len() - 2);
+            known.push(joined);
+        }
+    }
+    known.into_iter().map(|(threshold, found, candidates)| (threshold, (found / candidates) as f32)).collect()
+}
+
+/// Of some ways those that none other beats in recall and cost, the cheapest first.
+pub fn best(mut measured: Vec<Measured>) -> Vec<Measured> {
+    measured.sort_by(|a, b| a.operations.total_cmp(&b.operations).then(b.recall.total_cmp(&a.recall)));
+    let mut most = -1.0;
+    measured.retain(|way| {
+        let is_better = way.recall > most;
+        most = way.recall.max(most);
+        is_better
+    });
+    measured
+}
+
+/// The cheapest way that reaches a recall on validation queries by two standard errors more, so that
+/// it may be promised for others; the one of most recall where none does.
+///
+/// # Errors
+/// [`Error::Value`] when there is none at all.
+pub fn cheapest(curve: &[Measured], recall: f64) -> Result<Measured> {
+    let reaches = curve.iter().find(|way| way.recall - 2.0 * way.spread >= recall);
+    let most = || curve.iter().max_by(|a, b| a.recall.total_cmp(&b.recall));
+    reaches.or_else(most).copied().ok_or_else(|| Error::value("ways of selection", "one or more", "none"))
+}
