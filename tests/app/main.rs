@@ -8,6 +8,7 @@ mod evaluate;
 mod evaluate_memories;
 mod evaluate_online;
 mod generate;
+mod history;
 mod hostile;
 mod import;
 mod label;

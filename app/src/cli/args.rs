@@ -85,6 +85,10 @@ pub(super) struct Global {
     /// Wait this long for a library that another program has open
     #[arg(long, global = true, default_value_t = 0, value_name = "SECONDS")]
     pub(super) wait: u32,
+    /// With each answer that acknowledges an act, give the head after it, to be noted: `tessera
+    /// check LIBRARY --head HEAD` finds it again
+    #[arg(long, global = true)]
+    pub(super) with_head: bool,
 }
 
 fn threads(text: &str) -> Result<usize, String> {

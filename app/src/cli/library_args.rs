@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::library::acts::LEAST_REWARD;
+use tessera_core::library::chain::NotedHead;
 
 use crate::command::Crop;
 use crate::settings::SEARCH_LEAVES;
@@ -350,6 +351,10 @@ pub(super) struct Check {
     /// library of its own
     #[arg(long, conflicts_with = "repair")]
     pub(super) keep: Option<KeptSide>,
+    /// Show the head, which stands for the whole history; with a head that was noted before, say
+    /// whether it is in this history, and what is missing if not
+    #[arg(long, value_name = "HEAD", num_args = 0..=1)]
+    pub(super) head: Option<Option<NotedHead>>,
 }
 
 /// Parses a number of answers.

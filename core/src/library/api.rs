@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::chain::{ChainSummary, Head, HeadPlace, NotedHead};
 use super::draft::Draft;
 use super::event::{Caption, ContentHash, Event, EventId, EventKind, UserLabel};
 use super::health::Health;
@@ -320,13 +321,37 @@ impl Library {
     }
 
     /// What is wrong with the library, each in a sentence; nothing when it is sound. Checks
-    /// SQLite's own structures, the hash of every event, that replaying the events gives what the
+    /// SQLite's own structures, the hash of every event and the chain of them, that replaying the events gives what the
     /// tables hold, the journal, the snapshots and the models. O(events + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.
     pub fn check(&self) -> Result<Vec<String>> {
         check::check(&self.folder, &self.state, &self.store, &self.models)
+    }
+
+    /// Its last event and the head after it, which stands for the whole history.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]; [`crate::Error::Data`] when the last event is damaged.
+    pub fn head(&self) -> Result<Head> {
+        self.store.head()
+    }
+
+    /// Its history as the chain of events tells it. O(events).
+    ///
+    /// # Errors
+    /// As [`Library::head`].
+    pub fn chain(&self) -> Result<ChainSummary> {
+        Ok(ChainSummary::of(&self.store.joints()?))
+    }
+
+    /// Where a head that somebody noted stands in the history. O(events).
+    ///
+    /// # Errors
+    /// As [`Library::head`].
+    pub fn find_head(&self, noted: &NotedHead) -> Result<HeadPlace> {
+        Ok(noted.find(&self.store.joints()?))
     }
 
     /// Takes a snapshot now.

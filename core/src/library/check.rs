@@ -37,6 +37,7 @@ pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models
         }
     }
     problems.extend(differences(&tables, &replayed));
+    problems.extend(store.new_faults(&events)?);
     problems.extend(store.check_journal(&events)?);
     let damaged = snapshots(folder).into_iter().filter(|snapshot| verify(&snapshot.path, &Progress::default()).is_err());
     problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));

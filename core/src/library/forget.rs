@@ -17,8 +17,8 @@ pub(super) struct Purge {
     pub(super) images: BTreeSet<ItemId>,
     /// The classes that only these images had.
     pub(super) classes: BTreeSet<String>,
-    /// The events that lose changes, with what is left of each, if anything is.
-    pub(super) left: Vec<(EventId, Option<Event>)>,
+    /// What is left of the events that lose changes.
+    pub(super) left: Vec<Event>,
     /// The hashes of all bytes that these images have or had, without those that other images have.
     pub(super) hashes: BTreeSet<ContentHash>,
     /// Where their files lie.
@@ -39,7 +39,7 @@ impl Purge {
         // Identifiers of events are never used twice, also where the last events are purged.
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
         let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
-        let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
+        let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new(), link: None };
         let (classes, left) = without(log, &images);
         Self { images, classes, left, hashes, paths, event, time }
     }
@@ -75,9 +75,9 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
     remove_left_overs(folder)
 }
 
-/// A log without some images: the classes that only they had, and the events that lose changes,
-/// each with what is left of it, if anything is.
-fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(EventId, Option<Event>)>) {
+/// A log without some images: the classes that only they had, and what is left of the events that
+/// lose changes.
+fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<Event>) {
     let is_gone = |change: &Change| change.image().is_some_and(|image| gone.contains(&image));
     let (losing, whole): (Vec<Event>, Vec<Event>) = log.into_iter().partition(|event| event.changes.iter().any(is_gone));
     let made = |change: &Change| match change {
@@ -91,17 +91,8 @@ fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>) -> (BTreeSet<String>, Vec<(
             classes.remove(name);
         }
     }
-    let left = losing.into_iter().map(|event| {
-        let is_left = |change: &Change| !is_gone(change) && made(change).is_none_or(|name| !classes.contains(&name));
-        let changes: Vec<Change> = event.changes.into_iter().filter(is_left).collect();
-        let words = match changes.iter().any(|change| change.image().is_some()) {
-            true => event.words,
-            // The words of an event about one image may contain its name.
-            false => words_of(event.kind, changes.iter().filter_map(made)),
-        };
-        (event.id, (!changes.is_empty()).then_some(Event { changes, words, ..event }))
-    });
-    let left = left.collect();
+    let is_left = |change: &Change| !is_gone(change) && made(change).is_none_or(|name| !classes.contains(&name));
+    let left = losing.into_iter().map(|event| event.without(is_left)).collect();
     (classes, left)
 }
 
@@ -124,15 +115,5 @@ fn classes_in(change: &Change) -> Vec<&str> {
             })
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-fn words_of(kind: EventKind, classes: impl Iterator<Item = String>) -> String {
-    let unique: BTreeSet<String> = classes.collect();
-    let names = unique.into_iter().collect::<Vec<_>>().join(", ");
-    match kind {
-        EventKind::Undo(_) => format!("Undo: Classes {names}"),
-        EventKind::Redo(_) => format!("Redo: Classes {names}"),
-        _ => format!("Classes {names}"),
     }
 }

@@ -5,16 +5,19 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::log::{EVENTS, altered, read_event};
+use super::log::{BARE_EVENTS, EVENTS, altered, read_event, tip};
 use super::refused::{damaged, refused};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
 use crate::error::Result;
-use crate::library::event::Event;
+use crate::library::chain::{Fault, Head, faults};
+use crate::library::event::{Event, EventId};
 use crate::library::sqlite::{connect, foreign, has_table};
 use crate::progress::Progress;
 
-/// Whether a database is sound in every way that can be told from the file alone.
+/// Whether a database is sound in every way that can be told from the file alone: its pages, its
+/// rows, its events and the chain of them. A fault of the chain that a repair could not mend, and
+/// has noted, is none. O(events).
 ///
 /// # Errors
 /// [`Error::Data`] with what is wrong, [`Error::Io`].
@@ -39,11 +42,26 @@ pub(in crate::library) fn verify(path: &Path, progress: &Progress) -> Result<()>
         if let Some(found) = seal::broken(&db)?.first() {
             return Ok(damaged(found));
         }
-        let mut query = db.prepare(EVENTS)?;
+        let has_links = version >= seal::LINKS;
+        let mut query = db.prepare(&format!("{} ORDER BY id", if has_links { EVENTS } else { BARE_EVENTS }))?;
         let mut rows = query.query([])?;
+        let mut events = Vec::new();
         while let Some(row) = rows.next()? {
-            if let (id, None) = read_event(row)? {
-                return Ok(damaged(&altered(id)));
+            match read_event(row)? {
+                (id, None) => return Ok(damaged(&altered(id))),
+                (_, Some(event)) => events.push(event),
+            }
+        }
+        if !has_links {
+            return Ok(Ok(()));
+        }
+        let is_known = |fault: &Fault| {
+            let sql = "SELECT count(*) > 0 FROM fact WHERE name = ?1";
+            db.query_row(sql, [known_fault(fault.at())], |row| row.get::<_, bool>(0))
+        };
+        for fault in faults(&events, true) {
+            if !is_known(&fault)? {
+                return Ok(damaged(&fault.to_string()));
             }
         }
         Ok(Ok(()))
@@ -64,15 +82,30 @@ pub(in crate::library) fn fact_of(path: &Path, name: &str, progress: &Progress) 
     db.query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0)).ok()
 }
 
-/// The events of a damaged database that are as they were written.
+/// The name of the fact that the fault of the chain that shows at an event could not be mended.
+pub(in crate::library) fn known_fault(at: EventId) -> String {
+    format!("known fault at {}", at.0)
+}
+
+/// The last event of a database that may be damaged, and the head after it where events have links.
+pub(in crate::library) fn tip_of(path: &Path, progress: &Progress) -> Option<Head> {
+    table_of(path, "link", progress)?;
+    tip(&table_of(path, "event", progress)?).ok()?.1
+}
+
+/// The events of a damaged database that are as they were written, by their rows and by their
+/// links.
 pub(in crate::library) fn salvage(path: &Path, progress: &Progress) -> Vec<Event> {
     let mut found = Vec::new();
+    let sql = if table_of(path, "link", progress).is_some() { EVENTS } else { BARE_EVENTS };
     let read = |found: &mut Vec<Event>, order: &str| -> rusqlite::Result<()> {
         let Some(db) = table_of(path, "event", progress) else { return Ok(()) };
-        let mut query = db.prepare(&format!("{EVENTS} ORDER BY id {order}"))?;
+        let mut query = db.prepare(&format!("{sql} ORDER BY id {order}"))?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            if let Ok((_, Some(event))) = read_event(row) {
+            if let Ok((_, Some(event))) = read_event(row)
+                && event.holds()
+            {
                 found.push(event);
             }
         }

@@ -21,9 +21,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
+use super::chain::{Fault, Head, Joint};
 use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
 use super::forget::Purge;
 use super::journal::{Journal, Line};
+use super::link::Secret;
 use super::sqlite;
 use super::state::{Place, Root, State};
 use crate::envelope::hash64;
@@ -32,7 +34,7 @@ use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::{RawPath, to_bytes};
 use crate::storage::Storage;
-use log::{EVENTS, altered, insert, read_event};
+use log::{EVENTS, altered, delete, insert, joints, read_event, tip};
 use refused::{damaged, refused};
 use schema::{APPLICATION, SCHEMA};
 use tables::{hash_bytes, project, put_image, put_place};
@@ -106,8 +108,7 @@ impl Store {
             db.pragma_update(None, name, value)?;
         }
         seal::teach(db)?;
-        schema::prepare(db, version)?;
-        Ok(Ok(()))
+        Ok(schema::prepare(db, version)?.map_err(|found| self.damaged(&found)))
     }
 
     /// Checks whether the file is sound, more closely when it was not closed, and notes that it is
@@ -125,11 +126,32 @@ impl Store {
         if let Some(found) = seal::broken(&self.db).map_err(&refused)?.first() {
             return Err(self.damaged(found));
         }
+        self.check_tip()?;
         if self.fact(LIBRARY)?.is_none() {
             self.renumber()?;
         }
         // Nothing is written without need, so that a library on a full disk can be opened.
         if self.was_clean { self.set_fact("clean", 0) } else { Ok(()) }
+    }
+
+    /// Checks that the last event is what its link says. O(changes of that event).
+    fn check_tip(&self) -> Result<()> {
+        let last = self.head()?;
+        match self.events("id = ?1", last.event.0)?.first() {
+            Some(event) if !event.holds() => Err(self.damaged(&Fault::Altered(event.id).to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The last event and the head after it.
+    pub(super) fn head(&self) -> Result<Head> {
+        let (event, head) = tip(&self.db).map_err(self.refused("read"))?;
+        head.ok_or_else(|| self.damaged(&Fault::Unlinked(event).to_string()))
+    }
+
+    /// The heads before and after each event. O(events).
+    pub(super) fn joints(&self) -> Result<Vec<Joint>> {
+        joints(&self.db).map_err(self.refused("read"))
     }
 
     /// Gives the library a number of its own.
@@ -173,9 +195,11 @@ impl Store {
     pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Event> {
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
-        let last: i64 = tx.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get(0)).map_err(&refused)?;
-        let id = EventId(last as u64 + 1);
-        let event = Event { id, at, act: act.unwrap_or(id), kind, words: words.to_owned(), changes };
+        let (last, previous) = tip(&tx).map_err(&refused)?;
+        let previous = previous.ok_or_else(|| damaged(&self.path, &Fault::Unlinked(last).to_string()))?;
+        let id = EventId(last.0 + 1);
+        let mut event = Event { id, at, act: act.unwrap_or(id), kind, words: words.to_owned(), changes, link: None };
+        event.tie(previous.digest, Secret::draw()?);
         insert(&tx, &event).map_err(&refused)?;
         for change in &event.changes {
             project(&tx, change).map_err(&refused)?;
@@ -193,8 +217,12 @@ impl Store {
         Ok(event)
     }
 
-    /// Adds an event that was saved elsewhere, and updates the tables to the state it leads to.
-    pub(super) fn enter(&mut self, event: &Event) -> Result<()> {
+    /// Adds an event that was saved elsewhere, and updates the tables to the state it leads to. One
+    /// without a link is tied to the last event.
+    pub(super) fn enter(&mut self, event: &mut Event) -> Result<()> {
+        if event.link.is_none() {
+            event.tie(self.head()?.digest, Secret::draw()?);
+        }
         self.write(|tx| {
             insert(tx, event)?;
             event.changes.iter().try_for_each(|change| project(tx, change))
@@ -329,17 +357,17 @@ impl Store {
     /// from now on. The journal is out of date then, and [`Store::compact`] overwrites in the file
     /// what was deleted.
     pub(super) fn purge(&mut self, purge: &Purge, next_image: u32) -> Result<()> {
+        let mut event = purge.event.clone();
+        event.tie(self.head()?.digest, Secret::draw()?);
         self.set_fact("next image", i64::from(next_image))?;
         self.set_fact(FORGOT_AT, purge.event.id.0 as i64)?;
         self.set_fact(FORGOT, purge.time)?;
         // From here on the journal must be written anew, whatever else happens.
         self.journal.outdate();
         self.write(|tx| {
-            for (id, rest) in &purge.left {
-                tx.execute("DELETE FROM event WHERE id = ?1", [id.0 as i64])?;
-                if let Some(rest) = rest {
-                    insert(tx, rest)?;
-                }
+            for rest in &purge.left {
+                delete(tx, rest.id)?;
+                insert(tx, rest)?;
             }
             for image in &purge.images {
                 tx.execute("DELETE FROM image WHERE id = ?1", [image.0])?;
@@ -350,7 +378,7 @@ impl Store {
             for hash in &purge.hashes {
                 tx.execute("INSERT OR IGNORE INTO forgotten (hash) VALUES (?1)", [hash_bytes(*hash)])?;
             }
-            insert(tx, &purge.event)
+            insert(tx, &event)
         })
     }
 
@@ -370,8 +398,8 @@ impl Store {
     /// Merges the write-ahead log into the file, and notes that it was closed.
     pub(super) fn settle(&mut self) {
         // Errors are ignored: without these notes the next opening checks more closely.
-        if let Ok(last) = self.last_event() {
-            self.journal.close(EventId(last));
+        if let Ok(last) = self.head() {
+            self.journal.close(last);
         }
         if self.journal.behind().is_none() {
             let _ = self.set_fact("clean", 1);
@@ -391,8 +419,7 @@ impl Store {
 
     /// The last event's number; 0 when there is none.
     pub(super) fn last_event(&self) -> Result<u64> {
-        let last = self.db.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get::<_, i64>(0));
-        last.map(|id| id as u64).map_err(self.refused("read"))
+        self.head().map(|head| head.event.0)
     }
 
     /// Takes over the places of a damaged database that are as they were written, where nothing is
