@@ -43,8 +43,8 @@ pub fn restored(state: &[u8; 56]) -> Rng {
 }
 
 /// Fills bytes with randomness from the operating system. This alone is not seeded: it is for
-/// secrets, which hide what was forgotten from those who guess, and nothing that is computed depends
-/// on them.
+/// secrets, which hide what was forgotten from those who guess, and nothing that is computed
+/// depends on them.
 ///
 /// # Errors
 /// [`crate::Error::Io`] when the system has none to give.

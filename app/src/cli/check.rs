@@ -260,8 +260,8 @@ fn look_at(library: &Library, noted: Option<&NotedHead>) -> Result<Findings, Err
         missing: library.recogniser().missing().len(),
         learned: library.learned_features().ok(),
         pair: library.words_network().ok().flatten(),
-        chain: Some(library.chain()?),
-        noted: noted.map(|noted| library.find_head(noted)).transpose()?,
+        chain: library.chain().ok(),
+        noted: noted.and_then(|noted| library.find_head(noted).ok()),
     })
 }
 

@@ -268,8 +268,8 @@ pub struct ChainSummary {
     pub head: Head,
     /// How many events are there, those of which everything was forgotten too.
     pub events: usize,
-    /// The numbers of the events that are missing between others; those after the last one cannot be
-    /// known.
+    /// The numbers of the events that are missing between others; those after the last one cannot
+    /// be known.
     pub lost: Vec<EventId>,
 }
 

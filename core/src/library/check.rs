@@ -10,12 +10,20 @@ use super::snapshot::snapshots;
 use super::state::State;
 use super::store::Store;
 use super::store::inspect::verify;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 /// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
 /// noted as a fact. O(events + images).
 pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models) -> Result<Vec<String>> {
+    match problems(folder, state, store, models) {
+        // Damage that ends the check is what it looks for.
+        Err(error @ Error::Data { .. }) => Ok(vec![error.to_string()]),
+        outcome => outcome,
+    }
+}
+
+fn problems(folder: &Path, state: &State, store: &Store, models: &Models) -> Result<Vec<String>> {
     let mut problems: Vec<String> = store.integrity()?.into_iter().map(|line| format!("library.db: {line}")).collect();
     let broken = store.broken_events()?;
     problems.extend(broken.iter().map(|id| format!("event {id} is not as it was written")));

@@ -139,6 +139,18 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
                 panel.view.open(Modal::History);
             }
         });
+        if let Some(head) = &health.head {
+            ui.horizontal(|ui| {
+                let short: String = head.digest.to_string().chars().take(16).collect();
+                ui.label(format!("After event {} the history has the head {short}…", head.event.0)).on_hover_text(
+                    "It stands for everything that was done. Noted elsewhere, it tells later whether this is still that history: \
+                     tessera check LIBRARY --head HEAD",
+                );
+                if ui.small_button("Copy").on_hover_text(head.to_string()).clicked() {
+                    ui.copy_text(head.to_string());
+                }
+            });
+        }
         ui.horizontal(|ui| {
             let last =
                 health.snapshots.first().map_or_else(|| "No snapshot yet.".to_owned(), |last| format!("Last snapshot {}.", ago(last.at)));
