@@ -1,6 +1,7 @@
 //! The tests of `tessera`, in one program: the command line as a user meets it.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
+mod backup;
 mod classify;
 mod desk;
 mod documents;
@@ -17,6 +18,7 @@ mod library;
 #[path = "../core/made.rs"]
 mod made;
 mod networks;
+mod read_only;
 mod review;
 mod search;
 mod settings;

@@ -49,6 +49,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let noted = arguments.head.as_ref().and_then(Option::as_ref);
     let look = || look(librarian, folder, noted);
     let mut repaired = Vec::new();
+    if arguments.repair || arguments.keep.is_some() {
+        librarian.session.check_writable(folder)?;
+    }
     if let Some(side) = arguments.keep {
         let side = match side {
             KeptSide::Database => Side::Database,

@@ -357,6 +357,23 @@ pub(super) struct Check {
     pub(super) head: Option<Option<NotedHead>>,
 }
 
+/// Arguments of `backup`.
+#[derive(Debug, Args)]
+pub(super) struct Backup {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// The folder of the backup: a new one, or an older backup, which is brought up to date
+    #[arg(required_unless_present = "restore", conflicts_with = "restore", value_name = "TO")]
+    pub(super) to: Option<PathBuf>,
+    /// Put this backup in the place of the library; what is there is kept beside it
+    #[arg(long, value_name = "FROM")]
+    pub(super) restore: Option<PathBuf>,
+    /// Also where the backup is of another history than that of the library
+    #[arg(long, requires = "restore")]
+    pub(super) other_history: bool,
+}
+
 /// Parses a number of answers.
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a whole number from 1".into())

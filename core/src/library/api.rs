@@ -13,6 +13,7 @@ use super::import::{TableRead, read_table};
 use super::models::caption_memory::CaptionMemory;
 use super::models::recogniser::Recogniser;
 use super::models::words::Words;
+use super::read_only::ReadOnly;
 use super::snapshot::Snapshot;
 use super::state::{Act, Image};
 use super::{Library, check, export, health};
@@ -330,6 +331,11 @@ impl Library {
         check::check(&self.folder, &self.state, &self.store, &self.models)
     }
 
+    /// Why nothing is written to it; `None` where it can be.
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        self.read_only
+    }
+
     /// Its last event and the head after it, which stands for the whole history.
     ///
     /// # Errors
@@ -360,6 +366,7 @@ impl Library {
     /// [`crate::Error::Io`], [`crate::Error::Data`] when what was written is not sound; the older
     /// ones stay then.
     pub fn take_snapshot(&mut self) -> Result<Snapshot> {
+        self.store.check_writable()?;
         self.snapshots().take(&self.store, self.state.last_event())
     }
 
@@ -368,6 +375,7 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`].
     pub fn retry_skipped(&self) -> Result<()> {
+        self.store.check_writable()?;
         self.cache.clear_quarantine()
     }
 

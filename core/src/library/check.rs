@@ -54,7 +54,7 @@ fn problems(folder: &Path, state: &State, store: &Store, models: &Models) -> Res
     if held + missing != wanted {
         problems.push(format!("the recogniser holds {held} images where {wanted} have a class"));
     }
-    if problems.is_empty() {
+    if problems.is_empty() && !store.is_frozen() {
         store.set_fact(CHECKED, now())?;
     }
     Ok(problems)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::event::{Event, EventId};
-use super::files::{DATABASE, JOURNAL, Scratch, is_library, keep_damaged, of_database, remove};
+use super::files::{DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
 use super::learned::SWITCH;
 use super::link::Digest;
@@ -172,14 +172,6 @@ fn from_lines(path: &Path, lines: Vec<Line>, progress: &Progress) -> Result<Vec<
     store.settle();
     store.set_fact("clean", 0)?;
     Ok(lost)
-}
-
-/// A name for a second library beside one, that nothing has yet.
-fn beside(folder: &Path) -> PathBuf {
-    let stem = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let ending = folder.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
-    let named = |n: u32| folder.with_file_name(format!("{stem}-{n}{ending}"));
-    (2..).map(named).find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| named(0))
 }
 
 /// Deletes damaged snapshots, once there is a sound database.

@@ -180,6 +180,8 @@ fn of_commands_that_answer() {
     all.world.run(["train", "lib.tessera", "--words-network", "pair"]).ended(0);
     all.run("check", "lib.tessera", 0);
     all.run("check", "lib.tessera --head 0123456789abcdef", 65);
+    all.run("backup", "lib.tessera copy", 0);
+    all.run("backup", "lib.tessera --restore copy", 0);
     all.run("export", "lib.tessera labels --to sorted --format class-folders", 0);
     all.run("generate toys", "--to toys --instances 1 --views 1 --side 32", 0);
     all.run("generate compositions", "--to compositions --instances 2 --views 2 --train 2 --test 2 --side 32", 0);

@@ -138,6 +138,9 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
             if ui.button("History").clicked() {
                 panel.view.open(Modal::History);
             }
+            if ui.button("Back up…").on_hover_text(Action::BackUp.words().1).clicked() {
+                panel.act(Action::BackUp);
+            }
         });
         if let Some(head) = &health.head {
             ui.horizontal(|ui| {

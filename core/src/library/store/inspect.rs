@@ -4,16 +4,18 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use super::log::{BARE_EVENTS, EVENTS, altered, read_event, tip};
+use super::log::{BARE_EVENTS, EVENTS, altered, joints, read_event, tip};
 use super::refused::{damaged, refused};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
 use crate::error::Result;
-use crate::library::chain::{Fault, Head, faults};
+use crate::library::chain::{Fault, Head, Joint, faults};
 use crate::library::event::{Event, EventId};
-use crate::library::sqlite::{connect, foreign, has_table};
+use crate::library::sqlite::{connect, connect_to_read, foreign, has_table, real};
 use crate::progress::Progress;
+use crate::raw_path::to_bytes;
 
 /// Whether a database is sound in every way that can be told from the file alone: its pages, its
 /// rows, its events and the chain of them. A fault of the chain that a repair could not mend, and
@@ -69,6 +71,15 @@ pub(in crate::library) fn verify(path: &Path, progress: &Progress) -> Result<()>
     look().map_err(&refused_here)?
 }
 
+/// Whether a database is a library of a newer version.
+pub(in crate::library) fn is_newer(path: &Path) -> bool {
+    let version = || {
+        let db = connect_to_read(path)?;
+        db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+    };
+    version().is_ok_and(|version| version > SCHEMA)
+}
+
 /// Opens a database that may be damaged, to read one of its tables. None where the table is not
 /// just as this program makes it: reading it might run something else.
 fn table_of(path: &Path, table: &str, progress: &Progress) -> Option<Connection> {
@@ -91,6 +102,39 @@ pub(in crate::library) fn known_fault(at: EventId) -> String {
 pub(in crate::library) fn tip_of(path: &Path, progress: &Progress) -> Option<Head> {
     table_of(path, "link", progress)?;
     tip(&table_of(path, "event", progress)?).ok()?.1
+}
+
+/// The heads before and after each event of a sound database.
+pub(in crate::library) fn joints_of(path: &Path, progress: &Progress) -> Result<Vec<Joint>> {
+    let refused = refused("read", path);
+    joints(&connect(path, false, progress).map_err(&refused)?).map_err(&refused)
+}
+
+/// Writes a whole copy of a database to a new file, also while another program works with it.
+/// Returns whether it was done: not for a database of an earlier version.
+///
+/// # Errors
+/// [`Error::Data`] when it is none or damaged, [`Error::Io`], [`Error::Cancelled`].
+pub(in crate::library) fn copy(path: &Path, to: &Path, progress: &Progress) -> Result<bool> {
+    let refused_here = refused("copy", path);
+    let db = connect(path, false, progress).map_err(&refused_here)?;
+    let work = || -> rusqlite::Result<Result<bool>> {
+        let fact = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let version = fact("user_version")?;
+        if fact("application_id")? != APPLICATION || !(1..=SCHEMA).contains(&version) {
+            return Ok(Err(damaged(path, "another kind of database, or one of a newer Tessera")));
+        }
+        if let Some(found) = foreign(&db, &expected(version)?)? {
+            return Ok(Err(damaged(path, &found)));
+        }
+        if version < SCHEMA {
+            return Ok(Ok(false));
+        }
+        let bytes = to_bytes(&real(to));
+        db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))])?;
+        Ok(Ok(true))
+    };
+    work().map_err(&refused_here)?
 }
 
 /// The events of a damaged database that are as they were written, by their rows and by their

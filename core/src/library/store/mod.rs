@@ -26,6 +26,7 @@ use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
 use super::forget::Purge;
 use super::journal::{Journal, Line};
 use super::link::Secret;
+use super::read_only::ReadOnly;
 use super::sqlite;
 use super::state::{Place, Root, State};
 use crate::envelope::hash64;
@@ -33,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::{RawPath, to_bytes};
-use crate::storage::Storage;
+use crate::storage::{Disk, Storage};
 use log::{EVENTS, altered, delete, insert, joints, read_event, tip};
 use refused::{damaged, refused};
 use schema::{APPLICATION, SCHEMA};
@@ -56,6 +57,8 @@ pub(super) struct Store {
     pub(super) journal: Journal,
     /// The state in which the file was found: whether the program that had it before closed it.
     pub(super) was_clean: bool,
+    /// Why nothing more is written, and the library that this is a copy of.
+    frozen: Option<(ReadOnly, PathBuf)>,
 }
 
 impl Store {
@@ -67,10 +70,35 @@ impl Store {
         }
         let db = sqlite::connect(path, create, progress).map_err(refused("open", path))?;
         let journal = Journal::new(path.parent().unwrap_or(path), storage);
-        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true };
-        store.prepare(create).map_err(refused("open", path))??;
+        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true, frozen: None };
+        store.prepare(create, false).map_err(refused("open", path))??;
         store.begin()?;
         Ok(store)
+    }
+
+    /// Opens a copy of the file, which may be of a newer version if all tables of this one are there.
+    pub(super) fn open_copy(path: &Path, progress: &Progress) -> Result<Self> {
+        let db = sqlite::connect(path, false, progress).map_err(refused("open", path))?;
+        let journal = Journal::new(path.parent().unwrap_or(path), Arc::new(Disk));
+        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true, frozen: None };
+        store.prepare(false, true).map_err(refused("open", path))??;
+        store.begin()?;
+        Ok(store)
+    }
+
+    /// Refuses to write from here on: this is a copy of the library in `folder`, which is read-only.
+    pub(super) fn freeze(&mut self, why: ReadOnly, folder: &Path) {
+        self.frozen = Some((why, folder.to_owned()));
+    }
+
+    /// Whether nothing is written.
+    pub(super) fn is_frozen(&self) -> bool {
+        self.frozen.is_some()
+    }
+
+    /// Refuses to write where nothing is written.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        self.frozen.as_ref().map_or(Ok(()), |(why, folder)| Err(why.error(folder)))
     }
 
     /// Lets work on the open file end only by itself: what is acknowledged from here on must not be
@@ -79,7 +107,7 @@ impl Store {
         sqlite::settle(&mut self.db).map_err(self.refused("open"))
     }
 
-    fn prepare(&self, create: bool) -> rusqlite::Result<Result<()>> {
+    fn prepare(&self, create: bool, is_copy: bool) -> rusqlite::Result<Result<()>> {
         let db = &self.db;
         let found: i64 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -89,12 +117,14 @@ impl Store {
             let advice = "name the folder of a library";
             return Ok(Err(Error::data(&self.path, "a library", "another kind of database", advice)));
         }
-        if version > SCHEMA {
+        let is_newer = version > SCHEMA;
+        if is_newer && !(is_copy && sqlite::has_all(db, &schema::expected(SCHEMA)?)) {
             let found = format!("version {version}");
             return Ok(Err(Error::data(&self.path, format!("a library of version {SCHEMA}"), found, "install a newer Tessera")));
         }
         // Nothing that another program put into the file may run or be read.
         if version > 0
+            && !is_newer
             && let Some(found) = sqlite::foreign(db, &schema::expected(version)?)?
         {
             return Ok(Err(self.damaged(&found)));
@@ -108,7 +138,7 @@ impl Store {
             db.pragma_update(None, name, value)?;
         }
         seal::teach(db)?;
-        Ok(schema::prepare(db, version)?.map_err(|found| self.damaged(&found)))
+        Ok(schema::prepare(db, version.min(SCHEMA))?.map_err(|found| self.damaged(&found)))
     }
 
     /// Checks whether the file is sound, more closely when it was not closed, and notes that it is
@@ -168,6 +198,7 @@ impl Store {
     }
 
     pub(super) fn set_fact(&self, name: &str, value: i64) -> Result<()> {
+        self.check_writable()?;
         let sql = "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
         self.db.execute(sql, params![name, value]).map(|_| ()).map_err(self.refused("write"))
     }
@@ -193,6 +224,7 @@ impl Store {
     /// Writes an event and the state it leads to, and gives the event its number. On disk when this
     /// returns.
     pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Event> {
+        self.check_writable()?;
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let (last, previous) = tip(&tx).map_err(&refused)?;
@@ -283,6 +315,7 @@ impl Store {
 
     /// Does `work` in one transaction.
     pub(super) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        self.check_writable()?;
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let value = work(&tx).map_err(&refused)?;
