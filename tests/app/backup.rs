@@ -116,7 +116,7 @@ fn a_half_made_backup_is_none_until_it_is_gone_on_with() {
 #[test]
 fn a_library_in_use_is_backed_up() {
     let world = World::with_library();
-    let mut child = world.start(["label", "lib.tessera", "--stdin", "--json"]);
+    let mut child = world.start(["label", "lib.tessera", "--stdin", "--json", "--wait", "60"]);
     let until = Instant::now() + Duration::from_secs(60);
     while world.run(["label", "lib.tessera", "#1", "--as", "x"]).code != 75 {
         assert!(Instant::now() < until, "the first program has the library");

@@ -62,7 +62,7 @@ fn a_library_is_read_without_a_change_on_request() {
     world.run(["check", "lib.tessera", "--repair", "--read-only"]).ended(74).complains("read-only");
     assert_eq!(contents(&world.at("lib.tessera")), before);
     // Also while another program has it.
-    let mut child = world.start(["label", "lib.tessera", "--stdin", "--json"]);
+    let mut child = world.start(["label", "lib.tessera", "--stdin", "--json", "--wait", "60"]);
     let until = Instant::now() + Duration::from_secs(60);
     while world.run(["label", "lib.tessera", "#1", "--as", "x"]).code != 75 {
         assert!(Instant::now() < until, "the first program has the library");

@@ -323,7 +323,8 @@ impl Library {
 
     /// What is wrong with the library, each in a sentence; nothing when it is sound. Checks
     /// SQLite's own structures, the hash of every event and the chain of them, that replaying the
-    /// events gives what the tables hold, the journal, the snapshots and the models. O(events + images).
+    /// events gives what the tables hold, the journal, the snapshots and the models.
+    /// O(changes + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.

@@ -114,8 +114,8 @@ impl Store {
         Err(Error::data(&self.path, "a database and a journal of one history", found, KEEP))
     }
 
-    /// Refuses a database whose damage the journal, written anew, would take over: one that lacks an
-    /// event between others, or has one that is not what its link says.
+    /// Refuses a database whose damage the journal, written anew, would take over: one that lacks
+    /// an event between others, or has one that is not what its link says.
     fn check_contents(&self, own: &[Event], told: &BTreeMap<EventId, &Line>) -> Result<()> {
         let known: BTreeSet<EventId> = own.iter().map(|event| event.id).collect();
         let is_within = |id: &EventId| own.last().is_some_and(|last| *id <= last.id);

@@ -55,8 +55,8 @@ impl Library {
         })
     }
 
-    /// Opens the library in `folder` to read it alone: nothing in the folder is written to, and it is
-    /// not locked. What is computed is kept in memory, and each act is refused.
+    /// Opens the library in `folder` to read it alone: no file of it is written to, and it is not
+    /// locked. What is computed is not kept, and each act is refused.
     ///
     /// # Errors
     /// As [`Library::open`].

@@ -1,8 +1,8 @@
 //! The folder of a backup: a list of files, and the files under the names of their hashes.
 //!
 //! The list is the commit point: it is put in place when all files that it names are there, so what
-//! a killed program leaves is the backup of before, whole. No file that a list names is ever written
-//! to.
+//! a killed program leaves is the backup of before, whole. No file that a list names is ever
+//! written to.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -76,7 +76,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a copy of the file, which may be of a newer version if all tables of this one are there.
+    /// Opens a copy of the file, which may be of a newer version if all tables of this one are
+    /// there.
     pub(super) fn open_copy(path: &Path, progress: &Progress) -> Result<Self> {
         let db = sqlite::connect(path, false, progress).map_err(refused("open", path))?;
         let journal = Journal::new(path.parent().unwrap_or(path), Arc::new(Disk));
@@ -86,7 +87,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Refuses to write from here on: this is a copy of the library in `folder`, which is read-only.
+    /// Refuses to write from here on: this is a copy of the library in `folder`, which is only
+    /// read.
     pub(super) fn freeze(&mut self, why: ReadOnly, folder: &Path) {
         self.frozen = Some((why, folder.to_owned()));
     }
