@@ -1,8 +1,8 @@
 //! Libraries that are only read: why, and the copy of the database that stands in for the file.
 //!
 //! SQLite cannot read a database with a write-ahead log where it can make no files beside it. So
-//! the database and the journal are copied to a temporary folder, and everything that opening does with
-//! them, such as taking events over from the journal, is done there.
+//! the database and the journal are copied to a temporary folder, and everything that opening does
+//! with them, such as taking events over from the journal, is done there.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
