@@ -3,6 +3,7 @@
 
 mod backup;
 mod classify;
+mod damage;
 mod desk;
 mod documents;
 mod evaluate;

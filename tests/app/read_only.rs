@@ -96,11 +96,14 @@ fn a_read_only_medium_is_read() {
         world.run(["check", "disc/lib.tessera"]).ended(0).complains("read-only medium");
         world.run(["export", "disc/lib.tessera", "captions", "--to", "c.csv"]).ended(0);
         assert!(fs::read_to_string(world.at("c.csv")).unwrap().contains("a late bird"), "what was acknowledged is there");
+        world.run(["backup", "disc/lib.tessera", "copy"]).ended(0);
         assert_eq!(contents(&world.at("lib.tessera")), before);
     });
     shell(&world, "umount disc");
     outcome.unwrap();
-    world.run(["check", "lib.tessera"]).ended(0);
+    let noted = world.run(["check", "lib.tessera", "--json"]).ended(0).object()["head"].as_str().unwrap().to_owned();
+    world.run(["backup", "new.tessera/", "--restore", "copy/"]).ended(0);
+    world.run(["check", "new.tessera", "--head", &noted]).ended(0);
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Fault {
     pub(super) fn at(self) -> EventId {
         match self {
             Self::Unlinked(id) | Self::Altered(id) | Self::Astray(id) => id,
-            Self::Lost(_, last) => EventId(last.0 + 1),
+            Self::Lost(_, last) => EventId(last.0.saturating_add(1)),
         }
     }
 
@@ -250,7 +250,7 @@ fn fault_between(before: Head, next: EventId, previous: &Digest) -> Option<Fault
         // Numbers may be missing here: what was forgotten before events had links left none.
         true => None,
         false if next.0 == before.event.0.saturating_add(1) => Some(Fault::Astray(next)),
-        false => Some(Fault::Lost(EventId(before.event.0 + 1), EventId(next.0.saturating_sub(1)))),
+        false => Some(Fault::Lost(EventId(before.event.0.saturating_add(1)), EventId(next.0.saturating_sub(1)))),
     }
 }
 

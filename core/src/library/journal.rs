@@ -276,6 +276,11 @@ pub(super) fn tells_events(text: &[u8]) -> bool {
     whole_lines(text).any(|line| matches!(read_line(line), Ok((_, Line::Event { .. }))))
 }
 
+/// The head at which the library was closed, if a journal ends with that.
+pub(super) fn closed_at(text: &[u8]) -> Option<Head> {
+    end(text).map(|(_, head)| head)
+}
+
 /// The number of the last line and the head at which the library was closed, if the journal ends in
 /// that way.
 fn end(text: &[u8]) -> Option<(u64, Head)> {

@@ -97,7 +97,7 @@ impl Store {
     fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: Head) -> Result<()> {
         let own = self.events_after(0)?;
         // The first event that only the journal has must follow the last one of the database.
-        let next = told.get(&EventId(last.event.0 + 1)).and_then(|line| line.link());
+        let next = told.get(&EventId(last.event.0.saturating_add(1))).and_then(|line| line.link());
         let is_astray = next.is_some_and(|link| link.previous != last.digest);
         let differs = |event: &&Event| told.get(&event.id).is_some_and(|line| !line.tells(event));
         let Some(first) = own.iter().find(differs).or_else(|| own.last().filter(|_| is_astray)) else {
@@ -181,7 +181,7 @@ impl Store {
         events.retain(|id, _| *id > known.event);
         let leads_on = |event: &Event| event.link.as_ref().is_none_or(|link| link.previous == known.digest);
         if let Some((id, event)) = events.first_key_value()
-            && id.0 == known.event.0 + 1
+            && id.0 == known.event.0.saturating_add(1)
             && !leads_on(event)
         {
             lost.push(format!("{} from event {} on follow another event {}", count(events.len(), "event"), id.0, known.event.0));

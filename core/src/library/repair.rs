@@ -44,8 +44,12 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let _lock = lock::take(folder)?;
     let path = folder.join(DATABASE);
     let mut done = Repaired::default();
+    let mut closed_at = None;
     let (lines, problems) = match fs::read(folder.join(JOURNAL)) {
-        Ok(text) => journal::read(&text),
+        Ok(text) => {
+            closed_at = journal::closed_at(&text);
+            journal::read(&text)
+        }
         Err(error) => {
             let words = format!("the journal could not be read: {error}");
             (Vec::new(), vec![DamagedLine { words, event: None }])
@@ -65,7 +69,6 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let draft = scratch.database();
     let damaged = keep_damaged(folder)?;
     let last = lines.iter().filter_map(Line::event_id).max().unwrap_or(EventId(0));
-    let is_closed = matches!(lines.last(), Some(Line::End(_)));
     let mut more = damaged.as_deref().map(|path| salvage(path, progress)).unwrap_or_default();
     let has_links = lines.iter().any(|line| line.link().is_some()) || more.iter().any(|event| event.link.is_some());
     let base = base(sound, &lines, has_links, damaged.as_deref(), progress);
@@ -88,8 +91,10 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
             done.lost.extend(problems.into_iter().map(|problem| problem.words));
         }
         let lost_events = store.note_faults(EventId(0))?;
-        // A journal ends so when a program was killed, and when its last lines are gone.
-        if !is_closed {
+        // A journal that was cut at the end of a line looks whole, so what it says of its end counts
+        // where the damaged database says the same.
+        let told = damaged.as_deref().and_then(|path| tip_of(path, progress));
+        if told.is_none() || told != closed_at {
             let last = store.last_event()?;
             done.done.push(format!("the history ends at event {last}; that there were later ones cannot be excluded"));
         }

@@ -13,6 +13,7 @@ use super::chain::{ChainSummary, Head, Joint};
 use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, now, remove, with_ending};
 use super::journal;
 use super::lock;
+use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
 use super::store::inspect::{copy, fact_of, joints_of, salvage, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
@@ -63,15 +64,9 @@ pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupRe
     let draft = backup.draft();
     remove(&draft)?;
     progress.begin("Copying the database", 0);
-    let database = folder.join(DATABASE);
-    if !copy(&database, &draft, progress)? {
-        // An earlier version's events get their links first.
-        let _lock = lock::take(folder)?;
-        Store::open(&database, false, Arc::new(Disk), progress)?.settle();
-        copy(&database, &draft, progress)?;
-    }
+    copy_database(folder, &draft, progress)?;
     verify(&draft, progress).map_err(|error| match error {
-        Error::Data { found, .. } => Error::data(&database, "a sound library", found, REPAIR),
+        Error::Data { found, .. } => Error::data(&folder.join(DATABASE), "a sound library", found, REPAIR),
         other => other,
     })?;
     let joints = joints_of(&draft, progress)?;
@@ -87,13 +82,34 @@ pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupRe
     Ok(BackupReport { head: chain.head, events: chain.events, bytes: list.bytes(), copied, kept: None })
 }
 
+/// Copies the database of a library as it is at one moment.
+fn copy_database(folder: &Path, to: &Path, progress: &Progress) -> Result<()> {
+    let database = folder.join(DATABASE);
+    match copy(&database, to, progress) {
+        Ok(true) => {}
+        Ok(false) => {
+            // An earlier version's events get their links first.
+            let _lock = lock::take(folder)?;
+            Store::open(&database, false, Arc::new(Disk), progress)?.settle();
+            copy(&database, to, progress)?;
+        }
+        Err(error) if ReadOnly::of(&error, folder).is_some() => {
+            let readable = ReadCopy::of(folder)?;
+            Store::open_copy(&readable.database(), progress)?.settle();
+            copy(&readable.database(), to, progress)?;
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
 /// Takes all files of a library into a backup, with this copy of its database. Returns their
 /// entries, and how many were copied.
 fn take_in_all(backup: &BackupFolder, folder: &Path, database: &Path, progress: &Progress) -> Result<(Vec<KeptFile>, usize)> {
     let models = files_of_models(folder)?;
     let results = with_ending(database, ".results");
     let cache = folder.join(CACHE);
-    let kept = if cache.is_file() { Cache::beside(&cache)?.results()? } else { Vec::new() };
+    let kept = if cache.is_file() { Cache::open_read_only(&cache)?.results()? } else { Vec::new() };
     fs::write(&results, serde_json::to_vec(&kept).unwrap_or_default()).map_err(Error::io("write", &results))?;
     let first = [(database.to_owned(), PathBuf::from(DATABASE)), (results.clone(), PathBuf::from(RESULTS))];
     let later = models.into_iter().map(|path| (folder.join(&path), path));
@@ -151,6 +167,8 @@ fn files_of_models(folder: &Path) -> Result<Vec<PathBuf>> {
 /// [`Error::Data`] when the backup is damaged or none, or of another history; [`Error::Busy`] when
 /// a program has the library; [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
 pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress: &Progress) -> Result<BackupReport> {
+    // A path that ends in a slash has no place beside it for what is made.
+    let folder = &folder.components().collect::<PathBuf>();
     let backup = BackupFolder::at(from);
     let Some(list) = backup.list()? else {
         let advice = "name the folder that `tessera backup LIBRARY TO` made";
