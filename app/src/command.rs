@@ -139,6 +139,8 @@ pub enum Command {
     Replace(Written, PathBuf),
     /// Check the library.
     Check,
+    /// Make a backup of the library in this folder, or bring the one there up to date.
+    BackUp(PathBuf),
     /// Take a snapshot of the library's database.
     TakeSnapshot,
     /// Put a snapshot in the place of the database.

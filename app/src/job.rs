@@ -60,6 +60,8 @@ pub enum JobKind {
     CountClassFolders,
     /// Exports something.
     Export,
+    /// Makes a backup of the library.
+    BackUp,
     /// Decodes the picture on display.
     Picture,
 }
@@ -92,6 +94,7 @@ impl JobKind {
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
+            Self::BackUp => "Backing up",
             Self::Picture => "Picture",
         })
     }
@@ -124,7 +127,8 @@ impl JobKind {
             | Self::SaveModel
             | Self::AddNetwork
             | Self::Review
-            | Self::Export => false,
+            | Self::Export
+            | Self::BackUp => false,
         }
     }
 

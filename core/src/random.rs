@@ -1,5 +1,5 @@
 //! The only source of random numbers: seeded generators that are passed in, never created behind
-//! the caller's back.
+//! the caller's back; and bytes that nobody can guess, for secrets.
 
 use rand::{RngExt, SeedableRng};
 
@@ -40,6 +40,17 @@ pub fn restored(state: &[u8; 56]) -> Rng {
     rng.set_stream(u64::from_le_bytes(stream));
     rng.set_word_pos(u128::from_le_bytes(position));
     rng
+}
+
+/// Fills bytes with randomness from the operating system. This alone is not seeded: it is for
+/// secrets, which hide what was forgotten from those who guess, and nothing that is computed
+/// depends on them.
+///
+/// # Errors
+/// [`crate::Error::Io`] when the system has none to give.
+#[cfg(feature = "library")]
+pub fn from_the_system(bytes: &mut [u8]) -> crate::Result<()> {
+    getrandom::fill(bytes).map_err(|error| crate::Error::io("read", "the system's randomness")(std::io::Error::other(error)))
 }
 
 /// A standard normal number, from two uniform ones (Box and Muller 1958).

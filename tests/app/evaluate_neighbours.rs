@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::documents::agrees;
+use crate::documents::keys::agrees;
 use crate::world::World;
 
 /// A matrix of f32 as NumPy saves it: points around ten places, in some order.

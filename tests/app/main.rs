@@ -1,7 +1,9 @@
 //! The tests of `tessera`, in one program: the command line as a user meets it.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
+mod backup;
 mod classify;
+mod damage;
 mod desk;
 mod documents;
 mod evaluate;
@@ -9,6 +11,7 @@ mod evaluate_memories;
 mod evaluate_neighbours;
 mod evaluate_online;
 mod generate;
+mod history;
 mod hostile;
 mod import;
 mod label;
@@ -17,6 +20,7 @@ mod library;
 #[path = "../core/made.rs"]
 mod made;
 mod networks;
+mod read_only;
 #[path = "../../fuzz/src/readers.rs"]
 mod readers;
 mod received;

@@ -1,6 +1,7 @@
 //! Libraries: importing, acts, undo, moved files and forgetting, and what the models learn of it.
 
 mod acts;
+mod chain;
 mod durable;
 mod files;
 mod forget;

@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
+use tessera_core::library::{Library, hold};
 
 use super::librarian::{Librarian, count, find_all};
 use super::library_args::{Forget, Images, OfLibrary, Relocate};
@@ -25,13 +25,14 @@ pub(super) fn tell_with(librarian: &Librarian<'_>, library: &Library, event: Opt
         Some(_) => library.state().history().last().map(|act| act.words.clone()).unwrap_or_default(),
         None => "Nothing to change: it is so already".into(),
     };
-    answer(librarian, event, &format!("{words}{aside}"), more);
+    answer(librarian, library, event, &format!("{words}{aside}"), more);
 }
 
-fn answer(librarian: &Librarian<'_>, event: Option<EventId>, words: &str, more: Map<String, Value>) {
+fn answer(librarian: &Librarian<'_>, library: &Library, event: Option<EventId>, words: &str, more: Map<String, Value>) {
     let in_json = || {
         let mut answer = json!({"event": event.map(|event| event.0), "ok": true, "words": words});
         more.into_iter().for_each(|(key, value)| answer[key] = value);
+        librarian.add_head(library, &mut answer);
         answer
     };
     librarian.out.answer(in_json, || words.to_owned());
@@ -57,7 +58,7 @@ pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: Hist
             librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
             return Err(AlreadyPrinted(error).into());
         };
-        answer(librarian, Some(event), &format!("{done}: {}", act.words), Map::new());
+        answer(librarian, library, Some(event), &format!("{done}: {}", act.words), Map::new());
         Ok(Done::Whole)
     })
 }
@@ -89,7 +90,7 @@ pub(super) fn forget(librarian: &Librarian<'_>, arguments: &Forget) -> Result<Do
         }
         let progress = librarian.session.progress();
         let event = librarian.out.watched(progress, || librarian.session.forget(library, &images))?;
-        answer(librarian, Some(event), &format!("Forgot {which}; this cannot be taken back"), Map::new());
+        answer(librarian, library, Some(event), &format!("Forgot {which}; this cannot be taken back"), Map::new());
         librarian.out.note("Saved models of this library were deleted with it. Models and exports saved elsewhere are as they were.");
         Ok(Done::Whole)
     })
@@ -108,20 +109,19 @@ pub(super) fn relocate(librarian: &Librarian<'_>, arguments: &Relocate) -> Resul
     let (session, out) = (librarian.session, librarian.out);
     let mut failures = Failures::new(out, arguments.report.as_deref())?;
     let library = librarian.open(&arguments.library)?;
+    let mut answer = json!({"event": null, "ok": true});
     let moved = librarian.with_shared(library, |library| {
-        let moved = out.watched(session.progress(), || session.relocate(library, &arguments.old, &arguments.new));
-        Ok(moved?)
+        let moved = out.watched(session.progress(), || session.relocate(library, &arguments.old, &arguments.new))?;
+        librarian.add_head(&hold(library), &mut answer);
+        Ok(moved)
     })?;
     for failed in &moved.failed {
         failures.line_of(&failed.path, failed.reason, &failed.detail)?;
     }
     let words = format!("Relocated to {}: {} found, {} missing", display(&arguments.new), moved.found, moved.missing);
-    out.answer(
-        || {
-            json!({"event": moved.event.map(|event| event.0), "ok": true, "found": moved.found, "missing": moved.missing,
-                "failed": moved.failed.len(), "words": words})
-        },
-        || words.clone(),
-    );
+    answer["event"] = json!(moved.event.map(|event| event.0));
+    let found = [("found", json!(moved.found)), ("missing", json!(moved.missing)), ("failed", json!(moved.failed.len()))];
+    found.into_iter().chain([("words", json!(words))]).for_each(|(key, value)| answer[key] = value);
+    out.answer(|| answer, || words.clone());
     failures.end()
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{
-    Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
+    Backup, Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::neighbour_args::EvalAnn;
@@ -86,6 +86,13 @@ pub(super) struct Global {
     /// Wait this long for a library that another program has open
     #[arg(long, global = true, default_value_t = 0, value_name = "SECONDS")]
     pub(super) wait: u32,
+    /// Change nothing in a library, and leave it to others: what writes to it is refused
+    #[arg(long, global = true)]
+    pub(super) read_only: bool,
+    /// With each answer that acknowledges an act, give the head after it, to be noted: `tessera
+    /// check LIBRARY --head HEAD` finds it again
+    #[arg(long, global = true)]
+    pub(super) with_head: bool,
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -137,6 +144,8 @@ pub(super) enum Command {
     Export(Export),
     /// Look for damage in a library
     Check(Check),
+    /// Copy a library, verified by the head of its history, or put such a copy back
+    Backup(Backup),
     /// Train on the built-in sample and explain one answer
     Sample,
     /// Add, list and remove networks of your own

@@ -6,6 +6,8 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
 use tessera_core::error::display;
+use tessera_core::library::chain::{ChainSummary, HeadPlace, NotedHead};
+use tessera_core::library::event::EventId;
 use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::pair::WordsNetwork;
 use tessera_core::library::repair::{Side, keep, repair};
@@ -37,11 +39,20 @@ struct Findings {
     learned: Option<LearnedFeatures>,
     /// The pair of encoders by which words find images, if one was chosen.
     pair: Option<WordsNetwork>,
+    /// Its history, if it could be read.
+    chain: Option<ChainSummary>,
+    /// Where the head that was asked for stands in it.
+    noted: Option<HeadPlace>,
 }
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
     let folder = &librarian.named(&arguments.library);
+    let noted = arguments.head.as_ref().and_then(Option::as_ref);
+    let look = || look(librarian, folder, noted);
     let mut repaired = Vec::new();
+    if arguments.repair || arguments.keep.is_some() {
+        librarian.session.check_writable(folder)?;
+    }
     if let Some(side) = arguments.keep {
         let side = match side {
             KeptSide::Database => Side::Database,
@@ -51,7 +62,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
         repaired.extend(told);
         repaired.push(format!("the other history is saved as {}", display(&other)));
     }
-    let mut looked = look(librarian, folder)?;
+    let mut looked = look()?;
     repaired.append(&mut looked.mended);
     let mut lost = std::mem::take(&mut looked.lost);
     // A damaged database may hide a damaged cache and the other way round, so each has its turn.
@@ -59,8 +70,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
         if !arguments.repair || looked.problems.is_empty() {
             break;
         }
-        let (after, mut done) =
-            if looked.is_cache { make_cache_again(librarian, folder, looked)? } else { make_database_again(librarian, folder)? };
+        let (after, mut done) = if looked.is_cache {
+            make_cache_again(librarian, folder, looked, noted)?
+        } else {
+            make_database_again(librarian, folder, look)?
+        };
         looked = after;
         let is_stuck = done.is_empty();
         repaired.append(&mut done);
@@ -71,12 +85,18 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
         }
     }
     lost.append(&mut looked.problems);
+    let told = noted.zip(looked.noted).zip(looked.chain.as_ref());
+    let told = told.map(|((noted, place), chain)| (place, tell_head(noted, place, chain)));
+    lost.extend(told.iter().filter(|(place, _)| !matches!(place, HeadPlace::After(_))).map(|(_, words)| words.clone()));
     looked.problems = lost;
-    let Findings { problems, learned, pair, .. } = &looked;
+    let Findings { problems, learned, pair, chain, .. } = &looked;
     let freedom = freedom();
     librarian.out.answer(
         || {
             json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired,
+            "head": chain.as_ref().map(|chain| chain.head.to_string()), "events": chain.as_ref().map(|chain| chain.events),
+            "lost": chain.iter().flat_map(|chain| &chain.lost).map(|event| event.0).collect::<Vec<_>>(),
+            "noted": told.as_ref().map(|(place, words)| json!({"event": place_of(*place), "words": words})),
             "decoders_confined": freedom.is_some_and(Freedom::is_none),
             "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
                 "seen": learned.seen, "images": learned.images})),
@@ -89,6 +109,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
             if problems.is_empty() {
                 lines.push("Checked: everything is as it should be".into());
             }
+            if let Some(chain) = chain {
+                if arguments.head.is_some() {
+                    lines.push(format!("History: {}; its head is {}", count(chain.events, "event"), chain.head));
+                }
+                if !chain.lost.is_empty() {
+                    lines.push(format!("Lost events: {}", numbers(&chain.lost)));
+                }
+            }
+            lines.extend(told.iter().filter(|(place, _)| place_of(*place).is_some()).map(|(_, words)| words.clone()));
             lines.extend(learned.map(in_words));
             lines.extend(pair.as_ref().map(pair_in_words));
             lines.push(confinement(freedom).into());
@@ -106,6 +135,43 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let error = Error::data(folder, "a library without problems", format!("{} of them", problems.len()), advice);
     librarian.out.complain(&error.to_string());
     Err(AlreadyPrinted(error).into())
+}
+
+/// The event after which a noted head stands in the history.
+fn place_of(place: HeadPlace) -> Option<u64> {
+    if let HeadPlace::After(event) = place { Some(event.0) } else { None }
+}
+
+/// Where a noted head stands in a history, in a sentence.
+fn tell_head(noted: &NotedHead, place: HeadPlace, chain: &ChainSummary) -> String {
+    let last = chain.head.event.0;
+    match place {
+        HeadPlace::After(event) if event.0 == last => "The noted head is the head of this history".into(),
+        HeadPlace::After(event) => {
+            format!("The noted head is in this history, after event {}; {} came later", event.0, count((last - event.0) as usize, "event"))
+        }
+        HeadPlace::BeyondEnd(event) if event.0 == last + 1 => format!("the history ends at event {last}: event {} is missing", event.0),
+        HeadPlace::BeyondEnd(event) => format!("the history ends at event {last}: events {} to {} are missing", last + 1, event.0),
+        HeadPlace::Differs(event) => {
+            format!(
+                "the noted head is not in this history: another one stands after event {}, so that event or one before it is another",
+                event.0
+            )
+        }
+        HeadPlace::Nowhere => {
+            format!(
+                "the noted head {} is not in this history, which ends at event {last}: it is of later events or of another history",
+                noted.digits
+            )
+        }
+    }
+}
+
+/// Numbers of events, of very many the first.
+fn numbers(events: &[EventId]) -> String {
+    let told: Vec<String> = events.iter().take(20).map(|event| event.0.to_string()).collect();
+    let more = if events.len() > told.len() { format!(" and {} more", events.len() - told.len()) } else { String::new() };
+    told.join(", ") + &more
 }
 
 /// What processes that decode images may do, in words.
@@ -142,7 +208,7 @@ fn pair_in_words(pair: &WordsNetwork) -> String {
     }
 }
 
-fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
+fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>) -> Result<Findings> {
     let mut library = match librarian.open(folder) {
         Ok(library) => library,
         Err(error) => {
@@ -162,13 +228,13 @@ fn look(librarian: &Librarian<'_>, folder: &Path) -> Result<Findings> {
     for remark in library.take_remarks().iter().filter(|remark| !lost.contains(remark)) {
         librarian.out.complain(remark);
     }
-    Ok(Findings { mended, lost, ..look_at(&library)? })
+    Ok(Findings { mended, lost, ..look_at(&library, noted)? })
 }
 
 /// Rebuilds the database from the newest snapshot and the journal.
-fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Findings, Vec<String>)> {
+fn make_database_again(librarian: &Librarian<'_>, folder: &Path, look: impl Fn() -> Result<Findings>) -> Result<(Findings, Vec<String>)> {
     let repaired = repair(folder, librarian.session.progress())?;
-    let mut looked = look(librarian, folder)?;
+    let mut looked = look()?;
     looked.lost.extend(repaired.lost);
     let mut done = repaired.done;
     if let Some(damaged) = &repaired.damaged {
@@ -177,7 +243,7 @@ fn make_database_again(librarian: &Librarian<'_>, folder: &Path) -> Result<(Find
     Ok((looked, done))
 }
 
-fn look_at(library: &Library) -> Result<Findings, Error> {
+fn look_at(library: &Library, noted: Option<&NotedHead>) -> Result<Findings, Error> {
     let problems = library.check()?;
     let is_cache = problems.iter().all(|problem| problem.starts_with("the recogniser "));
     Ok(Findings {
@@ -186,15 +252,22 @@ fn look_at(library: &Library) -> Result<Findings, Error> {
         missing: library.recogniser().missing().len(),
         learned: library.learned_features().ok(),
         pair: library.words_network().ok().flatten(),
+        chain: library.chain().ok(),
+        noted: noted.and_then(|noted| library.find_head(noted).ok()),
         ..Findings::default()
     })
 }
 
 /// Opens the library with a cache rebuilt from the log and the images. The old one is restored if
 /// that repairs nothing, or would lose images whose files are missing.
-fn make_cache_again(librarian: &Librarian<'_>, folder: &Path, before: Findings) -> Result<(Findings, Vec<String>)> {
+fn make_cache_again(
+    librarian: &Librarian<'_>,
+    folder: &Path,
+    before: Findings,
+    noted: Option<&NotedHead>,
+) -> Result<(Findings, Vec<String>)> {
     let helped = |library: &mut Library| {
-        let after = look_at(library)?;
+        let after = look_at(library, noted)?;
         Ok(Some(after).filter(|after| after.problems.is_empty() && after.missing <= before.missing))
     };
     match librarian.patiently(|| librarian.session.with_new_cache(folder, helped)) {

@@ -52,6 +52,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     }
     let sum = take_in(librarian, &library, arguments, table.as_ref());
     let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut answer = in_json(&sum);
+    librarian.add_head(&library, &mut answer);
     if is_new && sum.error.is_some() {
         librarian.take_away(library)?;
     } else {
@@ -74,7 +76,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
     // An import that could not begin prints only its error.
     if sum.error.is_none() || is_cancelled || sum.all.found > 0 {
-        out.answer(|| in_json(&sum), || in_words(&sum, &place));
+        out.answer(|| answer, || in_words(&sum, &place));
     }
     let Some(error) = sum.error else { return Ok(done) };
     out.complain(&match is_cancelled {

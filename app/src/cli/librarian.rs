@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
@@ -80,6 +81,13 @@ impl<'a> Librarian<'a> {
                 thread::sleep(AGAIN);
             }
         })
+    }
+
+    /// Adds the head of a library to an acknowledgement if it was asked for.
+    pub(super) fn add_head(&self, library: &Library, answer: &mut Value) {
+        if self.out.wants_head() {
+            answer["head"] = json!(library.head().ok().map(|head| head.to_string()));
+        }
     }
 
     /// Opens the library at `path`, works on it, and closes it however the work ended.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::library::acts::LEAST_REWARD;
+use tessera_core::library::chain::NotedHead;
 
 use crate::command::Crop;
 use crate::settings::SEARCH_LEAVES;
@@ -357,6 +358,27 @@ pub(super) struct Check {
     /// library of its own
     #[arg(long, conflicts_with = "repair")]
     pub(super) keep: Option<KeptSide>,
+    /// Show the head, which stands for the whole history; with a head that was noted before, say
+    /// whether it is in this history, and what is missing if not
+    #[arg(long, value_name = "HEAD", num_args = 0..=1)]
+    pub(super) head: Option<Option<NotedHead>>,
+}
+
+/// Arguments of `backup`.
+#[derive(Debug, Args)]
+pub(super) struct Backup {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// The folder of the backup: a new one, or an older backup, which is brought up to date
+    #[arg(required_unless_present = "restore", conflicts_with = "restore", value_name = "TO")]
+    pub(super) to: Option<PathBuf>,
+    /// Put this backup in the place of the library; what is there is kept beside it
+    #[arg(long, value_name = "FROM")]
+    pub(super) restore: Option<PathBuf>,
+    /// Also where the backup is of another history than that of the library
+    #[arg(long, requires = "restore")]
+    pub(super) other_history: bool,
 }
 
 /// Parses a number of answers.

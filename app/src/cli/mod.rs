@@ -2,6 +2,7 @@
 
 mod acts;
 mod args;
+mod backup;
 mod check;
 mod classify;
 mod decode_worker;
@@ -146,7 +147,7 @@ fn run(arguments: &Arguments, window: Option<Window>, out: &Output) -> anyhow::R
     if matches!(arguments.command, Some(Command::NetworkWorker)) {
         return decode_worker::try_network();
     }
-    let session = Session::new(arguments.global.threads, arguments.global.seed)?.with_workers();
+    let session = Session::new(arguments.global.threads, arguments.global.seed)?.with_workers().reading_only(arguments.global.read_only);
     session.limit_picture_memory(arguments.global.picture_memory);
     session.networks();
     let Some(command) = &arguments.command else { return without_command(arguments.path.as_deref(), window, session, out) };
@@ -204,6 +205,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Relocate(arguments) => acts::relocate(librarian, arguments),
         Command::Export(arguments) => export::run(librarian, arguments),
         Command::Check(arguments) => check::run(librarian, arguments),
+        Command::Backup(arguments) => backup::run(librarian, arguments),
         Command::Network(arguments) => network::run(session, arguments, out),
         Command::Sample => sample::run(session, out),
         Command::Eval(arguments) => evaluate::run(session, arguments, out),

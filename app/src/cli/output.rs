@@ -22,18 +22,24 @@ use super::{AlreadyPrinted, Done};
 pub(super) struct Output {
     json: bool,
     quiet: bool,
+    with_head: bool,
     /// Whether a file has failed so far.
     has_failed: AtomicBool,
 }
 
 impl Output {
     pub(super) fn new(global: &Global) -> Self {
-        Self { json: global.json, quiet: global.quiet, has_failed: AtomicBool::new(false) }
+        Self { json: global.json, quiet: global.quiet, with_head: global.with_head, has_failed: AtomicBool::new(false) }
     }
 
     /// Whether `--json` was given.
     pub(super) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Whether `--with-head` was given.
+    pub(super) fn wants_head(&self) -> bool {
+        self.with_head
     }
 
     /// Prints the answer: as one line of JSON with `--json`, otherwise in words.

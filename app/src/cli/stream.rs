@@ -41,7 +41,11 @@ pub(super) fn answer_each(
         if line.trim_ascii().is_empty() && (line.len() as u64) < LONGEST {
             continue;
         }
-        let answer = answer(library, &mut finder, &line, &act).unwrap_or_else(|error| {
+        let answer = answer(library, &mut finder, &line, &act).map(|mut answer| {
+            librarian.add_head(library, &mut answer);
+            answer
+        });
+        let answer = answer.unwrap_or_else(|error| {
             done = Done::Partly;
             json!({"ok": false, "error": error})
         });

@@ -46,6 +46,8 @@ impl App {
             Action::Close => self.run(Command::Close),
             Action::Rescan => self.run(Command::Rescan),
             Action::Check => self.run(Command::Check),
+            Action::BackUp if has_library => self.view.open(Modal::Path(Purpose::BackUp)),
+            Action::BackUp => self.view.toasts.note(NOTHING_OPEN),
             Action::Undo => self.run(Command::Undo),
             Action::Redo => self.run(Command::Redo),
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),

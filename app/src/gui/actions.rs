@@ -99,6 +99,8 @@ pub enum Action {
     Log,
     /// Check the library.
     Check,
+    /// Make a backup of the library.
+    BackUp,
     /// All actions by their words.
     Palette,
     /// All keys.
@@ -134,13 +136,14 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 40] = [
+    const BEFORE_PAGES: [Self; 41] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
         Self::ReadTable,
         Self::Rescan,
         Self::Check,
+        Self::BackUp,
         Self::Close,
         Self::Quit,
         Self::Undo,
@@ -242,6 +245,7 @@ impl Action {
             Self::History => ("History", "Everything that was done, to be taken back step by step"),
             Self::Log => ("Log", "What happened since the window was opened"),
             Self::Check => ("Check library", "Make sure that the library is sound"),
+            Self::BackUp => ("Back up…", "Copy labels, captions, history and saved models to a folder, best on another disk"),
             Self::Palette => ("Commands", "Everything that can be done, by its words"),
             Self::Keys => ("Keyboard", "All keys"),
             Self::About => ("About", "What this is and what it is made of"),

@@ -28,6 +28,8 @@ pub enum Purpose {
     Export(Export),
     /// Where the drawn explanation is written.
     ExportPicture,
+    /// The folder of a backup.
+    BackUp,
 }
 
 impl Purpose {
@@ -53,19 +55,20 @@ impl Purpose {
                 (words, wanted)
             }
             Self::ExportPicture => ("Save explanation", "A file name that ends in .png"),
+            Self::BackUp => ("Back up", "A new or empty folder, or an older backup of this library to be brought up to date"),
         }
     }
 
     /// Whether the path is that of something to be written.
     pub fn is_new(self) -> bool {
-        matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture)
+        matches!(self, Self::SaveModel | Self::Export(_) | Self::ExportPicture | Self::BackUp)
     }
 
     /// What can be chosen in the system's dialogs, which show either files or folders.
     pub fn wants(self) -> &'static [Wants] {
         match self {
             Self::Open | Self::LoadModel | Self::AddNetwork => &[Wants::Folder, Wants::File],
-            Self::AddFolder => &[Wants::Folder],
+            Self::AddFolder | Self::BackUp => &[Wants::Folder],
             Self::Export(what) if what.is_folder() => &[Wants::Folder, Wants::File],
             _ => &[Wants::File],
         }

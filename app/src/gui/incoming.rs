@@ -51,6 +51,7 @@ impl App {
             }
             Purpose::Export(what) => Command::Export(what, path),
             Purpose::ExportPicture => Command::ExportPicture(path),
+            Purpose::BackUp => Command::BackUp(path),
         };
         self.run(command);
     }

@@ -93,7 +93,9 @@ impl Session {
     /// As [`Library::open`], and [`Error::Data`] on a network drive.
     pub fn open_library(&self, folder: &Path) -> Result<Library> {
         refuse_network(folder)?;
-        self.pool.install(|| self.settle(Library::open(folder, &LibraryOptions::new(Arc::clone(&self.decoder), &self.progress))?))
+        let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
+        let open = || if self.is_read_only { Library::open_read_only(folder, &options) } else { Library::open(folder, &options) };
+        self.pool.install(|| self.settle(open()?))
     }
 
     /// Opens a library, or creates one in a new or empty folder.
@@ -101,9 +103,12 @@ impl Session {
     /// # Errors
     /// As [`Library::open_or_create`].
     pub fn open_or_create_library(&self, folder: &Path) -> Result<Library> {
+        self.check_writable(folder)?;
         refuse_network(folder)?;
         let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
-        self.pool.install(|| self.settle(Library::open_or_create(folder, &options)?))
+        let library = self.pool.install(|| self.settle(Library::open_or_create(folder, &options)?))?;
+        // Who may make a library wants to write to it.
+        library.read_only().map_or(Ok(library), |why| Err(why.error(folder)))
     }
 
     /// Forgets images of a library for good. What its recogniser compares stays as it was chosen;

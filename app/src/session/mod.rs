@@ -35,11 +35,13 @@ pub mod train;
 pub mod tune;
 pub mod why;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use tessera_core::Error;
+use tessera_core::library::read_only::ReadOnly;
 use tessera_core::picture::{Decoder, InProcess, MemoryBudget, Workers};
 use tessera_core::progress::Progress;
 
@@ -55,6 +57,8 @@ pub struct Session {
     seed: u64,
     progress: Progress,
     data: Option<PathBuf>,
+    /// Whether libraries are opened to be read only.
+    is_read_only: bool,
     /// The program that runs as a worker; `None` where everything is done in this process.
     workers: Option<PathBuf>,
     /// Held during an import: if threads of the pool waited for another import on the same pool,
@@ -75,6 +79,7 @@ impl Session {
             seed,
             progress: Progress::default(),
             data: None,
+            is_read_only: false,
             workers: None,
             importing: Arc::default(),
         })
@@ -110,6 +115,20 @@ impl Session {
     /// The memory budget for decoding pictures.
     pub fn picture_memory(&self) -> MemoryBudget {
         self.decoder.memory()
+    }
+
+    /// Opens libraries to read them alone, if `is_read_only`.
+    #[must_use]
+    pub fn reading_only(self, is_read_only: bool) -> Self {
+        Self { is_read_only, ..self }
+    }
+
+    /// Refuses to change the library in `folder` where libraries are opened to be read only.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn check_writable(&self, folder: &Path) -> Result<(), Error> {
+        if self.is_read_only { Err(ReadOnly::Asked.error(folder)) } else { Ok(()) }
     }
 
     /// Sets the memory budget for decoding pictures, in megabytes, for all of them together.

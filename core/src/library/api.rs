@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::appearance::thumbnail_of;
+use super::chain::{ChainSummary, Head, HeadPlace, NotedHead};
 use super::draft::Draft;
 use super::event::{Caption, ContentHash, Event, EventId, EventKind, UserLabel};
 use super::health::Health;
@@ -13,6 +14,7 @@ use super::import::{TableRead, read_table};
 use super::models::caption_memory::CaptionMemory;
 use super::models::recogniser::Recogniser;
 use super::models::words::Words;
+use super::read_only::ReadOnly;
 use super::snapshot::Snapshot;
 use super::state::{Act, Image};
 use super::{Library, check, export, health};
@@ -332,13 +334,43 @@ impl Library {
     }
 
     /// What is wrong with the library, each in a sentence; nothing when it is sound. Checks
-    /// SQLite's own structures, the hash of every event, that replaying the events gives what the
-    /// tables hold, the journal, the snapshots and the models. O(events + images).
+    /// SQLite's own structures, the hash of every event and the chain of them, that replaying the
+    /// events gives what the tables hold, the journal, the snapshots and the models.
+    /// O(changes + images).
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the files cannot be read at all.
     pub fn check(&self) -> Result<Vec<String>> {
         check::check(&self.folder, &self.state, &self.store, &self.models)
+    }
+
+    /// Why nothing is written to it; `None` where it can be.
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        self.read_only
+    }
+
+    /// Its last event and the head after it, which stands for the whole history.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]; [`crate::Error::Data`] when the last event is damaged.
+    pub fn head(&self) -> Result<Head> {
+        self.store.head()
+    }
+
+    /// Its history as the chain of events tells it. O(events).
+    ///
+    /// # Errors
+    /// As [`Library::head`].
+    pub fn chain(&self) -> Result<ChainSummary> {
+        Ok(ChainSummary::of(&self.store.joints()?))
+    }
+
+    /// Where a head that somebody noted stands in the history. O(events).
+    ///
+    /// # Errors
+    /// As [`Library::head`].
+    pub fn find_head(&self, noted: &NotedHead) -> Result<HeadPlace> {
+        Ok(noted.find(&self.store.joints()?))
     }
 
     /// Takes a snapshot now.
@@ -347,6 +379,7 @@ impl Library {
     /// [`crate::Error::Io`], [`crate::Error::Data`] when what was written is not sound; the older
     /// ones stay then.
     pub fn take_snapshot(&mut self) -> Result<Snapshot> {
+        self.store.check_writable()?;
         self.snapshots().take(&self.store, self.state.last_event())
     }
 
@@ -355,6 +388,7 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`].
     pub fn retry_skipped(&self) -> Result<()> {
+        self.store.check_writable()?;
         self.cache.clear_quarantine()
     }
 

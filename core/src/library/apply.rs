@@ -50,9 +50,12 @@ impl State {
         }
     }
 
-    /// Enters an event in the history.
+    /// Enters an event in the history, unless everything in it was forgotten.
     pub(super) fn record(&mut self, event: &Event) {
         self.last = Some(event.id);
+        if event.is_forgotten() {
+            return;
+        }
         let (done, undone) = (Arc::make_mut(&mut self.done), Arc::make_mut(&mut self.undone));
         match event.kind {
             EventKind::Act => {

@@ -68,6 +68,8 @@ impl CacheRow {
 pub struct Cache {
     db: Connection,
     path: PathBuf,
+    /// Whether nothing is kept that is computed from now on.
+    is_read_only: bool,
 }
 
 impl Cache {
@@ -77,11 +79,11 @@ impl Cache {
     /// [`Error::Io`] when it can be neither read nor made.
     pub fn open(path: &Path) -> Result<Self> {
         match Self::connect(path) {
-            Ok(db) => Ok(Self { db, path: path.to_owned() }),
+            Ok(db) => Ok(Self { db, path: path.to_owned(), is_read_only: false }),
             Err(error) if sqlite::is_damage(&error) => {
                 Self::put_aside(path)?;
                 let db = Self::connect(path).map_err(refused("open", path))?;
-                Ok(Self { db, path: path.to_owned() })
+                Ok(Self { db, path: path.to_owned(), is_read_only: false })
             }
             Err(error) => Err(refused("open", path)(error)),
         }
@@ -91,7 +93,20 @@ impl Cache {
     pub(super) fn passing() -> Result<Self> {
         let path = PathBuf::from(":memory:");
         let db = Self::connect(&path).map_err(refused("open", &path))?;
-        Ok(Self { db, path })
+        Ok(Self { db, path, is_read_only: false })
+    }
+
+    /// The file as it is: nothing that is computed is kept in it. Where it cannot be read at all,
+    /// everything is computed again.
+    pub(super) fn open_read_only(path: &Path) -> Result<Self> {
+        let open = || -> rusqlite::Result<Connection> {
+            let db = sqlite::connect_to_read(path).or_else(|_| sqlite::connect_to_unchanging(path))?;
+            let expected = sqlite::schema_of(&[TABLES])?;
+            let is_whole = sqlite::foreign(&db, &expected)?.is_none() && sqlite::has_all(&db, &expected);
+            if is_whole { Ok(db) } else { Err(rusqlite::Error::InvalidQuery) }
+        };
+        let found = open().map(|db| Self { db, path: path.to_owned(), is_read_only: true });
+        found.or_else(|_| Self::passing())
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -104,7 +119,7 @@ impl Cache {
     /// [`Error::Io`] when it cannot be read.
     pub fn beside(path: &Path) -> Result<Self> {
         let db = Self::connect(path).map_err(refused("open", path))?;
-        Ok(Self { db, path: path.to_owned() })
+        Ok(Self { db, path: path.to_owned(), is_read_only: false })
     }
 
     /// Renames a damaged file; everything in it can be computed again.
@@ -132,6 +147,9 @@ impl Cache {
 
     /// Stores what was computed from some files: rows and thumbnails.
     pub(super) fn put(&self, entries: &[Cut]) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
         for Cut { hash, rows, look, jpeg } in entries {
@@ -150,6 +168,9 @@ impl Cache {
 
     /// Stores thumbnails and their perceptual hashes alone.
     pub(super) fn put_thumbnails(&self, entries: &[(ContentHash, Descriptor, Vec<u8>)]) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
         for (hash, look, jpeg) in entries {
@@ -164,6 +185,9 @@ impl Cache {
     /// Stores other values computed from files, such as appearances, by version and the hash of the
     /// file's bytes.
     pub(super) fn put_features(&self, version: &str, entries: &[(ContentHash, Vec<u8>)]) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let refused = refused("write", &self.path);
         let tx = self.db.unchecked_transaction().map_err(&refused)?;
         for (hash, bytes) in entries {
@@ -252,6 +276,9 @@ impl Cache {
 
     /// Stores a checkpoint of a model after an event, and deletes its older ones.
     pub(super) fn put_checkpoint(&mut self, model: &str, event: EventId, bytes: &[u8]) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
             tx.execute("DELETE FROM checkpoint WHERE model = ?1", [model])?;
@@ -287,6 +314,9 @@ impl Cache {
 
     /// Keeps files from being decoded again.
     pub(super) fn put_quarantine(&self, files: &[(ContentHash, String)]) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let refused = refused("write", &self.path);
         files.iter().try_for_each(|(hash, found)| {
             let hash = hash.0.to_be_bytes();
@@ -297,12 +327,18 @@ impl Cache {
 
     /// Lets files be decoded again that no decoder survived.
     pub(super) fn clear_quarantine(&self) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         self.db.execute("DELETE FROM quarantine", []).map(|_| ()).map_err(refused("write", &self.path))
     }
 
     /// Keeps the list of files below a folder that could not be taken in, in place of the one
     /// before: of each its path, the reason in one word, and the reason in words.
     pub(super) fn put_skipped<'a>(&self, folder: &Path, files: impl Iterator<Item = (&'a Path, &'a str, &'a str)>) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let write = || {
             let tx = self.db.unchecked_transaction()?;
             let known: Vec<Vec<u8>> =
@@ -339,6 +375,9 @@ impl Cache {
     /// Keeps a result under a name. It is kept twice, for some results are choices that nothing can
     /// compute again.
     pub(super) fn put_result(&self, name: &str, text: &str) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let write = || {
             let tx = self.db.unchecked_transaction()?;
             for name in [name.to_owned(), second(name)] {
@@ -361,9 +400,24 @@ impl Cache {
         Ok(None)
     }
 
+    /// All results that are whole, with their names.
+    pub(super) fn results(&self) -> Result<Vec<(String, String)>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut query = self.db.prepare("SELECT name FROM result ORDER BY name")?;
+            query.query_map([], |row| Ok(String::from_utf8_lossy(&bytes(row, 0)).into_owned()))?.collect()
+        };
+        let names = read().map_err(refused("read", &self.path))?;
+        let named = |name: String| Ok(self.result(&name)?.map(|text| (name, text)));
+        let results = names.into_iter().filter(|name| !name.ends_with(SECOND)).map(named);
+        results.filter_map(Result::transpose).collect()
+    }
+
     /// Purges what was computed from files with these bytes or at these paths, and every checkpoint
     /// and result, which may depend on them.
     pub(super) fn purge(&mut self, hashes: &BTreeSet<ContentHash>, paths: &[PathBuf]) -> Result<()> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let write = |db: &mut Connection| {
             let tx = db.transaction()?;
             for hash in hashes {
@@ -384,9 +438,12 @@ impl Cache {
     }
 }
 
+/// What the name of the second copy of a result ends with.
+const SECOND: &str = " (second copy)";
+
 /// The name of the second copy of a result.
 fn second(name: &str) -> String {
-    format!("{name} (second copy)")
+    format!("{name}{SECOND}")
 }
 
 /// The bytes of a value in a row; none for a number or nothing, which only damage puts there.

@@ -10,12 +10,20 @@ use super::snapshot::snapshots;
 use super::state::State;
 use super::store::Store;
 use super::store::inspect::verify;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 /// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
 /// noted as a fact. O(events + images).
 pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models) -> Result<Vec<String>> {
+    match problems(folder, state, store, models) {
+        // Damage that ends the check is what it looks for.
+        Err(error @ Error::Data { .. }) => Ok(vec![error.to_string()]),
+        outcome => outcome,
+    }
+}
+
+fn problems(folder: &Path, state: &State, store: &Store, models: &Models) -> Result<Vec<String>> {
     let mut problems: Vec<String> = store.integrity()?.into_iter().map(|line| format!("library.db: {line}")).collect();
     let broken = store.broken_events()?;
     problems.extend(broken.iter().map(|id| format!("event {id} is not as it was written")));
@@ -37,6 +45,7 @@ pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models
         }
     }
     problems.extend(differences(&tables, &replayed));
+    problems.extend(store.new_faults(&events)?);
     problems.extend(store.check_journal(&events)?);
     let damaged = snapshots(folder).into_iter().filter(|snapshot| verify(&snapshot.path, &Progress::default()).is_err());
     problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
@@ -45,7 +54,7 @@ pub(super) fn check(folder: &Path, state: &State, store: &Store, models: &Models
     if held + missing != wanted {
         problems.push(format!("the recogniser holds {held} images where {wanted} have a class"));
     }
-    if problems.is_empty() {
+    if problems.is_empty() && !store.is_frozen() {
         store.set_fact(CHECKED, now())?;
     }
     Ok(problems)

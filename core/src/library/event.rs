@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::link::Link;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::data::Meta;
 use crate::ids::ItemId;
@@ -240,9 +241,36 @@ pub struct Event {
     pub words: String,
     /// What it changed.
     pub changes: Vec<Change>,
+    /// What ties it to the event before; none before it is written, and in files of earlier
+    /// versions.
+    pub link: Option<Link>,
+}
+
+/// The words of an event of which everything was forgotten.
+pub(super) const FORGOTTEN: &str = "Forgotten";
+
+/// The words of an event that was left with changes of classes alone: its own may have named an
+/// image.
+pub(super) fn words_left(kind: EventKind, changes: &[Change]) -> String {
+    let made = |change: &Change| match change {
+        Change::Class(name, _) => Some(name.clone()),
+        _ => None,
+    };
+    let unique: BTreeSet<String> = changes.iter().filter_map(made).collect();
+    let names = unique.into_iter().collect::<Vec<_>>().join(", ");
+    match kind {
+        EventKind::Undo(_) => format!("Undo: Classes {names}"),
+        EventKind::Redo(_) => format!("Redo: Classes {names}"),
+        _ => format!("Classes {names}"),
+    }
 }
 
 impl Event {
+    /// Whether nothing is left of it but its number, its time and its link.
+    pub fn is_forgotten(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.opening.is_forgotten())
+    }
+
     /// The images that it touches, in order.
     pub fn images(&self) -> Vec<ItemId> {
         self.changes.iter().filter_map(Change::image).collect::<BTreeSet<_>>().into_iter().collect()

@@ -103,6 +103,14 @@ fn names(_: &fs::Metadata) -> u64 {
     1
 }
 
+/// A name for a second library beside one, that nothing has yet.
+pub(super) fn beside(folder: &Path) -> PathBuf {
+    let stem = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let ending = folder.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
+    let named = |n: u32| folder.with_file_name(format!("{stem}-{n}{ending}"));
+    (2..).map(named).find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| named(0))
+}
+
 /// Deletes a file, if it is there.
 pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {

@@ -17,8 +17,8 @@ pub(super) struct Purge {
     pub(super) images: BTreeSet<ItemId>,
     /// The classes that only these images had.
     pub(super) classes: BTreeSet<String>,
-    /// The events that lose changes, with what is left of each, if anything is.
-    pub(super) left: Vec<(EventId, Option<Event>)>,
+    /// What is left of the events that lose changes.
+    pub(super) left: Vec<Event>,
     /// The hashes of all bytes that these images have or had, without those that other images have.
     pub(super) hashes: BTreeSet<ContentHash>,
     /// Where their files lie.
@@ -39,7 +39,7 @@ impl Purge {
         // Identifiers of events are never used twice, also where the last events are purged.
         let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
         let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
-        let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new() };
+        let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new(), link: None };
         // A folder's word that is in the path of an image that stays may be the word of its class.
         let places = || state.records().iter().filter(|image| !images.contains(&image.id)).flat_map(|image| &image.places);
         let is_in_path = |word: &str| places().any(|place| place.path.to_string_lossy().contains(word));
@@ -78,18 +78,10 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
     remove_left_overs(folder)
 }
 
-/// A log without some images: the classes that only they had, and the events that lose changes,
-/// each with what is left of it, if anything is.
-fn without(
-    log: Vec<Event>,
-    gone: &BTreeSet<ItemId>,
-    is_in_path: &impl Fn(&str) -> bool,
-) -> (BTreeSet<String>, Vec<(EventId, Option<Event>)>) {
+/// A log without some images: the classes that only they had, and what is left of the events that
+/// lose changes.
+fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>, is_in_path: &impl Fn(&str) -> bool) -> (BTreeSet<String>, Vec<Event>) {
     let is_gone = |change: &Change| change.image().is_some_and(|image| gone.contains(&image));
-    let made = |change: &Change| match change {
-        Change::Class(name, _) => Some(name.clone()),
-        _ => None,
-    };
     let classes = only_of(&log, &is_gone, is_in_path);
     let is_dropped = |change: &Change| match change {
         // What a folder's word stands for goes with the word; with no class left to stand for, too.
@@ -97,17 +89,7 @@ fn without(
         _ => is_gone(change),
     };
     let losing = log.into_iter().filter(|event| event.changes.iter().any(is_dropped));
-    let left = losing.map(|event| {
-        let is_left = |change: &Change| !is_dropped(change);
-        let changes: Vec<Change> = event.changes.into_iter().filter(is_left).collect();
-        let words = match changes.iter().any(|change| change.image().is_some()) {
-            true => event.words,
-            // The words of an event about one image may contain its name.
-            false => words_of(event.kind, changes.iter().filter_map(made)),
-        };
-        (event.id, (!changes.is_empty()).then_some(Event { changes, words, ..event }))
-    });
-    let left = left.collect();
+    let left = losing.map(|event| event.without(|change| !is_dropped(change))).collect();
     (classes, left)
 }
 
@@ -160,15 +142,5 @@ fn classes_in(change: &Change) -> Vec<&str> {
             })
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-fn words_of(kind: EventKind, classes: impl Iterator<Item = String>) -> String {
-    let unique: BTreeSet<String> = classes.collect();
-    let names = unique.into_iter().collect::<Vec<_>>().join(", ");
-    match kind {
-        EventKind::Undo(_) => format!("Undo: Classes {names}"),
-        EventKind::Redo(_) => format!("Redo: Classes {names}"),
-        _ => format!("Classes {names}"),
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::cache::Cache;
+use super::chain::Head;
 use super::event::RootId;
 use super::snapshot::{Snapshot, snapshots};
 use super::state::{Root, State};
@@ -20,6 +21,8 @@ pub struct Health {
     pub skipped: Vec<SkippedFile>,
     /// Its snapshots, the newest first.
     pub snapshots: Vec<Snapshot>,
+    /// The end of its history.
+    pub head: Option<Head>,
     /// When it was last checked and found sound, in milliseconds since 1970.
     pub checked_at: Option<i64>,
     /// Its files and folders with their sizes in bytes, the largest first.
@@ -75,6 +78,7 @@ pub(super) fn health(folder: &Path, state: &State, store: &Store, cache: &Cache)
         roots: state.roots().map(root).collect(),
         skipped: skipped.collect(),
         snapshots: snapshots(folder),
+        head: Some(store.head()?),
         checked_at: store.fact(CHECKED)?,
         stored,
     })

@@ -4,15 +4,18 @@
 //! A line is written after the database has it. Each carries its number and the xxh3-64 of both;
 //! the last one of a library that was closed says so. When the file is read, a last line without an
 //! end was being written when the program ended, and is dropped; any other line that is not as it
-//! was written is reported and skipped, and gaps in the numbers are reported.
+//! was written, or whose event is not what its link says, is reported and skipped, and gaps in the
+//! numbers are reported.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::chain::{Fault, Head};
 use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
 use super::files::with_ending;
+use super::link::{Digest, Link};
 use super::state::{Place, Root};
 use crate::envelope::{hash64, replace_on};
 use crate::error::{Error, Result};
@@ -41,6 +44,9 @@ pub enum Line {
         words: String,
         /// What it changed.
         changes: Vec<Change>,
+        /// What ties it to the event before; none in journals of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<Link>,
     },
     /// A root was added or changed.
     Root {
@@ -86,8 +92,23 @@ pub enum Line {
     /// The library's number, and when a snapshot was last restored in it, in milliseconds since
     /// 1970 (0: never).
     Library(i64, i64),
-    /// The library was closed after this event.
-    End(EventId),
+    /// The library was closed.
+    End(Ending),
+}
+
+/// The end of the history when a library was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Ending {
+    /// The last event and the head after it.
+    Linked {
+        /// The event.
+        last: EventId,
+        /// The head.
+        head: Digest,
+    },
+    /// The last event alone, as earlier versions wrote it.
+    Bare(EventId),
 }
 
 /// What an event does to the history.
@@ -112,8 +133,8 @@ impl Line {
             EventKind::Redo(act) => LineKind::Redo(act),
             EventKind::Final => LineKind::Final,
         };
-        let Event { id, at, act, words, changes, .. } = event.clone();
-        Self::Event { id, at, act, kind, words, changes }
+        let Event { id, at, act, words, changes, link, .. } = event.clone();
+        Self::Event { id, at, act, kind, words, changes, link }
     }
 
     pub(super) fn root(id: RootId, root: &Root) -> Self {
@@ -130,16 +151,30 @@ impl Line {
         if let Self::Event { id, .. } = self { Some(*id) } else { None }
     }
 
+    /// The link of the event in a line, if it holds one that has a link.
+    pub(super) fn link(&self) -> Option<&Link> {
+        if let Self::Event { link, .. } = self { link.as_ref() } else { None }
+    }
+
+    /// Whether a line holds this event, by the head after it, or by its content where the line has
+    /// no link.
+    pub(super) fn tells(&self, event: &Event) -> bool {
+        match self.link() {
+            Some(link) => event.link.as_ref().is_some_and(|own| own.head == link.head),
+            None => *self == Self::event(&Event { link: None, ..event.clone() }),
+        }
+    }
+
     /// The event in a line, if it holds one.
     pub(super) fn into_event(self) -> Option<Event> {
-        let Self::Event { id, at, act, kind, words, changes } = self else { return None };
+        let Self::Event { id, at, act, kind, words, changes, link } = self else { return None };
         let kind = match kind {
             LineKind::Act => EventKind::Act,
             LineKind::Undo(act) => EventKind::Undo(act),
             LineKind::Redo(act) => EventKind::Redo(act),
             LineKind::Final => EventKind::Final,
         };
-        Some(Event { id, at, act, kind, words, changes })
+        Some(Event { id, at, act, kind, words, changes, link })
     }
 
     /// The line as text, with its seal, its number and its end.
@@ -163,7 +198,7 @@ struct Numbered {
 /// Reads one line without its end: its number and what it says.
 ///
 /// # Errors
-/// In words, when it is not as it was written.
+/// In words, when it is not as it was written, or its event not what its link says.
 pub fn read_line(text: &[u8]) -> Result<(u64, Line), String> {
     let parts = || -> Option<(u64, &[u8])> {
         let rest = text.strip_prefix(HEAD.as_bytes())?;
@@ -176,7 +211,12 @@ pub fn read_line(text: &[u8]) -> Result<(u64, Line), String> {
         return Err("it is not as it was written".into());
     }
     let whole = [b"{", body, b"}"].concat();
-    serde_json::from_slice(&whole).map(|Numbered { n, line }| (n, line)).map_err(|error| error.to_string())
+    let Numbered { n, line } = serde_json::from_slice(&whole).map_err(|error| error.to_string())?;
+    let event = if matches!(line, Line::Event { .. }) { line.clone().into_event() } else { None };
+    match event.filter(|event| !event.holds()) {
+        Some(event) => Err(Fault::Altered(event.id).to_string()),
+        None => Ok((n, line)),
+    }
 }
 
 /// What is wrong with a line of a journal.
@@ -236,11 +276,16 @@ pub(super) fn tells_events(text: &[u8]) -> bool {
     whole_lines(text).any(|line| matches!(read_line(line), Ok((_, Line::Event { .. }))))
 }
 
-/// The number of the last line and the event after which the library was closed, if the journal
-/// ends in that way.
-fn end(text: &[u8]) -> Option<(u64, EventId)> {
+/// The head at which the library was closed, if a journal ends with that.
+pub(super) fn closed_at(text: &[u8]) -> Option<Head> {
+    end(text).map(|(_, head)| head)
+}
+
+/// The number of the last line and the head at which the library was closed, if the journal ends in
+/// that way.
+fn end(text: &[u8]) -> Option<(u64, Head)> {
     match read_line(text.strip_suffix(b"\n").and_then(|_| whole_lines(text).next_back())?) {
-        Ok((n, Line::End(event))) => Some((n, event)),
+        Ok((n, Line::End(Ending::Linked { last, head }))) => Some((n, Head { event: last, digest: head })),
         _ => None,
     }
 }
@@ -274,10 +319,10 @@ impl Journal {
         is_there.then(|| self.storage.read(&self.path)).transpose().map_err(Error::io("read", &self.path))
     }
 
-    /// Continues a journal whose text ends with the closing of the library after event `last`.
+    /// Continues a journal whose text ends with the closing of the library at the head `last`.
     /// Returns whether it does.
-    pub(super) fn go_on(&mut self, text: &[u8], last: EventId) -> bool {
-        let Some((n, _)) = end(text).filter(|(_, event)| *event == last) else { return false };
+    pub(super) fn go_on(&mut self, text: &[u8], last: Head) -> bool {
+        let Some((n, _)) = end(text).filter(|(_, head)| *head == last) else { return false };
         (self.behind, self.next) = (None, n + 1);
         true
     }
@@ -296,8 +341,8 @@ impl Journal {
     }
 
     /// Notes that the library is closed.
-    pub(super) fn close(&mut self, last: EventId) {
-        self.append([Line::End(last)]);
+    pub(super) fn close(&mut self, last: Head) {
+        self.append([Line::End(Ending::Linked { last: last.event, head: last.digest })]);
         self.sync();
     }
 

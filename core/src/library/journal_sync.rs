@@ -4,14 +4,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::chain::{Fault, Head, faults, join};
 use super::event::{ContentHash, Event, EventId};
+use super::files::now;
 use super::forget::Purge;
 use super::journal::{self, DamagedLine, Line};
 use super::state::{Image, Place, Root, State};
+use super::store::inspect::known_fault;
 use super::store::{FORGOT_AT, LIBRARY, RESTORED, Store};
 use crate::error::{Error, Result, display};
 use crate::plural::count;
 use crate::utc::utc;
+
+/// The way out where database and journal tell two histories.
+const KEEP: &str = "run `tessera check LIBRARY --keep database` or `--keep journal`, which saves the other one as a library of its own";
+
+/// The name of the fact that the journal was written with links: what bears none is not of this
+/// history.
+const LINKED: &str = "journal has links";
 
 /// What was found and done when database and journal were compared, in sentences.
 #[derive(Debug, Default)]
@@ -36,10 +46,11 @@ impl Store {
     /// [`Error::Data`] when the journal is that of another library, or when both tell other events
     /// under the same numbers: nothing is changed then.
     pub(super) fn tend_journal(&mut self, state: &mut State) -> Result<Tended> {
-        let last = state.last_event().unwrap_or(EventId(0));
+        let head = self.head()?;
+        let last = head.event;
         let text = self.journal.text()?;
         let mut tended = Tended::default();
-        if self.was_clean && text.as_ref().is_some_and(|text| self.journal.go_on(text, last)) {
+        if self.was_clean && text.as_ref().is_some_and(|text| self.journal.go_on(text, head)) {
             return Ok(tended);
         }
         let (lines, problems) = journal::read(&text.unwrap_or_default());
@@ -55,7 +66,7 @@ impl Store {
         let is_outdated = self.fact(FORGOT_AT)?.is_some_and(|event| newest.0 < event as u64);
         let is_own = lines.contains(&Line::Library(own.0, own.1));
         if is_own && !is_outdated {
-            self.check_for_fork(&told, last)?;
+            self.check_for_fork(&told, head)?;
         }
         if !is_outdated && (!problems.is_empty() || (!is_own && !told.is_empty())) {
             let kept = self.journal.keep_damaged()?;
@@ -65,12 +76,7 @@ impl Store {
             let (n, lost) = self.take_over(lines, Vec::new())?;
             tended.mended.push(format!("{} that the database had lost were taken from the journal", count(n, "event")));
             tended.remarks.extend(lost);
-            if !problems.is_empty() {
-                // In a journal without damage, numbers are missing where events were forgotten.
-                let known: BTreeSet<u64> = self.events_after(last.0)?.iter().map(|event| event.id.0).collect();
-                let missing = (last.0 + 1..=newest.0).filter(|id| !known.contains(id));
-                tended.lost.extend(missing.map(|id| format!("event {id} is lost: it is in no file of the library")));
-            }
+            tended.lost.extend(self.note_faults(last)?);
             *state = self.load()?;
         }
         for DamagedLine { words, event } in problems {
@@ -88,28 +94,78 @@ impl Store {
 
     /// Refuses a journal that tells another event under a number than the database does, as they do
     /// where two copies of a library were used and their files mixed.
-    fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: EventId) -> Result<()> {
+    fn check_for_fork(&self, told: &BTreeMap<EventId, &Line>, last: Head) -> Result<()> {
         let own = self.events_after(0)?;
-        let differs = |event: &&Event| told.get(&event.id).is_some_and(|line| **line != Line::event(event));
-        let Some(first) = own.iter().find(differs) else { return Ok(()) };
+        // The first event that only the journal has must follow the last one of the database.
+        let next = told.get(&EventId(last.event.0.saturating_add(1))).and_then(|line| line.link());
+        let is_astray = next.is_some_and(|link| link.previous != last.digest);
+        let differs = |event: &&Event| told.get(&event.id).is_some_and(|line| !line.tells(event));
+        let Some(first) = own.iter().find(differs).or_else(|| own.last().filter(|_| is_astray)) else {
+            return self.check_contents(&own, told);
+        };
         let newest = told.keys().next_back().copied().unwrap_or(first.id);
         let found = format!(
             "two histories: from event {} ({}) on, `library.db` goes on to event {} and `journal.jsonl` to another event {}",
             first.id.0,
             utc(first.at),
-            last.0,
+            last.event.0,
             newest.0
         );
-        let advice = "run `tessera check LIBRARY --keep database` or `--keep journal`, which saves the other one as a library of its own";
-        Err(Error::data(&self.path, "a database and a journal of one history", found, advice))
+        Err(Error::data(&self.path, "a database and a journal of one history", found, KEEP))
+    }
+
+    /// Refuses a database whose damage the journal, written anew, would take over: one that lacks
+    /// an event between others, or has one that is not what its link says.
+    fn check_contents(&self, own: &[Event], told: &BTreeMap<EventId, &Line>) -> Result<()> {
+        let known: BTreeSet<EventId> = own.iter().map(|event| event.id).collect();
+        let is_within = |id: &EventId| own.last().is_some_and(|last| *id <= last.id);
+        if let Some((id, _)) = told.iter().find(|(id, line)| is_within(id) && line.link().is_some() && !known.contains(id)) {
+            return Err(self.damaged(&format!("no event {}, which the journal tells", id.0)));
+        }
+        // A line of the journal was compared with its link when it was read.
+        let is_sound = |event: &Event| match told.get(&event.id).filter(|line| line.link().is_some()) {
+            Some(line) => **line == Line::event(event),
+            None => event.holds(),
+        };
+        match own.iter().find(|event| !is_sound(event)) {
+            Some(event) => Err(self.damaged(&Fault::Altered(event.id).to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// The faults of the chain that show after event `after` and are not known yet, in sentences.
+    /// From here on they are known: the next check lists them, and does not complain any more.
+    pub(super) fn note_faults(&mut self, after: EventId) -> Result<Vec<String>> {
+        let new = self.unknown(faults(&self.events_after(0)?, false))?;
+        let new: Vec<Fault> = new.into_iter().filter(|fault| fault.at() > after).collect();
+        new.iter().try_for_each(|fault| self.set_fact(&known_fault(fault.at()), now()))?;
+        Ok(new.iter().map(Fault::to_string).collect())
+    }
+
+    /// What is wrong with the chain of these events, which are all, in sentences; without what a
+    /// repair could not mend. O(changes of all events).
+    pub(super) fn new_faults(&self, events: &[Event]) -> Result<Vec<String>> {
+        Ok(self.unknown(faults(events, true))?.iter().map(Fault::to_string).collect())
+    }
+
+    fn unknown(&self, faults: Vec<Fault>) -> Result<Vec<Fault>> {
+        let mut found = Vec::new();
+        for fault in faults {
+            if self.fact(&known_fault(fault.at()))?.is_none() {
+                found.push(fault);
+            }
+        }
+        Ok(found)
     }
 
     /// Adds what lines of a journal say, and events from elsewhere, where the database lacks it.
-    /// Returns the number of events added, and what could not be recovered, in sentences.
+    /// Events enter with the links that they have; those of a library of before events had links
+    /// are tied to the last one. Returns the number of events added, and what could not be
+    /// recovered, in sentences.
     pub(super) fn take_over(&mut self, lines: Vec<Line>, more: Vec<Event>) -> Result<(usize, Vec<String>)> {
-        let known = self.last_event()?;
+        let known = self.head()?;
         let mut lost = Vec::new();
-        let mut events: BTreeMap<EventId, Event> = more.into_iter().map(|event| (event.id, event)).collect();
+        let mut events = BTreeMap::new();
         let mut rest = Vec::new();
         for line in lines {
             match line {
@@ -117,11 +173,31 @@ impl Store {
                 other => rest.push(other),
             }
         }
-        events.retain(|id, _| id.0 > known);
+        let refused = join(&mut events, more);
+        if let (Some(first), n) = (refused.first(), refused.len()) {
+            lost.push(format!("{} from event {} on are of another history, and stay in the damaged file", count(n, "event"), first.0));
+        }
+        let has_links = self.fact(LINKED)?.is_some() || events.values().any(|event| event.link.is_some());
+        events.retain(|id, _| *id > known.event);
+        let leads_on = |event: &Event| event.link.as_ref().is_none_or(|link| link.previous == known.digest);
+        if let Some((id, event)) = events.first_key_value()
+            && id.0 == known.event.0.saturating_add(1)
+            && !leads_on(event)
+        {
+            lost.push(format!("{} from event {} on follow another event {}", count(events.len(), "event"), id.0, known.event.0));
+            events.clear();
+        }
+        events.retain(|id, event| {
+            let is_ours = event.link.is_some() || !has_links;
+            if !is_ours {
+                lost.push(format!("event {} ({}) bears no link to this history, and was left out", id.0, event.words));
+            }
+            is_ours
+        });
         // Places need their roots; the events that follow may move those, so they are written again
         // below.
         self.put_roots(&rest)?;
-        for event in events.values() {
+        for event in events.values_mut() {
             // An event does not fit when earlier ones are lost.
             if let Err(error) = self.enter(event) {
                 lost.push(format!("event {} ({}) could not be entered: {error}", event.id.0, event.words));
@@ -177,6 +253,12 @@ impl Store {
         let Some(text) = self.journal.text()? else { return Ok(vec!["there is no journal".into()]) };
         let (lines, problems) = journal::read(&text);
         let mut problems: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
+        let own: BTreeMap<EventId, &Event> = events.iter().map(|event| (event.id, event)).collect();
+        let differs = |line: &&Line| line.event_id().and_then(|id| own.get(&id)).is_some_and(|event| !line.tells(event));
+        if let Some(first) = lines.iter().find(differs).and_then(Line::event_id) {
+            problems.push(format!("from event {} on, `library.db` and `journal.jsonl` tell two histories; {KEEP}", first.0));
+            return Ok(problems);
+        }
         let told: Vec<Event> = lines.into_iter().filter_map(Line::into_event).collect();
         if problems.is_empty() && told != events {
             problems.push("the journal does not tell the events of the database".into());
@@ -195,7 +277,8 @@ impl Store {
         let mut forgotten: Vec<ContentHash> = self.forgotten()?.into_iter().collect();
         forgotten.sort_unstable();
         lines.extend(forgotten.into_iter().map(Line::Forgotten));
-        self.journal.rewrite(lines)
+        self.journal.rewrite(lines)?;
+        if self.fact(LINKED)?.is_none() { self.set_fact(LINKED, 1) } else { Ok(()) }
     }
 
     /// Purges images from both, and overwrites what was deleted.

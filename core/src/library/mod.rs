@@ -47,8 +47,10 @@ pub mod acts;
 mod api;
 pub mod appearance;
 mod apply;
+pub mod backup;
 pub mod cache;
 pub mod captions;
+pub mod chain;
 mod check;
 mod classes;
 pub mod draft;
@@ -66,10 +68,12 @@ pub mod import;
 pub mod journal;
 mod journal_sync;
 pub mod learned;
+pub mod link;
 mod lock;
 pub mod models;
 mod opening;
 pub mod pair;
+pub mod read_only;
 pub mod relocate;
 pub mod repair;
 pub mod search;
@@ -101,6 +105,7 @@ use forget::Purge;
 use lock::Lock;
 use models::{ModelUpdate, Models};
 use pair::Pair;
+use read_only::{ReadCopy, ReadOnly};
 use snapshot::{Snapshots, next_time};
 use state::{Place, Root, State};
 use store::Store;
@@ -134,8 +139,12 @@ pub struct Library {
     /// What was found to be lost, in sentences.
     lost: Vec<String>,
     storage: Arc<dyn Storage>,
+    /// Why nothing is written to it.
+    read_only: Option<ReadOnly>,
     // Held as long as the library is open; the system frees it with the process, however that ends.
-    _lock: Arc<Lock>,
+    _lock: Option<Arc<Lock>>,
+    /// What is read in place of the files where nothing is written to them.
+    _copy: Option<ReadCopy>,
 }
 
 /// How a library is opened.
@@ -291,6 +300,7 @@ impl Library {
     /// O(events): the log is rewritten and replayed.
     pub fn forget(&mut self, images: &[ItemId], progress: &Progress) -> Result<EventId> {
         self.acts().known(images)?;
+        self.store.check_writable()?;
         // With a damaged index, rows that must go might not be found.
         if let Some(found) = self.store.integrity()?.first() {
             return Err(self.store.damaged(found));

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use super::appearance::Appearances;
 use super::cache::Cache;
 use super::features::Extraction;
-use super::files::{CACHE, DATABASE, JOURNAL, LOCK, is_library, of_database, remove_left_overs, while_aside};
+use super::files::{CACHE, DATABASE, JOURNAL, LOCK, check_ordinary, is_library, of_database, remove_left_overs, while_aside};
 use super::journal_sync::Tended;
 use super::lock::{self, Lock};
 use super::models::Models;
 use super::pair::Pair;
+use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
+use super::store::inspect::is_newer;
 use super::store::{REPAIR, Store};
 use super::{Library, LibraryOptions};
 use crate::envelope::is_model;
@@ -46,7 +48,23 @@ impl Library {
             let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
             return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice));
         }
-        Self::start(folder, opening, false)
+        Self::start(folder, opening, false).or_else(|error| {
+            let newer = || matches!(error, Error::Data { .. }).then(|| is_newer(&folder.join(DATABASE))).unwrap_or_default();
+            let Some(why) = ReadOnly::of(&error, folder).or_else(|| newer().then_some(ReadOnly::Newer)) else { return Err(error) };
+            Self::start_read_only(folder, opening, why).map_err(|_| error)
+        })
+    }
+
+    /// Opens the library in `folder` to read it alone: no file of it is written to, and it is not
+    /// locked. What is computed is not kept, and each act is refused.
+    ///
+    /// # Errors
+    /// As [`Library::open`].
+    pub fn open_read_only(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
+        if !is_library(folder) {
+            return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), "none", "name the folder of a library"));
+        }
+        Self::start_read_only(folder, opening, ReadOnly::Asked)
     }
 
     /// Opens the library in `folder`, or makes one in a folder that is new or empty.
@@ -100,8 +118,39 @@ impl Library {
     }
 
     fn start_locked(lock: Arc<Lock>, folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
-        let mut store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage), opening.progress)?;
+        let store = Store::open(&folder.join(DATABASE), create, Arc::clone(&opening.storage), opening.progress)?;
         let cache = Cache::open(&folder.join(CACHE))?;
+        let mut library = Self::start_with(folder, opening, store, cache, None)?;
+        library._lock = Some(lock);
+        library.snapshots().drop_outdated(&library.store)?;
+        library.store.settle_in()?;
+        Ok(library)
+    }
+
+    fn start_read_only(folder: &Path, opening: &LibraryOptions<'_>, why: ReadOnly) -> Result<Self> {
+        check_ordinary(folder)?;
+        let copy = ReadCopy::of(folder)?;
+        let store = Store::open_copy(&copy.database(), opening.progress)?;
+        let cache = Cache::open_read_only(&folder.join(CACHE))?;
+        let mut library = Self::start_with(folder, opening, store, cache, Some(why))?;
+        library._copy = Some(copy);
+        // What was done to the copy is not done to the library.
+        library.mended.clear();
+        library.store.freeze(why, folder);
+        library.store.settle_in()?;
+        if why != ReadOnly::Asked {
+            library.remarks.push(why.words().into());
+        }
+        Ok(library)
+    }
+
+    fn start_with(
+        folder: &Path,
+        opening: &LibraryOptions<'_>,
+        mut store: Store,
+        cache: Cache,
+        read_only: Option<ReadOnly>,
+    ) -> Result<Self> {
         opening.progress.begin("Opening the library", 0);
         let mut state = store.load()?;
         let Tended { mended, remarks, lost } = store.tend_journal(&mut state)?;
@@ -123,23 +172,25 @@ impl Library {
             remarks: [remarks, lost.clone()].concat(),
             lost,
             storage: Arc::clone(&opening.storage),
-            _lock: lock,
+            read_only,
+            _lock: None,
+            _copy: None,
         };
         match library.choose_recogniser().and_then(|()| library.catch_up(opening.progress)) {
             // The log was read without an error, so it is the cache that is damaged.
             Err(Error::Data { path, .. }) if path == library.cache.path() => {
                 let path = path.clone();
                 drop(std::mem::replace(&mut library.cache, Cache::passing()?));
-                Cache::put_aside(&path)?;
-                library.cache = Cache::open(&path)?;
+                if library.read_only.is_none() {
+                    Cache::put_aside(&path)?;
+                    library.cache = Cache::open(&path)?;
+                }
                 library.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
                 library.choose_recogniser()?;
                 library.catch_up(opening.progress)?;
             }
             outcome => outcome?,
         }
-        library.snapshots().drop_outdated(&library.store)?;
-        library.store.settle_in()?;
         Ok(library)
     }
 
@@ -149,6 +200,9 @@ impl Library {
     /// [`Error::Io`]: the library is closed all the same, and nothing that was acknowledged is
     /// lost.
     pub fn close(mut self) -> Result<()> {
+        if self.read_only.is_some() {
+            return Ok(());
+        }
         let kept = if self.models.are_kept(&self.state) { Ok(()) } else { self.save_checkpoints() };
         let copied = self.snapshots().take_if_due(&self.store, self.state.last_event());
         self.store.settle();

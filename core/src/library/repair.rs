@@ -1,19 +1,20 @@
 //! Repair: a damaged `library.db` made again from the newest sound snapshot, the journal, and what
 //! of it is still sound itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::event::EventId;
-use super::files::{DATABASE, JOURNAL, Scratch, is_library, keep_damaged, of_database, remove};
+use super::event::{Event, EventId};
+use super::files::{DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
 use super::learned::SWITCH;
+use super::link::Digest;
 use super::lock;
 use super::pair::PAIR;
 use super::snapshot::{Snapshot, snapshots};
-use super::store::inspect::{fact_of, salvage, verify};
+use super::store::inspect::{fact_of, salvage, tip_of, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -43,8 +44,12 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let _lock = lock::take(folder)?;
     let path = folder.join(DATABASE);
     let mut done = Repaired::default();
+    let mut closed_at = None;
     let (lines, problems) = match fs::read(folder.join(JOURNAL)) {
-        Ok(text) => journal::read(&text),
+        Ok(text) => {
+            closed_at = journal::closed_at(&text);
+            journal::read(&text)
+        }
         Err(error) => {
             let words = format!("the journal could not be read: {error}");
             (Vec::new(), vec![DamagedLine { words, event: None }])
@@ -52,7 +57,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     };
     let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, progress).is_ok());
     if path.is_file() && verify(&path, progress).is_ok() {
-        if !problems.is_empty() {
+        if !problems.is_empty() || lacks_events(&lines, &salvage(&path, progress)) {
             // Opening a library that was not closed writes the journal anew.
             drop(Store::open(&path, false, Arc::new(Disk), progress)?);
             done.done.push("the journal was written anew from the database".into());
@@ -63,10 +68,14 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let scratch = Scratch::new(folder)?;
     let draft = scratch.database();
     let damaged = keep_damaged(folder)?;
-    let base = base(sound, &lines, damaged.as_deref(), progress);
     let last = lines.iter().filter_map(Line::event_id).max().unwrap_or(EventId(0));
     let mut more = damaged.as_deref().map(|path| salvage(path, progress)).unwrap_or_default();
-    if problems.is_empty() {
+    let has_links = lines.iter().any(|line| line.link().is_some()) || more.iter().any(|event| event.link.is_some());
+    let base = base(sound, &lines, has_links, damaged.as_deref(), progress);
+    if has_links {
+        let told: BTreeSet<EventId> = lines.iter().filter_map(Line::event_id).collect();
+        more.retain(|event| !told.contains(&event.id));
+    } else if problems.is_empty() {
         more.retain(|event| event.id > last);
     }
     let is_short = !problems.is_empty() || !more.is_empty();
@@ -76,16 +85,20 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     }
     {
         let mut store = Store::open(&draft, true, Arc::new(Disk), progress)?;
-        let before = store.last_event()?;
         let (n, lost) = store.take_over(lines, more)?;
         done.done.push(format!("{n} events from the journal and the damaged file"));
         if !problems.is_empty() {
             done.lost.extend(problems.into_iter().map(|problem| problem.words));
-            // Numbers are missing where events were forgotten, and where they were lost.
-            let known: BTreeSet<u64> = store.events_after(before)?.iter().map(|event| event.id.0).collect();
-            let missing = (before + 1..=store.last_event()?).filter(|id| !known.contains(id));
-            done.lost.extend(missing.map(|id| format!("event {id} is in no copy")));
         }
+        let lost_events = store.note_faults(EventId(0))?;
+        // A journal that was cut at the end of a line looks whole, so what it says of its end counts
+        // where the damaged database says the same.
+        let told = damaged.as_deref().and_then(|path| tip_of(path, progress));
+        if told.is_none() || told != closed_at {
+            let last = store.last_event()?;
+            done.done.push(format!("the history ends at event {last}; that there were later ones cannot be excluded"));
+        }
+        done.lost.extend(lost_events);
         if let Some(damaged) = damaged.as_ref().filter(|_| is_short) {
             store.salvage_places(damaged);
         }
@@ -159,18 +172,11 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
 /// A new database of what a journal says. Returns what it could not take in.
 fn from_lines(path: &Path, lines: Vec<Line>, progress: &Progress) -> Result<Vec<String>> {
     let mut store = Store::open(path, true, Arc::new(Disk), progress)?;
-    let (_, lost) = store.take_over(lines, Vec::new())?;
+    let (_, mut lost) = store.take_over(lines, Vec::new())?;
+    lost.extend(store.note_faults(EventId(0))?);
     store.settle();
     store.set_fact("clean", 0)?;
     Ok(lost)
-}
-
-/// A name for a second library beside one, that nothing has yet.
-fn beside(folder: &Path) -> PathBuf {
-    let stem = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let ending = folder.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
-    let named = |n: u32| folder.with_file_name(format!("{stem}-{n}{ending}"));
-    (2..).map(named).find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| named(0))
 }
 
 /// Deletes damaged snapshots, once there is a sound database.
@@ -182,9 +188,17 @@ fn drop_broken(broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
     Ok(())
 }
 
+/// Whether a journal lacks events of its database, without telling another history.
+fn lacks_events(lines: &[Line], events: &[Event]) -> bool {
+    let told: BTreeMap<EventId, &Line> = lines.iter().filter_map(|line| Some((line.event_id()?, line))).collect();
+    let told_of = |event: &Event| told.get(&event.id).map(|line| line.tells(event));
+    events.iter().all(|event| told_of(event) != Some(false)) && events.iter().any(|event| told_of(event).is_none())
+}
+
 /// The newest sound snapshot of this library since a snapshot was last restored: earlier ones are
-/// not its past any more.
-fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>, progress: &Progress) -> Option<Snapshot> {
+/// not its past any more. Neither are those of another history, nor those without links where
+/// there are events with links.
+fn base(sound: Vec<Snapshot>, lines: &[Line], has_links: bool, damaged: Option<&Path>, progress: &Progress) -> Option<Snapshot> {
     let told = lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None });
     let of = |path: &Path| Some((fact_of(path, LIBRARY, progress)?, fact_of(path, RESTORED, progress).unwrap_or(0)));
     let wanted = told.or_else(|| of(damaged?));
@@ -192,9 +206,18 @@ fn base(sound: Vec<Snapshot>, lines: &[Line], damaged: Option<&Path>, progress: 
         .into_iter()
         .filter_map(|snapshot| Some((of(&snapshot.path)?, snapshot)))
         .filter(|(of, _)| wanted.is_none_or(|wanted| wanted == *of))
+        .filter(|(_, snapshot)| match tip_of(&snapshot.path, progress) {
+            Some(tip) => told_head(lines, tip.event).is_none_or(|head| head == tip.digest),
+            None => !has_links,
+        })
         .collect();
     sound.sort_by_key(|((_, restored), snapshot)| (*restored, snapshot.at, snapshot.event));
     sound.pop().map(|(_, snapshot)| snapshot)
+}
+
+/// The head after an event by a journal.
+fn told_head(lines: &[Line], event: EventId) -> Option<Digest> {
+    lines.iter().find(|line| line.event_id() == Some(event))?.link().map(|link| link.head)
 }
 
 /// Whether a folder has the journal or snapshots of a library, but not its database.

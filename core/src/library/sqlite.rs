@@ -16,6 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::raw_path::to_bytes;
 
 /// Instructions of SQLite's machine between two looks at whether the work was cancelled.
 const INSTRUCTIONS: i32 = 10_000;
@@ -29,6 +30,35 @@ pub(super) fn connect(path: &Path, create: bool, progress: &Progress) -> Result<
     let create = if create { OpenFlags::SQLITE_OPEN_CREATE } else { OpenFlags::empty() };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut db = Connection::open_with_flags(real(path), flags | create)?;
+    protect(&db)?;
+    db.busy_timeout(Duration::from_secs(5))?;
+    let progress = progress.clone();
+    db.progress_handler(INSTRUCTIONS, Some(move || progress.is_cancelled()))?;
+    Ok(db)
+}
+
+/// Opens a file to read it alone, which other programs may write to. Fails where no file beside it
+/// can be made, as on a read-only medium.
+pub(super) fn connect_to_read(path: &Path) -> Result<Connection> {
+    connect_with(path, "")
+}
+
+/// Opens a file to read it alone that nobody writes to, without what is in its write-ahead log.
+pub(super) fn connect_to_unchanging(path: &Path) -> Result<Connection> {
+    connect_with(path, "?immutable=1")
+}
+
+fn connect_with(path: &Path, options: &str) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let name: String = to_bytes(&real(path)).iter().map(|byte| format!("%{byte:02x}")).collect();
+    let db = Connection::open_with_flags(format!("file:{name}{options}"), flags | OpenFlags::SQLITE_OPEN_URI)?;
+    protect(&db)?;
+    db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(db)
+}
+
+/// Keeps what a file brings along from running.
+fn protect(db: &Connection) -> Result<()> {
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -40,10 +70,7 @@ pub(super) fn connect(path: &Path, create: bool, progress: &Progress) -> Result<
     }
     db.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, STATEMENT)?;
     db.set_limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, 100)?;
-    db.busy_timeout(Duration::from_secs(5))?;
-    let progress = progress.clone();
-    db.progress_handler(INSTRUCTIONS, Some(move || progress.is_cancelled()))?;
-    Ok(db)
+    Ok(())
 }
 
 /// Lets statements run to their end again: what was acknowledged must not be lost because other
@@ -97,6 +124,11 @@ pub(super) fn foreign(db: &Connection, expected: &Schema) -> Result<Option<Strin
         }
     }
     Ok(None)
+}
+
+/// Whether everything in `expected` is in a file in just these words, whatever else may be.
+pub(super) fn has_all(db: &Connection, expected: &Schema) -> bool {
+    expected.keys().all(|name| has_table(db, "main", name, expected))
 }
 
 /// Whether an attached database, or `main`, has this table just as expected.

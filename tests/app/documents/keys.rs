@@ -32,14 +32,14 @@ impl Recorder {
     /// for a blank within one.
     fn run(&mut self, command: &str, arguments: &str, code: i32) {
         let words = arguments.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " "));
-        let line = command.split(' ').map(str::to_owned).chain(["--json".into()]).chain(words);
+        let line = command.split(' ').map(str::to_owned).chain(["--json".into(), "--with-head".into()]).chain(words);
         let ran = self.world.run(line).ended(code);
         self.note(command, &ran);
     }
 
     /// The same with lines on stdin, of which some fail.
     fn feed(&mut self, command: &str, lines: &[&str]) {
-        let ran = self.world.feed([command, "lib.tessera", "--stdin"], lines.join("\n").as_bytes()).ended(1);
+        let ran = self.world.feed([command, "lib.tessera", "--stdin", "--with-head"], lines.join("\n").as_bytes()).ended(1);
         self.note(command, &ran);
     }
 
@@ -159,7 +159,7 @@ fn of_commands_that_act() {
     all.feed("caption", &[r#"{"image": 7, "caption": ["a cube"]}"#, "no JSON"]);
     all.feed("feedback", &[r#"{"image": 7, "query": "cube", "reward": 0.5}"#, "no JSON"]);
     let empty = World::with_library();
-    all.note("undo", &empty.run(["undo", "lib.tessera", "--json"]).ended(0));
+    all.note("undo", &empty.run(["undo", "lib.tessera", "--json", "--with-head"]).ended(0));
     all.note("undo", &empty.run(["undo", "lib.tessera", "--json"]).ended(65));
     all.compare();
 }
@@ -180,6 +180,9 @@ fn of_commands_that_answer() {
     all.world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json"]).ended(0);
     all.world.run(["train", "lib.tessera", "--words-network", "pair"]).ended(0);
     all.run("check", "lib.tessera", 0);
+    all.run("check", "lib.tessera --head 0123456789abcdef", 65);
+    all.run("backup", "lib.tessera copy", 0);
+    all.run("backup", "lib.tessera --restore copy", 0);
     all.run("export", "lib.tessera labels --to sorted --format class-folders", 0);
     all.run("generate toys", "--to toys --instances 1 --views 1 --side 32", 0);
     all.run("generate compositions", "--to compositions --instances 2 --views 2 --train 2 --test 2 --side 32", 0);

@@ -370,7 +370,10 @@ fn older_libraries_are_taken_over() {
     let library = place.open();
     place.import(&library);
     library.into_inner().unwrap().close().unwrap();
-    for (version, tables) in [(1, &["reward", "rejection", "no_guess"][..]), (2, &["rejection", "no_guess"]), (3, &["no_guess"])] {
+    let newer = ["reward", "rejection", "no_guess", "link"];
+    for (version, tables) in [(1, &newer[..]), (2, &newer[1..]), (3, &newer[2..]), (4, &newer[3..])] {
+        // Its journal had no links either.
+        fs::remove_file(place.folder().join("journal.jsonl")).unwrap();
         let db = rusqlite::Connection::open(place.folder().join("library.db")).unwrap();
         for table in tables {
             db.execute_batch(&format!("DROP TABLE {table}; DELETE FROM tally WHERE name = '{table}'")).unwrap();

@@ -93,7 +93,11 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         items(ui, panel, &[(Action::ReadTable, has)]);
         ui.add_enabled_ui(has, |ui| ui.menu_button("Export", |ui| items(ui, panel, &Action::EXPORTS.map(|export| (export, true)))));
         ui.separator();
-        items(ui, panel, &[(Action::Check, has), (Action::Close, has), (Action::Settings, true), (Action::Quit, true)]);
+        items(
+            ui,
+            panel,
+            &[(Action::Check, has), (Action::BackUp, has), (Action::Close, has), (Action::Settings, true), (Action::Quit, true)],
+        );
     });
     ui.menu_button("Edit", |ui| {
         let (undo, redo) = panel.state().map_or((None, None), |state| {

@@ -138,7 +138,22 @@ fn health_ui(ui: &mut Ui, panel: &mut Panel<'_>, health: &Health) {
             if ui.button("History").clicked() {
                 panel.view.open(Modal::History);
             }
+            if ui.button("Back up…").on_hover_text(Action::BackUp.words().1).clicked() {
+                panel.act(Action::BackUp);
+            }
         });
+        if let Some(head) = &health.head {
+            ui.horizontal(|ui| {
+                let short: String = head.digest.to_string().chars().take(16).collect();
+                ui.label(format!("After event {} the history has the head {short}…", head.event.0)).on_hover_text(
+                    "It stands for everything that was done. Noted elsewhere, it tells later whether this is still that history: \
+                     tessera check LIBRARY --head HEAD",
+                );
+                if ui.small_button("Copy").on_hover_text(head.to_string()).clicked() {
+                    ui.copy_text(head.to_string());
+                }
+            });
+        }
         ui.horizontal(|ui| {
             let last =
                 health.snapshots.first().map_or_else(|| "No snapshot yet.".to_owned(), |last| format!("Last snapshot {}.", ago(last.at)));

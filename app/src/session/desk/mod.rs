@@ -164,6 +164,7 @@ impl Desk {
             Command::Replace(Written::Explanation, to) => parts.recognising.export_picture(ctx, to, true),
             Command::PreviewExport(to) => parts.exporting.plan_class_folders(ctx, to),
             Command::Check => upkeep::check(ctx),
+            Command::BackUp(to) => upkeep::back_up(ctx, to),
             Command::LookAtHealth => upkeep::look_at_health(ctx),
             Command::ListFolder(folder) => files::list_folder(ctx, folder),
             Command::TakeSnapshot => upkeep::take_snapshot(ctx),

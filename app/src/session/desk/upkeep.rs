@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tessera_core::library::Library;
+use tessera_core::error::display;
 use tessera_core::library::health::Health;
+use tessera_core::library::{Library, backup};
+use tessera_core::plural::count;
 
 use super::Message as DeskMessage;
 use super::context::{Context, Event};
 use super::notices::{done, problem};
 use super::part::Part;
 use crate::command::Command;
+use crate::job::JobKind;
 
 /// The health of the library, as last requested.
 #[derive(Default)]
@@ -83,6 +86,17 @@ pub(super) fn check(ctx: &mut Context) {
         Ok(problems) if problems.is_empty() => vec![health(library), done("Checked: everything is as it should be").into()],
         Ok(problems) => problems.into_iter().map(|words| problem(words).into()).collect(),
         Err(error) => vec![problem(error).into()],
+    });
+}
+
+/// Makes a backup of the library in a folder. It can be worked with meanwhile.
+pub(super) fn back_up(ctx: &mut Context, to: PathBuf) {
+    let Some(folder) = ctx.library.as_ref().map(|open| open.folder.clone()) else { return };
+    ctx.job(JobKind::BackUp, move |session| {
+        let report = backup::back_up(&folder, &to, session.progress())?;
+        let head: String = report.head.to_string().chars().take(24).collect();
+        let words = format!("Backed up {} to {}; the head is {head}…", count(report.events, "event"), display(&to));
+        Ok(DeskMessage::from(done(words)))
     });
 }
 

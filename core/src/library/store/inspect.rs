@@ -4,17 +4,22 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use super::log::{EVENTS, altered, read_event};
+use super::log::{BARE_EVENTS, EVENTS, altered, joints, read_event, tip};
 use super::refused::{damaged, refused};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
 use crate::error::Result;
-use crate::library::event::Event;
-use crate::library::sqlite::{connect, foreign, has_table};
+use crate::library::chain::{Fault, Head, Joint, faults};
+use crate::library::event::{Event, EventId};
+use crate::library::sqlite::{connect, connect_to_read, foreign, has_table, real};
 use crate::progress::Progress;
+use crate::raw_path::to_bytes;
 
-/// Whether a database is sound in every way that can be told from the file alone.
+/// Whether a database is sound in every way that can be told from the file alone: its pages, its
+/// rows, its events and the chain of them. A fault of the chain that a repair could not mend, and
+/// has noted, is none. O(events).
 ///
 /// # Errors
 /// [`Error::Data`] with what is wrong, [`Error::Io`].
@@ -39,16 +44,40 @@ pub(in crate::library) fn verify(path: &Path, progress: &Progress) -> Result<()>
         if let Some(found) = seal::broken(&db)?.first() {
             return Ok(damaged(found));
         }
-        let mut query = db.prepare(EVENTS)?;
+        let has_links = version >= seal::LINKS;
+        let mut query = db.prepare(&format!("{} ORDER BY id", if has_links { EVENTS } else { BARE_EVENTS }))?;
         let mut rows = query.query([])?;
+        let mut events = Vec::new();
         while let Some(row) = rows.next()? {
-            if let (id, None) = read_event(row)? {
-                return Ok(damaged(&altered(id)));
+            match read_event(row)? {
+                (id, None) => return Ok(damaged(&altered(id))),
+                (_, Some(event)) => events.push(event),
+            }
+        }
+        if !has_links {
+            return Ok(Ok(()));
+        }
+        let is_known = |fault: &Fault| {
+            let sql = "SELECT count(*) > 0 FROM fact WHERE name = ?1";
+            db.query_row(sql, [known_fault(fault.at())], |row| row.get::<_, bool>(0))
+        };
+        for fault in faults(&events, true) {
+            if !is_known(&fault)? {
+                return Ok(damaged(&fault.to_string()));
             }
         }
         Ok(Ok(()))
     };
     look().map_err(&refused_here)?
+}
+
+/// Whether a database is a library of a newer version.
+pub(in crate::library) fn is_newer(path: &Path) -> bool {
+    let version = || {
+        let db = connect_to_read(path)?;
+        db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+    };
+    version().is_ok_and(|version| version > SCHEMA)
 }
 
 /// Opens a database that may be damaged, to read one of its tables. None where the table is not
@@ -64,15 +93,63 @@ pub(in crate::library) fn fact_of(path: &Path, name: &str, progress: &Progress) 
     db.query_row("SELECT value FROM fact WHERE name = ?1", [name], |row| row.get(0)).ok()
 }
 
-/// The events of a damaged database that are as they were written.
+/// The name of the fact that the fault of the chain that shows at an event could not be mended.
+pub(in crate::library) fn known_fault(at: EventId) -> String {
+    format!("known fault at {}", at.0)
+}
+
+/// The last event of a database that may be damaged, and the head after it where events have links.
+pub(in crate::library) fn tip_of(path: &Path, progress: &Progress) -> Option<Head> {
+    table_of(path, "link", progress)?;
+    tip(&table_of(path, "event", progress)?).ok()?.1
+}
+
+/// The heads before and after each event of a sound database.
+pub(in crate::library) fn joints_of(path: &Path, progress: &Progress) -> Result<Vec<Joint>> {
+    let refused = refused("read", path);
+    joints(&connect(path, false, progress).map_err(&refused)?).map_err(&refused)
+}
+
+/// Writes a whole copy of a database to a new file, also while another program works with it.
+/// Returns whether it was done: not for a database of an earlier version.
+///
+/// # Errors
+/// [`Error::Data`] when it is none or damaged, [`Error::Io`], [`Error::Cancelled`].
+pub(in crate::library) fn copy(path: &Path, to: &Path, progress: &Progress) -> Result<bool> {
+    let refused_here = refused("copy", path);
+    let db = connect(path, false, progress).map_err(&refused_here)?;
+    let work = || -> rusqlite::Result<Result<bool>> {
+        let fact = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let version = fact("user_version")?;
+        if fact("application_id")? != APPLICATION || !(1..=SCHEMA).contains(&version) {
+            return Ok(Err(damaged(path, "another kind of database, or one of a newer Tessera")));
+        }
+        if let Some(found) = foreign(&db, &expected(version)?)? {
+            return Ok(Err(damaged(path, &found)));
+        }
+        if version < SCHEMA {
+            return Ok(Ok(false));
+        }
+        let bytes = to_bytes(&real(to));
+        db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))])?;
+        Ok(Ok(true))
+    };
+    work().map_err(&refused_here)?
+}
+
+/// The events of a damaged database that are as they were written, by their rows and by their
+/// links.
 pub(in crate::library) fn salvage(path: &Path, progress: &Progress) -> Vec<Event> {
     let mut found = Vec::new();
+    let sql = if table_of(path, "link", progress).is_some() { EVENTS } else { BARE_EVENTS };
     let read = |found: &mut Vec<Event>, order: &str| -> rusqlite::Result<()> {
         let Some(db) = table_of(path, "event", progress) else { return Ok(()) };
-        let mut query = db.prepare(&format!("{EVENTS} ORDER BY id {order}"))?;
+        let mut query = db.prepare(&format!("{sql} ORDER BY id {order}"))?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            if let Ok((_, Some(event))) = read_event(row) {
+            if let Ok((_, Some(event))) = read_event(row)
+                && event.holds()
+            {
                 found.push(event);
             }
         }

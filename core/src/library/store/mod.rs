@@ -21,9 +21,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
+use super::chain::{Fault, Head, Joint};
 use super::event::{Change, ContentHash, Event, EventId, EventKind, RootId};
 use super::forget::Purge;
 use super::journal::{Journal, Line};
+use super::link::Secret;
+use super::read_only::ReadOnly;
 use super::sqlite;
 use super::state::{Place, Root, State};
 use crate::envelope::hash64;
@@ -31,8 +34,8 @@ use crate::error::{Error, Result};
 use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::{RawPath, to_bytes};
-use crate::storage::Storage;
-use log::{EVENTS, altered, insert, read_event};
+use crate::storage::{Disk, Storage};
+use log::{EVENTS, altered, delete, insert, joints, read_event, tip};
 use refused::{damaged, refused};
 use schema::{APPLICATION, SCHEMA};
 use tables::{hash_bytes, project, put_image, put_place};
@@ -54,6 +57,8 @@ pub(super) struct Store {
     pub(super) journal: Journal,
     /// The state in which the file was found: whether the program that had it before closed it.
     pub(super) was_clean: bool,
+    /// Why nothing more is written, and the library that this is a copy of.
+    frozen: Option<(ReadOnly, PathBuf)>,
 }
 
 impl Store {
@@ -65,10 +70,37 @@ impl Store {
         }
         let db = sqlite::connect(path, create, progress).map_err(refused("open", path))?;
         let journal = Journal::new(path.parent().unwrap_or(path), storage);
-        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true };
-        store.prepare(create).map_err(refused("open", path))??;
+        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true, frozen: None };
+        store.prepare(create, false).map_err(refused("open", path))??;
         store.begin()?;
         Ok(store)
+    }
+
+    /// Opens a copy of the file, which may be of a newer version if all tables of this one are
+    /// there.
+    pub(super) fn open_copy(path: &Path, progress: &Progress) -> Result<Self> {
+        let db = sqlite::connect(path, false, progress).map_err(refused("open", path))?;
+        let journal = Journal::new(path.parent().unwrap_or(path), Arc::new(Disk));
+        let mut store = Self { db, path: path.to_owned(), journal, was_clean: true, frozen: None };
+        store.prepare(false, true).map_err(refused("open", path))??;
+        store.begin()?;
+        Ok(store)
+    }
+
+    /// Refuses to write from here on: this is a copy of the library in `folder`, which is only
+    /// read.
+    pub(super) fn freeze(&mut self, why: ReadOnly, folder: &Path) {
+        self.frozen = Some((why, folder.to_owned()));
+    }
+
+    /// Whether nothing is written.
+    pub(super) fn is_frozen(&self) -> bool {
+        self.frozen.is_some()
+    }
+
+    /// Refuses to write where nothing is written.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        self.frozen.as_ref().map_or(Ok(()), |(why, folder)| Err(why.error(folder)))
     }
 
     /// Lets work on the open file end only by itself: what is acknowledged from here on must not be
@@ -77,7 +109,7 @@ impl Store {
         sqlite::settle(&mut self.db).map_err(self.refused("open"))
     }
 
-    fn prepare(&self, create: bool) -> rusqlite::Result<Result<()>> {
+    fn prepare(&self, create: bool, is_copy: bool) -> rusqlite::Result<Result<()>> {
         let db = &self.db;
         let found: i64 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -87,12 +119,14 @@ impl Store {
             let advice = "name the folder of a library";
             return Ok(Err(Error::data(&self.path, "a library", "another kind of database", advice)));
         }
-        if version > SCHEMA {
+        let is_newer = version > SCHEMA;
+        if is_newer && !(is_copy && sqlite::has_all(db, &schema::expected(SCHEMA)?)) {
             let found = format!("version {version}");
             return Ok(Err(Error::data(&self.path, format!("a library of version {SCHEMA}"), found, "install a newer Tessera")));
         }
         // Nothing that another program put into the file may run or be read.
         if version > 0
+            && !is_newer
             && let Some(found) = sqlite::foreign(db, &schema::expected(version)?)?
         {
             return Ok(Err(self.damaged(&found)));
@@ -106,8 +140,7 @@ impl Store {
             db.pragma_update(None, name, value)?;
         }
         seal::teach(db)?;
-        schema::prepare(db, version)?;
-        Ok(Ok(()))
+        Ok(schema::prepare(db, version.min(SCHEMA))?.map_err(|found| self.damaged(&found)))
     }
 
     /// Checks whether the file is sound, more closely when it was not closed, and notes that it is
@@ -125,11 +158,32 @@ impl Store {
         if let Some(found) = seal::broken(&self.db).map_err(&refused)?.first() {
             return Err(self.damaged(found));
         }
+        self.check_tip()?;
         if self.fact(LIBRARY)?.is_none() {
             self.renumber()?;
         }
         // Nothing is written without need, so that a library on a full disk can be opened.
         if self.was_clean { self.set_fact("clean", 0) } else { Ok(()) }
+    }
+
+    /// Checks that the last event is what its link says. O(changes of that event).
+    fn check_tip(&self) -> Result<()> {
+        let last = self.head()?;
+        match self.events("id = ?1", last.event.0)?.first() {
+            Some(event) if !event.holds() => Err(self.damaged(&Fault::Altered(event.id).to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The last event and the head after it.
+    pub(super) fn head(&self) -> Result<Head> {
+        let (event, head) = tip(&self.db).map_err(self.refused("read"))?;
+        head.ok_or_else(|| self.damaged(&Fault::Unlinked(event).to_string()))
+    }
+
+    /// The heads before and after each event. O(events).
+    pub(super) fn joints(&self) -> Result<Vec<Joint>> {
+        joints(&self.db).map_err(self.refused("read"))
     }
 
     /// Gives the library a number of its own.
@@ -146,6 +200,7 @@ impl Store {
     }
 
     pub(super) fn set_fact(&self, name: &str, value: i64) -> Result<()> {
+        self.check_writable()?;
         let sql = "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
         self.db.execute(sql, params![name, value]).map(|_| ()).map_err(self.refused("write"))
     }
@@ -171,11 +226,14 @@ impl Store {
     /// Writes an event and the state it leads to, and gives the event its number. On disk when this
     /// returns.
     pub(super) fn append(&mut self, at: i64, act: Option<EventId>, kind: EventKind, words: &str, changes: Vec<Change>) -> Result<Event> {
+        self.check_writable()?;
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
-        let last: i64 = tx.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get(0)).map_err(&refused)?;
-        let id = EventId(last as u64 + 1);
-        let event = Event { id, at, act: act.unwrap_or(id), kind, words: words.to_owned(), changes };
+        let (last, previous) = tip(&tx).map_err(&refused)?;
+        let previous = previous.ok_or_else(|| damaged(&self.path, &Fault::Unlinked(last).to_string()))?;
+        let id = EventId(last.0 + 1);
+        let mut event = Event { id, at, act: act.unwrap_or(id), kind, words: words.to_owned(), changes, link: None };
+        event.tie(previous.digest, Secret::draw()?);
         insert(&tx, &event).map_err(&refused)?;
         for change in &event.changes {
             project(&tx, change).map_err(&refused)?;
@@ -193,8 +251,12 @@ impl Store {
         Ok(event)
     }
 
-    /// Adds an event that was saved elsewhere, and updates the tables to the state it leads to.
-    pub(super) fn enter(&mut self, event: &Event) -> Result<()> {
+    /// Adds an event that was saved elsewhere, and updates the tables to the state it leads to. One
+    /// without a link is tied to the last event.
+    pub(super) fn enter(&mut self, event: &mut Event) -> Result<()> {
+        if event.link.is_none() {
+            event.tie(self.head()?.digest, Secret::draw()?);
+        }
         self.write(|tx| {
             insert(tx, event)?;
             event.changes.iter().try_for_each(|change| project(tx, change))
@@ -255,6 +317,7 @@ impl Store {
 
     /// Does `work` in one transaction.
     pub(super) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        self.check_writable()?;
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let value = work(&tx).map_err(&refused)?;
@@ -329,17 +392,17 @@ impl Store {
     /// from now on. The journal is out of date then, and [`Store::compact`] overwrites in the file
     /// what was deleted.
     pub(super) fn purge(&mut self, purge: &Purge, next_image: u32) -> Result<()> {
+        let mut event = purge.event.clone();
+        event.tie(self.head()?.digest, Secret::draw()?);
         self.set_fact("next image", i64::from(next_image))?;
         self.set_fact(FORGOT_AT, purge.event.id.0 as i64)?;
         self.set_fact(FORGOT, purge.time)?;
         // From here on the journal must be written anew, whatever else happens.
         self.journal.outdate();
         self.write(|tx| {
-            for (id, rest) in &purge.left {
-                tx.execute("DELETE FROM event WHERE id = ?1", [id.0 as i64])?;
-                if let Some(rest) = rest {
-                    insert(tx, rest)?;
-                }
+            for rest in &purge.left {
+                delete(tx, rest.id)?;
+                insert(tx, rest)?;
             }
             for image in &purge.images {
                 tx.execute("DELETE FROM image WHERE id = ?1", [image.0])?;
@@ -351,7 +414,7 @@ impl Store {
             for hash in &purge.hashes {
                 tx.execute("INSERT OR IGNORE INTO forgotten (hash) VALUES (?1)", [hash_bytes(*hash)])?;
             }
-            insert(tx, &purge.event)
+            insert(tx, &event)
         })
     }
 
@@ -371,8 +434,8 @@ impl Store {
     /// Merges the write-ahead log into the file, and notes that it was closed.
     pub(super) fn settle(&mut self) {
         // Errors are ignored: without these notes the next opening checks more closely.
-        if let Ok(last) = self.last_event() {
-            self.journal.close(EventId(last));
+        if let Ok(last) = self.head() {
+            self.journal.close(last);
         }
         if self.journal.behind().is_none() {
             let _ = self.set_fact("clean", 1);
@@ -392,8 +455,7 @@ impl Store {
 
     /// The last event's number; 0 when there is none.
     pub(super) fn last_event(&self) -> Result<u64> {
-        let last = self.db.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| row.get::<_, i64>(0));
-        last.map(|id| id as u64).map_err(self.refused("read"))
+        self.head().map(|head| head.event.0)
     }
 
     /// Takes over the places of a damaged database that are as they were written, where nothing is

@@ -2,11 +2,14 @@
 
 use rusqlite::{Connection, Result};
 
+use super::log::{BARE_EVENTS, altered, insert_link, read_event};
 use super::seal;
+use crate::error::Result as Outcome;
+use crate::library::link::{Digest, Secret};
 use crate::library::sqlite::{self, Schema};
 
 /// The version of the tables.
-pub(super) const SCHEMA: i64 = 4;
+pub(super) const SCHEMA: i64 = 5;
 /// Tells a library from other SQLite files: the letters `TESS`.
 pub(super) const APPLICATION: i64 = 0x5445_5353;
 
@@ -39,7 +42,7 @@ CREATE TABLE event (
 ";
 
 /// What later versions have besides, in the order of [`seal::SINCE`].
-const NEWER: [&str; 3] = [
+const NEWER: [&str; 4] = [
     "
 CREATE TABLE reward (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
@@ -55,6 +58,11 @@ CREATE TABLE no_guess (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, word TEXT NOT NULL,
     row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, word)) STRICT, WITHOUT ROWID;
 ",
+    "
+CREATE TABLE link (
+    event INTEGER PRIMARY KEY, previous BLOB NOT NULL, head BLOB NOT NULL, opening TEXT NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
+",
 ];
 
 /// The schema of a library of this version, word for word.
@@ -63,37 +71,53 @@ pub(super) fn expected(version: i64) -> Result<Schema> {
     sqlite::schema_of(&std::iter::once(TABLES).chain(newer).collect::<Vec<_>>())
 }
 
-/// Makes the tables, or brings those of an earlier version up to date, with the triggers that seal
-/// their rows.
-pub(super) fn prepare(db: &Connection, version: i64) -> Result<()> {
+/// Makes the tables, or brings those of an earlier version up to date in one transaction, with the
+/// triggers of the connection that seal their rows. Returns what is wrong with an event of an
+/// earlier version.
+pub(super) fn prepare(db: &Connection, version: i64) -> Result<Outcome<(), String>> {
+    if version == SCHEMA {
+        return seal::install(db).map(Ok);
+    }
+    let tx = db.unchecked_transaction()?;
+    let newer: Vec<(&str, &str)> =
+        seal::SINCE.iter().zip(NEWER).filter(|((_, since), _)| *since > version).map(|((name, _), table)| (*name, table)).collect();
     if version == 0 {
-        let tx = db.unchecked_transaction()?;
         tx.execute_batch(TABLES)?;
-        NEWER.iter().try_for_each(|table| tx.execute_batch(table))?;
-        seal::create(&tx)?;
         tx.pragma_update(None, "application_id", APPLICATION)?;
-        tx.pragma_update(None, "user_version", SCHEMA)?;
-        tx.commit()?;
-        seal::install(db)?;
-        // Those rows were made before the triggers, so they are sealed now.
-        db.execute("UPDATE tally SET n = n", [])?;
-        db.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
-        return Ok(());
     }
-    let newer = seal::SINCE.iter().zip(NEWER).filter(|((_, since), _)| *since > version);
-    let newer: Vec<(&str, &str)> = newer.map(|((name, _), table)| (*name, table)).collect();
-    if !newer.is_empty() {
-        let tx = db.unchecked_transaction()?;
-        for (name, table) in &newer {
-            tx.execute_batch(table)?;
-            tx.execute("INSERT INTO tally (name, n) VALUES (?1, 0)", [name])?;
-        }
-        tx.pragma_update(None, "user_version", SCHEMA)?;
-        tx.commit()?;
+    newer.iter().try_for_each(|(_, table)| tx.execute_batch(table))?;
+    seal::install(&tx)?;
+    for name in seal::counted().filter(|name| version == 0 || newer.iter().any(|(newer, _)| newer == name)) {
+        tx.execute("INSERT INTO tally (name, n) VALUES (?1, 0)", [name])?;
     }
-    seal::install(db)?;
-    for (name, _) in newer {
-        db.execute("UPDATE tally SET n = n WHERE name = ?1", [name])?;
+    if version == 0 {
+        tx.execute("INSERT INTO fact (name, value) VALUES ('clean', 1)", [])?;
+    } else if version < seal::LINKS
+        && let Err(found) = link_all(&tx)?
+    {
+        return Ok(Err(found));
     }
-    Ok(())
+    tx.pragma_update(None, "user_version", SCHEMA)?;
+    tx.commit()?;
+    Ok(Ok(()))
+}
+
+/// Links the events of an earlier version, which have no links: the only links that are made for
+/// events of before. Numbers may be missing among them. Returns what is wrong with one.
+fn link_all(db: &Connection) -> Result<Outcome<(), String>> {
+    let mut previous = Digest::origin();
+    let mut query = db.prepare(&format!("{BARE_EVENTS} ORDER BY id"))?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, Some(mut event)) = read_event(row)? else { return Ok(Err(altered(row.get(0)?))) };
+        let secret = match Secret::draw() {
+            Ok(secret) => secret,
+            Err(error) => return Err(rusqlite::Error::ToSqlConversionFailure(error.into())),
+        };
+        event.tie(previous, secret);
+        let Some(link) = event.link else { return Ok(Err(altered(id))) };
+        insert_link(db, event.id, &link)?;
+        previous = link.head;
+    }
+    Ok(Ok(()))
 }

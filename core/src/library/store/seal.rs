@@ -13,7 +13,7 @@ use crate::envelope::hash64;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry
 /// seals of their own.
-const TABLES: [(&str, &[&str], &[&str]); 11] = [
+const TABLES: [(&str, &[&str], &[&str]); 12] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
@@ -29,19 +29,19 @@ const TABLES: [(&str, &[&str], &[&str]); 11] = [
     ("rejection", &["image", "class"], &["image", "class"]),
     ("no_guess", &["image", "word"], &["image", "word"]),
     ("event", &[], &["id"]),
+    ("link", &["event", "previous", "head", "opening"], &["event"]),
 ];
 const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
 const FACT: (&str, &[&str], &[&str]) = ("fact", &["name", "value"], &["name"]);
 
 /// The version of the tables in which one came, where that is not the first.
-pub(super) const SINCE: [(&str, i64); 3] = [("reward", 2), ("rejection", 3), ("no_guess", 4)];
+pub(super) const SINCE: [(&str, i64); 4] = [("reward", 2), ("rejection", 3), ("no_guess", 4), ("link", LINKS)];
+/// The version from which on events have links.
+pub(super) const LINKS: i64 = 5;
 
-/// Makes the tables of seals in a new database.
-pub(super) fn create(db: &Connection) -> Result<()> {
-    for (table, ..) in TABLES {
-        db.execute("INSERT INTO tally (name, n) VALUES (?1, 0)", [table])?;
-    }
-    Ok(())
+/// The tables whose rows are counted.
+pub(super) fn counted() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().map(|(table, ..)| table)
 }
 
 /// Gives a connection the function `seal`.

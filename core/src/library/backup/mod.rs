@@ -1,0 +1,257 @@
+//! Backups of a library: everything in its folder that cannot be computed again, verified by the
+//! head of its history. The image files stay where they are.
+
+mod contents;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::cache::Cache;
+use super::chain::{ChainSummary, Head, Joint};
+use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, now, remove, with_ending};
+use super::journal;
+use super::lock;
+use super::read_only::{ReadCopy, ReadOnly};
+use super::repair::has_lost_its_database;
+use super::store::inspect::{copy, fact_of, joints_of, salvage, verify};
+use super::store::{LIBRARY, REPAIR, RESTORED, Store};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::storage::{Disk, Storage};
+use contents::{BackupFolder, BackupList, KeptFile, RESULTS};
+
+pub use contents::BACKUP;
+
+/// The file in a folder into which a backup is being restored.
+const RESTORING: &str = "unfinished-restore";
+
+/// A backup, made or restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The end of the history in it.
+    pub head: Head,
+    /// How many events are in it.
+    pub events: usize,
+    /// The bytes of its files.
+    pub bytes: u64,
+    /// How many of its files were copied; the others were there already.
+    pub copied: usize,
+    /// Where what was there before a backup was restored is now.
+    pub kept: Option<PathBuf>,
+}
+
+/// Makes a backup of the library in `folder` in the folder `to`, or brings the one there up to
+/// date: only what is missing or wrong in it is copied. Other programs may work with the library
+/// meanwhile. When this ends early, the backup of before is as it was, and the next call goes on.
+///
+/// # Errors
+/// [`Error::Data`] when the library is damaged, or in `to` are other things, a backup of another
+/// library, or one with events that the library lacks; [`Error::Busy`]; [`Error::Io`];
+/// [`Error::Cancelled`].
+pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupReport> {
+    if !is_library(folder) {
+        return Err(Error::data(folder, "a library", "none", "name the folder of a library"));
+    }
+    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if full(to).starts_with(full(folder)) {
+        return Err(Error::data(to, "a folder outside of the library", "one in it", "choose another folder, best on another disk"));
+    }
+    check_ordinary(folder)?;
+    let backup = BackupFolder::at(to);
+    let _marker = backup.prepare()?;
+    let draft = backup.draft();
+    remove(&draft)?;
+    progress.begin("Copying the database", 0);
+    copy_database(folder, &draft, progress)?;
+    verify(&draft, progress).map_err(|error| match error {
+        Error::Data { found, .. } => Error::data(&folder.join(DATABASE), "a sound library", found, REPAIR),
+        other => other,
+    })?;
+    let joints = joints_of(&draft, progress)?;
+    let library = fact_of(&draft, LIBRARY, progress).unwrap_or(0);
+    // A list that is damaged is no backup any more.
+    if let Ok(Some(before)) = backup.list() {
+        check_same(to, &before, library, &joints)?;
+    }
+    let (files, copied) = take_in_all(&backup, folder, &draft, progress)?;
+    let chain = ChainSummary::of(&joints);
+    let list = BackupList::new(library, chain.head, chain.events, now(), files);
+    backup.finish(&list)?;
+    Ok(BackupReport { head: chain.head, events: chain.events, bytes: list.bytes(), copied, kept: None })
+}
+
+/// Copies the database of a library as it is at one moment.
+fn copy_database(folder: &Path, to: &Path, progress: &Progress) -> Result<()> {
+    let database = folder.join(DATABASE);
+    match copy(&database, to, progress) {
+        Ok(true) => {}
+        Ok(false) => {
+            // An earlier version's events get their links first.
+            let _lock = lock::take(folder)?;
+            Store::open(&database, false, Arc::new(Disk), progress)?.settle();
+            copy(&database, to, progress)?;
+        }
+        Err(error) if ReadOnly::of(&error, folder).is_some() => {
+            let readable = ReadCopy::of(folder)?;
+            Store::open_copy(&readable.database(), progress)?.settle();
+            copy(&readable.database(), to, progress)?;
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Takes all files of a library into a backup, with this copy of its database. Returns their
+/// entries, and how many were copied.
+fn take_in_all(backup: &BackupFolder, folder: &Path, database: &Path, progress: &Progress) -> Result<(Vec<KeptFile>, usize)> {
+    let models = files_of_models(folder)?;
+    let results = with_ending(database, ".results");
+    let cache = folder.join(CACHE);
+    let kept = if cache.is_file() { Cache::open_read_only(&cache)?.results()? } else { Vec::new() };
+    fs::write(&results, serde_json::to_vec(&kept).unwrap_or_default()).map_err(Error::io("write", &results))?;
+    let first = [(database.to_owned(), PathBuf::from(DATABASE)), (results.clone(), PathBuf::from(RESULTS))];
+    let later = models.into_iter().map(|path| (folder.join(&path), path));
+    progress.begin("Copying", 0);
+    let (mut files, mut copied) = (Vec::new(), 0);
+    for (from, path) in first.into_iter().chain(later) {
+        let (file, is_new) = backup.take_in(&from, path, progress)?;
+        files.push(file);
+        copied += usize::from(is_new);
+    }
+    remove(database)?;
+    remove(&results)?;
+    Ok((files, copied))
+}
+
+/// Refuses to replace a backup of another library, or one with events that this one lacks.
+fn check_same(to: &Path, before: &BackupList, library: i64, joints: &[Joint]) -> Result<()> {
+    let expected = "a new folder, or an older backup of this library";
+    let advice = "choose another folder, or restore that backup if it is the one you want";
+    if before.library != library {
+        return Err(Error::data(to, expected, "a backup of another library", advice));
+    }
+    let head = before.head();
+    if head.event.0 == 0 || joints.iter().any(|joint| joint.after == head) {
+        return Ok(());
+    }
+    let last = joints.last().map_or(0, |joint| joint.after.event.0);
+    let found = match head.event.0 > last {
+        true => format!("one with events to number {}, where the library ends at event {last}", head.event.0),
+        false => format!("one of another history: its event {} is not that of the library", head.event.0),
+    };
+    Err(Error::data(to, expected, found, advice))
+}
+
+/// The files of the models saved in a library, as paths in its folder.
+fn files_of_models(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let models = folder.join(MODELS);
+    if !models.is_dir() {
+        return Ok(Vec::new());
+    }
+    for model in fs::read_dir(&models).map_err(Error::io("list", &models))?.flatten().filter(|model| model.path().is_dir()) {
+        let path = model.path();
+        let files = fs::read_dir(&path).map_err(Error::io("list", &path))?.flatten().filter(|file| file.path().is_file());
+        found.extend(files.map(|file| Path::new(MODELS).join(model.file_name()).join(file.file_name())));
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Puts the backup in the folder `from` in the place of the library in `folder`, once it is found
+/// whole. What was there is renamed, not deleted. Unless `other_history` is true, it must be a
+/// backup of the history that is there, earlier or later.
+///
+/// # Errors
+/// [`Error::Data`] when the backup is damaged or none, or of another history; [`Error::Busy`] when
+/// a program has the library; [`Error::Io`]; [`Error::Cancelled`]. The library is as it was then.
+pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress: &Progress) -> Result<BackupReport> {
+    // A path that ends in a slash has no place beside it for what is made.
+    let folder = &folder.components().collect::<PathBuf>();
+    let backup = BackupFolder::at(from);
+    let Some(list) = backup.list()? else {
+        let advice = "name the folder that `tessera backup LIBRARY TO` made";
+        return Err(Error::data(from, format!("a backup with a `{BACKUP}`"), "none", advice));
+    };
+    backup.check(&list, progress)?;
+    let is_there = is_library(folder) || has_lost_its_database(folder);
+    if !is_there && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::data(folder, "a library, an empty folder or a new name", "a folder of other things", "choose another name"));
+    }
+    let mut lock = if is_there { Some(lock::take(folder)?) } else { None };
+    let staged = with_ending(folder, ".restoring");
+    make_again(&backup, &list, &staged, progress)?;
+    if is_there && !other_history {
+        check_related(folder, from, &list, &joints_of(&staged.join(DATABASE), progress)?, progress)?;
+    }
+    progress.step()?;
+    let kept = is_there.then(|| beside(folder));
+    if !cfg!(unix) {
+        // A folder with an open file in it cannot be renamed there.
+        lock = None;
+    }
+    match &kept {
+        Some(kept) => fs::rename(folder, kept).map_err(Error::io("rename", folder))?,
+        None => drop(fs::remove_dir(folder)),
+    }
+    fs::rename(&staged, folder).map_err(Error::io("rename", &staged))?;
+    remove(&folder.join(RESTORING))?;
+    if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Disk.sync_folder(parent).map_err(Error::io("write", parent))?;
+    }
+    drop(lock);
+    Ok(BackupReport { head: list.head(), events: list.events, bytes: list.bytes(), copied: list.files.len(), kept })
+}
+
+/// Makes a library of a backup in a new folder, and verifies it.
+fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress: &Progress) -> Result<()> {
+    let marker = staged.join(RESTORING);
+    if marker.is_file() {
+        fs::remove_dir_all(staged).map_err(Error::io("delete", staged))?;
+    }
+    fs::create_dir(staged).map_err(Error::io("create", staged))?;
+    fs::write(&marker, "").map_err(Error::io("create", &marker))?;
+    progress.begin("Restoring", list.bytes() >> 20);
+    for file in &list.files {
+        let place = staged.join(&file.path.0);
+        if file.path.0 == Path::new(RESULTS) {
+            let results: Vec<(String, String)> = serde_json::from_slice(&backup.read(file)?).unwrap_or_default();
+            let cache = Cache::open(&staged.join(CACHE))?;
+            results.iter().try_for_each(|(name, text)| cache.put_result(name, text))?;
+            continue;
+        }
+        let parent = place.parent().unwrap_or(staged);
+        fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        backup.hand_out(file, &place, progress)?;
+    }
+    let database = staged.join(DATABASE);
+    verify(&database, progress)?;
+    let head = ChainSummary::of(&joints_of(&database, progress)?).head;
+    if head != list.head() {
+        let advice = "take another backup";
+        return Err(Error::data(&database, format!("a history with the head {}", list.head()), format!("{head}"), advice));
+    }
+    let mut store = Store::open(&database, false, Arc::new(Disk), progress)?;
+    store.set_fact(RESTORED, now())?;
+    store.settle();
+    drop(store);
+    Disk.sync(&database).map_err(Error::io("write", &database))
+}
+
+/// Refuses a backup that is neither the past nor the future of the history that is there. What
+/// cannot be read any more cannot be compared, and is kept all the same.
+fn check_related(folder: &Path, from: &Path, list: &BackupList, theirs: &[Joint], progress: &Progress) -> Result<()> {
+    let told = fs::read(folder.join(journal::JOURNAL)).map(|text| journal::read(&text).0).unwrap_or_default();
+    let events = salvage(&folder.join(DATABASE), progress).into_iter().chain(told.into_iter().filter_map(journal::Line::into_event));
+    let own: Vec<Head> = events.filter_map(|event| Some(Head { event: event.id, digest: event.link?.head })).collect();
+    let is_past = own.contains(&list.head()) || list.head().event.0 == 0;
+    let newest = own.iter().max_by_key(|head| head.event);
+    let is_future = newest.is_some_and(|newest| theirs.iter().any(|joint| joint.after == *newest));
+    if own.is_empty() || is_past || is_future {
+        return Ok(());
+    }
+    let found = format!("one of another history, which ends at the head {}", list.head());
+    let advice = "give --other-history if it is to take the place of this one, which is kept beside it";
+    Err(Error::data(from, "a backup of the history of this library", found, advice))
+}

@@ -1,0 +1,108 @@
+//! Libraries that are only read: why, and the copy of the database that stands in for the file.
+//!
+//! SQLite cannot read a database with a write-ahead log where it can make no files beside it. So
+//! the database and the journal are copied to a temporary folder, and everything that opening does
+//! with them, such as taking events over from the journal, is done there.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use tempfile::TempDir;
+
+use super::files::{DATABASE, JOURNAL, of_database};
+use super::sqlite;
+use crate::error::{Error, Result};
+use crate::raw_path::to_bytes;
+
+/// Why nothing is written to a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOnly {
+    /// The user wants it so.
+    Asked,
+    /// The medium can only be read.
+    Medium,
+    /// This user may not write to it.
+    Rights,
+    /// There is no space left.
+    NoSpace,
+    /// It is of a newer version of the program.
+    Newer,
+}
+
+impl ReadOnly {
+    /// In words, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Asked => "the library is open read-only, as it was asked for",
+            Self::Medium => "the library is open read-only, for it lies on a read-only medium",
+            Self::Rights => "the library is open read-only, for this user may not write to it",
+            Self::NoSpace => "the library is open read-only, for there is no space left where it lies",
+            Self::Newer => "the library is open read-only, for a newer Tessera wrote it",
+        }
+    }
+
+    /// The error of writing to the library in `folder`.
+    pub fn error(self, folder: &Path) -> Error {
+        let kind = if self == Self::NoSpace { ErrorKind::StorageFull } else { ErrorKind::ReadOnlyFilesystem };
+        Error::io("write to", folder)(io::Error::new(kind, self.words()))
+    }
+
+    /// Why the library in `folder` could not be opened to be written to, if it is for one of these
+    /// reasons.
+    pub(super) fn of(error: &Error, folder: &Path) -> Option<Self> {
+        let Error::Io { cause, .. } = error else { return None };
+        Self::of_kind(cause.kind()).or_else(|| {
+            // SQLite does not always say why a file beside the database could not be made.
+            let tried = tempfile::tempfile_in(folder).and_then(|mut file| file.write_all(&[0; 1 << 16]));
+            Self::of_kind(tried.err()?.kind())
+        })
+    }
+
+    fn of_kind(kind: ErrorKind) -> Option<Self> {
+        match kind {
+            ErrorKind::ReadOnlyFilesystem => Some(Self::Medium),
+            ErrorKind::PermissionDenied => Some(Self::Rights),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(Self::NoSpace),
+            _ => None,
+        }
+    }
+}
+
+/// A copy of a library's database and journal, deleted when this is dropped.
+pub(super) struct ReadCopy(TempDir);
+
+impl ReadCopy {
+    /// Copies those of the library in `folder`.
+    pub(super) fn of(folder: &Path) -> Result<Self> {
+        let place = tempfile::tempdir().or_else(|error| tempfile::tempdir_in("/dev/shm").map_err(|_| error));
+        let copy = Self(place.map_err(Error::io("create a temporary folder for", folder))?);
+        let [database, wal, _] = of_database(folder, DATABASE);
+        if copy.by_sqlite(&database).is_err() {
+            for (from, to) in [&database, &wal].into_iter().zip(of_database(copy.0.path(), DATABASE)).filter(|(from, _)| from.is_file()) {
+                fs::copy(from, to).map_err(Error::io("copy", from))?;
+            }
+        }
+        let journal = folder.join(JOURNAL);
+        if journal.is_file() {
+            fs::copy(&journal, copy.0.path().join(JOURNAL)).map_err(Error::io("copy", &journal))?;
+        }
+        Ok(copy)
+    }
+
+    /// Copies a database that other programs may be writing to.
+    fn by_sqlite(&self, database: &Path) -> rusqlite::Result<()> {
+        let db = sqlite::connect_to_read(database)?;
+        let bytes = to_bytes(&sqlite::real(&self.database()));
+        let copied = db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]);
+        copied.map(|_| ()).inspect_err(|_| {
+            let _ = fs::remove_file(self.database());
+        })
+    }
+
+    /// The copy of the database.
+    pub(super) fn database(&self) -> PathBuf {
+        self.0.path().join(DATABASE)
+    }
+}

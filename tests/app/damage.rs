@@ -1,0 +1,153 @@
+//! Random damage to the files of a library, mended through the command line: with one of its three
+//! copies damaged nothing is lost, with two of them nothing is lost without being named.
+//!
+//! `TESSERA_TRIALS=1000..2000 cargo test -p tessera --test app -- --ignored --nocapture random_damage`
+//! runs the trials of these seeds.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::world::World;
+
+/// Random numbers that are the same everywhere (Steele, Lea and Flood 2014, SplitMix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
+    }
+}
+
+/// A library with two images and an event for each of some acts.
+fn lived() -> World {
+    let world = World::new();
+    world.picture("images/disc/one.png", 0, 1, 0);
+    world.picture("images/grid/two.png", 1, 2, 1);
+    world.run(["import", "lib.tessera", "images", "--labels", "class-folders"]).ended(0);
+    for n in 0..6 {
+        world.run(["label", "lib.tessera", ["#1", "#2"][n % 2], "--as", &format!("class number {n}")]).ended(0);
+    }
+    world.run(["undo", "lib.tessera"]).ended(0);
+    world
+}
+
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &place);
+        } else {
+            fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
+/// Damages a file. Returns in what way.
+fn damage(path: &Path, chance: &mut Chance) -> String {
+    let mut bytes = fs::read(path).unwrap();
+    let words = match chance.below(6) {
+        0 | 1 => {
+            let n = 1 + chance.below(3);
+            for _ in 0..n {
+                let at = chance.below(bytes.len());
+                bytes[at] ^= 1 << chance.below(8);
+            }
+            format!("{n} bits flipped")
+        }
+        2 => {
+            bytes.truncate(chance.below(bytes.len()));
+            format!("cut to {} bytes", bytes.len())
+        }
+        3 => {
+            let at = chance.below(bytes.len());
+            let end = bytes.len().min(at + 1 + chance.below(4096));
+            bytes[at..end].fill(0);
+            format!("zeros from {at} to {end}")
+        }
+        4 => {
+            let at = chance.below(bytes.len());
+            let end = bytes.len().min(at + 1 + chance.below(1000));
+            bytes.drain(at..end);
+            format!("bytes {at} to {end} gone")
+        }
+        _ => {
+            let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+            let at = chance.below(lines.len());
+            lines.remove(at);
+            bytes = lines.concat();
+            format!("line {at} gone")
+        }
+    };
+    fs::write(path, &bytes).unwrap();
+    words
+}
+
+/// The events of a library: number, and all that is said of it.
+fn events(world: &World, library: &str) -> BTreeMap<u64, Value> {
+    world.run(["export", library, "events", "--to", "events.jsonl"]).ended(0);
+    let text = fs::read_to_string(world.at("events.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).map(|event| (event["event"].as_u64().unwrap(), event)).collect()
+}
+
+/// Runs the trials of these seeds. Returns in how many something was lost, and named.
+fn trials(seeds: std::ops::Range<u64>) -> usize {
+    let world = lived();
+    let expected = events(&world, "lib.tessera");
+    let mut lossy = 0;
+    for seed in seeds {
+        let mut chance = Chance(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let folder = world.at("trial.tessera");
+        copy(&world.at("lib.tessera"), &folder);
+        let snapshot = fs::read_dir(folder.join("snapshots")).unwrap().next().unwrap().unwrap().path();
+        let files: [PathBuf; 3] = [folder.join("library.db"), folder.join("journal.jsonl"), snapshot];
+        let first = chance.below(3);
+        let two = chance.below(2) == 1;
+        let mut done = vec![format!("{}: {}", files[first].display(), damage(&files[first], &mut chance))];
+        if two {
+            let second = (first + 1 + chance.below(2)) % 3;
+            done.push(format!("{}: {}", files[second].display(), damage(&files[second], &mut chance)));
+        }
+        let ran = world.run(["check", "trial.tessera", "--repair", "--json"]);
+        assert!([0, 65].contains(&ran.code), "seed {seed}, {done:?}: {} {}", ran.stdout, ran.stderr);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let found = events(&world, "trial.tessera");
+        for (id, event) in &found {
+            assert_eq!(event, &expected[id], "seed {seed}, {done:?}: {said}");
+        }
+        let last = found.keys().next_back().copied().unwrap_or(0);
+        let missing: Vec<u64> = expected.keys().filter(|id| !found.contains_key(id)).copied().collect();
+        assert!(two || missing.is_empty(), "seed {seed}, {done:?}: lost {missing:?}; {said}");
+        let lost: Vec<u64> = ran.object()["lost"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+        for id in &missing {
+            let is_named = if *id > last { said.contains("cannot be excluded") } else { lost.contains(id) };
+            assert!(is_named, "seed {seed}, {done:?}: event {id} is lost without a word; {said}");
+        }
+        lossy += usize::from(!missing.is_empty());
+        let after = world.run(["check", "trial.tessera"]);
+        assert_eq!(after.code, 0, "seed {seed}, {done:?}: {} {}", after.stdout, after.stderr);
+    }
+    lossy
+}
+
+#[test]
+fn what_is_damaged_at_random_is_mended_or_named() {
+    trials(0..8);
+}
+
+#[test]
+#[ignore = "1,000 libraries, or those of TESSERA_TRIALS"]
+fn random_damage_is_mended_or_named() {
+    let range = std::env::var("TESSERA_TRIALS").unwrap_or_else(|_| "0..1000".into());
+    let (from, to) = range.split_once("..").unwrap();
+    let seeds = from.parse().unwrap()..to.parse().unwrap();
+    println!("{} of {} libraries lost something, and said so", trials(seeds.clone()), seeds.end - seeds.start);
+}

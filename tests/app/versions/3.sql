@@ -1,0 +1,68 @@
+-- A library as version 3 left it: two images, and an event for each kind of act it knew.
+PRAGMA application_id = 1413829459;
+PRAGMA user_version = 3;
+BEGIN TRANSACTION;
+CREATE TABLE alias (word TEXT PRIMARY KEY, class TEXT NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE caption (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, position INTEGER NOT NULL, text TEXT NOT NULL,
+    by_user INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, position)) STRICT, WITHOUT ROWID;
+INSERT INTO "caption" VALUES(2,0,'a good dog',1,-6303879071715373470);
+CREATE TABLE class (
+    name TEXT PRIMARY KEY, position INTEGER NOT NULL, colour INTEGER, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+INSERT INTO "class" VALUES('cat',0,NULL,-3153296944112707304);
+INSERT INTO "class" VALUES('dog',1,NULL,-8378932805767359909);
+INSERT INTO "class" VALUES('tiger',2,NULL,-7686307014954422272);
+CREATE TABLE event (
+    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, act INTEGER NOT NULL, kind TEXT NOT NULL, target INTEGER NOT NULL,
+    words TEXT NOT NULL, changes TEXT NOT NULL, written_by TEXT NOT NULL, row_hash INTEGER NOT NULL) STRICT;
+INSERT INTO "event" VALUES(1,1795413812402,1,'act',0,'Imported 2 images from /pictures','[{"Class":["cat",[null,{"position":0}]]},{"Class":["dog",[null,{"position":1}]]},{"Image":[1,{"Content":[null,{"hash":"01595f26cb5c0a22703d0b08387b503d","size":[48,48],"bytes":185}]}]},{"Image":[1,{"Folder":[{},{"label":"cat"}]}]},{"Image":[2,{"Content":[null,{"hash":"382badfbb5994cf3ee826749ca097fe9","size":[48,48],"bytes":186}]}]},{"Image":[2,{"Folder":[{},{"label":"dog"}]}]}]','tessera 0.1.0',261426756831365770);
+INSERT INTO "event" VALUES(2,1795413812526,2,'act',0,'Labelled 1.png as tiger','[{"Class":["tiger",[null,{"position":2}]]},{"Image":[1,{"Label":["Unsaid",{"Class":"tiger"}]}]}]','tessera 0.1.0',-1002162993569522711);
+INSERT INTO "event" VALUES(3,1795413812579,3,'act',0,'Captioned 2.png','[{"Image":[2,{"Captions":[[],[{"text":"a good dog","by_user":true}]]}]}]','tessera 0.1.0',-1779835462396076692);
+INSERT INTO "event" VALUES(4,1795413812706,4,'undo',3,'Undo: Captioned 2.png','[{"Image":[2,{"Captions":[[{"text":"a good dog","by_user":true}],[]]}]}]','tessera 0.1.0',4378333438367210521);
+INSERT INTO "event" VALUES(5,1795413812982,5,'redo',3,'Redo: Captioned 2.png','[{"Image":[2,{"Captions":[[],[{"text":"a good dog","by_user":true}]]}]}]','tessera 0.1.0',-2570753061093683814);
+INSERT INTO "event" VALUES(6,1795413813172,6,'act',0,'Rewarded 2.png as an answer to “dog”','[{"Image":[2,{"Reward":["dog",[null,1000]]}]}]','tessera 0.1.0',8109975362952887682);
+INSERT INTO "event" VALUES(7,1795413813455,7,'act',0,'Rejected tiger for 2.png','[{"Image":[2,{"Rejection":["tiger",[false,true]]}]}]','tessera 0.1.0',1662099986046447052);
+CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+INSERT INTO "fact" VALUES('checked at',1795413813573,-3415867464796450296);
+INSERT INTO "fact" VALUES('clean',0,3636574339285460363);
+INSERT INTO "fact" VALUES('library',4467709473623437419,5948208547412614041);
+INSERT INTO "fact" VALUES('snapshot taken',1795413812474,-1205890061238479049);
+CREATE TABLE forgotten (hash BLOB PRIMARY KEY, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE image (
+    id INTEGER PRIMARY KEY, hash BLOB UNIQUE, width INTEGER, height INTEGER, bytes INTEGER, changed INTEGER,
+    folder_label TEXT, object TEXT, meta TEXT NOT NULL DEFAULT '{}',
+    user_said TEXT NOT NULL DEFAULT 'nothing' CHECK (user_said IN ('nothing', 'class', 'no class')), user_label TEXT,
+    removed INTEGER NOT NULL DEFAULT 0, row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
+INSERT INTO "image" VALUES(1,X'01595F26CB5C0A22703D0B08387B503D',48,48,185,0,'cat',NULL,'{}','class','tiger',0,-2784219946221918253);
+INSERT INTO "image" VALUES(2,X'382BADFBB5994CF3EE826749CA097FE9',48,48,186,0,'dog',NULL,'{}','nothing',NULL,0,4459074346265750814);
+CREATE TABLE place (
+    root INTEGER NOT NULL REFERENCES root, path BLOB NOT NULL, shown TEXT NOT NULL,
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, hash BLOB NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
+    here INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (root, path)) STRICT, WITHOUT ROWID;
+INSERT INTO "place" VALUES(1,X'6361742F312E706E67','cat/1.png',1,X'01595F26CB5C0A22703D0B08387B503D',185,1795413808971838766,1,-4907935722953195178);
+INSERT INTO "place" VALUES(1,X'646F672F322E706E67','dog/2.png',2,X'382BADFBB5994CF3EE826749CA097FE9',186,1795413808972558152,1,5013765697463145770);
+CREATE TABLE rejection (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, class TEXT NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, class)) STRICT, WITHOUT ROWID;
+INSERT INTO "rejection" VALUES(2,'tiger',-459700552351460780);
+CREATE TABLE reward (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, query)) STRICT, WITHOUT ROWID;
+INSERT INTO "reward" VALUES(2,'dog',1000,-933590726689045708);
+CREATE TABLE root (
+    id INTEGER PRIMARY KEY, path BLOB NOT NULL, shown TEXT NOT NULL, labels TEXT NOT NULL, exclude TEXT NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
+INSERT INTO "root" VALUES(1,X'2F7069637475726573','/pictures','auto','',-1025291471900883857);
+CREATE TABLE tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL, row_hash INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+INSERT INTO "tally" VALUES('alias',0,-3303549163891891646);
+INSERT INTO "tally" VALUES('caption',1,5539534090778556353);
+INSERT INTO "tally" VALUES('class',3,4788893371735000886);
+INSERT INTO "tally" VALUES('event',7,-48650934421912582);
+INSERT INTO "tally" VALUES('forgotten',0,-1043578122186341992);
+INSERT INTO "tally" VALUES('image',2,8578698787248079212);
+INSERT INTO "tally" VALUES('place',2,3800605197467279317);
+INSERT INTO "tally" VALUES('rejection',1,297704418943048367);
+INSERT INTO "tally" VALUES('reward',1,-7930718265333463299);
+INSERT INTO "tally" VALUES('root',1,8585900806452766091);
+CREATE INDEX place_image ON place (image);
+COMMIT;
