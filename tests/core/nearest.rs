@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tessera_core::Result;
-use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, Selection, TreeKind, TreeOptions, Trees};
+use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, SelectionRule, TreeKind, TreeOptions, Trees};
 use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions};
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
 use tessera_core::descriptor::Descriptor;
@@ -195,7 +195,7 @@ fn candidate_index(
     metric: Metric,
     kind: TreeKind,
     depth: usize,
-    (selection, threshold): (Selection, f32),
+    (selection, threshold): (SelectionRule, f32),
 ) -> Box<dyn Tested> {
     let mut corpus = PointSet::new(DIMENSION, metric);
     points.values().for_each(|values| corpus.push(&dense(values)).unwrap());
@@ -297,25 +297,25 @@ fn cases() -> Vec<Case> {
         Case { name: "inverted file over bits", build: |points| binary_inverted_file(points, 2), distance: None, ties: true },
         Case {
             name: "candidates by the natural classifier",
-            build: |points| candidate_index(points, Metric::Euclidean, TreeKind::Forest, 3, (Selection::Natural, 0.3)),
+            build: |points| candidate_index(points, Metric::Euclidean, TreeKind::Forest, 3, (SelectionRule::Natural, 0.3)),
             distance: None,
             ties: true,
         },
         Case {
             name: "candidates by voting, cosine",
-            build: |points| candidate_index(points, Metric::Cosine, TreeKind::RandomProjection, 3, (Selection::Voting, 2.0)),
+            build: |points| candidate_index(points, Metric::Cosine, TreeKind::RandomProjection, 3, (SelectionRule::Voting, 2.0)),
             distance: None,
             ties: true,
         },
         Case {
             name: "candidates by lookup, inner product",
-            build: |points| candidate_index(points, Metric::InnerProduct, TreeKind::Kd, 3, (Selection::Lookup, 1.0)),
+            build: |points| candidate_index(points, Metric::InnerProduct, TreeKind::Kd, 3, (SelectionRule::Lookup, 1.0)),
             distance: None,
             ties: true,
         },
         exact(
             "candidates, all points in one leaf",
-            |points| candidate_index(points, Metric::Euclidean, TreeKind::Principal, 0, (Selection::Lookup, 1.0)),
+            |points| candidate_index(points, Metric::Euclidean, TreeKind::Principal, 0, (SelectionRule::Lookup, 1.0)),
             euclidean,
         ),
         Case {

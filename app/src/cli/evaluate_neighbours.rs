@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
-use tessera_core::ann::candidates::{Selection, TreeKind};
+use tessera_core::ann::candidates::{SelectionRule, TreeKind};
 use tessera_core::eval::candidates::CandidateRun;
 use tessera_core::nearest::Metric;
 
@@ -34,22 +34,22 @@ fn name(kind: TreeKind) -> &'static str {
     }
 }
 
-fn selection_name(selection: Selection) -> &'static str {
+fn selection_name(selection: SelectionRule) -> &'static str {
     match selection {
-        Selection::Lookup => "lookup",
-        Selection::Voting => "voting",
-        Selection::Natural => "natural",
+        SelectionRule::Lookup => "lookup",
+        SelectionRule::Voting => "voting",
+        SelectionRule::Natural => "natural",
     }
 }
 
-fn selections(choice: SelectChoice, is_corpus_trained: bool) -> Result<Vec<Selection>, Error> {
+fn selections(choice: SelectChoice, is_corpus_trained: bool) -> Result<Vec<SelectionRule>, Error> {
     let chosen = match choice {
-        SelectChoice::Lookup => vec![Selection::Lookup],
-        SelectChoice::Voting => vec![Selection::Voting],
-        SelectChoice::Auto if is_corpus_trained => vec![Selection::Voting, Selection::Natural],
-        SelectChoice::Natural | SelectChoice::Auto => vec![Selection::Natural],
+        SelectChoice::Lookup => vec![SelectionRule::Lookup],
+        SelectChoice::Voting => vec![SelectionRule::Voting],
+        SelectChoice::Auto if is_corpus_trained => vec![SelectionRule::Voting, SelectionRule::Natural],
+        SelectChoice::Natural | SelectChoice::Auto => vec![SelectionRule::Natural],
     };
-    if !is_corpus_trained && chosen != [Selection::Natural] {
+    if !is_corpus_trained && chosen != [SelectionRule::Natural] {
         let expected = "natural or auto with --train-queries: the others select the points that trees were grown on";
         return Err(Error::Option { name: "--select", found: selection_name(chosen[0]).into(), expected });
     }

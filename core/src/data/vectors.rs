@@ -25,9 +25,9 @@ pub struct VectorFile {
 }
 
 impl VectorFile {
-    /// Reads a file: by what it begins with one of NumPy (f4, f8, i1, u1 or i4 values, little-endian,
-    /// one or more axes of which those after the first make up a row) or `idx` (bytes), plain or
-    /// compressed by gzip; by its name `.fvecs`.
+    /// Reads a file: by what it begins with one of NumPy (f4, f8, i1, u1 or i4 values,
+    /// little-endian, one or more axes of which those after the first make up a row) or `idx`
+    /// (bytes), plain or compressed by gzip; by its name `.fvecs`.
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be read; [`Error::Data`] when it is none of these or ends

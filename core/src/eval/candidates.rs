@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::ann::candidates::{
-    CandidateIndex, KnnGraph, Measured, PointSet, Selection, SelectionGrid, TreeKind, TreeOptions, Trees, best, cheapest, reliability,
+    CandidateIndex, KnnGraph, Measured, PointSet, SelectionGrid, SelectionRule, TreeKind, TreeOptions, Trees, best, cheapest, reliability,
     sweep,
 };
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ pub struct CandidateRun {
     /// Kinds of trees that are tried.
     pub kinds: Vec<TreeKind>,
     /// Ways of selection that are tried.
-    pub selections: Vec<Selection>,
+    pub selections: Vec<SelectionRule>,
     /// The number of neighbours asked for.
     pub k: usize,
     /// The recall that is asked for.
@@ -96,8 +96,8 @@ pub fn run(
         let trees = Trees::grow(points, &graph, grow, progress)?;
         for selection in &options.selections {
             let depths = match selection {
-                Selection::Natural => deepest.saturating_sub(2).max(1)..=deepest,
-                Selection::Voting | Selection::Lookup => deepest.saturating_sub(7).max(1)..=deepest.saturating_sub(1).max(1),
+                SelectionRule::Natural => deepest.saturating_sub(2).max(1)..=deepest,
+                SelectionRule::Voting | SelectionRule::Lookup => deepest.saturating_sub(7).max(1)..=deepest.saturating_sub(1).max(1),
             };
             let numbers = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300].into_iter().filter(|n| *n <= options.trees);
             let grid =

@@ -16,7 +16,8 @@ pub(crate) const TILE: usize = 8;
 /// Four values of each of [`TILE`] query elements, the first in the lowest byte.
 pub(crate) type Factors = [i32; TILE];
 
-/// The largest value of the vectors that [`vnni`] and [`avx2`] take; their factors are from -127 on.
+/// The largest value of the vectors that [`vnni`] and [`avx2`] take; their factors are from -127
+/// on.
 pub(crate) const NARROW: u8 = 127;
 
 /// The dot products of [`TILE`] query elements with [`LANES`] elements of an image.

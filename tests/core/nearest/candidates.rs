@@ -1,13 +1,13 @@
-//! Candidate selection: the graph of neighbours, what trees and tables hold, and what the paper says
-//! of ways to select.
+//! Candidate selection: the graph of neighbours, what trees and tables hold, and what the paper
+//! says of ways to select.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use tessera_core::ann::candidates::{
-    CandidateIndex, KnnGraph, Measured, PointSet, Selection, SelectionGrid, Selector, TreeKind, TreeOptions, Trees, Votes, best, cheapest,
-    reliability, sweep,
+    CandidateIndex, KnnGraph, Measured, PointSet, SelectionGrid, SelectionRule, Selector, TreeKind, TreeOptions, Trees, Votes, best,
+    cheapest, reliability, sweep,
 };
 use tessera_core::ids::ItemId;
 use tessera_core::nearest::{Distance as _, Metric, NeighborIndex as _, everything};
@@ -98,8 +98,8 @@ fn leaves_hold_each_label_of_each_training_point_once() {
     for kind in TreeKind::ALL {
         let trees = grown(&points, &graph, kind, 3, 6);
         for depth in [0, 3, 6] {
-            let natural = trees.selector(&graph, Selection::Natural, 3, depth, K, 0.0);
-            let voting = trees.selector(&graph, Selection::Voting, 3, depth, 1, 1.0);
+            let natural = trees.selector(&graph, SelectionRule::Natural, 3, depth, K, 0.0);
+            let voting = trees.selector(&graph, SelectionRule::Voting, 3, depth, 1, 1.0);
             for tree in 0..3 {
                 assert_eq!(natural.entries(tree).1, 7000, "{kind:?}");
                 assert_eq!(voting.entries(tree), (700, 700), "{kind:?}");
@@ -114,8 +114,8 @@ fn with_itself_as_its_only_label_the_natural_classifier_is_lookup() {
     let graph = graph(&points, &points, K, true);
     for kind in TreeKind::ALL {
         let trees = grown(&points, &graph, kind, 4, 5);
-        let natural = trees.selector(&graph, Selection::Natural, 4, 5, 1, 0.0);
-        let lookup = trees.selector(&graph, Selection::Lookup, 4, 5, 1, 1.0);
+        let natural = trees.selector(&graph, SelectionRule::Natural, 4, 5, 1, 0.0);
+        let lookup = trees.selector(&graph, SelectionRule::Lookup, 4, 5, 1, 1.0);
         assert_eq!(selected(&natural, 500, &queries), selected(&lookup, 500, &queries), "{kind:?}");
     }
 }
@@ -126,10 +126,10 @@ fn more_trees_and_lower_thresholds_select_more() {
     let graph = graph(&points, &points, K, true);
     let trees = grown(&points, &graph, TreeKind::RandomProjection, 8, 6);
     let of = |selection, trees_used, threshold| selected(&trees.selector(&graph, selection, trees_used, 6, K, threshold), 800, &queries);
-    for (few, more) in of(Selection::Voting, 4, 2.0).iter().zip(of(Selection::Voting, 8, 2.0)) {
+    for (few, more) in of(SelectionRule::Voting, 4, 2.0).iter().zip(of(SelectionRule::Voting, 8, 2.0)) {
         assert!(few.is_subset(&more));
     }
-    for (few, more) in of(Selection::Natural, 8, 0.2).iter().zip(of(Selection::Natural, 8, 0.1)) {
+    for (few, more) in of(SelectionRule::Natural, 8, 0.2).iter().zip(of(SelectionRule::Natural, 8, 0.1)) {
         assert!(few.is_subset(&more) && few.len() < more.len());
     }
 }
@@ -153,9 +153,9 @@ fn the_natural_classifier_takes_the_fewest_candidates() {
                 SelectionGrid { selections: vec![selection], depths: (4..10).collect(), trees: vec![5, 10, 20], labels: vec![K, 30] };
             sweep(&trees, &own, 4000, &queries, &truth, &grid, &Progress::default()).unwrap()
         };
-        let (lookup, voting, natural) = (ways(Selection::Lookup), ways(Selection::Voting), ways(Selection::Natural));
+        let (lookup, voting, natural) = (ways(SelectionRule::Lookup), ways(SelectionRule::Voting), ways(SelectionRule::Natural));
         let all: Vec<Measured> = (4..10)
-            .flat_map(|depth| [5, 10, 20].map(|count| trees.selector(&own, Selection::Natural, count, depth, K, 0.0)))
+            .flat_map(|depth| [5, 10, 20].map(|count| trees.selector(&own, SelectionRule::Natural, count, depth, K, 0.0)))
             .map(|selector| recall(&selected(&selector, 4000, &queries), &truth))
             .map(|(recall, candidates)| Measured { recall, candidates, ..natural[0] })
             .collect();
@@ -187,7 +187,8 @@ fn a_recall_that_was_tuned_holds_for_other_queries() {
     let own = graph(&points, &points, 30, true);
     let (checked, truth) = (graph(&points, &validation, K, false), graph(&points, &queries, K, false));
     let trees = grown(&points, &own, TreeKind::Forest, 20, 9);
-    let grid = SelectionGrid { selections: vec![Selection::Natural], depths: vec![7, 8, 9], trees: vec![5, 10, 20], labels: vec![K, 30] };
+    let grid =
+        SelectionGrid { selections: vec![SelectionRule::Natural], depths: vec![7, 8, 9], trees: vec![5, 10, 20], labels: vec![K, 30] };
     let curve = best(sweep(&trees, &own, 4000, &validation, &checked, &grid, &Progress::default()).unwrap());
     assert!(curve.windows(2).all(|pair| pair[0].recall < pair[1].recall && pair[0].operations <= pair[1].operations));
     for wanted in [0.8, 0.9, 0.95] {
@@ -209,7 +210,7 @@ fn a_recall_that_was_tuned_holds_for_other_queries() {
 fn rounded_values_lose_nothing() {
     let (points, queries) = (vectors(1500, 2), vectors(60, 3));
     let graph = graph(&points, &points, K, true);
-    let selector = grown(&points, &graph, TreeKind::Kd, 4, 4).selector(&graph, Selection::Lookup, 4, 4, 1, 1.0);
+    let selector = grown(&points, &graph, TreeKind::Kd, 4, 4).selector(&graph, SelectionRule::Lookup, 4, 4, 1, 1.0);
     let index = CandidateIndex::new(points.clone(), (0..1500).map(ItemId).collect(), selector.clone()).unwrap();
     for (query, candidates) in queries.rows().zip(selected(&selector, 1500, &queries)) {
         let mut expected: Vec<f64> = candidates.iter().map(|i| Metric::Euclidean.between(query, points.row(*i as usize))).collect();
@@ -222,8 +223,8 @@ fn rounded_values_lose_nothing() {
     }
 }
 
-/// Theorem 3: with more training points the leaves of a chronological tree become smaller and fuller,
-/// and the natural classifier's candidates become the neighbours and no other points.
+/// Theorem 3: with more training points the leaves of a chronological tree become smaller and
+/// fuller, and the natural classifier's candidates become the neighbours and no other points.
 #[test]
 fn a_chronological_tree_becomes_right_with_more_training_points() {
     let mut rng = random::seeded(4);
@@ -237,7 +238,7 @@ fn a_chronological_tree_becomes_right_with_more_training_points() {
             let labels = graph(&corpus, &training, 5, false);
             let options = TreeOptions { kind: TreeKind::Chronological, trees: 1, depth, labels: 5, ..TreeOptions::default() };
             let trees = Trees::grow(&training, &labels, options, &Progress::default()).unwrap();
-            let selected = selected(&trees.selector(&labels, Selection::Natural, 1, depth, 5, 0.5), 60, &queries);
+            let selected = selected(&trees.selector(&labels, SelectionRule::Natural, 1, depth, 5, 0.5), 60, &queries);
             let wrong = |(i, points): (usize, &BTreeSet<u32>)| {
                 let true_ones: BTreeSet<u32> = truth.list(i).iter().copied().collect();
                 points.symmetric_difference(&true_ones).count()
@@ -257,7 +258,7 @@ fn trees_and_answers_do_not_depend_on_threads() {
             ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
                 let graph = graph(&points, &points, K, true);
                 let trees = grown(&points, &graph, kind, 6, 6);
-                let selector = trees.selector(&graph, Selection::Natural, 6, 6, K, 0.05);
+                let selector = trees.selector(&graph, SelectionRule::Natural, 6, 6, K, 0.05);
                 (graph, trees, selected(&selector, 1200, &queries), selector)
             })
         };
@@ -272,7 +273,7 @@ fn few_equal_and_unfit_points() {
         let points = set(Metric::Euclidean, 3, (0..n).map(|_| vec![1.0, 2.0, 3.0]));
         let graph = graph(&points, &points, 4, true);
         for kind in TreeKind::ALL {
-            let selector = grown(&points, &graph, kind, 2, 4).selector(&graph, Selection::Natural, 2, 4, 4, 0.1);
+            let selector = grown(&points, &graph, kind, 2, 4).selector(&graph, SelectionRule::Natural, 2, 4, 4, 0.1);
             let index = CandidateIndex::new(points.clone(), (0..n as u32).map(ItemId).collect(), selector).unwrap();
             let (scored, _) = index.scored(&[1.0, 2.0, 2.0], 5, &everything).unwrap();
             assert_eq!(scored.len(), n.min(5), "{kind:?}");
@@ -290,7 +291,7 @@ fn few_equal_and_unfit_points() {
     ] {
         assert!(Trees::grow(&points, &graph, options, &progress).is_err());
     }
-    let selector = grown(&points, &graph, TreeKind::Kd, 1, 0).selector(&graph, Selection::Lookup, 1, 0, 1, 1.0);
+    let selector = grown(&points, &graph, TreeKind::Kd, 1, 0).selector(&graph, SelectionRule::Lookup, 1, 0, 1, 1.0);
     assert!(CandidateIndex::new(points.clone(), Vec::new(), selector.clone()).is_err());
     assert!(CandidateIndex::new(PointSet::new(2, Metric::Euclidean), Vec::new(), selector).is_err(), "labels beyond the points");
     let cancelled = Progress::default();

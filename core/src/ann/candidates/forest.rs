@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use rand::seq::index::sample;
 
-use super::graph::KnnGraph;
-use super::tree::{Ground, share, some};
+use super::ground::{Ground, share, some};
 use crate::random::Rng;
 
 /// Points of a node by which its split is found.
@@ -13,21 +12,6 @@ const SAMPLE: usize = 100;
 
 /// What a split must gain.
 const LEAST_GAIN: f64 = 1e-3;
-
-/// The labels of each training point: the first of its neighbours in the corpus.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Labels<'a> {
-    pub(super) graph: &'a KnnGraph,
-    /// How many of each list count.
-    pub(super) count: usize,
-}
-
-impl Labels<'_> {
-    pub(super) fn of(&self, point: u32) -> &[u32] {
-        let list = self.graph.list(point as usize);
-        &list[..self.count.min(list.len())]
-    }
-}
 
 /// A coordinate and the value up to which points go left.
 pub(super) struct Split {

@@ -2,10 +2,10 @@
 //! on the neighbours of points.
 //!
 //! Problem: compare a query with as few points of a corpus as possible and yet find a wanted share
-//! of its nearest neighbours. The nearest neighbours of a query are its *labels*; of training points
-//! they are known ([`KnnGraph`]). Trees part space ([`Trees`], of each [`TreeKind`]), and what the
-//! training points in a query's leaves have as labels tells which points of the corpus to compare
-//! it with ([`Selection`]).
+//! of its nearest neighbours. The nearest neighbours of a query are its *labels*; of training
+//! points they are known ([`KnnGraph`]). Trees part space ([`Trees`], of each [`TreeKind`]), and
+//! what the training points in a query's leaves have as labels tells which points of the corpus to
+//! compare it with ([`SelectionRule`]).
 //!
 //! - V. Hyvonen, E. Jaasaari and T. Roos, *A Multilabel Classification Framework for Approximate
 //!   Nearest Neighbor Search*, NeurIPS 2022: natural classifier, lookup, voting, kinds of trees.
@@ -18,10 +18,11 @@
 //! operations, so that tuning chooses the same on every machine.
 //!
 //! Growing an index takes O(n^2 d) for the graph and is worth it where a corpus is asked often; an
-//! [`super::Ivf`] needs no graph. Trees and answers are the same for a seed on any number of threads.
+//! [`super::Ivf`] needs no graph. Trees and answers are the same for a seed on any number of
+//! threads.
 //!
 //! ```
-//! use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, Selection, TreeOptions, Trees};
+//! use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, SelectionRule, TreeOptions, Trees};
 //! use tessera_core::ids::ItemId;
 //! use tessera_core::nearest::{Metric, NeighborIndex as _, everything};
 //! use tessera_core::progress::Progress;
@@ -34,7 +35,7 @@
 //! let progress = Progress::default();
 //! let graph = KnnGraph::exact(&points, &points, 10, true, &progress)?;
 //! let trees = Trees::grow(&points, &graph, TreeOptions { depth: 7, ..TreeOptions::default() }, &progress)?;
-//! let selector = trees.selector(&graph, Selection::Natural, 20, 7, 10, 0.1);
+//! let selector = trees.selector(&graph, SelectionRule::Natural, 20, 7, 10, 0.1);
 //! let index = CandidateIndex::new(points, (0..2000).map(ItemId).collect(), selector)?;
 //! let found = index.nearest(&[3.0, 4.0], 3, &everything)?;
 //! assert_eq!(found.list.len(), 3);
@@ -46,6 +47,7 @@ mod codes;
 mod fine;
 mod forest;
 mod graph;
+mod ground;
 mod index;
 mod point_set;
 mod rounding;
@@ -56,8 +58,8 @@ mod tree;
 mod tune;
 
 pub use graph::KnnGraph;
+pub use ground::TreeKind;
 pub use index::{CandidateIndex, Scored};
 pub use point_set::PointSet;
-pub use select::{Selection, Selector, TreeOptions, Trees, Votes};
-pub use tree::TreeKind;
+pub use select::{SelectionRule, Selector, TreeOptions, Trees, Votes};
 pub use tune::{Measured, SelectionGrid, best, cheapest, reliability, sweep};

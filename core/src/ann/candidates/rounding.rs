@@ -1,10 +1,10 @@
 //! Points in seven bits a value, and bounds of the error that this makes.
 //!
 //! The squared distance of a query q from a point x is |q - m|² + |x - m|² - 2 (q - m)(x - m) for
-//! any m; here m is the mean of the points. Of the inner product only rounded values are multiplied.
-//! What rounding leaves of the point changes it by at most |q - m| times the length of that rest,
-//! and what it leaves of the query by at most the length of that rest times the length of the
-//! rounded point (Cauchy and Schwarz).
+//! any m; here m is the mean of the points. Of the inner product only rounded values are
+//! multiplied. What rounding leaves of the point changes it by at most |q - m| times the length of
+//! that rest, and what it leaves of the query by at most the length of that rest times the length
+//! of the rounded point (Cauchy and Schwarz).
 
 use super::point_set::PointSet;
 use super::steps::{ZERO, steps, unit};

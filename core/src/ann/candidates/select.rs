@@ -2,27 +2,27 @@
 //!
 //! V. Hyvonen, E. Jaasaari and T. Roos, *A Multilabel Classification Framework for Approximate
 //! Nearest Neighbor Search*, NeurIPS 2022: the nearest neighbours of a query are its labels, of
-//! which a point of the corpus is one or is not. Training points, of which the neighbours are known,
-//! fall into the leaves of trees. The *natural classifier* (section 4) estimates the probability
-//! that a corpus point is a neighbour of a query by the share of training points in the query's leaf
-//! of which it is one, averaged over the trees, and selects all points above a threshold. *Lookup*
-//! and *voting* (section 6), which select points for lying in the query's leaf themselves, are what
-//! it is compared with.
+//! which a point of the corpus is one or is not. Training points, of which the neighbours are
+//! known, fall into the leaves of trees. The *natural classifier* (section 4) estimates the
+//! probability that a corpus point is a neighbour of a query by the share of training points in the
+//! query's leaf of which it is one, averaged over the trees, and selects all points above a
+//! threshold. *Lookup* and *voting* (section 6), which select points for lying in the query's leaf
+//! themselves, are what it is compared with.
 
 use rayon::prelude::*;
 
-use super::forest::Labels;
 use super::graph::KnnGraph;
+use super::ground::{Ground, Labels, TreeKind};
 use super::point_set::PointSet;
 use super::tables::Table;
-use super::tree::{Ground, Tree, TreeKind};
+use super::tree::Tree;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::random;
 
 /// How candidates are selected from leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Selection {
+pub enum SelectionRule {
     /// All corpus points in a leaf of the query.
     Lookup,
     /// Corpus points that lie in the query's leaf of enough trees; the score is their number.
@@ -101,15 +101,24 @@ impl Trees {
     }
 
     /// What the first trees select from, cut off at a depth: with the first `labels` neighbours of
-    /// each training point for [`Selection::Natural`]; the others select training points, so these
-    /// must be the corpus. Scores of candidates are at least `threshold`. O(training points * labels * trees).
-    pub fn selector(&self, graph: &KnnGraph, selection: Selection, trees: usize, depth: usize, labels: usize, threshold: f32) -> Selector {
+    /// each training point for [`SelectionRule::Natural`]; the others select training points, so
+    /// these must be the corpus. Scores of candidates are at least `threshold`. O(training points *
+    /// labels * trees).
+    pub fn selector(
+        &self,
+        graph: &KnnGraph,
+        selection: SelectionRule,
+        trees: usize,
+        depth: usize,
+        labels: usize,
+        threshold: f32,
+    ) -> Selector {
         let trees = trees.clamp(1, self.trees.len());
         let depth = depth.min(self.options.depth);
         let labels = Labels { graph, count: labels };
         let table = |leaves: &Vec<u32>| {
             let of = leaves.iter().map(|leaf| leaf >> (self.options.depth - depth));
-            Table::new(of, depth, (selection == Selection::Natural).then_some(&labels))
+            Table::new(of, depth, (selection == SelectionRule::Natural).then_some(&labels))
         };
         let tables = self.leaves[..trees].par_iter().map(table).collect();
         let mut kept = self.trees[..trees].to_vec();
@@ -121,7 +130,7 @@ impl Trees {
 /// An ensemble that selects candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selector {
-    selection: Selection,
+    selection: SelectionRule,
     depth: usize,
     threshold: f32,
     trees: Vec<Tree>,
@@ -173,17 +182,17 @@ impl Selector {
         votes.scores.resize(n.max(votes.scores.len()), 0.0);
         let (labels, counts, share) = self.tables[tree].leaf(self.trees[tree].leaf(x, self.depth));
         match self.selection {
-            Selection::Natural => {
+            SelectionRule::Natural => {
                 labels.iter().zip(counts).for_each(|(label, count)| votes.add(*label, f32::from(*count) * share));
             }
-            Selection::Lookup | Selection::Voting => labels.iter().for_each(|label| votes.add(*label, 1.0)),
+            SelectionRule::Lookup | SelectionRule::Voting => labels.iter().for_each(|label| votes.add(*label, 1.0)),
         }
         labels.len()
     }
 
     /// What the sum of the trees' votes is divided by to make a score.
     pub(super) fn divisor(&self, trees: usize) -> f32 {
-        if self.selection == Selection::Natural { trees as f32 } else { 1.0 }
+        if self.selection == SelectionRule::Natural { trees as f32 } else { 1.0 }
     }
 
     /// The number of trees.
@@ -197,7 +206,7 @@ impl Selector {
     }
 
     /// How candidates are selected.
-    pub fn selection(&self) -> Selection {
+    pub fn selection(&self) -> SelectionRule {
         self.selection
     }
 

@@ -1,6 +1,6 @@
 //! What the leaves of a tree hold: labels, and how often each.
 
-use super::forest::Labels;
+use super::ground::Labels;
 
 /// The labels of each leaf, side by side.
 #[derive(Clone, Debug, Default, PartialEq)]

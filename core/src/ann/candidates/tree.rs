@@ -12,29 +12,9 @@
 use rand::RngExt as _;
 use rand::seq::index::sample;
 
-use super::forest::{Labels, Splitter};
-use super::point_set::PointSet;
+use super::forest::Splitter;
+use super::ground::{Ground, TreeKind, share, some};
 use crate::random::{Rng, normal};
-
-/// How trees part space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TreeKind {
-    /// At the median of a sparse random projection, one for each level.
-    RandomProjection,
-    /// At the median of a coordinate drawn from the five of most variance.
-    Kd,
-    /// At the median along the direction of most variance of some coordinates.
-    Principal,
-    /// At the median of the coordinates in turn.
-    Chronological,
-    /// Where the labels of both sides become most likely: a random forest that is trained.
-    Forest,
-}
-
-impl TreeKind {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [Self::RandomProjection, Self::Kd, Self::Principal, Self::Chronological, Self::Forest];
-}
 
 /// Coordinates from which k-d trees draw one.
 const BEST: usize = 5;
@@ -77,17 +57,6 @@ pub(super) struct Tree {
     looks: Looks,
     /// Values up to it go left; infinity where a node has no second child.
     thresholds: Vec<f32>,
-}
-
-/// What a tree is grown from.
-pub(super) struct Ground<'a> {
-    pub(super) kind: TreeKind,
-    pub(super) points: &'a PointSet,
-    /// The labels of each point; only forests look at them.
-    pub(super) labels: &'a Labels<'a>,
-    pub(super) depth: usize,
-    /// The share of coordinates that directions have and forests try.
-    pub(super) density: f64,
 }
 
 impl Tree {
@@ -217,11 +186,6 @@ struct Grower<'a> {
     leaves: &'a mut [u32],
 }
 
-/// The number of coordinates that a share of them comes to, at least one.
-pub(super) fn share(ground: &Ground<'_>) -> usize {
-    ((ground.density * ground.points.dimension() as f64) as usize).clamp(1, ground.points.dimension().max(1))
-}
-
 /// Each coordinate with the probability `density`, with a normal weight.
 fn random_direction(ground: &Ground<'_>, rng: &mut Rng) -> Direction {
     let mut direction = Vec::new();
@@ -234,14 +198,6 @@ fn random_direction(ground: &Ground<'_>, rng: &mut Rng) -> Direction {
         direction.push((rng.random_range(0..ground.points.dimension() as u32), 1.0));
     }
     Direction(direction)
-}
-
-/// At most `count` of some points, drawn at random, in a fixed order.
-pub(super) fn some(points: &[u32], count: usize, rng: &mut Rng) -> Vec<u32> {
-    if points.len() <= count {
-        return points.to_vec();
-    }
-    sample(rng, points.len(), count).into_iter().map(|i| points[i]).collect()
 }
 
 /// One of the coordinates along which some of the points vary most.

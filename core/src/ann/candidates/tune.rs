@@ -1,18 +1,18 @@
 //! The choice of a selector for a recall that is asked for.
 //!
 //! After E. Jaasaari, V. Hyvonen and T. Roos, *Efficient Autotuning of Hyperparameters in
-//! Approximate Nearest Neighbor Search*, PAKDD 2019, for all ways of selection: trees are grown once,
-//! as many and as deep as may be wanted. Validation queries fall through them, and after each tree
-//! the points with their scores tell the recall and the number of candidates at every threshold, so
-//! that one sweep measures the whole grid. Costs are operations, not times, so that the choice is
-//! the same on every machine.
+//! Approximate Nearest Neighbor Search*, PAKDD 2019, for all ways of selection: trees are grown
+//! once, as many and as deep as may be wanted. Validation queries fall through them, and after each
+//! tree the points with their scores tell the recall and the number of candidates at every
+//! threshold, so that one sweep measures the whole grid. Costs are operations, not times, so that
+//! the choice is the same on every machine.
 
 use rayon::prelude::*;
 
 use super::graph::KnnGraph;
+use super::ground::TreeKind;
 use super::point_set::PointSet;
-use super::select::{Selection, Selector, Trees, Votes};
-use super::tree::TreeKind;
+use super::select::{SelectionRule, Selector, Trees, Votes};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -20,8 +20,8 @@ use crate::progress::Progress;
 const THRESHOLDS: usize = 48;
 const RATIO: f32 = 0.82;
 
-/// What the parts of a query cost, in nanoseconds of one machine: a coordinate that a node of a tree
-/// looks at, a label of a leaf, a candidate, and each value of a candidate.
+/// What the parts of a query cost, in nanoseconds of one machine: a coordinate that a node of a
+/// tree looks at, a label of a leaf, a candidate, and each value of a candidate.
 const STEP: f64 = 4.0;
 const LABEL: f64 = 2.0;
 const CANDIDATE: f64 = 30.0;
@@ -31,12 +31,12 @@ const VALUE: f64 = 0.15;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectionGrid {
     /// How candidates are selected.
-    pub selections: Vec<Selection>,
+    pub selections: Vec<SelectionRule>,
     /// Depths at which trees are cut off.
     pub depths: Vec<usize>,
     /// Numbers of trees.
     pub trees: Vec<usize>,
-    /// Neighbours of a training point that are its labels, for [`Selection::Natural`].
+    /// Neighbours of a training point that are its labels, for [`SelectionRule::Natural`].
     pub labels: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ pub struct Measured {
     /// How the trees part space.
     pub kind: TreeKind,
     /// How candidates are selected.
-    pub selection: Selection,
+    pub selection: SelectionRule,
     /// The number of trees.
     pub trees: usize,
     /// Their depth.
@@ -95,10 +95,10 @@ pub fn sweep(
     grid: &SelectionGrid,
     progress: &Progress,
 ) -> Result<Vec<Measured>> {
-    let mut tried: Vec<(Selection, usize, usize)> = Vec::new();
+    let mut tried: Vec<(SelectionRule, usize, usize)> = Vec::new();
     for selection in &grid.selections {
         for depth in grid.depths.iter().filter(|depth| **depth <= trees.options().depth) {
-            let labels: &[usize] = if *selection == Selection::Natural { &grid.labels } else { &[1] };
+            let labels: &[usize] = if *selection == SelectionRule::Natural { &grid.labels } else { &[1] };
             tried.extend(labels.iter().map(|labels| (*selection, *depth, *labels)));
         }
     }
@@ -117,11 +117,11 @@ pub fn sweep(
 }
 
 /// The threshold number `i` of a way of selection, if it has so many.
-fn threshold(selection: Selection, i: usize) -> Option<f32> {
+fn threshold(selection: SelectionRule, i: usize) -> Option<f32> {
     match selection {
-        Selection::Natural => Some(RATIO.powi(i as i32 + 1)),
-        Selection::Voting => Some((THRESHOLDS - i) as f32),
-        Selection::Lookup => (i == 0).then_some(1.0),
+        SelectionRule::Natural => Some(RATIO.powi(i as i32 + 1)),
+        SelectionRule::Voting => Some((THRESHOLDS - i) as f32),
+        SelectionRule::Lookup => (i == 0).then_some(1.0),
     }
 }
 
@@ -229,8 +229,8 @@ pub fn best(mut measured: Vec<Measured>) -> Vec<Measured> {
     measured
 }
 
-/// The cheapest way that reaches a recall on validation queries by two standard errors more, so that
-/// it may be promised for others; the one of most recall where none does.
+/// The cheapest way that reaches a recall on validation queries by two standard errors more, so
+/// that it may be promised for others; the one of most recall where none does.
 ///
 /// # Errors
 /// [`Error::Value`] when there is none at all.
