@@ -91,8 +91,8 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
             done.lost.extend(problems.into_iter().map(|problem| problem.words));
         }
         let lost_events = store.note_faults(EventId(0))?;
-        // A journal that was cut at the end of a line looks whole, so what it says of its end counts
-        // where the damaged database says the same.
+        // A journal that was cut at the end of a line looks whole, so what it says of its end
+        // counts where the damaged database says the same.
         let told = damaged.as_deref().and_then(|path| tip_of(path, progress));
         if told.is_none() || told != closed_at {
             let last = store.last_event()?;
