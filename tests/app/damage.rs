@@ -1,8 +1,11 @@
 //! Random damage to the files of a library, mended through the command line: with one of its three
 //! copies damaged nothing is lost, with two of them nothing is lost without being named.
 //!
-//! `TESSERA_TRIALS=1000..2000 cargo test -p tessera --test app -- --ignored --nocapture
-//! random_damage` runs the trials of these seeds.
+//! The trials of some seeds are run by
+//!
+//! ```sh
+//! TESSERA_TRIALS=1000..2000 cargo test -p tessera --test app -- --ignored --nocapture random_damage
+//! ```
 
 use std::collections::BTreeMap;
 use std::fs;
