@@ -87,7 +87,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     lost.append(&mut looked.problems);
     let told = noted.zip(looked.noted).zip(looked.chain.as_ref());
     let told = told.map(|((noted, place), chain)| (place, tell_head(noted, place, chain)));
-    lost.extend(told.iter().filter(|(place, _)| !matches!(place, HeadPlace::After(_))).map(|(_, words)| words.clone()));
+    let is_sound = lost.is_empty();
+    lost.extend(told.iter().filter(|(place, _)| place_of(*place).is_none()).map(|(_, words)| words.clone()));
     looked.problems = lost;
     let Findings { problems, learned, pair, chain, .. } = &looked;
     let freedom = freedom();
@@ -127,7 +128,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     if problems.is_empty() {
         return Ok(Done::Whole);
     }
-    let advice = if !arguments.repair {
+    let advice = if is_sound {
+        "look for the noted head in other copies, and put back a backup whose history has it by `tessera backup LIBRARY --restore FROM`"
+    } else if !arguments.repair {
         "`tessera check LIBRARY --repair` makes again what can be"
     } else {
         "copy the library's folder before anything else is done with it"

@@ -82,6 +82,13 @@ pub(super) fn ann(session: &Session, arguments: &EvalAnn, out: &Output) -> Resul
     };
     let (scores, [n, d]) = out.watched(session.progress(), || candidates(&files, metric, &run, session.progress()))?;
     let way = scores.way;
+    if way.recall < run.recall {
+        out.note(&format!(
+            "no way that was tried finds {} of the neighbours of validation queries: this one finds the most; more trees (--trees) or \
+             --tree auto may find more",
+            run.recall
+        ));
+    }
     out.answer(
         || {
             let curve: Vec<_> = scores.curve.iter().map(|way| json!([way.recall, way.operations])).collect();

@@ -5,12 +5,15 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
 
 /// Most values of a file: 16 GB.
 const MAX_VALUES: u64 = 1 << 32;
+
+/// Most bytes that a compressed file may hold: it may be much smaller than these.
+const MAX_PACKED: u64 = 1 << 30;
 
 /// Most bytes of the header of an `.npy` file.
 const MAX_HEADER: usize = 1 << 16;
@@ -37,7 +40,7 @@ impl VectorFile {
         let start = fill(&mut file, 2, path)?;
         if start == [0x1f, 0x8b] {
             let rest = std::io::Cursor::new(start).chain(file);
-            let mut plain = BufReader::new(GzDecoder::new(rest));
+            let mut plain = BufReader::new(MultiGzDecoder::new(rest).take(MAX_PACKED));
             let start = fill(&mut plain, 2, path)?;
             return Self::of(start, plain, path);
         }
@@ -61,7 +64,7 @@ impl VectorFile {
 }
 
 fn broken(path: &Path, found: impl Into<String>) -> Error {
-    let advice = "save it as .npy with numpy.save(path, matrix.astype('float32'))";
+    let advice = "save it as .npy with numpy.save(path, numpy.ascontiguousarray(matrix, 'float32')), a row for each vector";
     Error::data(path, "vectors as .npy (rows of numbers), .fvecs or idx", found.into(), advice)
 }
 
@@ -69,7 +72,7 @@ fn broken(path: &Path, found: impl Into<String>) -> Error {
 fn fill(input: &mut impl Read, n: usize, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = vec![0; n];
     input.read_exact(&mut bytes).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => broken(path, "one that ends before its values do"),
+        std::io::ErrorKind::UnexpectedEof => broken(path, "one that ends before its values do, or a compressed one of more than 1 GiB"),
         _ => Error::io("read", path)(error),
     })?;
     Ok(bytes)

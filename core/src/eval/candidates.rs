@@ -50,7 +50,7 @@ pub struct CandidateScores {
     pub build_seconds: f64,
     /// Memory of the index in bytes.
     pub bytes: usize,
-    /// The mean number of candidates of a test query.
+    /// The mean number of points that a test query was compared with.
     pub candidates: f64,
     /// The mean difference between the probabilities of candidates and the share of these that are
     /// true neighbours, in ten bins.
@@ -71,7 +71,9 @@ pub fn run(
     options: &CandidateRun,
     progress: &Progress,
 ) -> Result<CandidateScores> {
-    for (name, set) in [("queries", queries), ("validation queries", validation), ("training queries", training.unwrap_or(corpus))] {
+    for (name, set) in
+        [("corpus", corpus), ("queries", queries), ("validation queries", validation), ("training queries", training.unwrap_or(corpus))]
+    {
         if set.dimension() != corpus.dimension() || set.is_empty() {
             let expected = format!("one or more of {} values", corpus.dimension());
             return Err(Error::value(name, expected, format!("{} of {}", set.len(), set.dimension())));
@@ -99,7 +101,10 @@ pub fn run(
                 SelectionRule::Natural => deepest.saturating_sub(2).max(1)..=deepest,
                 SelectionRule::Voting | SelectionRule::Lookup => deepest.saturating_sub(7).max(1)..=deepest.saturating_sub(1).max(1),
             };
-            let numbers = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300].into_iter().filter(|n| *n <= options.trees);
+            let numbers = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300]
+                .into_iter()
+                .filter(|n| *n < options.trees)
+                .chain([options.trees]);
             let grid =
                 SelectionGrid { selections: vec![*selection], depths: depths.collect(), trees: numbers.collect(), labels: LABELS.to_vec() };
             let ways = sweep(&trees, &graph, corpus.len(), validation, &checked, &grid, progress)?;
@@ -117,11 +122,12 @@ pub fn run(
     let build_seconds = start.elapsed().as_secs_f64();
 
     let truth = KnnGraph::exact(corpus, queries, options.k, false, progress)?;
-    let (mut found, mut candidates) = (0, 0u32);
+    let (mut found, mut candidates, mut compared) = (0, 0u32, 0);
     let mut bins = [(0.0, 0usize); BINS];
     for (i, query) in queries.rows().enumerate() {
-        let list = index.nearest(query, options.k, &everything)?.list;
-        found += list.iter().filter(|neighbor| truth.list(i).contains(&neighbor.id.0)).count();
+        let answer = index.nearest(query, options.k, &everything)?;
+        compared += answer.cost.points;
+        found += answer.list.iter().filter(|neighbor| truth.list(i).contains(&neighbor.id.0)).count();
         for (id, probability) in index.candidates(query)? {
             let bin = &mut bins[((probability * BINS as f32) as usize).min(BINS - 1)];
             *bin = (bin.0 + f64::from(probability), bin.1 + usize::from(truth.list(i).contains(&id.0)));
@@ -141,7 +147,7 @@ pub fn run(
         seconds: asked.elapsed().as_secs_f64() / n,
         build_seconds,
         bytes: index.bytes(),
-        candidates: f64::from(candidates) / n,
+        candidates: compared as f64 / n,
         probability_error: error,
     })
 }

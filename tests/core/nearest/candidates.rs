@@ -81,6 +81,7 @@ fn the_graph_is_what_a_look_at_each_pair_finds() {
                 for (found, expected) in distances.iter().zip(&expected) {
                     prop_assert!((found - expected).abs() < 1e-5, "{:?}: {} and not {}", metric, found, expected);
                 }
+                prop_assert_eq!(found.len(), queries.len() * usize::from(!rows.is_empty()));
                 let different: BTreeSet<&u32> = found.list(i).iter().collect();
                 prop_assert_eq!(different.len(), found.k());
             }
@@ -89,6 +90,45 @@ fn the_graph_is_what_a_look_at_each_pair_finds() {
             }
         }
     });
+}
+
+/// Values of very different sizes, of which some columns are nearly nothing beside others.
+#[test]
+fn the_graph_is_exact_whatever_the_sizes_of_values() {
+    let mut rng = random::seeded(8);
+    let sizes: [fn(usize) -> f32; 7] = [
+        |_| 1.0,
+        |i| if i == 0 { 1e10 } else { 1e-25 },
+        |i| if i == 1 { 1e6 } else { 1e-30 },
+        |_| 1e12,
+        |_| 1e-19,
+        |i| if i % 2 == 0 { 0.0 } else { 3.0 },
+        |i| if i == 0 { 1e-45 } else { 0.5 },
+    ];
+    for (n, d) in [(1300, 3), (520, 70), (60, 784)] {
+        for size in sizes {
+            let mut rows: Vec<Vec<f32>> = (0..n).map(|_| (0..d).map(|i| size(i) * random::normal(&mut rng) as f32).collect()).collect();
+            // One far from all others, and one amid them.
+            rows[5] = rows[5].iter().map(|value| 100.0 * value).collect();
+            rows[6] = vec![0.0; d];
+            for metric in [Metric::Euclidean, Metric::InnerProduct, Metric::Cosine] {
+                let corpus = set(metric, d, rows.iter().cloned());
+                let queries = set(metric, d, rows.iter().take(12).cloned());
+                let found = graph(&corpus, &queries, 4, false);
+                assert_eq!((found.len(), found.k()), (12, 4));
+                for i in 0..12 {
+                    let distance = |point: u32| metric.between(rows[i].as_slice(), rows[point as usize].as_slice());
+                    let mut expected: Vec<f64> = (0..n as u32).map(distance).collect();
+                    expected.sort_by(f64::total_cmp);
+                    let largest = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+                    for (point, expected) in found.list(i).iter().zip(expected) {
+                        let near = (distance(*point) - expected).abs();
+                        assert!(near <= 1e-5 * largest, "{metric:?}, {n} of {d}, query {i}: {} and not {expected}", distance(*point));
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -31,6 +31,13 @@ pub(super) struct Asked {
     zeros: i32,
 }
 
+impl Asked {
+    /// The size of a step.
+    pub(super) fn step(&self) -> f32 {
+        self.unit
+    }
+}
+
 impl Codes {
     /// No vectors, of as many values as there are units.
     pub(super) fn new(units: Vec<f32>) -> Self {
@@ -108,5 +115,41 @@ fn products_of(blocks: &[Quads], tile: &Tile, out: &mut Vec<[[f32; LANES]; TILE]
             }
         }
         out.push(products);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Codes};
+    use crate::linalg::dots::{TILE, portable_signed};
+
+    #[test]
+    fn products_are_those_of_the_bytes() {
+        for dimension in [1, 4, 7, 70] {
+            let mut codes = Codes::new(vec![1.0; dimension]);
+            let vector =
+                |i: usize| -> Vec<u8> { (0..dimension).map(|d| [0, 127, 64, (i * 31 + d * 7) as u8 % 128][(i + d) % 4]).collect() };
+            (0..37).for_each(|i| codes.push(&vector(i)));
+            let mut asked = vec![Asked::default(); TILE];
+            for (t, asked) in asked.iter_mut().enumerate() {
+                let x: Vec<f32> = (0..dimension).map(|d| [127.0, -127.0, 0.0, (d % 100) as f32 - 50.0][(t + d) % 4]).collect();
+                codes.ask(&x, asked, &mut []);
+            }
+            let tile = codes.tile(&asked);
+            let mut products = Vec::new();
+            codes.products_of(&tile, 0..3, &mut products);
+            let portable = portable_signed(&codes.blocks[..codes.quads()], &tile.factors);
+            for (t, asked) in asked.iter().enumerate() {
+                let factors: Vec<i32> =
+                    asked.factors.iter().flat_map(|four| four.to_le_bytes()).map(|byte| i32::from(byte as i8)).collect();
+                for i in 0..37 {
+                    let sum: i32 = vector(i).iter().zip(&factors).map(|(a, b)| (i32::from(*a) - 64) * b).sum();
+                    assert_eq!(products[i / 16][t][i % 16], sum as f32 * asked.unit, "{dimension} values, vector {i}");
+                    if i < 16 {
+                        assert_eq!(portable[t][i] - asked.zeros, sum);
+                    }
+                }
+            }
+        }
     }
 }

@@ -35,7 +35,7 @@ impl Fine {
         let mut factors = vec![[0; WIDE]; self.pieces];
         let mut rest = vec![0.0; x.len()];
         let (unit, sum) = write(&centred, &self.rounding.units, factors.as_flattened_mut(), &mut rest);
-        let query = self.rounding.query(&centred, &rest);
+        let query = self.rounding.query(&centred, &rest, unit);
         let mut shortlist = Shortlist::new(k);
         offer(self, &factors, (unit, ZERO * sum), query, points, &mut shortlist);
         shortlist.finish().collect()

@@ -35,6 +35,9 @@ impl Splitter {
     /// paper's *pick all labels*), among some coordinates and at most [`SAMPLE`] of the points;
     /// none where no split gains.
     pub(super) fn best(&mut self, ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Option<Split> {
+        if ground.points.dimension() == 0 {
+            return None;
+        }
         let mut coordinates = sample(rng, ground.points.dimension(), share(ground)).into_vec();
         coordinates.sort_unstable();
         let drawn = some(points, SAMPLE, rng);

@@ -99,7 +99,7 @@ impl Look {
             let centred = self.rounding.centred(queries.row(*place));
             let mut rest = vec![0.0; centred.len()];
             self.codes.ask(&centred, asked, &mut rest);
-            known.push(self.rounding.query(&centred, &rest));
+            known.push(self.rounding.query(&centred, &rest, asked.step()));
         }
         let tile = self.codes.tile(&asked);
         let mut lists: Vec<Shortlist> = places.iter().map(|_| Shortlist::new(k)).collect();
@@ -121,8 +121,13 @@ impl Look {
             let row = queries.row(*place);
             let is_first = is_own && corpus.metric() != Metric::InnerProduct;
             let is_other = |point: u32| !(is_first && point as usize == *place);
-            let mut near: Vec<(bool, f32, u32)> =
-                list.finish().map(|point| (is_other(point), corpus.distance(row, point as usize), point)).collect();
+            let mut points: Vec<u32> = list.finish().collect();
+            if points.len() < k {
+                // No bound could be told.
+                points = (0..n as u32).collect();
+            }
+            let measured = |point: u32| (is_other(point), corpus.distance(row, point as usize), point);
+            let mut near: Vec<(bool, f32, u32)> = points.into_iter().map(measured).collect();
             near.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
             all.extend(near.iter().take(k).map(|(_, _, point)| *point));
         }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::fine::Fine;
 use super::point_set::PointSet;
-use super::select::{Selector, Votes};
+use super::select::{SelectionRule, Selector, Votes};
 use crate::error::{Error, Result};
 use crate::ids::{ItemId, Neighbor};
 use crate::nearest::{Cost, Filter, Metric, NeighborIndex, Neighbors, TopK, taken};
@@ -84,7 +84,8 @@ impl CandidateIndex {
 
     fn probability(&self, score: f32) -> f32 {
         match self.reliability.as_slice() {
-            [] => score,
+            [] if self.selector.rule() == SelectionRule::Natural => score,
+            [] => score / self.selector.trees() as f32,
             known => known.iter().find(|(threshold, _)| score >= *threshold).map_or(0.0, |(_, probability)| *probability),
         }
     }
@@ -127,9 +128,9 @@ impl CandidateIndex {
             self.selector.vote(tree, query, n, votes);
         }
         let divisor = self.selector.divisor(trees);
-        let threshold = self.selector.threshold() * divisor;
         let is_wanted = |point: &u32| admits(self.ids[*point as usize]);
-        let mut points: Vec<u32> = votes.touched.iter().copied().filter(|point| votes.score(*point) >= threshold).collect();
+        let mut points: Vec<u32> =
+            votes.touched.iter().copied().filter(|point| votes.score(*point) / divisor >= self.selector.threshold()).collect();
         points.retain(is_wanted);
         if points.len() < k {
             points = votes.touched.iter().copied().filter(is_wanted).collect();

@@ -29,6 +29,8 @@ pub(super) struct Rounded {
     rest: f32,
     /// The length in steps.
     size: f32,
+    /// What sums of f32 may be wrong by.
+    slack: f32,
 }
 
 /// How far a query is from the middle, and how long what rounding left of it is, in steps.
@@ -36,6 +38,8 @@ pub(super) struct Rounded {
 pub(super) struct Query {
     pub(super) length: f32,
     pub(super) rest: f32,
+    /// What sums of f32 may be wrong by.
+    slack: f32,
 }
 
 impl Rounding {
@@ -63,7 +67,8 @@ impl Rounding {
             Metric::Euclidean => dot(&centred, &centred),
             Metric::Cosine | Metric::InnerProduct => -2.0 * dot(row, &self.middle),
         };
-        self.points.push(Rounded { offset, rest: norm(&rest), size: norm(&signed) });
+        let slack = self.slack() * (dot(&centred, &centred) + norm(row) * norm(&self.middle));
+        self.points.push(Rounded { offset, rest: norm(&rest), size: norm(&signed), slack });
         values
     }
 
@@ -71,10 +76,14 @@ impl Rounding {
         x.iter().zip(&self.middle).map(|(value, middle)| value - middle).collect()
     }
 
-    /// What is known of a centred query with such a rest.
-    pub(super) fn query(&self, centred: &[f32], rest: &[f32]) -> Query {
-        let scaled: Vec<f32> = rest.iter().zip(&self.units).map(|(rest, unit)| rest * unit).collect();
-        Query { length: norm(centred), rest: norm(&scaled) }
+    /// What is known of a centred query of which such a rest was left, in steps of this size.
+    pub(super) fn query(&self, centred: &[f32], rest: &[f32], step: f32) -> Query {
+        Query { length: norm(centred), rest: step * norm(rest), slack: self.slack() * dot(centred, centred) }
+    }
+
+    /// The relative error that sums over all values may have, generously.
+    fn slack(&self) -> f32 {
+        1e-5 + 1e-8 * self.middle.len() as f32
     }
 }
 
@@ -84,9 +93,8 @@ impl Rounded {
     #[inline]
     pub(super) fn bounds(&self, query: Query, product: f32) -> (f32, f32) {
         let estimate = self.offset - 2.0 * product;
-        // A thousandth more is for the rounding of these sums themselves.
-        let error = 2.002 * (query.length * self.rest + query.rest * self.size);
-        let error = error + 1e-5 * (self.offset.abs() + query.length * query.length);
+        // A thousandth more is for the rounding of the lengths.
+        let error = 2.002 * (query.length * self.rest + query.rest * self.size) + self.slack + query.slack;
         (estimate - error, estimate + error)
     }
 }
@@ -113,7 +121,7 @@ impl Shortlist {
         }
         self.kept.push((lower, point));
         let at = self.least.partition_point(|bound| *bound <= upper);
-        if at < self.k {
+        if at < self.k && upper.is_finite() {
             self.least.insert(at, upper);
             self.least.truncate(self.k);
             if self.least.len() == self.k {

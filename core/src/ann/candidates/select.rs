@@ -42,7 +42,7 @@ pub struct TreeOptions {
     /// Levels of each, from 0 to 24.
     pub depth: usize,
     /// The share of coordinates that a projection has and a forest tries, in 0..=1; 0: one over the
-    /// square root of the dimension, and for forests the square root.
+    /// square root of the dimension.
     pub density: f64,
     /// Neighbours of a training point that are its labels for the growth of a forest, 1 or more.
     pub labels: usize,
@@ -70,7 +70,8 @@ impl Trees {
     /// density k 2^depth).
     ///
     /// # Errors
-    /// [`Error::Option`] when an option is out of range; [`Error::Cancelled`].
+    /// [`Error::Option`] when an option is out of range; [`Error::Value`] when the graph has not a
+    /// list for each point; [`Error::Cancelled`].
     pub fn grow(points: &PointSet, graph: &KnnGraph, options: TreeOptions, progress: &Progress) -> Result<Self> {
         let wrong = |name, found: String, expected| Err(Error::Option { name, found, expected });
         if options.trees == 0 {
@@ -79,6 +80,14 @@ impl Trees {
         if options.depth > 24 {
             return wrong("depth", options.depth.to_string(), "0 to 24");
         }
+        if options.labels == 0 {
+            return wrong("labels", "0".into(), "1 or more");
+        }
+        if graph.len() < points.len() && graph.k() > 0 {
+            return Err(Error::value("graph", format!("a list for each of {} training points", points.len()), graph.len().to_string()));
+        }
+        // Below one point a leaf there is nothing to part.
+        let options = TreeOptions { depth: options.depth.min(points.len().max(1).ilog2() as usize + 1), ..options };
         if !(0.0..=1.0).contains(&options.density) {
             return wrong("density", options.density.to_string(), "a share from 0 to 1");
         }
@@ -206,7 +215,7 @@ impl Selector {
     }
 
     /// How candidates are selected.
-    pub fn selection(&self) -> SelectionRule {
+    pub fn rule(&self) -> SelectionRule {
         self.selection
     }
 

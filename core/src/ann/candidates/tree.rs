@@ -116,11 +116,14 @@ impl Tree {
         grower.values.extend(points.iter().map(|point| (self.along(node, level, ground.points.row(*point as usize)), *point)));
         let middle = points.len().div_ceil(2);
         let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        let (before, last, after) = grower.values.select_nth_unstable_by(middle - 1, order);
+        let (_, last, after) = grower.values.select_nth_unstable_by(middle - 1, order);
         let next = after.iter().min_by(|a, b| order(a, b));
-        self.thresholds[node - 1] = match next {
-            Some(next) if before.len() == after.len() => (last.0 + next.0) / 2.0,
-            _ => last.0,
+        let (last, next) = (last.0, next.map_or(f32::INFINITY, |next| next.0));
+        let between = last + (next - last) / 2.0;
+        self.thresholds[node - 1] = match points.len() {
+            1 => f32::INFINITY,
+            n if n.is_multiple_of(2) && between < next => between,
+            _ => last,
         };
         points.iter_mut().zip(&grower.values).for_each(|(to, (_, point))| *to = *point);
         middle
@@ -262,6 +265,10 @@ fn principal_direction(ground: &Ground<'_>, points: &[u32], rng: &mut Rng) -> Di
 }
 
 fn unit(weights: &mut [f32]) {
+    let largest = weights.iter().fold(0.0f32, |most, value| most.max(value.abs()));
+    if largest > 0.0 {
+        weights.iter_mut().for_each(|value| *value /= largest);
+    }
     let length = weights.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
         weights.iter_mut().for_each(|value| *value /= length);

@@ -85,6 +85,7 @@ struct Sums {
 /// O(ways * queries * (labels of the leaves + thresholds)).
 ///
 /// # Errors
+/// [`Error::Value`] when there is not a list of true neighbours for each query;
 /// [`Error::Cancelled`].
 pub fn sweep(
     trees: &Trees,
@@ -95,6 +96,9 @@ pub fn sweep(
     grid: &SelectionGrid,
     progress: &Progress,
 ) -> Result<Vec<Measured>> {
+    if truth.len() != queries.len() {
+        return Err(Error::value("true neighbours", format!("a list for each of {} queries", queries.len()), truth.len().to_string()));
+    }
     let mut tried: Vec<(SelectionRule, usize, usize)> = Vec::new();
     for selection in &grid.selections {
         for depth in grid.depths.iter().filter(|depth| **depth <= trees.options().depth) {
@@ -127,8 +131,9 @@ fn threshold(selection: SelectionRule, i: usize) -> Option<f32> {
 
 /// All thresholds for each number of trees.
 fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, numbers: &[usize]) -> Vec<Measured> {
-    let selection = selector.selection();
+    let selection = selector.rule();
     let counts: Vec<usize> = (1..=selector.trees()).filter(|count| numbers.contains(count)).collect();
+    let bars: Vec<f32> = (0..THRESHOLDS).map_while(|i| threshold(selection, i)).collect();
     let of_query = |votes: &mut Votes, i: usize| {
         let (query, truth) = (queries.row(i), truth.list(i));
         let mut sums = vec![[Sums::default(); THRESHOLDS]; counts.len()];
@@ -140,8 +145,10 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
                 continue;
             }
             let divisor = selector.divisor(tree + 1);
-            let class =
-                |point: u32| (0..THRESHOLDS).find(|i| threshold(selection, *i).is_some_and(|bar| votes.score(point) / divisor >= bar));
+            let class = |point: u32| {
+                let score = votes.score(point) / divisor;
+                Some(bars.partition_point(|bar| *bar > score)).filter(|place| *place < bars.len())
+            };
             let sums = &mut sums[at];
             for place in votes.touched.iter().filter_map(|point| class(*point)) {
                 sums[place].candidates += 1;
@@ -165,7 +172,7 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
     let (m, k) = (queries.len().max(1) as f64, truth.k().max(1) as f64);
     for (at, trees) in counts.iter().enumerate() {
         let labels = parts.iter().map(|(_, labels)| labels[at]).sum::<u64>() as f64 / m;
-        for (place, threshold) in (0..THRESHOLDS).map_while(|i| Some((i, threshold(selection, i)?))) {
+        for (place, threshold) in bars.iter().copied().enumerate() {
             let total = parts.iter().fold(Sums::default(), |sum, (sums, _)| {
                 let Sums { found, squares, candidates } = sums[at][place];
                 Sums { found: sum.found + found, squares: sum.squares + squares, candidates: sum.candidates + candidates }
@@ -182,7 +189,8 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
                 labels: 1,
                 threshold,
                 recall,
-                spread: (variance / m).sqrt(),
+                // Where all queries are right, one of so many more may be wrong.
+                spread: (variance / m).sqrt().max(1.0 / m),
                 candidates,
                 operations,
             });
