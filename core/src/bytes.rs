@@ -142,6 +142,15 @@ impl<'a> Reader<'a> {
         if value.is_finite() { Ok(value) } else { Err(self.wrong("a finite number", value.to_string())) }
     }
 
+    /// The next list of numbers, if all are finite.
+    ///
+    /// # Errors
+    /// [`Error::Value`].
+    pub fn finite_values(&mut self) -> Result<Vec<f32>> {
+        let n = self.count()?;
+        (0..n).map(|_| self.finite()).collect()
+    }
+
     /// Checks that everything was read.
     ///
     /// # Errors

@@ -53,6 +53,13 @@ pub fn from_the_system(bytes: &mut [u8]) -> crate::Result<()> {
     getrandom::fill(bytes).map_err(|error| crate::Error::io("read", "the system's randomness")(std::io::Error::other(error)))
 }
 
+/// At most `count` of the numbers below `n`, drawn without putting back, in ascending order.
+pub(crate) fn drawn(n: usize, count: usize, rng: &mut Rng) -> Vec<usize> {
+    let mut drawn = rand::seq::index::sample(rng, n, count.min(n)).into_vec();
+    drawn.sort_unstable();
+    drawn
+}
+
 /// A standard normal number, from two uniform ones (Box and Muller 1958).
 pub fn normal(rng: &mut Rng) -> f64 {
     let (a, b): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());

@@ -3,6 +3,7 @@
 
 mod approximate;
 mod candidates;
+mod cells;
 mod sparse_and_trees;
 
 use std::borrow::Borrow;
@@ -10,8 +11,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tessera_core::Result;
-use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, SelectionRule, TreeKind, TreeOptions, Trees};
-use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions};
+use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, SelectionRule, TreeKind, TreeOptions, Trees};
+use tessera_core::ann::cells::{CellCodes, CellIndex, CellOptions};
+use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions, PointSet};
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
 use tessera_core::descriptor::Descriptor;
 use tessera_core::hamming::HammingScan;
@@ -207,6 +209,14 @@ fn candidate_index(
     Box::new(Adapter::new(index, dense).refusing(no_points()))
 }
 
+/// Small enough for the cells to be found anew several times.
+fn cell_index(points: &Points, metric: Metric, codes: CellCodes, is_exact: bool) -> Box<dyn Tested> {
+    let (probes, shortlist) = if is_exact { (usize::MAX, usize::MAX) } else { (2, 4) };
+    let options = CellOptions { cells: 1.0, codes, first: 8, probes, shortlist, ..CellOptions::default() };
+    let empty = CellIndex::new(PointSet::new(DIMENSION, metric), Vec::new(), options, &Progress::default()).unwrap();
+    Box::new(Adapter::new(filled(empty, points, dense), dense).refusing(no_points()).dynamic())
+}
+
 fn euclidean(a: &Values, b: &Values) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
 }
@@ -318,6 +328,14 @@ fn cases() -> Vec<Case> {
             |points| candidate_index(points, Metric::Euclidean, TreeKind::Principal, 0, (SelectionRule::Lookup, 1.0)),
             euclidean,
         ),
+        exact("cells, all looked at", |points| cell_index(points, Metric::Euclidean, CellCodes::Regression(2), true), euclidean),
+        rounded("cells, all looked at, cosine", |points| cell_index(points, Metric::Cosine, CellCodes::Axes(3), true), cosine),
+        Case {
+            name: "cells, inner product",
+            build: |points| cell_index(points, Metric::InnerProduct, CellCodes::Regression(2), false),
+            distance: None,
+            ties: true,
+        },
         Case {
             name: "memory tree",
             build: |points| {

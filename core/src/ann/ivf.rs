@@ -142,10 +142,8 @@ impl<V: Vectors> InvertedFile<V> {
         ids.iter().for_each(|(_, (list, i))| all.push(self.lists[*list].points.get(*i).borrow()));
         let k = ((self.options.lists * (n as f64).sqrt()) as usize).clamp(1, n);
         let mut rng = random::seeded(self.options.seed);
-        let size = self.options.sample.saturating_mul(k).min(n);
-        let mut drawn = rand::seq::index::sample(&mut rng, n, size).into_vec();
-        drawn.sort_unstable();
         let mut sample = V::new(self.dimension);
+        let drawn = random::drawn(n, self.options.sample.saturating_mul(k), &mut rng);
         drawn.into_iter().for_each(|i| sample.push(all.get(i).borrow()));
         self.centres = kmeans(&sample, k, self.options.iterations, &mut rng);
         self.lists = vec![List::new(self.dimension); self.centres.points()];

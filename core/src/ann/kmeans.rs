@@ -2,12 +2,11 @@
 
 use std::borrow::Borrow as _;
 
-use rand::seq::index::sample;
 use rayon::prelude::*;
 
 use super::vectors::Vectors;
 use crate::linalg::single::least;
-use crate::random::Rng;
+use crate::random::{Rng, drawn};
 
 /// Points that one parallel task assigns.
 const TASK: usize = 1024;
@@ -33,10 +32,8 @@ pub(super) fn assign<V: Vectors>(points: &V, centres: &V) -> Vec<usize> {
 /// O(iterations * points * k * dimension).
 pub(super) fn kmeans<V: Vectors>(points: &V, k: usize, iterations: usize, rng: &mut Rng) -> V {
     let (n, dimension) = (points.points(), points.dimension());
-    let mut drawn = sample(rng, n, k.min(n)).into_vec();
-    drawn.sort_unstable();
     let mut centres = V::new(dimension);
-    drawn.iter().for_each(|i| centres.push(points.get(*i).borrow()));
+    drawn(n, k, rng).into_iter().for_each(|i| centres.push(points.get(i).borrow()));
     for _ in 0..iterations {
         let homes = assign(points, &centres);
         let mut sums = vec![0.0f64; centres.points() * dimension];

@@ -10,15 +10,17 @@
 //! | [`Ivf`] | vectors of f32, by Euclidean distance | means |
 //! | [`BinaryIvf`] | 256 bits, by Hamming distance | the majority for each bit |
 //!
-//! A [`candidates::CandidateIndex`] takes longer to build and less time for an answer.
+//! Two more are tuned for a recall that is asked for: a [`cells::CellIndex`], which is the fastest
+//! for vectors and whose points come and go, and a [`candidates::CandidateIndex`], which learns
+//! from the neighbours of points and gives candidates probabilities.
 //!
 //! After Jégou, Douze, Schmid, *Product Quantization for Nearest Neighbor Search*, 2011 (their
 //! inverted file, without the quantiser of residuals). On corners of photographs trees of centres
 //! (Muja, Lowe, *Fast Matching of Binary Features*, 2012) were slower at every recall.
 //!
-//! Both are [`crate::nearest::Dynamic`], give the same answers for the same points inserted and
-//! removed in the same order on any number of threads, and are exact when all is looked at. Use a
-//! scan below some ten thousands of points.
+//! The first two are [`crate::nearest::Dynamic`], give the same answers for the same points
+//! inserted and removed in the same order on any number of threads, and are exact when all is
+//! looked at. Use a scan below some ten thousands of points.
 //!
 //! ```
 //! use tessera_core::ann::{Ivf, IvfOptions};
@@ -37,10 +39,16 @@
 //! ```
 
 pub mod candidates;
+pub mod cells;
+mod corpus;
 mod ivf;
 mod kmeans;
+mod pool;
 mod rows;
+mod tuning;
 mod vectors;
 
+pub use corpus::PointSet;
 pub use ivf::{BinaryIvf, InvertedFile, Ivf, IvfOptions};
+pub use tuning::{Measured, cheapest, frontier};
 pub use vectors::Vectors;

@@ -10,10 +10,11 @@ mod scan;
 use multiversion::multiversion;
 
 use crate::descriptor::Descriptor;
+use crate::linalg::dots;
 pub use scan::HammingScan;
 
 /// Descriptors in a block.
-pub const LANES: usize = 16;
+pub const LANES: usize = dots::LANES;
 
 /// Word `w` of descriptor `i` is `block[w][i]`.
 pub type Block = [[u64; LANES]; 4];

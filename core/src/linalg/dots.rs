@@ -49,16 +49,25 @@ pub(crate) fn portable_one(block: &[Quads], row: &[i32]) -> [i32; LANES] {
 /// As [`portable`], with factors that have a sign.
 #[inline(always)]
 pub(crate) fn portable_signed(block: &[Quads], rows: &[Factors]) -> Dots {
-    std::array::from_fn(|t| {
-        let mut dots = [0; LANES];
-        for (values, factors) in block.iter().zip(rows) {
-            let factors = factors[t].to_le_bytes().map(|byte| i32::from(byte as i8));
-            for (dot, values) in dots.iter_mut().zip(values) {
-                *dot += values.iter().zip(factors).map(|(value, factor)| i32::from(*value) * factor).sum::<i32>();
-            }
+    std::array::from_fn(|t| signed(block, rows.iter().map(|factors| factors[t])))
+}
+
+/// As [`portable_one`], with factors that have a sign.
+#[inline(always)]
+pub(crate) fn portable_one_signed(block: &[Quads], row: &[i32]) -> [i32; LANES] {
+    signed(block, row.iter().copied())
+}
+
+#[inline(always)]
+fn signed(block: &[Quads], row: impl Iterator<Item = i32>) -> [i32; LANES] {
+    let mut dots = [0; LANES];
+    for (values, factors) in block.iter().zip(row) {
+        let factors = factors.to_le_bytes().map(|byte| i32::from(byte as i8));
+        for (dot, values) in dots.iter_mut().zip(values) {
+            *dot += values.iter().zip(factors).map(|(value, factor)| i32::from(*value) * factor).sum::<i32>();
         }
-        dots
-    })
+    }
+    dots
 }
 
 #[inline(always)]

@@ -13,7 +13,8 @@
 //! - [`double`]: vectors and square matrices of f64, as learners have them.
 //! - [`projection`]: random projections to fewer dimensions.
 //! - [`cholesky`]: systems of equations with a positive definite matrix.
-//! - [`pca`]: principal components; [`eigen`]: eigenvectors of small symmetric matrices.
+//! - [`axes`], [`pca`]: principal components of dense and of sparse vectors; [`eigen`]:
+//!   eigenvectors of small symmetric matrices.
 //! - [`simplex`]: small linear programs with the prices of their rows.
 //!
 //! ```
@@ -23,6 +24,7 @@
 //! assert_eq!(double::norm(&[3.0, 4.0]), 5.0);
 //! ```
 
+pub mod axes;
 pub mod cholesky;
 pub(crate) mod dots;
 pub mod double;

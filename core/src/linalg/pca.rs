@@ -128,26 +128,31 @@ impl Pca {
     }
 }
 
-/// Makes the `k` columns orthogonal and of length 1, by Gram and Schmidt, twice over; columns that
-/// depend linearly on those before them become 0.
+/// Makes the `k` columns of a matrix orthogonal and of length 1, as [`orthonormal`] does.
 fn orthonormalise(matrix: &mut [f32], k: usize) {
     let n = matrix.len() / k;
     let mut columns: Vec<Vec<f32>> = (0..k).map(|j| (0..n).map(|i| matrix[i * k + j]).collect()).collect();
-    for j in 0..k {
-        let (done, rest) = columns.split_at_mut(j);
-        let column = &mut rest[0];
-        let before = dot(column, column).sqrt();
-        for _ in 0..2 {
-            for other in done.iter() {
-                let part = dot(column, other);
-                add_scaled(column, -part, other);
-            }
-        }
-        let length = dot(column, column).sqrt();
-        let scale = if length > 1e-6 * before { 1.0 / length } else { 0.0 };
-        column.iter_mut().for_each(|value| *value *= scale);
-    }
+    orthonormal(&mut columns);
     for (j, column) in columns.iter().enumerate() {
         column.iter().enumerate().for_each(|(i, value)| matrix[i * k + j] = *value);
+    }
+}
+
+/// Makes vectors orthogonal and of length 1, by Gram and Schmidt, twice over; those that depend
+/// linearly on the ones before them become 0. O(vectors^2 * dimension).
+pub(crate) fn orthonormal(vectors: &mut [Vec<f32>]) {
+    for j in 0..vectors.len() {
+        let (done, rest) = vectors.split_at_mut(j);
+        let vector = &mut rest[0];
+        let before = dot(vector, vector).sqrt();
+        for _ in 0..2 {
+            for other in done.iter() {
+                let part = dot(vector, other);
+                add_scaled(vector, -part, other);
+            }
+        }
+        let length = dot(vector, vector).sqrt();
+        let scale = if length > 1e-6 * before { 1.0 / length } else { 0.0 };
+        vector.iter_mut().for_each(|value| *value *= scale);
     }
 }

@@ -19,42 +19,51 @@ fn product(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn square(a: &[f32], b: &[f32]) -> f32 {
+fn square<T: Copy + Into<f32>>(a: &[f32], b: &[T]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (eights, rest) = a.as_chunks::<8>();
     let (others, other_rest) = b.as_chunks::<8>();
+    let square = |a: f32, b: T| (a - b.into()) * (a - b.into());
     for (a, b) in eights.iter().zip(others) {
         for i in 0..8 {
-            sums[i] += (a[i] - b[i]) * (a[i] - b[i]);
+            sums[i] += square(a[i], b[i]);
         }
     }
-    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| (a - b) * (a - b)).sum::<f32>()
+    sums.iter().sum::<f32>() + rest.iter().zip(other_rest).map(|(a, b)| square(*a, *b)).sum::<f32>()
+}
+
+#[inline(always)]
+fn long_square<T: Copy + Into<f32>>(a: &[f32], b: &[T]) -> f32 {
+    let [mut s, mut t, mut u, mut v] = [[0.0f32; 16]; 4];
+    let (longs, rest) = a.as_chunks::<64>();
+    let (others, other_rest) = b.as_chunks::<64>();
+    for (a, b) in longs.iter().zip(others) {
+        let add = |sums: &mut [f32; 16], start: usize| {
+            for ((sum, a), b) in sums.iter_mut().zip(&a[start..start + 16]).zip(&b[start..start + 16]) {
+                *sum += (a - (*b).into()) * (a - (*b).into());
+            }
+        };
+        add(&mut s, 0);
+        add(&mut t, 16);
+        add(&mut u, 32);
+        add(&mut v, 48);
+    }
+    let sums: [f32; 16] = std::array::from_fn(|i| (s[i] + t[i]) + (u[i] + v[i]));
+    let halves: [f32; 8] = std::array::from_fn(|i| sums[i] + sums[8 + i]);
+    halves.iter().sum::<f32>() + square(rest, other_rest)
 }
 
 /// The square of the Euclidean distance, from 64 partial sums: quicker than [`squared_distance`]
 /// for long vectors, and another value in its last bits. O(n).
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 pub fn long_squared_distance(a: &[f32], b: &[f32]) -> f32 {
-    let [mut s, mut t, mut u, mut v] = [[0.0f32; 16]; 4];
-    let (longs, rest) = a.as_chunks::<64>();
-    let (others, other_rest) = b.as_chunks::<64>();
-    for (a, b) in longs.iter().zip(others) {
-        for i in 0..16 {
-            s[i] += (a[i] - b[i]) * (a[i] - b[i]);
-        }
-        for i in 0..16 {
-            t[i] += (a[16 + i] - b[16 + i]) * (a[16 + i] - b[16 + i]);
-        }
-        for i in 0..16 {
-            u[i] += (a[32 + i] - b[32 + i]) * (a[32 + i] - b[32 + i]);
-        }
-        for i in 0..16 {
-            v[i] += (a[48 + i] - b[48 + i]) * (a[48 + i] - b[48 + i]);
-        }
-    }
-    let sums: [f32; 16] = std::array::from_fn(|i| (s[i] + t[i]) + (u[i] + v[i]));
-    let halves: [f32; 8] = std::array::from_fn(|i| sums[i] + sums[8 + i]);
-    halves.iter().sum::<f32>() + square(rest, other_rest)
+    long_square(a, b)
+}
+
+/// As [`long_squared_distance`], the same value, where `b` holds bytes.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+pub fn long_squared_distance_to_bytes(a: &[f32], b: &[u8]) -> f32 {
+    long_square(a, b)
 }
 
 /// The inner product. O(n).
@@ -128,7 +137,8 @@ pub fn least_few<const LANES: usize>(values: &[[f32; LANES]], n: usize, count: u
     let mut nearest: Vec<(f32, u32)> = Vec::with_capacity(count.min(n) + 1);
     if count >= n {
         nearest.extend(values.as_flattened().iter().copied().zip(0..n as u32));
-        nearest.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // Adding 0 makes -0 equal to 0.
+        nearest.sort_unstable_by(|a, b| (a.0 + 0.0).total_cmp(&(b.0 + 0.0)).then(a.1.cmp(&b.1)));
     } else {
         let mut bar = f32::INFINITY;
         for (values, start) in values.iter().zip((0..n).step_by(LANES)) {

@@ -16,6 +16,7 @@
 //! | [`crate::cmt::CmtIndex`] | sparse vectors | approximately, by learned routers | O(log n) |
 //! | [`crate::ann::Ivf`] | vectors of f32 | approximately, by lists of the nearest centres | O((lists + probes * n / lists) d) |
 //! | [`crate::ann::BinaryIvf`] | 256 bits | approximately, by lists of the nearest centres | O(lists + probes * n / lists) |
+//! | [`crate::ann::cells::CellIndex`] | vectors of f32 | approximately, by short codes in cells, at a recall that is asked for | O(d axes + probes * n / cells * code + candidates * d) |
 //! | [`crate::ann::candidates::CandidateIndex`] | vectors of f32 | approximately, by trees trained on neighbours | O(trees * depth + candidates * d) |
 //! | [`Regrown`] | any | as the index that it wraps | as that index, and a scan of the points added since |
 //!

@@ -23,7 +23,7 @@ impl Growth {
     /// `now` points.
     pub fn is_due(self, now: usize, then: usize) -> bool {
         let then = then.max(self.first / 2);
-        now >= 2 * then || (then > self.first && now < then / 4)
+        now >= then.saturating_mul(2) || (then > self.first && now < then / 4)
     }
 }
 

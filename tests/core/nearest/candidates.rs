@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use tessera_core::ann::candidates::{
-    CandidateIndex, KnnGraph, Measured, PointSet, SelectionGrid, SelectionRule, Selector, TreeKind, TreeOptions, Trees, Votes, best,
-    cheapest, reliability, sweep,
+    CandidateIndex, KnnGraph, SelectionGrid, SelectionRule, Selector, TreeKind, TreeOptions, TreeWay, Trees, Votes, reliability, sweep,
 };
+use tessera_core::ann::{Measured, PointSet, cheapest, frontier};
 use tessera_core::ids::ItemId;
 use tessera_core::nearest::{Distance as _, Metric, NeighborIndex as _, everything};
 use tessera_core::progress::Progress;
@@ -175,7 +175,7 @@ fn more_trees_and_lower_thresholds_select_more() {
 }
 
 /// The fewest candidates with which each of the ways of one selection reaches a recall.
-fn fewest(ways: &[Measured], recall: f64) -> f64 {
+fn fewest(ways: &[Measured<TreeWay>], recall: f64) -> f64 {
     ways.iter().filter(|way| way.recall >= recall).map(|way| way.candidates).fold(f64::INFINITY, f64::min)
 }
 
@@ -194,7 +194,7 @@ fn the_natural_classifier_takes_the_fewest_candidates() {
             sweep(&trees, &own, 4000, &queries, &truth, &grid, &Progress::default()).unwrap()
         };
         let (lookup, voting, natural) = (ways(SelectionRule::Lookup), ways(SelectionRule::Voting), ways(SelectionRule::Natural));
-        let all: Vec<Measured> = (4..10)
+        let all: Vec<Measured<TreeWay>> = (4..10)
             .flat_map(|depth| [5, 10, 20].map(|count| trees.selector(&own, SelectionRule::Natural, count, depth, K, 0.0)))
             .map(|selector| recall(&selected(&selector, 4000, &queries), &truth))
             .map(|(recall, candidates)| Measured { recall, candidates, ..natural[0] })
@@ -229,11 +229,11 @@ fn a_recall_that_was_tuned_holds_for_other_queries() {
     let trees = grown(&points, &own, TreeKind::Forest, 20, 9);
     let grid =
         SelectionGrid { selections: vec![SelectionRule::Natural], depths: vec![7, 8, 9], trees: vec![5, 10, 20], labels: vec![K, 30] };
-    let curve = best(sweep(&trees, &own, 4000, &validation, &checked, &grid, &Progress::default()).unwrap());
+    let curve = frontier(sweep(&trees, &own, 4000, &validation, &checked, &grid, &Progress::default()).unwrap());
     assert!(curve.windows(2).all(|pair| pair[0].recall < pair[1].recall && pair[0].operations <= pair[1].operations));
     for wanted in [0.8, 0.9, 0.95] {
         let way = cheapest(&curve, wanted).unwrap();
-        let index = CandidateIndex::new(points.clone(), (0..4000).map(ItemId).collect(), way.selector(&trees, &own)).unwrap();
+        let index = CandidateIndex::new(points.clone(), (0..4000).map(ItemId).collect(), way.way.selector(&trees, &own)).unwrap();
         let found = |(i, query): (usize, &[f32])| {
             let list = index.nearest(query, K, &everything).unwrap().list;
             list.iter().filter(|neighbor| truth.list(i).contains(&neighbor.id.0)).count()
@@ -243,7 +243,7 @@ fn a_recall_that_was_tuned_holds_for_other_queries() {
         assert!(calibration_error(index, (&validation, &checked), (&queries, &truth)) < 0.05);
         assert!(way.candidates < 400.0, "{way:?}");
     }
-    assert!(cheapest(&[], 0.5).is_err());
+    assert!(cheapest::<TreeWay>(&[], 0.5).is_err());
 }
 
 #[test]

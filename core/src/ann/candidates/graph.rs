@@ -2,10 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::codes::{Asked, Codes};
-use super::point_set::PointSet;
-use super::rounding::{Rounding, Shortlist};
-use crate::error::Result;
+use super::super::corpus::{Asked, Codes, PointSet, Rounding, Shortlist};
+use crate::error::{Error, Result};
 use crate::linalg::dots::{LANES, TILE};
 use crate::nearest::Metric;
 use crate::progress::Progress;
@@ -34,7 +32,7 @@ impl KnnGraph {
     /// * dimension), of which most are products of bytes.
     ///
     /// # Errors
-    /// [`crate::Error::Cancelled`].
+    /// [`Error::Cancelled`].
     pub fn exact(corpus: &PointSet, queries: &PointSet, k: usize, is_own: bool, progress: &Progress) -> Result<Self> {
         let k = k.min(corpus.len());
         let look = Look::new(corpus);
@@ -46,6 +44,18 @@ impl KnnGraph {
         };
         let parts: Vec<Vec<u32>> = places.par_chunks(TASK).map(lists).collect::<Result<_>>()?;
         Ok(Self { k, lists: parts.concat() })
+    }
+
+    /// Lists that were found elsewhere, one for each query.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when they are not of one length.
+    pub fn of(lists: &[Vec<u32>]) -> Result<Self> {
+        let k = lists.first().map_or(0, Vec::len);
+        match lists.iter().find(|list| list.len() != k) {
+            Some(list) => Err(Error::value("neighbours", format!("{k} of each query"), list.len().to_string())),
+            None => Ok(Self { k, lists: lists.concat() }),
+        }
     }
 
     /// The length of each list.
@@ -66,14 +76,6 @@ impl KnnGraph {
     /// The nearest points of query `i`, nearest first.
     pub fn list(&self, i: usize) -> &[u32] {
         &self.lists[i * self.k..][..self.k]
-    }
-
-    /// The share of the first `k` of each list of `other` that is in this one's: the recall of
-    /// this graph where `other` is exact.
-    pub fn share_of(&self, other: &Self, k: usize) -> f64 {
-        let k = k.min(other.k);
-        let found = |i: usize| other.list(i)[..k].iter().filter(|point| self.list(i).contains(point)).count();
-        (0..other.len()).map(found).sum::<usize>() as f64 / (other.len() * k).max(1) as f64
     }
 }
 

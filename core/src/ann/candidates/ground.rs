@@ -2,8 +2,8 @@
 
 use rand::seq::index::sample;
 
+use super::super::corpus::PointSet;
 use super::graph::KnnGraph;
-use super::point_set::PointSet;
 use crate::random::Rng;
 
 /// How trees part space.

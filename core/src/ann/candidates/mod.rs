@@ -22,7 +22,8 @@
 //! threads.
 //!
 //! ```
-//! use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, PointSet, SelectionRule, TreeOptions, Trees};
+//! use tessera_core::ann::PointSet;
+//! use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, SelectionRule, TreeOptions, Trees};
 //! use tessera_core::ids::ItemId;
 //! use tessera_core::nearest::{Metric, NeighborIndex as _, everything};
 //! use tessera_core::progress::Progress;
@@ -43,16 +44,11 @@
 //! # Ok::<(), tessera_core::Error>(())
 //! ```
 
-mod codes;
-mod fine;
 mod forest;
 mod graph;
 mod ground;
 mod index;
-mod point_set;
-mod rounding;
 mod select;
-mod steps;
 mod tables;
 mod tree;
 mod tune;
@@ -60,6 +56,5 @@ mod tune;
 pub use graph::KnnGraph;
 pub use ground::TreeKind;
 pub use index::{CandidateIndex, Scored};
-pub use point_set::PointSet;
 pub use select::{SelectionRule, Selector, TreeOptions, Trees, Votes};
-pub use tune::{Measured, SelectionGrid, best, cheapest, reliability, sweep};
+pub use tune::{SelectionGrid, TreeWay, reliability, sweep};

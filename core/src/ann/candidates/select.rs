@@ -11,9 +11,9 @@
 
 use rayon::prelude::*;
 
+use super::super::corpus::PointSet;
 use super::graph::KnnGraph;
 use super::ground::{Ground, Labels, TreeKind};
-use super::point_set::PointSet;
 use super::tables::Table;
 use super::tree::Tree;
 use crate::error::{Error, Result};
@@ -222,14 +222,27 @@ impl Selector {
     /// The candidates for a prepared query of a corpus of `n` points, in no special order, each
     /// with its score. O(trees * depth + labels of the leaves).
     pub fn candidates(&self, x: &[f32], n: usize, votes: &mut Votes) -> Vec<(u32, f32)> {
-        (0..self.trees.len()).for_each(|tree| {
-            self.vote(tree, x, n, votes);
-        });
-        let divisor = self.divisor(self.trees.len());
-        let score = |point: &u32| (*point, votes.score(*point) / divisor);
-        let selected = votes.touched.iter().map(score).filter(|(_, score)| *score >= self.threshold).collect();
+        self.vote_of_all(x, n, votes);
+        let selected = self.selected(votes).map(|point| (point, self.score(votes, point))).collect();
         votes.clear();
         selected
+    }
+
+    /// Adds what all trees say of a query.
+    pub(super) fn vote_of_all(&self, x: &[f32], n: usize, votes: &mut Votes) {
+        for tree in 0..self.trees.len() {
+            self.vote(tree, x, n, votes);
+        }
+    }
+
+    /// The score of a point by the votes of all trees.
+    pub(super) fn score(&self, votes: &Votes, point: u32) -> f32 {
+        votes.score(point) / self.divisor(self.trees.len())
+    }
+
+    /// The points that the votes of all trees make candidates.
+    pub(super) fn selected(&self, votes: &Votes) -> impl Iterator<Item = u32> {
+        votes.touched.iter().copied().filter(|point| self.score(votes, *point) >= self.threshold)
     }
 
     /// Coordinates that the nodes on the way to a leaf look at, in the first trees together.

@@ -9,9 +9,10 @@
 
 use rayon::prelude::*;
 
+use super::super::corpus::PointSet;
+use super::super::tuning::{Measured, Sums};
 use super::graph::KnnGraph;
 use super::ground::TreeKind;
-use super::point_set::PointSet;
 use super::select::{SelectionRule, Selector, Trees, Votes};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -21,11 +22,9 @@ const THRESHOLDS: usize = 48;
 const RATIO: f32 = 0.82;
 
 /// What the parts of a query cost, in nanoseconds of one machine: a coordinate that a node of a
-/// tree looks at, a label of a leaf, a candidate, and each value of a candidate.
+/// tree looks at, and a label of a leaf.
 const STEP: f64 = 4.0;
 const LABEL: f64 = 2.0;
-const CANDIDATE: f64 = 30.0;
-const VALUE: f64 = 0.15;
 
 /// Ways of selection that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +39,9 @@ pub struct SelectionGrid {
     pub labels: Vec<usize>,
 }
 
-/// A way of selection, and what was measured of it on validation queries.
+/// A way of selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct TreeWay {
     /// How the trees part space.
     pub kind: TreeKind,
     /// How candidates are selected.
@@ -55,29 +54,13 @@ pub struct Measured {
     pub labels: usize,
     /// The score from which on a point is a candidate.
     pub threshold: f32,
-    /// The mean share of the true neighbours that are candidates.
-    pub recall: f64,
-    /// The standard error of the recall.
-    pub spread: f64,
-    /// Candidates for a query.
-    pub candidates: f64,
-    /// The cost of a query, in operations: some nanoseconds each.
-    pub operations: f64,
 }
 
-impl Measured {
+impl TreeWay {
     /// The selector that was measured, of the trees that it was measured with.
     pub fn selector(&self, trees: &Trees, graph: &KnnGraph) -> Selector {
         trees.selector(graph, self.selection, self.trees, self.depth, self.labels, self.threshold)
     }
-}
-
-/// What is summed up over queries at one threshold, for a number of trees.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    found: u64,
-    squares: u64,
-    candidates: u64,
 }
 
 /// Measures every way of a grid that trees allow. `queries` are validation queries that are not in
@@ -95,7 +78,7 @@ pub fn sweep(
     truth: &KnnGraph,
     grid: &SelectionGrid,
     progress: &Progress,
-) -> Result<Vec<Measured>> {
+) -> Result<Vec<Measured<TreeWay>>> {
     if truth.len() != queries.len() {
         return Err(Error::value("true neighbours", format!("a list for each of {} queries", queries.len()), truth.len().to_string()));
     }
@@ -111,11 +94,9 @@ pub fn sweep(
     for (selection, depth, labels) in tried {
         progress.step()?;
         let selector = trees.selector(graph, selection, trees.options().trees, depth, labels, 0.0);
-        all.extend(measure(&selector, n, queries, truth, &grid.trees).into_iter().map(|measured| Measured {
-            kind: trees.options().kind,
-            labels,
-            ..measured
-        }));
+        let of_kind =
+            |measured: Measured<TreeWay>| Measured { way: TreeWay { kind: trees.options().kind, labels, ..measured.way }, ..measured };
+        all.extend(measure(&selector, n, queries, truth, &grid.trees).into_iter().map(of_kind));
     }
     Ok(all)
 }
@@ -130,7 +111,7 @@ fn threshold(selection: SelectionRule, i: usize) -> Option<f32> {
 }
 
 /// All thresholds for each number of trees.
-fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, numbers: &[usize]) -> Vec<Measured> {
+fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, numbers: &[usize]) -> Vec<Measured<TreeWay>> {
     let selection = selector.rule();
     let counts: Vec<usize> = (1..=selector.trees()).filter(|count| numbers.contains(count)).collect();
     let bars: Vec<f32> = (0..THRESHOLDS).map_while(|i| threshold(selection, i)).collect();
@@ -169,31 +150,13 @@ fn measure(selector: &Selector, n: usize, queries: &PointSet, truth: &KnnGraph, 
     };
     let parts: Vec<_> = (0..queries.len()).into_par_iter().map_init(Votes::default, of_query).collect();
     let mut all = Vec::new();
-    let (m, k) = (queries.len().max(1) as f64, truth.k().max(1) as f64);
     for (at, trees) in counts.iter().enumerate() {
-        let labels = parts.iter().map(|(_, labels)| labels[at]).sum::<u64>() as f64 / m;
+        let labels = parts.iter().map(|(_, labels)| labels[at]).sum::<u64>() as f64 / queries.len().max(1) as f64;
+        let selecting = STEP * selector.looks(*trees) + LABEL * labels;
         for (place, threshold) in bars.iter().copied().enumerate() {
-            let total = parts.iter().fold(Sums::default(), |sum, (sums, _)| {
-                let Sums { found, squares, candidates } = sums[at][place];
-                Sums { found: sum.found + found, squares: sum.squares + squares, candidates: sum.candidates + candidates }
-            });
-            let recall = total.found as f64 / (m * k);
-            let variance = (total.squares as f64 / (m * k * k) - recall * recall).max(0.0);
-            let candidates = total.candidates as f64 / m;
-            let operations = STEP * selector.looks(*trees) + LABEL * labels + candidates * (CANDIDATE + VALUE * queries.dimension() as f64);
-            all.push(Measured {
-                kind: TreeKind::Forest,
-                selection,
-                trees: *trees,
-                depth: selector.depth(),
-                labels: 1,
-                threshold,
-                recall,
-                // Where all queries are right, one of so many more may be wrong.
-                spread: (variance / m).sqrt().max(1.0 / m),
-                candidates,
-                operations,
-            });
+            let sums = parts.iter().fold(Sums::default(), |sum, (sums, _)| sum.plus(sums[at][place]));
+            let way = TreeWay { kind: TreeKind::Forest, selection, trees: *trees, depth: selector.depth(), labels: 1, threshold };
+            all.push(sums.measured(way, selecting, queries.len(), truth.k(), queries.dimension()));
         }
     }
     all
@@ -207,10 +170,10 @@ pub fn reliability(selector: &Selector, n: usize, queries: &PointSet, truth: &Kn
     let neighbours = truth.k() as f64;
     let mut known: Vec<(f32, f64, f64)> = Vec::new();
     let mut before = (0.0, 0.0);
-    for way in all {
-        let (found, candidates) = (way.recall * neighbours, way.candidates);
+    for measured in all {
+        let (found, candidates) = (measured.recall * neighbours, measured.candidates);
         if candidates > before.1 {
-            known.push((way.threshold, found - before.0, candidates - before.1));
+            known.push((measured.way.threshold, found - before.0, candidates - before.1));
         }
         before = (found, candidates);
         // Neighbours that are more frequent at a smaller score are counted with those before.
@@ -223,27 +186,4 @@ pub fn reliability(selector: &Selector, n: usize, queries: &PointSet, truth: &Kn
         }
     }
     known.into_iter().map(|(threshold, found, candidates)| (threshold, (found / candidates) as f32)).collect()
-}
-
-/// Of some ways those that none other beats in recall and cost, the cheapest first.
-pub fn best(mut measured: Vec<Measured>) -> Vec<Measured> {
-    measured.sort_by(|a, b| a.operations.total_cmp(&b.operations).then(b.recall.total_cmp(&a.recall)));
-    let mut most = -1.0;
-    measured.retain(|way| {
-        let is_better = way.recall > most;
-        most = way.recall.max(most);
-        is_better
-    });
-    measured
-}
-
-/// The cheapest way that reaches a recall on validation queries by two standard errors more, so
-/// that it may be promised for others; the one of most recall where none does.
-///
-/// # Errors
-/// [`Error::Value`] when there is none at all.
-pub fn cheapest(curve: &[Measured], recall: f64) -> Result<Measured> {
-    let reaches = curve.iter().find(|way| way.recall - 2.0 * way.spread >= recall);
-    let most = || curve.iter().max_by(|a, b| a.recall.total_cmp(&b.recall));
-    reaches.or_else(most).copied().ok_or_else(|| Error::value("ways of selection", "one or more", "none"))
 }

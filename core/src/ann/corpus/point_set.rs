@@ -1,8 +1,12 @@
 //! Points of a corpus, one after another, and their distances.
 
+use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
-use crate::linalg::single::{add_scaled, dot, long_squared_distance, norm};
+use crate::linalg::single::{dot, long_squared_distance, norm};
 use crate::nearest::{Distance as _, Metric};
+
+/// The most values of a point: sums of as many products of bytes fit 32 bits.
+const LONGEST: usize = 130_000;
 
 /// Vectors of one dimension; those of a cosine are kept at length 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +15,31 @@ pub struct PointSet {
     metric: Metric,
     len: usize,
     values: Vec<f32>,
+}
+
+impl Stored for PointSet {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.dimension);
+        out.options(&self.metric);
+        out.count(self.len);
+        out.put(&self.values);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let (dimension, metric) = (from.get::<u64>()? as usize, from.options()?);
+        let (len, values) = (from.get::<u64>()? as usize, from.finite_values()?);
+        if len.checked_mul(dimension) != Some(values.len()) {
+            return Err(from.wrong(format!("{len} points of {dimension} values"), format!("{} values", values.len())));
+        }
+        let points = Self { dimension, metric, len, values };
+        if dimension > LONGEST {
+            return Err(from.wrong(format!("at most {LONGEST} values a point"), dimension.to_string()));
+        }
+        if dimension > 0 {
+            points.rows().try_for_each(|row| points.check(row))?;
+        }
+        Ok(points)
+    }
 }
 
 impl PointSet {
@@ -40,15 +69,18 @@ impl PointSet {
     }
 
     /// Refuses what cannot be compared with these points.
-    pub(super) fn check(&self, point: &[f32]) -> Result<()> {
+    pub(in crate::ann) fn check(&self, point: &[f32]) -> Result<()> {
         if point.len() != self.dimension {
             return Err(Error::value("point", format!("{} values", self.dimension), point.len().to_string()));
+        }
+        if self.dimension > LONGEST {
+            return Err(Error::value("point", format!("at most {LONGEST} values"), self.dimension.to_string()));
         }
         self.metric.check(point, None)
     }
 
     /// A point as it is kept.
-    pub(super) fn prepared(&self, point: &[f32]) -> Vec<f32> {
+    pub(in crate::ann) fn prepared(&self, point: &[f32]) -> Vec<f32> {
         let length = norm(point);
         if self.metric == Metric::Cosine && length > 0.0 { point.iter().map(|value| value / length).collect() } else { point.to_vec() }
     }
@@ -56,14 +88,22 @@ impl PointSet {
     /// Appends a point.
     ///
     /// # Errors
-    /// [`Error::Value`] when it has another number of values, one that is not finite or one beyond
-    /// 1e15 in size.
+    /// [`Error::Value`] when it has another number of values or more than 130,000, one that is not
+    /// finite or one beyond 1e15 in size.
     pub fn push(&mut self, point: &[f32]) -> Result<()> {
         self.check(point)?;
         let prepared = self.prepared(point);
         self.values.extend(prepared);
         self.len += 1;
         Ok(())
+    }
+
+    /// Removes point `i`; the last one takes its place.
+    pub(super) fn swap_remove(&mut self, i: usize) {
+        let (d, last) = (self.dimension, self.len - 1);
+        self.values.copy_within(last * d.., i * d);
+        self.values.truncate(last * d);
+        self.len = last;
     }
 
     /// Point `i` as it is kept.
@@ -76,16 +116,13 @@ impl PointSet {
         (0..self.len).map(|i| self.row(i))
     }
 
-    /// Their mean.
-    pub(super) fn mean(&self) -> Vec<f32> {
-        let mut mean = vec![0.0; self.dimension];
-        let share = 1.0 / self.len().max(1) as f32;
-        self.rows().for_each(|row| add_scaled(&mut mean, share, row));
-        mean
+    /// The values of all points as they are kept, point by point.
+    pub(in crate::ann) fn values(&self) -> &[f32] {
+        &self.values
     }
 
     /// The distance of point `i` from a prepared query, for [`Metric::Euclidean`] its square.
-    pub(super) fn distance(&self, query: &[f32], i: usize) -> f32 {
+    pub(in crate::ann) fn distance(&self, query: &[f32], i: usize) -> f32 {
         match self.metric {
             Metric::Euclidean => long_squared_distance(query, self.row(i)),
             Metric::Cosine => 1.0 - dot(query, self.row(i)),

@@ -7,6 +7,7 @@ use super::point_set::PointSet;
 use super::rounding::{Query, Rounding, Shortlist};
 use super::steps::{ZERO, write};
 use crate::linalg::dots::{self, WIDE};
+use crate::nearest::Metric;
 
 /// Points of seven bits a value. A quarter of the memory of the points, and as much less is read
 /// for a candidate.
@@ -20,7 +21,15 @@ pub(super) struct Fine {
 
 impl Fine {
     pub(super) fn new(corpus: &PointSet) -> Self {
-        let (rounding, rounded) = Rounding::of(corpus);
+        Self::with(Rounding::of(corpus), corpus)
+    }
+
+    /// The points around a middle and in steps that were found for others.
+    pub(super) fn around(middle: Vec<f32>, units: Vec<f32>, corpus: &PointSet) -> Self {
+        Self::with(Rounding::around(middle, units, corpus), corpus)
+    }
+
+    fn with((rounding, rounded): (Rounding, Vec<u8>), corpus: &PointSet) -> Self {
         let pieces = corpus.dimension().div_ceil(WIDE);
         let mut values = vec![[0; WIDE]; pieces * corpus.len()];
         for (to, row) in values.chunks_exact_mut(pieces.max(1)).zip(rounded.chunks_exact(corpus.dimension().max(1))) {
@@ -29,13 +38,35 @@ impl Fine {
         Self { rounding, pieces, values }
     }
 
-    /// Those of some points that may be among the `k` nearest to a prepared query.
+    /// The middle and the steps of the rounded values.
+    pub(super) fn frame(&self) -> (&[f32], &[f32]) {
+        (self.rounding.middle(), &self.rounding.units)
+    }
+
+    /// Adds a point.
+    pub(super) fn push(&mut self, row: &[f32], metric: Metric) {
+        let rounded = self.rounding.push(row, metric);
+        let start = self.values.len();
+        self.values.resize(start + self.pieces, [0; WIDE]);
+        self.values[start..].as_flattened_mut()[..rounded.len()].copy_from_slice(&rounded);
+    }
+
+    /// Removes point `i`; the last one takes its place.
+    pub(super) fn swap_remove(&mut self, i: usize) {
+        let last = self.values.len() - self.pieces;
+        self.values.copy_within(last.., i * self.pieces);
+        self.values.truncate(last);
+        self.rounding.swap_remove(i);
+    }
+
+    /// Those of some points that may be among the `k` nearest to a prepared query, but for one of
+    /// these of ten thousands.
     pub(super) fn nearest(&self, x: &[f32], k: usize, points: &[u32]) -> Vec<u32> {
         let centred = self.rounding.centred(x);
         let mut factors = vec![[0; WIDE]; self.pieces];
         let mut rest = vec![0.0; x.len()];
         let (unit, sum) = write(&centred, &self.rounding.units, factors.as_flattened_mut(), &mut rest);
-        let query = self.rounding.query(&centred, &rest, unit);
+        let query = self.rounding.likely(&centred, &rest, unit);
         let mut shortlist = Shortlist::new(k);
         offer(self, &factors, (unit, ZERO * sum), query, points, &mut shortlist);
         shortlist.finish().collect()

@@ -10,6 +10,9 @@ pub(super) const ZERO: i32 = 64;
 /// The least step of stored values, so that no product with it leaves the range of f32.
 const LEAST_UNIT: f32 = 1e-18;
 
+/// The largest.
+const LARGEST_UNIT: f32 = 1e15;
+
 /// The least step of a question.
 const LEAST_STEP: f32 = 1e-30;
 
@@ -24,9 +27,15 @@ pub(super) fn unit(largest: f32) -> f32 {
     if largest > 0.0 { (largest / (ZERO - 1) as f32).max(LEAST_UNIT) } else { 1.0 }
 }
 
+/// Whether values can be stored in such steps.
+pub(super) fn is_unit(unit: f32) -> bool {
+    (LEAST_UNIT..=LARGEST_UNIT).contains(&unit)
+}
+
 /// A stored value in steps of `unit`.
 pub(super) fn steps(value: f32, unit: f32) -> u8 {
-    ((value / unit).round() as i32 + ZERO).clamp(0, 2 * ZERO - 1) as u8
+    let most = ZERO as f32;
+    ((value / unit).round().clamp(-most, most - 1.0) as i32 + ZERO) as u8
 }
 
 /// Writes `x` times `units`, value by value, in steps of at most 127 in size, each as a byte with

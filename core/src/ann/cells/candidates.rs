@@ -1,0 +1,177 @@
+//! Cells of points that are kept elsewhere: what names the candidates of a query, but measures no
+//! distance.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::super::candidates::KnnGraph;
+use super::super::corpus::PointSet;
+use super::super::pool::Pool;
+use super::super::tuning::{Measured, frontier};
+use super::partition::{Partition, Scratch};
+use super::tune::sweep;
+use super::{CellOptions, CellWay};
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+use crate::nearest::{Filter, Growth, taken};
+use crate::progress::Progress;
+
+/// Names those of many points that a query is worth being compared with, by a distance that whoever
+/// keeps the points knows.
+///
+/// As a [`super::CellIndex`] without its points: it keeps the codes of their places in cells alone,
+/// so that many vectors of an image can each have one. Cells are found once; points come and go,
+/// and [`CellCandidates::is_due`] tells when they should be found anew.
+#[derive(Debug)]
+pub struct CellCandidates {
+    pub(super) options: CellOptions,
+    /// Prepares points; it holds none.
+    pub(super) frame: PointSet,
+    pub(super) ids: Vec<ItemId>,
+    place_of: HashMap<ItemId, u32>,
+    pub(super) partition: Partition,
+    pub(super) grown_at: usize,
+    scratches: Pool<Scratch>,
+}
+
+/// What was measured of a way to name candidates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateCurve {
+    /// The way, its recall and its cost.
+    pub measured: Measured<CellWay>,
+    /// The probability that the nearest candidate is one of the true neighbours, that the second
+    /// is, and so on.
+    pub probabilities: Vec<f32>,
+}
+
+impl CellCandidates {
+    /// Cells for some points, with an identifier for each.
+    ///
+    /// # Errors
+    /// [`Error::Option`] when an option is out of range; [`Error::Value`] when there are no points
+    /// or points of no values, not as many identifiers, or one twice; [`Error::Cancelled`].
+    pub fn new(points: &PointSet, ids: Vec<ItemId>, options: CellOptions, progress: &Progress) -> Result<Self> {
+        options.check()?;
+        if points.is_empty() || points.dimension() == 0 || ids.len() != points.len() {
+            let found = format!("{} points of {} values and {} identifiers", points.len(), points.dimension(), ids.len());
+            return Err(Error::value("points", "one or more, with an identifier each", found));
+        }
+        let partition = Partition::new(points, &options, progress)?;
+        let grown_at = ids.len();
+        Self::with(options, PointSet::new(points.dimension(), points.metric()), ids, partition, grown_at)
+    }
+
+    pub(super) fn with(options: CellOptions, frame: PointSet, ids: Vec<ItemId>, partition: Partition, grown_at: usize) -> Result<Self> {
+        let mut place_of = HashMap::with_capacity(ids.len());
+        for (id, place) in ids.iter().zip(0..) {
+            if place_of.insert(*id, place).is_some() {
+                return Err(taken(*id));
+            }
+        }
+        Ok(Self { options, frame, ids, place_of, partition, grown_at, scratches: Pool::default() })
+    }
+
+    /// The number of points.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Whether there is a point of this identifier.
+    pub fn contains(&self, id: ItemId) -> bool {
+        self.place_of.contains_key(&id)
+    }
+
+    /// Whether cells should be found anew, for the number of points has doubled since or fallen to
+    /// a quarter.
+    pub fn is_due(&self) -> bool {
+        Growth { first: 1 }.is_due(self.len(), self.grown_at)
+    }
+
+    /// Memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.partition.bytes() + self.ids.len() * 28
+    }
+
+    /// Adds a point.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the identifier is in use, or the point is not like the others.
+    pub fn insert(&mut self, id: ItemId, point: &[f32]) -> Result<()> {
+        self.frame.check(point)?;
+        if self.contains(id) {
+            return Err(taken(id));
+        }
+        self.place_of.insert(id, self.ids.len() as u32);
+        self.ids.push(id);
+        self.partition.push(&self.frame.prepared(point));
+        Ok(())
+    }
+
+    /// Removes a point. Returns whether there was one of this identifier.
+    pub fn remove(&mut self, id: ItemId) -> bool {
+        let Some(place) = self.place_of.remove(&id) else { return false };
+        self.partition.swap_remove(place);
+        self.ids.swap_remove(place as usize);
+        if let Some(moved) = self.ids.get(place as usize) {
+            self.place_of.insert(*moved, place);
+        }
+        true
+    }
+
+    /// At most `way.shortlist` points that `admits` lets through, of the `way.probes` cells nearest
+    /// to the query, and of more cells while there are fewer than `k`: those that are estimated to
+    /// be nearest, the nearest first.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the query is not like the points.
+    pub fn candidates(&self, query: &[f32], way: CellWay, k: usize, admits: Filter<'_>) -> Result<Vec<ItemId>> {
+        self.frame.check(query)?;
+        let query = self.frame.prepared(query);
+        let is_wanted = |place: u32| admits(self.ids[place as usize]);
+        let (places, ..) = self.scratches.with(|scratch| self.partition.select(&query, (way.probes, way.shortlist, k), is_wanted, scratch));
+        Ok(places.into_iter().map(|place| self.ids[place as usize]).collect())
+    }
+
+    /// Measures many ways on some of the points, each asked for its neighbours among the others:
+    /// `truth` are the k nearest of each, nearest first. Returns the ways that none other beats,
+    /// the cheapest first. Equal on any number of threads. O(queries * ways).
+    ///
+    /// # Errors
+    /// [`Error::Value`] when there is not a list of as many known points for each query, or a query
+    /// is not like the points; [`Error::Cancelled`].
+    pub fn curve(&self, queries: &PointSet, own: &[ItemId], truth: &[Vec<ItemId>], progress: &Progress) -> Result<Vec<CandidateCurve>> {
+        let place = |id: &ItemId| {
+            let found = self.place_of.get(id).copied();
+            found.ok_or_else(|| Error::value("neighbours", "points of these cells", id.0.to_string()))
+        };
+        let own: Vec<u32> = own.iter().map(place).collect::<Result<_>>()?;
+        let truth: Vec<Vec<u32>> = truth.iter().map(|list| list.iter().map(place).collect()).collect::<Result<_>>()?;
+        if own.len() != queries.len() || truth.len() != queries.len() || queries.dimension() != self.frame.dimension() {
+            let found = format!("{} of {} values, {} identifiers, {} lists", queries.len(), queries.dimension(), own.len(), truth.len());
+            let expected = format!("as many of {} values, identifiers and lists", self.frame.dimension());
+            return Err(Error::value("queries", expected, found));
+        }
+        let truth = KnnGraph::of(&truth)?;
+        let ways = frontier(sweep(&self.partition, queries, &truth, |query, place| own[query] != place, progress)?);
+        let k = truth.k();
+        let curve = |measured: Measured<CellWay>| {
+            let CellWay { probes, shortlist } = measured.way;
+            let found = |scratch: &mut Scratch, i: usize| {
+                let is_other = |place| own[i] != place;
+                let (places, ..) = self.partition.select(queries.row(i), (probes, shortlist, k), is_other, scratch);
+                places.iter().filter(|place| truth.list(i).contains(place)).count()
+            };
+            let found: Vec<usize> = (0..queries.len()).into_par_iter().map_init(Scratch::default, found).collect();
+            // The candidates are ordered by their true distance, so the true neighbours come first.
+            let share = |place: usize| found.iter().filter(|found| **found > place).count() as f32 / queries.len().max(1) as f32;
+            CandidateCurve { measured, probabilities: (0..k).map(share).collect() }
+        };
+        Ok(ways.into_iter().map(curve).collect())
+    }
+}
