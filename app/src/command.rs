@@ -100,6 +100,8 @@ pub enum Command {
     Evaluate,
     /// Find what each training image does to the answers about images of other objects.
     FindHarm,
+    /// Find near copies in the whole library, up to this distance.
+    FindCopies(f64),
     /// Choose which training images the library's recogniser compares.
     ChooseSearch(SearchChoice),
     /// Chooses the weights of the library's recogniser; learned ones are learned if there are none.

@@ -42,6 +42,8 @@ pub enum JobKind {
     LeaveOut,
     /// Finds what each training image does to answers.
     Harm,
+    /// Finds near copies.
+    FindCopies,
     /// Lets the recogniser compare other training images.
     ChooseSearch,
     /// Learns the weights of the recogniser.
@@ -85,6 +87,7 @@ impl JobKind {
             Self::DrawCollage => "Painting the collage",
             Self::LeaveOut => "Leaving an image out",
             Self::Harm => "Looking for images that mislead",
+            Self::FindCopies => "Looking for copies",
             Self::ChooseSearch => "Preparing comparisons",
             Self::LearnWeights => "Learning weights",
             Self::FitKinds => "Fitting the weights of kinds",
@@ -110,6 +113,7 @@ impl JobKind {
             | Self::DrawCollage
             | Self::LeaveOut
             | Self::FindLike
+            | Self::FindCopies
             | Self::CountClassFolders
             | Self::Picture => true,
             Self::Import(_)

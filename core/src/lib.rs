@@ -9,7 +9,7 @@
 //! 3. [`linalg`]
 //! 4. [`nearest`]
 //! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
-//! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`]
+//! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`], [`copies`]
 //! 7. [`ckm`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
@@ -19,7 +19,7 @@
 //!
 //! - `files`: models on disk ([`envelope`], [`storage`], [`ckm::model`]).
 //! - `images`, with `files`: pictures, features of pictures, data sets and experiments
-//!   ([`picture`], [`features`], [`data`], [`eval`], [`ckm::presets`]).
+//!   ([`picture`], [`features`], [`copies`], [`data`], [`eval`], [`ckm::presets`]).
 //! - `network`, with `images`: the convolutional network that comes with the program ([`network`]).
 //! - `library`, with `images`: libraries of images in SQLite ([`library`]).
 
@@ -29,6 +29,8 @@ pub mod bytes;
 pub mod ckm;
 pub mod cmt;
 pub mod contextual;
+#[cfg(feature = "images")]
+pub mod copies;
 #[cfg(feature = "images")]
 pub mod data;
 pub mod descriptor;

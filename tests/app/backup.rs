@@ -76,6 +76,7 @@ fn a_backup_of_another_history_is_neither_replaced_nor_restored_unasked() {
     world.run(["label", "lib.tessera", "#1", "--as", "theirs"]).ended(0);
     world.run(["backup", "lib.tessera", "late"]).ended(65).complains("one of another history");
     world.run(["backup", "lib.tessera", "--restore", "late"]).ended(65).complains("one of another history");
+    assert!(!world.at("lib.tessera.restoring").exists(), "a refused restoration leaves nothing");
     assert_eq!(label_of_one(&world, "lib.tessera"), "theirs");
     world.run(["backup", "lib.tessera", "--restore", "late", "--other-history"]).ended(0);
     assert_eq!(label_of_one(&world, "lib.tessera"), "ours");
@@ -87,6 +88,21 @@ fn a_backup_of_another_history_is_neither_replaced_nor_restored_unasked() {
     world.run(["backup", "lib.tessera", "--restore", "images"]).ended(65).complains("backup.json");
     world.run(["backup", "images", "--restore", "late"]).ended(65).complains("other things");
     world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
+fn images_that_were_forgotten_since_a_backup_was_made_come_back_by_name() {
+    let world = World::with_library();
+    world.run(["backup", "lib.tessera", "copy"]).ended(0);
+    world.run(["forget", "lib.tessera", "#3", "#5", "--yes"]).ended(0);
+    let restored = world.run(["backup", "lib.tessera", "--restore", "copy"]).ended(0);
+    assert!(restored.stdout.contains("2 images that it had forgotten came back from the backup: #3, #5;"), "{}", restored.stdout);
+    // Where the database cannot be read, the journal says what was forgotten.
+    world.run(["forget", "lib.tessera", "#3", "--yes"]).ended(0);
+    fs::write(world.at("lib.tessera/library.db"), b"no database").unwrap();
+    let restored = world.run(["backup", "lib.tessera", "--restore", "copy", "--json"]).ended(0).object();
+    assert_eq!(restored["came_back"], serde_json::json!([3]));
+    assert_eq!(world.run(["backup", "lib.tessera", "--restore", "copy", "--json"]).ended(0).object()["came_back"], serde_json::json!([]));
 }
 
 #[test]

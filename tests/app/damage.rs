@@ -13,20 +13,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::world::World;
-
-/// Random numbers that are the same everywhere (Steele, Lea and Flood 2014, SplitMix64).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
-    }
-}
+use crate::dice::Dice;
+use crate::world::{World, copy_folder};
 
 /// A library with two images and an event for each of some acts.
 fn lived() -> World {
@@ -41,21 +29,8 @@ fn lived() -> World {
     world
 }
 
-fn copy(from: &Path, to: &Path) {
-    let _ = fs::remove_dir_all(to);
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let place = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &place);
-        } else {
-            fs::copy(entry.path(), place).unwrap();
-        }
-    }
-}
-
 /// Damages a file. Returns in what way.
-fn damage(path: &Path, chance: &mut Chance) -> String {
+fn damage(path: &Path, chance: &mut Dice) -> String {
     let mut bytes = fs::read(path).unwrap();
     let words = match chance.below(6) {
         0 | 1 => {
@@ -107,9 +82,10 @@ fn trials(seeds: std::ops::Range<u64>) -> usize {
     let expected = events(&world, "lib.tessera");
     let mut lossy = 0;
     for seed in seeds {
-        let mut chance = Chance(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let mut chance = Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let folder = world.at("trial.tessera");
-        copy(&world.at("lib.tessera"), &folder);
+        let _ = fs::remove_dir_all(&folder);
+        copy_folder(&world.at("lib.tessera"), &folder);
         let snapshot = fs::read_dir(folder.join("snapshots")).unwrap().next().unwrap().unwrap().path();
         let files: [PathBuf; 3] = [folder.join("library.db"), folder.join("journal.jsonl"), snapshot];
         let first = chance.below(3);

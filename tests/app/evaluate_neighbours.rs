@@ -44,7 +44,9 @@ fn candidates_are_tuned_for_a_recall() {
         "--tree kd --select voting",
         "--validation v.npy",
         "--train-queries t.npy --tree rp",
-        "--metric cosine -k 3",
+        "--metric cosine -k 3 --select natural",
+        "--tree kmeans",
+        "--select codes --metric inner-product",
     ] {
         let ran = world.run(start.split(' ').chain(more.split(' '))).ended(0);
         let answer = ran.object();
@@ -86,5 +88,12 @@ fn what_is_no_matrix_is_refused() {
     let few = |more: &str| world.run("eval ann --corpus c.npy --queries c.npy --trees 2".split(' ').chain(more.split(' ')));
     few("--target-recall 2").ended(2).complains("target-recall");
     few("--train-queries c.npy --select voting").ended(2).complains("natural");
+    few("--tree kmeans --select voting").ended(2).complains("regression");
+    few("--train-queries c.npy --select regression").ended(2).complains("--train-queries");
+    few("--tree kd --select codes").ended(2).complains("kmeans");
     few("--tree oak").ended(2);
+    for rows in [0, 1, 5] {
+        world.file("few.npy", &npy(rows, 1));
+        world.run("eval ann --corpus few.npy --queries c.npy".split(' ')).ended(65).complains("--validation");
+    }
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 use tessera_core::hash::hash64;
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, copy_folder};
 
 /// A library with four events after that of its import: labels of the images 1 to 4.
 fn labelled() -> World {
@@ -181,7 +181,7 @@ fn a_noted_head_tells_what_is_missing() {
     let world = labelled();
     let early = head(&world, "lib.tessera");
     fs::rename(world.at("lib.tessera"), world.at("now.tessera")).unwrap();
-    copy(&world.at("now.tessera"), &world.at("lib.tessera"));
+    copy_folder(&world.at("now.tessera"), &world.at("lib.tessera"));
     let late = world.run(["label", "now.tessera", "#5", "--as", "fifth", "--with-head", "--json"]).ended(0).object()["head"].clone();
     let late = late.as_str().unwrap();
     assert_eq!(late, head(&world, "now.tessera"));
@@ -199,23 +199,10 @@ fn a_noted_head_tells_what_is_missing() {
     world.run(["check", "--head", "lib.tessera"]).ended(2).complains("expected a head");
 }
 
-/// Copies a folder with everything in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let place = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &place);
-        } else {
-            fs::copy(entry.path(), place).unwrap();
-        }
-    }
-}
-
 #[test]
 fn two_histories_are_named_with_the_first_event_that_differs() {
     let world = labelled();
-    copy(&world.at("lib.tessera"), &world.at("copy.tessera"));
+    copy_folder(&world.at("lib.tessera"), &world.at("copy.tessera"));
     for (library, class) in [("lib.tessera", "same"), ("copy.tessera", "same")] {
         world.run(["label", library, "#6", "--as", class]).ended(0);
         world.run(["label", library, "#7", "--as", class]).ended(0);

@@ -5,26 +5,13 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::world::World;
-
-/// Copies a folder with everything in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let place = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &place);
-        } else {
-            fs::copy(entry.path(), place).unwrap();
-        }
-    }
-}
+use crate::world::{World, copy_folder};
 
 /// The places in a file where these bytes stand.
 fn places(bytes: &[u8], wanted: &[u8]) -> Vec<usize> {
@@ -193,7 +180,7 @@ fn an_event_that_is_lost_is_named() {
 /// A library of whose database and journal each tells of other labels of images 1 and 2.
 fn gone_apart() -> World {
     let world = World::with_library();
-    copy(&world.at("lib.tessera"), &world.at("copy.tessera"));
+    copy_folder(&world.at("lib.tessera"), &world.at("copy.tessera"));
     world.run(["label", "lib.tessera", "#1", "--as", "ours"]).ended(0);
     for image in ["#1", "#2"] {
         world.run(["label", "copy.tessera", image, "--as", "theirs"]).ended(0);

@@ -85,6 +85,28 @@ fn what_was_taken_in_before_an_error_is_told() {
 }
 
 #[test]
+fn an_image_in_the_folders_of_two_classes_is_told() {
+    let world = World::with_images();
+    let one = world.at("images/disc/disc_01_0_0_0_lt.png");
+    fs::copy(&one, world.at("images/grid/grid_07_0_0_0_lt.png")).unwrap();
+    let ran = world.run(["import", "lib.tessera", "images", "--json", "--report", "report.jsonl"]).ended(0);
+    let answer = ran.object();
+    assert_eq!(n(&answer, "duplicate"), 1, "{answer}");
+    let [conflict] = &answer["class_conflicts"].as_array().unwrap()[..] else { panic!("{answer}") };
+    assert!(conflict["path"].as_str().unwrap().ends_with("grid_07_0_0_0_lt.png"), "{conflict}");
+    assert_eq!((&conflict["class"], &conflict["kept"]), (&"grid".into(), &"disc".into()));
+    assert!(report(&world).iter().any(|line| line["reason"] == "class"), "{:?}", report(&world));
+    // The same in a folder that comes later.
+    let later = world.at("more/grid/grid_08_0_0_0_lt.png");
+    fs::create_dir_all(later.parent().unwrap()).unwrap();
+    fs::create_dir_all(world.at("more/disc")).unwrap();
+    fs::copy(&one, &later).unwrap();
+    fs::copy(&one, world.at("more/disc/disc_08_0_0_0_lt.png")).unwrap();
+    let ran = world.run(["import", "lib.tessera", "more", "--labels", "class-folders"]).ended(0).complains("keeps the class `disc`");
+    assert!(ran.stdout.contains("2 duplicate, 1 of them in the folder of another class"), "{}", ran.stdout);
+}
+
+#[test]
 fn captions_and_labels_come_from_a_table() {
     let world = World::with_images();
     let table = "path,caption,label\nimages/disc/disc_01_0_0_0_lt.png,a humming ring,odd\nnowhere.png,lost,odd\n";
@@ -95,6 +117,24 @@ fn captions_and_labels_come_from_a_table() {
     let hits = world.run(["search", "lib.tessera", "humming", "--json"]).ended(0).object();
     assert_eq!(hits["hits"][0]["caption"], "a humming ring");
     world.run(["import", "lib.tessera", "images", "--captions", "gone.csv"]).ended(74).complains("gone.csv");
+}
+
+#[test]
+fn lines_of_captions_that_cannot_be_used_are_told_to_programs_too() {
+    let world = World::with_images();
+    let line = |rest: &str| format!("{{\"path\": \"images/disc/disc_01_0_0_0_lt.png\", {rest}}}\n");
+    let lines = line("\"caption\": \"a ring\"") + "{\"caption\": \"of nothing\"}\nno JSON\n" + &line("\"caption\": \"another\"");
+    world.file("captions.jsonl", lines.as_bytes());
+    let arguments = ["import", "lib.tessera", "images", "--captions", "captions.jsonl", "--quiet", "--json", "--report", "report.jsonl"];
+    let ran = world.run(arguments).ended(1).complains("captions.jsonl: 2 lines could not be used");
+    let answer = ran.object();
+    assert_eq!((n(&answer, "captions"), n(&answer, "bad_lines"), n(&answer, "failed")), (2, 2, 0), "{answer}");
+    let told = report(&world);
+    assert_eq!(told.len(), 2, "{told:?}");
+    for (line, number) in told.iter().zip([2, 3]) {
+        assert_eq!((&line["path"], &line["reason"]), (&"captions.jsonl".into(), &"line".into()));
+        assert!(line["detail"].as_str().unwrap().starts_with(&format!("line {number}: ")), "{line}");
+    }
 }
 
 #[test]

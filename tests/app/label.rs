@@ -53,7 +53,7 @@ fn an_answer_comes_before_the_next_line() {
     }
     // While it has the library, nobody else can.
     for arguments in [vec!["search", "lib.tessera", "ring"], vec!["undo", "lib.tessera"], vec!["import", "lib.tessera", "images"]] {
-        world.run(&arguments).ended(75).complains("in use by process");
+        world.run(&arguments).ended(75).complains("in use by process").complains("--wait SECONDS").complains("--read-only");
     }
     world.run(["check", "lib.tessera", "--json"]).ended(75);
     // Killed, it has kept what it answered for.
@@ -111,6 +111,14 @@ fn people_label_and_caption_by_name() {
     let near = world.run(["label", "lib.tessera", "#3", "--as", "Ring", "--json"]).ended(0).object();
     assert_eq!((&near["new_class"], &near["near_class"]), (&json!(true), &json!("ring")));
     assert!(world.run(["label", "lib.tessera", "#4", "--as", "RING"]).ended(0).stdout.contains("new class; there is also `"));
+    // Numbers are names of their own, and blanks of any kind are one blank.
+    world.run(["label", "lib.tessera", "#5", "--as", "sign 12"]).ended(0);
+    let numbered = world.run(["label", "lib.tessera", "#6", "--as", "sign 13"]).ended(0).stdout;
+    assert!(numbered.ends_with("(new class)\n"), "{numbered}");
+    let same = world.run(["label", "lib.tessera", "#6", "#7", "--as", "sign\n13", "--json"]).ended(0).object();
+    assert!(same["new_class"].is_null() && same["near_class"].is_null(), "{same}");
+    let other = world.feed(["label", "lib.tessera", "--stdin"], b"{\"image\": 8, \"label\": \"Sign\\t13\"}\n").ended(0).object();
+    assert_eq!((&other["new_class"], &other["near_class"]), (&json!(true), &json!("sign 13")));
     let known = world.run(["label", "lib.tessera", "#3", "#4", "--as", "ring", "--json"]).ended(0).object();
     assert!(known["new_class"].is_null(), "{known}");
     let again = world.run(["label", "lib.tessera", "#1", "--as", "ring", "--json"]).ended(0).object();
@@ -121,6 +129,16 @@ fn people_label_and_caption_by_name() {
     world.run(["label", "lib.tessera", "--as", "x"]).ended(2);
     world.run(["label", "lib.tessera", "#1", "--as", "x", "--none"]).ended(2);
     world.run(["label", "lib.tessera", "--stdin", "#1"]).ended(2);
+    // Long captions are told by their beginning.
+    let long = "a very long story ".repeat(300);
+    let told = world.run(["caption", "lib.tessera", "#2", &long]).ended(0).stdout;
+    assert!(told.contains("a very long story") && told.len() < 400, "{told}");
+    world.run(["caption", "lib.tessera", "#2", ""]).ended(0);
+    let line = format!("{{\"image\": 2, \"caption\": {{\"text\": \"{long}\"}}}}\n");
+    let refused = world.feed(["caption", "lib.tessera", "--stdin"], line.as_bytes()).ended(1).stdout;
+    assert!(refused.contains("must be a text") && refused.len() < 400, "{refused}");
+    let path = world.run(["caption", "lib.tessera", &long, "x"]).ended(65).stderr;
+    assert!(path.contains("an image of this library") && path.len() < 500, "{path}");
     let answer = world.run(["caption", "lib.tessera", "#1", "a humming ring", "seen at dusk", "--json"]).ended(0).object();
     assert!(answer["event"].is_u64() && answer["ok"] == true, "{answer}");
     world.run(["caption", "lib.tessera", "#1"]).ended(2);

@@ -17,7 +17,7 @@ fn checked(world: &World) -> Value {
 }
 
 fn state(on: bool, recognises: bool, seen: usize) -> Value {
-    serde_json::json!({"on": on, "recognises": recognises, "seen": seen, "images": 24})
+    serde_json::json!({"on": on, "recognises": recognises, "seen": seen, "images": 24, "missing": 24 - seen})
 }
 
 fn scores(world: &World) -> Value {
@@ -87,4 +87,25 @@ fn the_desk_looks_at_images_of_before_in_the_background() {
     desk.run(Command::UseLearnedFeatures(false));
     until(&mut desk, "they are off", |desk| !desk.recognising().learned().is_on);
     assert!(!desk.recognising().learned().recognises);
+}
+
+#[test]
+fn what_a_lost_cache_held_is_computed_again_when_it_is_next_used() {
+    let world = World::with_images();
+    world.run(["import", "lib.tessera", "images", "--labels", "none"]).ended(0);
+    world.run(["backup", "lib.tessera", "copy"]).ended(0);
+    world.run(["backup", "lib.tessera", "--restore", "copy"]).ended(0);
+    assert_eq!(checked(&world)["missing"], 24);
+    assert!(world.run(["check", "lib.tessera"]).ended(0).stdout.contains("missing of 24"));
+    let search = |options: &[&str]| world.run(["search", "lib.tessera", "wall", "--json"].iter().chain(options));
+    let read = search(&["--read-only"]).ended(0).complains("Learned features of 24 images are missing");
+    assert_eq!(read.object()["not_looked_at"], 24);
+    let found = search(&[]).ended(0).complains("The network looked at 24 images first");
+    assert_eq!(found.object()["not_looked_at"], 0);
+    assert_eq!(checked(&world), state(true, true, 24));
+    // Images whose files are away stay as they are, and that is said.
+    std::fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    std::fs::rename(world.at("images/disc"), world.at("away")).unwrap();
+    assert_eq!(search(&[]).ended(0).complains("of 12 images are missing").object()["not_looked_at"], 12);
+    assert_eq!(checked(&world)["missing"], 12);
 }

@@ -298,7 +298,9 @@ fn damage_is_told_and_the_cache_made_again() {
     let mut bytes = fs::read(&cache).unwrap();
     bytes[4096..].fill(0x5a);
     fs::write(&cache, &bytes).unwrap();
-    let mended = world.run(["check", "lib.tessera", "--json"]).ended(0).object();
+    let found = world.run(["check", "lib.tessera", "--json"]).ended(65).object();
+    assert!(found["problems"][0].as_str().unwrap().contains("cache.db is damaged"), "{found}");
+    let mended = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object();
     assert!(mended["ok"] == true && mended["repaired"][0].as_str().unwrap().contains("cache.db was damaged"), "{mended}");
     assert_eq!(fs::read(world.at("lib.tessera/cache.db.damaged")).unwrap(), bytes, "the damaged file is kept");
     assert_eq!(world.run(["search", "lib.tessera", "ring", "--json"]).ended(0).object()["hits"][0]["image"], 1);

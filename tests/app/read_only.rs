@@ -2,7 +2,7 @@
 //! disk, of a newer version, of another user. Each is tried through the command line.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -150,4 +150,83 @@ fn a_library_of_another_user_is_read() {
     assert!(!ran.ended(0).object()["hits"].as_array().unwrap().is_empty());
     let ran = shell(&world, &format!("{user} ./t label lib.tessera '#1' --as x"));
     ran.ended(74).complains("this user may not write to it");
+}
+
+#[test]
+fn what_is_told_read_only_is_computed_from_the_library_as_it_is() {
+    let world = World::with_library();
+    let before = contents(&world.at("lib.tessera"));
+    world.run(["train", "lib.tessera", "--read-only"]).ended(74).complains("read-only");
+    let judge =
+        |options: &[&str]| world.run(["train", "lib.tessera", "--to", "m.tessera-model", "--json"].iter().chain(options)).ended(0).object();
+    let first = judge(&["--read-only"]);
+    assert_eq!(first["held_out"], 24, "it was never judged, and is judged for this answer");
+    let answer = || world.run(["classify", "lib.tessera", "#1", "--json", "--read-only"]).ended(0).object();
+    let told = answer();
+    assert_eq!(contents(&world.at("lib.tessera")), before);
+    assert_eq!(judge(&[])["held_out_accuracy"], first["held_out_accuracy"]);
+    assert_eq!(answer()["confidence"], told["confidence"]);
+    // After other labels nothing of before is told.
+    for image in 1..=6 {
+        world.run(["label", "lib.tessera", &format!("#{image}"), "--as", "grid"]).ended(0);
+    }
+    let now = judge(&["--read-only"]);
+    assert_eq!(now["largest_class"], 0.75);
+    assert_eq!(now["recalls"], judge(&[])["recalls"]);
+}
+
+#[test]
+fn a_check_changes_nothing_and_names_what_is_damaged() {
+    let world = World::with_library();
+    world.run(["label", "lib.tessera", "#1", "--as", "ring"]).ended(0);
+    let library = world.at("lib.tessera");
+    let (database, journal) = (library.join("library.db"), library.join("journal.jsonl"));
+    let names = || -> BTreeSet<PathBuf> { fs::read_dir(&library).unwrap().map(|entry| entry.unwrap().path()).collect() };
+    let problems = || -> Vec<String> {
+        let found = world.run(["check", "lib.tessera", "--json"]).ended(65).object();
+        assert_eq!(found["repaired"], serde_json::json!([]), "{found}");
+        found["problems"].as_array().unwrap().iter().map(|words| words.as_str().unwrap().to_owned()).collect()
+    };
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replacen("Labelled", "Labeled ", 1)).unwrap();
+    let before = (names(), contents(&library));
+    for _ in 0..2 {
+        let found = problems();
+        assert!(found.len() == 1 && found[0].contains("it told of event 2"), "{found:?}");
+    }
+    assert_eq!((names(), contents(&library)), before);
+    // Both files, by the names that the user knows.
+    let whole = fs::read(&database).unwrap();
+    fs::write(&database, b"no database, but long enough to look like one if nobody reads its first bytes").unwrap();
+    let found = problems();
+    assert!(found.len() == 2 && found[0].starts_with("lib.tessera/library.db: ") && found[1].contains("it told of event 2"), "{found:?}");
+    world.run(["search", "lib.tessera", "ring", "--read-only"]).ended(65).complains("tessera: lib.tessera/library.db: ");
+    fs::write(&database, whole).unwrap();
+    world.run(["check", "lib.tessera", "--repair"]).ended(0);
+    world.run(["check", "lib.tessera"]).ended(0);
+    // A journal that is not there, and one that was cut.
+    fs::remove_file(&journal).unwrap();
+    assert_eq!(problems(), ["there is no journal"]);
+    world.run(["check", "lib.tessera", "--repair"]).ended(0);
+    world.run(["label", "lib.tessera", "#2", "--as", "ring"]).ended(0);
+    let text = fs::read_to_string(&journal).unwrap();
+    let cut: Vec<&str> = text.lines().collect();
+    fs::write(&journal, cut[..cut.len() - 2].join("\n") + "\n").unwrap();
+    assert_eq!(problems(), ["the journal does not end as it did when the library was closed"]);
+    // A cache that is none.
+    world.run(["check", "lib.tessera", "--repair"]).ended(0);
+    fs::write(library.join("cache.db"), b"no cache").unwrap();
+    assert!(problems()[0].starts_with("cache.db is damaged"));
+    assert_eq!(fs::read(library.join("cache.db")).unwrap(), b"no cache");
+    world.run(["check", "lib.tessera", "--repair"]).ended(0);
+    world.run(["check", "lib.tessera"]).ended(0);
+}
+
+#[test]
+fn reading_leaves_no_files_of_sqlite_beside_the_database() {
+    let world = World::with_library();
+    world.run(["search", "lib.tessera", "disc", "--read-only"]).ended(0);
+    for ending in ["-wal", "-shm"] {
+        assert!(!world.at(&format!("lib.tessera/library.db{ending}")).exists(), "{ending}");
+    }
 }

@@ -125,8 +125,16 @@ fn captions_that_are_links_are_left_out_and_told() {
     assert_eq!((&ran.object()["imported"], &ran.object()["texts_left_out"]), (&json!(2), &json!(1)));
     let report = fs::read_to_string(world.at("report.jsonl")).unwrap();
     assert!(report.contains("one.txt") && report.contains("\"reason\":\"captions\"") && report.contains("a link"), "{report}");
+    // A text that is too large, or none, keeps no image out.
+    world.picture("other/disc/three.png", 0, 3, 2);
+    world.picture("other/disc/four.png", 0, 3, 1);
+    world.file("other/disc/three.txt", "ring ".repeat(20_000).as_bytes());
+    world.file("other/disc/four.txt", b"\xff\xfe no text");
+    let ran = world.run(["import", "lib.tessera", "other", "--report", "report.jsonl", "--json"]).ended(0).complains("three.txt");
+    assert_eq!((&ran.object()["imported"], &ran.object()["texts_left_out"]), (&json!(2), &json!(2)));
+    assert_eq!(fs::read_to_string(world.at("report.jsonl")).unwrap().matches("\"reason\":\"captions\"").count(), 2);
     // The same where the folder is named as a table.
-    let table = world.run(["import", "lib.tessera", "images", "--captions", "images/disc", "--json"]).ended(0);
+    let table = world.run(["import", "lib.tessera", "images", "--captions", "images/disc", "--json"]).ended(1);
     assert!(table.stderr.contains("`one.txt` is a link"), "{}", table.stderr);
     for words in ["openssh", "private"] {
         assert_eq!(world.run(["search", "lib.tessera", words, "--json"]).ended(0).object()["hits"], json!([]), "{words}");
@@ -220,13 +228,13 @@ fn a_key_that_stands_twice_is_refused_by_name() {
     let line =
         format!("{{\"path\": \"{image}\", \"label\": \"cat\", \"label\": \"dog\"}}\n{{\"path\": \"{image}\", \"caption\": \"one\"}}\n");
     world.file("t.jsonl", line.as_bytes());
-    let ran = world.run(["import", "lib.tessera", "images", "--captions", "t.jsonl", "--json"]).ended(0).complains("line 1: `label` twice");
+    let ran = world.run(["import", "lib.tessera", "images", "--captions", "t.jsonl", "--json"]).ended(1).complains("line 1: `label` twice");
     assert_eq!((&ran.object()["labels"], &ran.object()["captions"]), (&json!(0), &json!(1)));
     let coco = format!(
         "{{\"images\": [{{\"id\": 1, \"file_name\": \"{image}\"}}], \"annotations\": [{{\"image_id\": 1, \"caption\": \"a\", \"caption\": \"b\"}}]}}"
     );
     world.file("t.json", coco.as_bytes());
-    world.run(["import", "lib.tessera", "images", "--captions", "t.json"]).ended(0).complains("duplicate field `caption`");
+    world.run(["import", "lib.tessera", "images", "--captions", "t.json"]).ended(1).complains("duplicate field `caption`");
     world.file("t.json", coco.replace("\"annotations\"", "\"images\"").as_bytes());
     world.run(["import", "lib.tessera", "images", "--captions", "t.json"]).ended(65).complains("duplicate field `images`");
     // Lines of stdin.
@@ -297,6 +305,17 @@ fn formulas_are_guarded_and_come_back() {
             let before = if what == "captions" { "before.jsonl" } else { "labels.jsonl" };
             assert_eq!(fs::read_to_string(world.at("after.jsonl")).unwrap(), fs::read_to_string(world.at(before)).unwrap(), "{name}");
         }
+    }
+    // The library knows its own text again where the column that says so was deleted.
+    for (what, table) in [("captions", "c.csv"), ("labels", "l.csv")] {
+        let text = fs::read_to_string(world.at(table)).unwrap();
+        let without = text.replace(",\"csv_safe\"", "").replace(",\"\"\n", "\n");
+        assert!(!without.contains("csv_safe"), "{without}");
+        world.file("w.csv", without.as_bytes());
+        world.run(["import", "lib.tessera", "images", "--captions", "w.csv"]).ended(0);
+        world.run(["export", "lib.tessera", what, "--to", "after.jsonl"]).ended(0);
+        let before = if what == "captions" { "before.jsonl" } else { "labels.jsonl" };
+        assert_eq!(fs::read_to_string(world.at("after.jsonl")).unwrap(), fs::read_to_string(world.at(before)).unwrap(), "{what}");
     }
     world.run(["export", "lib.tessera", "captions", "--to", "x.jsonl", "--csv-safe"]).ended(2).complains("csv or tsv");
     world.run(["export", "lib.tessera", "model", "--to", "x", "--csv-safe"]).ended(2).complains("left out for a model");

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use tessera_core::error::contained;
 
+use crate::dice::Dice;
 use crate::readers::{self, READERS};
 
 /// Mutations of each seed, where the variable TESSERA_MUTATIONS does not tell.
@@ -35,35 +36,6 @@ fn seeds_are_read() {
         }
     }
     assert!(total < 200_000, "the seeds are small, not of {total} bytes");
-}
-
-/// Numbers in an order that the seed alone decides (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    /// A number below `n`, which is not 0.
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn choose<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-
-    /// A range of at most `longest` positions.
-    fn range(&mut self, length: usize, longest: usize) -> std::ops::Range<usize> {
-        let start = self.below(length + 1);
-        let n = self.below(longest.min(length - start) + 1);
-        start..start + n
-    }
 }
 
 const NUMBERS: [&str; 10] =

@@ -368,9 +368,11 @@ fn what_could_not_be_mended_is_not_told_as_mended() {
     let journal = world.at("lib.tessera/journal.jsonl");
     let size = fs::metadata(&journal).unwrap().len() / 1024;
     fs::remove_file(&journal).unwrap();
-    let ran = shell(&world, &format!("ulimit -f {}; \"$T\" check lib.tessera --json", size / 2)).ended(65);
+    let ran = shell(&world, &format!("ulimit -f {}; \"$T\" check lib.tessera --repair --json", size / 2)).ended(65);
     let ran = ran.complains("the journal is as it was: cannot write");
     assert_eq!(ran.object()["repaired"], json!([]), "{}", ran.stdout);
+    world.run(["check", "lib.tessera"]).ended(65);
+    world.run(["check", "lib.tessera", "--repair"]).ended(0);
     world.run(["check", "lib.tessera"]).ended(0);
 }
 

@@ -63,6 +63,19 @@ pub(crate) fn ran(Output { status, stdout, stderr }: Output) -> Ran {
     Ran { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
 }
 
+/// Copies a folder with everything in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &place);
+        } else {
+            fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
 /// A folder of the test's own.
 pub(crate) struct World(TempDir);
 

@@ -5,6 +5,7 @@ mod advise;
 mod ckm;
 mod cmt;
 mod contextual;
+mod copies;
 mod data;
 mod envelope;
 mod eval;

@@ -12,7 +12,7 @@ const CORE: &[&[&str]] = &[
     &["linalg"],
     &["nearest"],
     &["picture", "hamming", "text", "online_linear"],
-    &["features", "network", "data", "cmt", "contextual", "ann"],
+    &["features", "network", "data", "cmt", "contextual", "ann", "copies"],
     &["ckm"],
     &["advise"],
     &["eval", "library"],

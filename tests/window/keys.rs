@@ -183,6 +183,7 @@ fn pages_have_keys() {
         (Key::Num4, Page::Train),
         (Key::Num5, Page::Models),
         (Key::Num6, Page::Library),
+        (Key::Num7, Page::Copies),
         (Key::Num1, Page::Browse),
     ] {
         world.ctrl(key);

@@ -39,6 +39,7 @@ const VIEWS: &[Visit] = &[
     Visit { name: "train", go: |w| page(w, Page::Train), empty: "Nothing learned yet", full: "learned" },
     Visit { name: "models", go: |w| page(w, Page::Models), empty: "None yet.", full: "This library's recogniser" },
     Visit { name: "library", go: |w| page(w, Page::Library), empty: "None yet.", full: "all there" },
+    Visit { name: "copies", go: |w| page(w, Page::Copies), empty: "Copies in this library", full: "Copies in this library" },
     Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
     Visit { name: "settings", go: |w| modal(w, Modal::Settings), empty: "Appearance", full: "Appearance" },
     Visit { name: "history", go: |w| modal(w, Modal::History), empty: "Nothing was done yet", full: "Import" },

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{
-    Backup, Caption, Check, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find, Suggest,
+    Backup, Caption, Check, Duplicates, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find,
+    Suggest,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::neighbour_args::EvalAnn;
@@ -122,6 +123,8 @@ pub(super) enum Command {
     Suggest(Suggest),
     /// Find labels that look wrong: each is judged by advisers that never saw its object
     Review(Review),
+    /// Find copies and near copies: recompressed, resized, rotated, mirrored or cropped
+    Duplicates(Duplicates),
     /// List the lessons: rewards given with `tessera feedback` or in the window
     Lessons(OfLibrary),
     /// Say which class images belong to

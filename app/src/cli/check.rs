@@ -8,6 +8,7 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::library::chain::{ChainSummary, HeadPlace, NotedHead};
 use tessera_core::library::event::EventId;
+use tessera_core::library::journal::{JOURNAL, read};
 use tessera_core::library::learned::LearnedFeatures;
 use tessera_core::library::pair::WordsNetwork;
 use tessera_core::library::repair::{Side, keep, repair};
@@ -48,9 +49,10 @@ struct Findings {
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> {
     let folder = &librarian.named(&arguments.library);
     let noted = arguments.head.as_ref().and_then(Option::as_ref);
-    let look = || look(librarian, folder, noted);
+    let mends = arguments.repair || arguments.keep.is_some();
+    let look = || look(librarian, folder, noted, mends);
     let mut repaired = Vec::new();
-    if arguments.repair || arguments.keep.is_some() {
+    if mends {
         librarian.session.check_writable(folder)?;
     }
     if let Some(side) = arguments.keep {
@@ -100,7 +102,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
             "noted": told.as_ref().map(|(place, words)| json!({"event": place_of(*place), "words": words})),
             "decoders_confined": freedom.is_some_and(Freedom::is_none),
             "learned_features": learned.map(|learned| json!({"on": learned.is_on, "recognises": learned.recognises,
-                "seen": learned.seen, "images": learned.images})),
+                "seen": learned.seen, "images": learned.images, "missing": learned.images - learned.seen})),
             "words_network": pair.as_ref().map(|pair| json!({"name": pair.name, "hash": pair.hash, "seen": pair.seen,
                 "images": pair.images}))})
         },
@@ -189,14 +191,17 @@ fn confinement(freedom: Option<Freedom>) -> &'static str {
 /// The state of learned features, in words.
 fn in_words(learned: LearnedFeatures) -> String {
     let LearnedFeatures { is_on, recognises, seen, images } = learned;
-    match (is_on, recognises) {
-        (false, _) => "Learned features: off".into(),
-        (true, true) => format!("Learned features: on; the network has looked at {seen} of {}", count(images, "image")),
-        (true, false) => format!(
-            "Learned features: on, but the recogniser goes on without; the network has looked at {seen} of {} (`tessera train LIBRARY --learned-features on` looks at the rest)",
-            count(images, "image")
-        ),
+    if !is_on {
+        return "Learned features: off".into();
     }
+    let without = if recognises { "" } else { ", but the recogniser goes on without" };
+    let rest = match images - seen {
+        0 => String::new(),
+        missing => format!(
+            ": they are missing of {missing}, at which it looks when words are next searched for (or by `tessera train LIBRARY --learned-features on`)"
+        ),
+    };
+    format!("Learned features: on{without}; the network has looked at {seen} of {}{rest}", count(images, "image"))
 }
 
 /// The pair of encoders by which words find images, in words.
@@ -211,8 +216,14 @@ fn pair_in_words(pair: &WordsNetwork) -> String {
     }
 }
 
-fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>) -> Result<Findings> {
-    let mut library = match librarian.open(folder) {
+/// Looks at a library. Opening it mends what it can where `mends` is true; otherwise nothing of it
+/// is changed, and that damage is a problem.
+fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>, mends: bool) -> Result<Findings> {
+    let opened = match mends {
+        true => librarian.open(folder),
+        false => librarian.patiently(|| librarian.session.open_library_to_check(folder)),
+    };
+    let mut library = match opened {
         Ok(library) => library,
         Err(error) => {
             let about = match &error {
@@ -223,7 +234,9 @@ fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>) -> 
             if matches!(error, Error::Io { .. }) && !is_cache {
                 return Err(error.into());
             }
-            return Ok(Findings { problems: vec![error.to_string()], is_cache, missing: usize::MAX, ..Findings::default() });
+            let journal = std::fs::read(folder.join(JOURNAL)).map(|text| read(&text).1).unwrap_or_default();
+            let problems = std::iter::once(error.to_string()).chain(journal.into_iter().map(|line| line.words)).collect();
+            return Ok(Findings { problems, is_cache, missing: usize::MAX, ..Findings::default() });
         }
     };
     // A check changes nothing, so the library is dropped without saving its models.
@@ -231,7 +244,13 @@ fn look(librarian: &Librarian<'_>, folder: &Path, noted: Option<&NotedHead>) -> 
     for remark in library.take_remarks().iter().filter(|remark| !lost.contains(remark)) {
         librarian.out.complain(remark);
     }
-    Ok(Findings { mended, lost, ..look_at(&library, noted)? })
+    let mut looked = Findings { mended, lost, ..look_at(&library, noted)? };
+    if !mends {
+        let is_told = |words: &&String| !looked.lost.contains(words) && !looked.problems.contains(words);
+        let found: Vec<String> = library.found().iter().filter(is_told).cloned().collect();
+        looked.problems.splice(0..0, found);
+    }
+    Ok(looked)
 }
 
 /// Rebuilds the database from the newest snapshot and the journal.

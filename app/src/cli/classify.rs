@@ -271,7 +271,7 @@ fn in_json(answer: &RecognisedImage, told: &Beside<'_>) -> Value {
         answer.ranking.iter().map(|(class, score)| (model.ckm.classes()[class.index()].name.clone(), json!(score))).collect();
     let mut line = json!({"path": answer.path.to_string_lossy(), "class": if answer.unknown { Some("unknown") } else { best },
         "confidence": answer.confidence, "unknown": answer.unknown, "looks_unknown": answer.looks_unknown, "nearest_class": best, "scores": scores, "margin": margin(answer),
-        "pieces": answer.elements.len(), "not_told_apart": best.and_then(|best| model.metrics.confused_with(best)).unwrap_or_default()});
+        "pieces": answer.elements.len(), "not_told_apart": best.map(|best| model.metrics.confused_with(best)).unwrap_or_default()});
     if told.answerer.library.is_some() {
         line["left_out"] = match told.without {
             Without::Nothing => Value::Null,
@@ -330,8 +330,8 @@ pub(super) fn in_words(model: &RecogniserModel, answer: &RecognisedImage, explan
     if answer.looks_unknown {
         text.push_str("; it may be of none of these classes");
     }
-    if let Some(group) = model.metrics.confused_with(name(*best)) {
-        let _ = write!(text, "; cannot be told apart yet: {}", listed(group));
+    if let [class, others @ ..] = &model.metrics.confused_with(name(*best))[..] {
+        let _ = write!(text, "; {class} cannot be told apart yet from {}", listed(others));
     }
     if answer.elements.is_empty() {
         text.push_str("; nothing was found in the image to compare, so this is only the class with most training images");

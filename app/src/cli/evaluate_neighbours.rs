@@ -1,10 +1,12 @@
 //! `tessera eval ann`: how fast and how rightly nearest neighbours are found.
 
 use anyhow::Result;
+use clap::ValueEnum as _;
 use serde_json::json;
 use tessera_core::Error;
-use tessera_core::ann::candidates::{SelectionRule, TreeKind};
-use tessera_core::eval::candidates::CandidateRun;
+use tessera_core::ann::candidates::{SelectionRule, TreeKind, TreeWay};
+use tessera_core::ann::cells::{CellCodes, CellWay};
+use tessera_core::eval::candidates::{CandidateRun, NeighborWay};
 use tessera_core::nearest::Metric;
 
 use super::Done;
@@ -13,16 +15,10 @@ use super::output::Output;
 use crate::session::Session;
 use crate::session::neighbours::{VectorFiles, candidates};
 
-fn kinds(choice: TreeChoice) -> Vec<TreeKind> {
-    match choice {
-        TreeChoice::Rp => vec![TreeKind::RandomProjection],
-        TreeChoice::Kd => vec![TreeKind::Kd],
-        TreeChoice::Pca => vec![TreeKind::Principal],
-        TreeChoice::Chronological => vec![TreeKind::Chronological],
-        TreeChoice::Forest => vec![TreeKind::Forest],
-        TreeChoice::Auto => TreeKind::ALL.into_iter().filter(|kind| *kind != TreeKind::Chronological).collect(),
-    }
-}
+/// Codes in cells that are compared, by the first principal coordinates.
+const COORDINATES: usize = 64;
+/// The rank of the regression in each cell.
+const RANK: usize = 32;
 
 fn name(kind: TreeKind) -> &'static str {
     match kind {
@@ -42,18 +38,67 @@ fn selection_name(selection: SelectionRule) -> &'static str {
     }
 }
 
-fn selections(choice: SelectChoice, is_corpus_trained: bool) -> Result<Vec<SelectionRule>, Error> {
-    let chosen = match choice {
+fn word(select: SelectChoice) -> String {
+    select.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// What is compared: kinds of trees, ways of selection from these, and codes in cells.
+type Compared = (Vec<TreeKind>, Vec<SelectionRule>, Vec<CellCodes>);
+
+fn compared(tree: TreeChoice, select: SelectChoice, is_corpus_trained: bool) -> Result<Compared, Error> {
+    let (regression, codes) = (CellCodes::Regression(RANK), CellCodes::Axes(COORDINATES));
+    let in_cells = match select {
+        SelectChoice::Auto if tree == TreeChoice::Auto && !is_corpus_trained => Vec::new(),
+        SelectChoice::Auto => vec![regression, codes],
+        SelectChoice::Regression => vec![regression],
+        SelectChoice::Codes => vec![codes],
+        SelectChoice::Lookup | SelectChoice::Voting | SelectChoice::Natural => Vec::new(),
+    };
+    let wrong = |found: &str, expected| Err(Error::Option { name: "--select", found: found.into(), expected });
+    if matches!(tree, TreeChoice::Kmeans | TreeChoice::Auto) && !in_cells.is_empty() && !is_corpus_trained {
+        let expected = "natural or auto without --tree kmeans, with --train-queries: cells learn from the corpus alone";
+        return wrong(&word(select), expected);
+    }
+    let kinds = match tree {
+        TreeChoice::Kmeans | TreeChoice::Auto if !in_cells.is_empty() => return Ok((Vec::new(), Vec::new(), in_cells)),
+        TreeChoice::Kmeans => return wrong(&word(select), "regression, codes or auto with --tree kmeans: the others go with trees"),
+        TreeChoice::Rp => vec![TreeKind::RandomProjection],
+        TreeChoice::Kd => vec![TreeKind::Kd],
+        TreeChoice::Pca => vec![TreeKind::Principal],
+        TreeChoice::Chronological => vec![TreeKind::Chronological],
+        TreeChoice::Forest => vec![TreeKind::Forest],
+        TreeChoice::Auto => TreeKind::ALL.into_iter().filter(|kind| *kind != TreeKind::Chronological).collect(),
+    };
+    let selections = match select {
         SelectChoice::Lookup => vec![SelectionRule::Lookup],
         SelectChoice::Voting => vec![SelectionRule::Voting],
         SelectChoice::Auto if is_corpus_trained => vec![SelectionRule::Voting, SelectionRule::Natural],
         SelectChoice::Natural | SelectChoice::Auto => vec![SelectionRule::Natural],
+        SelectChoice::Regression | SelectChoice::Codes => {
+            return wrong(&word(select), "lookup, voting, natural or auto with this --tree: regression and codes go with kmeans");
+        }
     };
-    if !is_corpus_trained && chosen != [SelectionRule::Natural] {
-        let expected = "natural or auto with --train-queries: the others select the points that trees were grown on";
-        return Err(Error::Option { name: "--select", found: selection_name(chosen[0]).into(), expected });
+    if !is_corpus_trained && selections != [SelectionRule::Natural] {
+        return wrong(&word(select), "natural or auto with --train-queries: the others select the points that trees were grown on");
     }
-    Ok(chosen)
+    Ok((kinds, selections, Vec::new()))
+}
+
+/// A way as it is told: how space is parted and candidates selected; trees, their depth, labels and
+/// threshold; cells, those looked at, and candidates.
+type Told = (&'static str, &'static str, (usize, usize, usize, f32), [usize; 3]);
+
+fn told(way: NeighborWay) -> Told {
+    match way {
+        NeighborWay::Trees(TreeWay { kind, selection, trees, depth, labels, threshold }) => {
+            (name(kind), selection_name(selection), (trees, depth, labels, threshold), [0; 3])
+        }
+        NeighborWay::Cells { codes, cells, way: CellWay { probes, shortlist } } => {
+            let select = if matches!(codes, CellCodes::Regression(_)) { "regression" } else { "codes" };
+            // Few points are all compared.
+            ("kmeans", if cells > 0 { select } else { "all" }, (0, 0, 0, 0.0), [cells, probes, shortlist])
+        }
+    }
 }
 
 pub(super) fn ann(session: &Session, arguments: &EvalAnn, out: &Output) -> Result<Done> {
@@ -72,45 +117,49 @@ pub(super) fn ann(session: &Session, arguments: &EvalAnn, out: &Output) -> Resul
         MetricChoice::Cosine => Metric::Cosine,
         MetricChoice::InnerProduct => Metric::InnerProduct,
     };
+    let (kinds, selections, codes) = compared(arguments.tree, arguments.select, arguments.train_queries.is_none())?;
     let run = CandidateRun {
-        kinds: kinds(arguments.tree),
-        selections: selections(arguments.select, arguments.train_queries.is_none())?,
+        kinds,
+        selections,
+        codes,
         k: arguments.k as usize,
         recall: arguments.target_recall,
         trees: arguments.trees as usize,
         seed: session.seed(),
     };
     let (scores, [n, d]) = out.watched(session.progress(), || candidates(&files, metric, &run, session.progress()))?;
-    let way = scores.way;
-    if way.recall < run.recall {
+    let reached = scores.way.recall;
+    if reached < run.recall {
         out.note(&format!(
-            "no way that was tried finds {} of the neighbours of validation queries: this one finds the most; more trees (--trees) or \
-             --tree auto may find more",
-            run.recall
+            "no way that was tried finds {} of the neighbours of validation queries: this one finds the most; {} may find more",
+            run.recall,
+            if run.codes.is_empty() { "--tree kmeans or more trees (--trees)" } else { "--tree auto --select natural" },
         ));
     }
+    let (tree, select, (trees, depth, labels, threshold), [cells, probes, shortlist]) = told(scores.way.way);
     out.answer(
         || {
             let curve: Vec<_> = scores.curve.iter().map(|way| json!([way.recall, way.operations])).collect();
-            json!({"recall": scores.recall, "s_per_1000": scores.seconds * 1000.0, "build_s": scores.build_seconds, "bytes": scores.bytes,
-                "n": n, "d": d, "k": arguments.k, "tree": name(way.kind), "select": selection_name(way.selection), "trees": way.trees,
-                "depth": way.depth, "labels": way.labels, "threshold": way.threshold, "candidates": scores.candidates,
-                "probability_error": scores.probability_error, "validation_recall": way.recall, "curve": curve})
+            json!({"target_recall": run.recall, "recall": scores.recall, "s_per_1000": scores.seconds * 1000.0, "batch_s_per_1000": scores.batch_seconds * 1000.0, "build_s": scores.build_seconds, "bytes": scores.bytes,
+                "n": n, "d": d, "k": arguments.k, "tree": tree, "select": select, "trees": trees, "depth": depth, "labels": labels,
+                "threshold": threshold, "cells": cells, "probes": probes, "shortlist": shortlist, "candidates": scores.candidates,
+                "probability_error": scores.probability_error, "validation_recall": reached, "curve": curve})
         },
         || {
+            let way = if cells > 0 {
+                format!("{probes} of {cells} cells, {select}, and the best {shortlist}")
+            } else if trees > 0 {
+                format!("{trees} trees ({tree}) of {depth} levels, {select} from score {threshold:.4} on")
+            } else {
+                "few points, which are all compared".into()
+            };
             format!(
-                "recall {:.4} of the {} nearest ({:.4} on validation queries), {:.4} ms a query, {:.1} candidates of {n} points of {d} values\n\
-                 {} trees ({}) of {} levels, {} from score {:.4} on; built in {:.1} s, {:.1} MB; probabilities are off by {:.3}",
+                "recall {:.4} of the {} nearest ({reached:.4} on validation queries), {:.4} ms a query, {:.1} candidates of {n} points of \
+                 {d} values\n{way}; built in {:.1} s, {:.1} MB; probabilities are off by {:.3}",
                 scores.recall,
                 arguments.k,
-                way.recall,
                 scores.seconds * 1e3,
                 scores.candidates,
-                way.trees,
-                name(way.kind),
-                way.depth,
-                selection_name(way.selection),
-                way.threshold,
                 scores.build_seconds,
                 scores.bytes as f64 / 1e6,
                 scores.probability_error,

@@ -8,10 +8,10 @@ use anyhow::Result;
 use serde_json::json;
 use tessera_core::Error;
 use tessera_core::data::Labels;
-use tessera_core::data::tables::{self, Table};
+use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
-use tessera_core::library::import::{ImportOptions, Imported, TableRead};
+use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead};
 
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
@@ -53,6 +53,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     let sum = take_in(librarian, &library, arguments, table.as_ref());
     let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut answer = in_json(&sum);
+    let bad_lines = table.as_ref().map_or(0, |(table, _)| table.n_problems);
+    answer["bad_lines"] = json!(bad_lines);
     librarian.add_head(&library, &mut answer);
     if is_new && sum.error.is_some() {
         librarian.take_away(library)?;
@@ -65,12 +67,31 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     for (copy, first) in &sum.all.copies {
         failures.line(copy, "duplicate", &format!("it has the bytes of {}", display(first)))?;
     }
+    let conflicts = &sum.all.conflicts;
+    for (i, conflict) in conflicts.iter().enumerate() {
+        let detail = conflict_in_words(conflict);
+        if i < TOLD {
+            out.note(&format!("{}: {detail}", display(&conflict.path)));
+        }
+        failures.line(&conflict.path, "class", &detail)?;
+    }
+    if conflicts.len() > TOLD {
+        out.note(&format!("{} more lie in the folder of another class than their image has", count(conflicts.len() - TOLD, "file")));
+    }
     for text in &sum.all.texts_left_out {
         out.note(&format!("{}: {}", display(&text.path), text.detail));
         failures.line(&text.path, LEFT_OUT, &text.detail)?;
     }
     for (path, detail) in sum.table.iter().flat_map(TableRead::left_out_in_words) {
         failures.line(Path::new(path), LEFT_OUT, &detail)?;
+    }
+    if let Some((table, file)) = &table {
+        for Problem { line, detail } in &table.problems {
+            failures.bad_line(file, *line, detail)?;
+        }
+        if bad_lines > 0 {
+            out.complain(&format!("{}: {} could not be used, wholly or in part", display(file), count(bad_lines, "line")));
+        }
     }
     let done = failures.end()?;
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
@@ -148,9 +169,6 @@ fn tell(out: &Output, table: &Table, read: &TableRead, file: &Path) {
     for problem in table.problems.iter().take(TOLD) {
         out.note(&format!("{file}, line {}: {}", problem.line, problem.detail));
     }
-    if table.n_problems > TOLD {
-        out.note(&format!("{file}: {} problems in all", table.n_problems));
-    }
     for (name, detail) in read.left_out_in_words().take(TOLD) {
         out.note(&format!("{file}, `{}`: {detail}", display(Path::new(name))));
     }
@@ -209,6 +227,7 @@ impl Sum {
         all.unchanged += report.unchanged;
         all.duplicate += report.duplicate;
         all.copies.extend(report.copies);
+        all.conflicts.extend(report.conflicts);
         all.unsupported += report.unsupported;
         all.failed.extend(report.failed);
         all.changed += report.changed;
@@ -219,12 +238,26 @@ impl Sum {
     }
 }
 
+/// What is said of a file in the folder of another class than its image has.
+fn conflict_in_words(conflict: &ClassConflict) -> String {
+    let class = |name: &str| display(Path::new(name));
+    let ClassConflict { class: other, first, kept, .. } = conflict;
+    format!(
+        "its folder says `{}`, but it has the bytes of {}, and that image keeps the class `{}`",
+        class(other),
+        display(first),
+        class(kept)
+    )
+}
+
 fn in_json(sum: &Sum) -> serde_json::Value {
     let Sum { all, table, seconds, error } = sum;
     let texts: usize = all.texts_left_out.iter().filter_map(|text| text.captions).sum();
     let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
     json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
         "unsupported": all.unsupported, "failed": all.failed.len(), "seconds": seconds, "worker_deaths": all.worker_deaths,
+        "class_conflicts": all.conflicts.iter().map(|conflict| json!({"path": conflict.path.to_string_lossy(), "class": conflict.class,
+            "first": conflict.first.to_string_lossy(), "kept": conflict.kept})).collect::<Vec<_>>(),
         "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
         "captions_left_out": texts + of_table(|read| read.left_out.values().sum()),
@@ -241,6 +274,7 @@ fn in_words(sum: &Sum, library: &Path) -> String {
         (all.unchanged, "unchanged"),
         (all.forgotten, "of them forgotten before and left out (--again takes them in)"),
         (all.duplicate, "duplicate"),
+        (all.conflicts.len(), "of them in the folder of another class"),
         (all.unsupported, "that are no pictures of a known format"),
         (all.failed.len(), "failed"),
         (all.missing, "missing"),

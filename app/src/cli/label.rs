@@ -8,7 +8,7 @@ use tessera_core::library::event::{Caption, EventId, UserLabel};
 
 use super::Done;
 use super::acts::{tell, tell_with};
-use super::librarian::{Finder, Librarian, find_all};
+use super::librarian::{Finder, Librarian, find_all, start};
 use super::library_args as args;
 use super::stream::answer_each;
 
@@ -22,9 +22,10 @@ enum New {
 impl New {
     fn of(library: &Library, label: &UserLabel) -> Self {
         match label {
-            UserLabel::Class(class) if library.state().class(class.trim()).is_none() => {
-                Self::Yes(library.state().class_like(class.trim()).map(str::to_owned))
-            }
+            UserLabel::Class(class) => match library.acts().tidy_name(class) {
+                Ok(class) if library.state().class(&class).is_none() => Self::Yes(library.state().class_like(&class).map(str::to_owned)),
+                _ => Self::No,
+            },
             _ => Self::No,
         }
     }
@@ -59,7 +60,7 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                     let rejected = match request.get("rejected") {
                         None => true,
                         Some(Value::Bool(rejected)) => *rejected,
-                        Some(other) => return Err(format!("`rejected` is {other}, but it must be true or false")),
+                        Some(other) => return Err(format!("`rejected` is {}, but it must be true or false", start(&other.to_string()))),
                     };
                     let event = library.reject(&[id], class, rejected).map_err(|error| error.to_string())?;
                     let mut answer = json!({"not": class, "event": number(event)});
@@ -74,7 +75,7 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
                 let label = match request.get("label") {
                     Some(Value::String(class)) => UserLabel::Class(class.clone()),
                     Some(Value::Null) => UserLabel::NoClass,
-                    Some(other) => return Err(format!("`label` is {other}, but it must be a class's name or null")),
+                    Some(other) => return Err(format!("`label` is {}, but it must be a class's name or null", start(&other.to_string()))),
                     None => return Err("expected `label`, a class's name or null, or `not`, a class's name; found neither".into()),
                 };
                 let new = New::of(library, &label);
@@ -99,7 +100,10 @@ pub(super) fn label(librarian: &Librarian<'_>, arguments: &args::Label) -> Resul
         let new = New::of(library, &label);
         let event = library.label(&images, &label)?;
         // Comparing spellings takes time that many lines do not have.
-        let near = || arguments.class.as_deref().and_then(|class| library.state().class_near(class.trim())).map(str::to_owned);
+        let near = || {
+            let class = library.acts().tidy_name(arguments.class.as_deref()?).ok()?;
+            library.state().class_near(&class).map(str::to_owned)
+        };
         let aside = new.in_words(near);
         tell_with(librarian, library, event, &aside, new.in_json());
         Ok(Done::Whole)
@@ -116,7 +120,9 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
                     Some(Value::Array(texts)) if texts.iter().all(Value::is_string) => {
                         texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
                     }
-                    Some(other) => return Err(format!("`caption` is {other}, but it must be a text, a list of texts or null")),
+                    Some(other) => {
+                        return Err(format!("`caption` is {}, but it must be a text, a list of texts or null", start(&other.to_string())));
+                    }
                     None => return Err("expected `caption`, found none".into()),
                 };
                 let event = library.caption(id, by_user(&texts)).map_err(|error| error.to_string())?;
@@ -139,9 +145,9 @@ pub(super) fn caption(librarian: &Librarian<'_>, arguments: &args::Caption) -> R
     })
 }
 
-/// A caption in quotation marks.
+/// A caption in quotation marks, or its beginning.
 fn quoted(caption: &Caption) -> String {
-    format!("\u{201c}{}\u{201d}", display(caption.text.as_ref()))
+    format!("\u{201c}{}\u{201d}", display(start(&caption.text).as_ref()))
 }
 
 fn by_user(texts: &[String]) -> Vec<Caption> {

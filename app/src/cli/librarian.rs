@@ -12,6 +12,7 @@ use tessera_core::Error;
 use tessera_core::error::display;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
+use tessera_core::library::import::hold;
 
 use super::output::Output;
 use crate::session::Session;
@@ -90,6 +91,25 @@ impl<'a> Librarian<'a> {
         }
     }
 
+    /// Has networks look at the images of a library that they have not looked at, as after a backup
+    /// was put back or `cache.db` was lost. Returns how many images learned features are missing of
+    /// then: those whose files cannot be read, or all where nothing may be written.
+    pub(super) fn complete(&self, library: &Mutex<Library>) -> Result<usize, Error> {
+        let missing = || missing(&hold(library));
+        if missing()? > 0 && hold(library).read_only().is_none() {
+            let looked = self.out.watched(self.session.progress(), || self.session.compute_learned_features(library))?;
+            if looked > 0 {
+                self.out.note(&format!("The network looked at {} first: what it saw in them was not there.", count(looked, "image")));
+            }
+        }
+        let missing = missing()?;
+        if missing > 0 {
+            let which = count(missing, "image");
+            self.out.note(&format!("Learned features of {which} are missing, so that nothing is guessed of them."));
+        }
+        Ok(missing)
+    }
+
     /// Opens the library at `path`, works on it, and closes it however the work ended.
     pub(super) fn with<T>(&self, path: &Path, work: impl FnOnce(&mut Library) -> Result<T>) -> Result<T> {
         let mut library = self.open(path)?;
@@ -130,6 +150,27 @@ impl<'a> Librarian<'a> {
     }
 }
 
+/// The images of a library that learned features are missing of, where they are on.
+fn missing(library: &Library) -> Result<usize, Error> {
+    if !library.has_learned_features() {
+        return Ok(0);
+    }
+    let learned = library.learned_features()?;
+    let pair = library.words_network()?.filter(|pair| pair.name.is_some());
+    Ok((learned.images - learned.seen).max(pair.map_or(0, |pair| pair.images - pair.seen)))
+}
+
+/// Characters of a long text that messages repeat.
+const SHOWN: usize = 200;
+
+/// A text, or its beginning where it is long.
+pub(super) fn start(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// The number in `#ID`.
 pub(super) fn number(image: &Path) -> Option<ItemId> {
     image.to_str()?.strip_prefix('#')?.parse().ok().map(ItemId)
@@ -147,7 +188,7 @@ impl Finder {
     pub(super) fn find(&mut self, library: &Library, image: &Path) -> Result<ItemId, Error> {
         let unknown = |found: &str| {
             let advice = "check the name; `tessera search LIBRARY WORDS` shows the #ID of images";
-            Error::data(image, "an image of this library", found, advice)
+            Error::data(Path::new(&start(&image.to_string_lossy())), "an image of this library", found, advice)
         };
         if let Some(id) = number(image) {
             return library.state().image(id).map(|image| image.id).ok_or_else(|| unknown("no image of that number"));

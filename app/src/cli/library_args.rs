@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use tessera_core::copies::{NEAR, SIMILAR};
 use tessera_core::library::acts::LEAST_REWARD;
 use tessera_core::library::chain::NotedHead;
 
@@ -180,6 +181,32 @@ pub(super) struct Review {
     /// ahead; those whose harm is clear come first
     #[arg(long)]
     pub(super) harm: bool,
+}
+
+/// Arguments of `duplicates`.
+#[derive(Debug, Args)]
+pub(super) struct Duplicates {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// How far copies may be from the best of their group: `identical` (the same pixels), `near`
+    /// (2), `similar` (8, so that photos of one scene a moment later are among them), or a number
+    /// from 0 to 100, the percentage of their structure that differs
+    #[arg(long, default_value = "near", value_name = "D", value_parser = copy_distance)]
+    pub(super) distance: f64,
+    /// Groups shown, at most
+    #[arg(short = 'k', value_name = "N", value_parser = at_least_one)]
+    pub(super) k: Option<usize>,
+}
+
+fn copy_distance(text: &str) -> Result<f64, String> {
+    let number = match text {
+        "identical" => Some(0.0),
+        "near" => Some(NEAR),
+        "similar" => Some(SIMILAR),
+        number => number.parse().ok().filter(|number| (0.0..=100.0).contains(number)),
+    };
+    number.ok_or_else(|| "expected identical, near, similar, or a number from 0 to 100".into())
 }
 
 /// Arguments of `label`.

@@ -6,6 +6,7 @@ mod backup;
 mod check;
 mod classify;
 mod decode_worker;
+mod duplicates;
 mod evaluate;
 mod evaluate_memories;
 mod evaluate_neighbours;
@@ -108,13 +109,25 @@ pub fn main(window: Option<Window>) -> ExitCode {
         Ok(Done::Partly) => ExitCode::from(1),
         Err(error) => {
             if !error.is::<AlreadyPrinted>() {
-                out.complain(&format!("{error:#}"));
+                let words = format!("{error:#}{}", way_past(&error));
+                out.complain(&words);
                 if arguments.command.as_ref().is_some_and(Command::is_act) {
-                    out.json(|| serde_json::json!({"event": null, "ok": false, "error": format!("{error:#}")}));
+                    out.json(|| serde_json::json!({"event": null, "ok": false, "error": words}));
                 }
             }
             ExitCode::from(exit_code(&error))
         }
+    }
+}
+
+/// The options that help where another program has a library open.
+fn way_past(error: &anyhow::Error) -> &'static str {
+    match error.downcast_ref() {
+        // Of a file in a library it is another matter.
+        Some(Error::Busy { path, .. }) if path.is_dir() => {
+            ", or give --wait SECONDS to wait for it; --read-only reads the library meanwhile"
+        }
+        _ => "",
     }
 }
 
@@ -194,6 +207,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Feedback(arguments) => search::feedback(librarian, arguments),
         Command::Suggest(arguments) => suggest::run(librarian, arguments),
         Command::Review(arguments) => review::run(librarian, arguments),
+        Command::Duplicates(arguments) => duplicates::run(librarian, arguments),
         Command::Lessons(arguments) => search::lessons(librarian, arguments),
         Command::Label(arguments) => label::label(librarian, arguments),
         Command::Caption(arguments) => label::caption(librarian, arguments),

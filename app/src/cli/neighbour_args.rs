@@ -23,7 +23,7 @@ pub(super) struct EvalAnn {
     /// Neighbours wanted
     #[arg(short, default_value_t = 10, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) k: u32,
-    /// How trees part space
+    /// How space is parted
     #[arg(long, value_enum, default_value_t = TreeChoice::Auto)]
     pub(super) tree: TreeChoice,
     /// How candidates are selected
@@ -40,7 +40,7 @@ pub(super) struct EvalAnn {
     pub(super) metric: MetricChoice,
 }
 
-/// Kinds of trees.
+/// Kinds of partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TreeChoice {
     /// At the median of a sparse random projection
@@ -53,7 +53,10 @@ pub(super) enum TreeChoice {
     Chronological,
     /// Where the labels of both sides become most likely
     Forest,
-    /// The best of all but chronological ones
+    /// By the centres of k-means
+    Kmeans,
+    /// k-means where --select allows it, which was faster than all trees wherever it was measured;
+    /// otherwise the best of the trees, without chronological ones
     Auto,
 }
 
@@ -66,7 +69,11 @@ pub(super) enum SelectChoice {
     Voting,
     /// Points that are often enough neighbours of the training points in the query's leaves
     Natural,
-    /// The best of all
+    /// With --tree kmeans: those of largest inner product by a regression of low rank in each cell
+    Regression,
+    /// With --tree kmeans: those of largest inner product by their first principal coordinates
+    Codes,
+    /// The best of all that go with --tree
     Auto,
 }
 

@@ -182,6 +182,13 @@ impl<'a> Failures<'a> {
         self.line(path, reason, detail)
     }
 
+    /// Adds a line of a file that could not be used, wholly or in part; a note tells of the first.
+    pub(super) fn bad_line(&mut self, path: &Path, line: usize, detail: &str) -> anyhow::Result<()> {
+        self.count();
+        let detail = if line > 0 { format!("line {line}: {detail}") } else { detail.to_owned() };
+        self.line(path, "line", &detail)
+    }
+
     fn count(&mut self) {
         self.failed += 1;
         self.out.has_failed.store(true, Ordering::Relaxed);

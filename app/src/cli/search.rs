@@ -18,7 +18,7 @@ use tessera_core::text::TextQuery;
 
 use super::acts::tell_with;
 use super::args::Arguments;
-use super::librarian::{Finder, Librarian, count, number};
+use super::librarian::{Finder, Librarian, count, number, start};
 use super::library_args::{By, Feedback, OfLibrary, Search};
 use super::stream::answer_each;
 use super::{Done, Usage};
@@ -48,6 +48,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
         Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop)?)),
         None => None,
     };
+    let missing = if query.is_empty() && like.is_none() { 0 } else { librarian.complete(library)? };
     let mut library = hold(library);
     if !query.is_empty() {
         session.load_glimpses(&mut library)?;
@@ -104,7 +105,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     out.answer(
         || {
             json!({"query": text, "hits": hits.iter().map(|(hit, why)| hit_json(hit, why.as_ref())).collect::<Vec<_>>(),
-                "memories": memories, "unknown_words": unknown})
+                "memories": memories, "unknown_words": unknown, "not_looked_at": missing})
         },
         || {
             if hits.is_empty() {
@@ -174,13 +175,15 @@ pub(super) fn feedback(librarian: &Librarian<'_>, arguments: &Feedback) -> Resul
             return answer_each(librarian, library, |library, id, request| {
                 let query = match request.get("query") {
                     Some(Value::String(query)) => query,
-                    Some(other) => return Err(format!("`query` is {other}, but it must be the words of a search")),
+                    Some(other) => return Err(format!("`query` is {}, but it must be the words of a search", start(&other.to_string()))),
                     None => return Err("expected `query`, found none".into()),
                 };
                 let reward = match request.get("reward") {
                     Some(Value::Number(reward)) => reward.as_f64(),
                     Some(Value::Null) => None,
-                    Some(other) => return Err(format!("`reward` is {other}, but it must be a number from -1 to 1, or null")),
+                    Some(other) => {
+                        return Err(format!("`reward` is {}, but it must be a number from -1 to 1, or null", start(&other.to_string())));
+                    }
                     None => return Err("expected `reward`, found none".into()),
                 };
                 let event = library.reward(query, id, reward).map_err(|error| error.to_string())?;

@@ -13,7 +13,7 @@ use tessera_core::json;
 use tessera_core::library::Library;
 
 use super::Done;
-use super::librarian::{Finder, Librarian};
+use super::librarian::{Finder, Librarian, start};
 
 /// The longest line, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -98,7 +98,7 @@ fn answer(
     let image = match request.get("image") {
         Some(Value::String(image)) => PathBuf::from(image),
         Some(Value::Number(number)) if number.is_u64() => PathBuf::from(format!("#{number}")),
-        Some(other) => return Err(format!("`image` is {other}, but it must be a path, \"#ID\" or a number")),
+        Some(other) => return Err(format!("`image` is {}, but it must be a path, \"#ID\" or a number", start(&other.to_string()))),
         None => return Err("expected `image`, found none".into()),
     };
     let id = finder.find(library, &image).map_err(|error| error.to_string())?;

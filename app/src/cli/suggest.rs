@@ -16,6 +16,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
         let (session, out) = (librarian.session, librarian.out);
         let order = LabelOrder::ALL.into_iter().find(|order| order.name() == arguments.order).unwrap_or_default();
         let images = find_all(&hold(library), &arguments.images)?;
+        librarian.complete(library)?;
         let (suggestions, learned) = out.watched(session.progress(), || session.suggest(library, &images, arguments.k, order))?;
         let library = hold(library);
         let path = |suggestion: &Suggestion| library.state().image(suggestion.image).and_then(|image| library.state().path_of(image));

@@ -109,6 +109,9 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let to = arguments.to.clone().unwrap_or_else(|| models::model_folder(folder, "recogniser"));
     let mut failures = Failures::new(out, build.report.as_deref())?;
     let library = librarian.open(folder)?;
+    if let Some(why) = library.read_only().filter(|_| is_in(&to, folder)) {
+        return Err(why.error(&to).into());
+    }
     check_place(&to)?;
     let weights = build.weights.map(|weights| match weights {
         args::Weights::Uniform => WeightChoice::Uniform,
@@ -288,6 +291,12 @@ fn chosen(kinds: args::Kinds) -> KindChoice {
         args::Kinds::Fitted => KindChoice::Fitted,
         args::Kinds::Places => KindChoice::Places,
     }
+}
+
+/// Whether a path lies in a folder.
+fn is_in(path: &Path, folder: &Path) -> bool {
+    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    full(path).starts_with(full(folder))
 }
 
 /// Checks that a model can be written there, before the long part begins.

@@ -117,8 +117,9 @@ impl App {
     /// Performs what was requested, and takes in what the desk has done.
     pub fn logic(&mut self, ctx: &Context) {
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
-            // The labelling page uses plain letters itself.
-            let has_own_keys = self.view.page == Page::Label && self.view.viewer.is_none() && self.desk.state().is_some();
+            // These pages use plain keys themselves.
+            let has_own_keys =
+                matches!(self.view.page, Page::Label | Page::Copies) && self.view.viewer.is_none() && self.desk.state().is_some();
             self.requests.extend(Action::pressed(ctx, has_own_keys).into_iter().map(Request::Action));
         }
         self.take_dropped(ctx);

@@ -18,6 +18,8 @@ pub enum Page {
     Models,
     /// The library itself.
     Library,
+    /// Near copies.
+    Copies,
 }
 
 /// How a page is listed in menus and in the bar on top.
@@ -41,6 +43,7 @@ impl Page {
         entry(Self::Train, "Train", "How good the recogniser is, and what it confuses", Key::Num4),
         entry(Self::Models, "Models", "Saved models", Key::Num5),
         entry(Self::Library, "Library", "Folders, skipped files, copies, checks and the room it takes", Key::Num6),
+        entry(Self::Copies, "Copies", "Copies and near copies in the whole library, compared side by side", Key::Num7),
     ];
 
     /// How it is listed.

@@ -23,6 +23,8 @@ pub struct PictureTextures {
     collage: Option<(Arc<Collage>, TextureHandle)>,
     tiles: Vec<Option<TextureHandle>>,
     viewed: Option<Viewed>,
+    /// The picture that one in the viewer is compared with.
+    beside: Option<Viewed>,
     like: Option<(Arc<ReferenceImage>, TextureHandle)>,
     tray: Vec<TextureHandle>,
     tray_of: Option<PathBuf>,
@@ -52,8 +54,11 @@ impl PictureTextures {
             Some((id, Ok(picture))) if self.viewed.as_ref().is_none_or(|viewed| !viewed.is(id, picture)) => {
                 self.viewed = Some(Viewed::new(ctx, id, picture));
             }
-            None => self.viewed = None,
+            None => (self.viewed, self.beside) = (None, None),
             _ => {}
+        }
+        if let Some(beside) = &mut self.beside {
+            beside.begin(ctx);
         }
         if let Some(viewed) = &mut self.viewed {
             viewed.begin(ctx);
@@ -95,9 +100,21 @@ impl PictureTextures {
         self.viewed.as_mut().and_then(|viewed| viewed.at(id, zoom))
     }
 
+    /// The texture of one of two images that are compared, the picture on display and the next one,
+    /// once it is there.
+    pub fn compared(&mut self, ctx: &Context, desk: &Desk, id: ItemId, zoom: f32) -> Option<TextureId> {
+        if let Some((next, picture)) = desk.pictures().next().filter(|(next, _)| *next == id)
+            && self.beside.as_ref().is_none_or(|beside| !beside.is(next, picture))
+        {
+            self.beside = Some(Viewed::new(ctx, next, picture));
+        }
+        let textures = [&mut self.viewed, &mut self.beside].into_iter().flatten();
+        textures.filter_map(|viewed| viewed.at(id, zoom)).next().map(TextureHandle::id)
+    }
+
     /// Bytes on the card.
     pub fn bytes(&self) -> usize {
-        let viewed = self.viewed.as_ref().and_then(Viewed::texture);
+        let viewed = self.viewed.iter().chain(&self.beside).filter_map(Viewed::texture);
         let textures = self
             .tiles
             .iter()

@@ -98,6 +98,16 @@ impl Session {
         self.pool.install(|| self.settle(open()?))
     }
 
+    /// Opens a library to check it, without a change to it.
+    ///
+    /// # Errors
+    /// As [`Library::open_to_check`], and [`Error::Data`] on a network drive.
+    pub fn open_library_to_check(&self, folder: &Path) -> Result<Library> {
+        refuse_network(folder)?;
+        let options = LibraryOptions::new(Arc::clone(&self.decoder), &self.progress);
+        self.pool.install(|| self.settle(Library::open_to_check(folder, &options, !self.is_read_only)?))
+    }
+
     /// Opens a library, or creates one in a new or empty folder.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tessera_core::ann::candidates::PointSet;
+use tessera_core::ann::PointSet;
 use tessera_core::data::vectors::VectorFile;
 use tessera_core::eval::candidates::{self, CandidateRun, CandidateScores};
 use tessera_core::nearest::Metric;
@@ -32,7 +32,12 @@ fn points(file: &VectorFile, metric: Metric, is_wanted: impl Fn(usize) -> bool, 
     let mut points = PointSet::new(file.dimension, metric);
     for (row, i) in file.rows().zip(0..).filter(|(_, i)| is_wanted(*i)) {
         points.push(row).map_err(|error| {
-            Error::data(path, "rows of finite values", format!("row {i}: {error}"), "leave out rows with values that are no numbers")
+            Error::data(
+                path,
+                "rows of finite values",
+                format!("row {i}: {error}"),
+                "leave out rows with values that are no numbers, and scale down such that are too large",
+            )
         })?;
     }
     Ok(points)
@@ -48,9 +53,21 @@ pub fn candidates(
     run: &CandidateRun,
     progress: &Progress,
 ) -> Result<(CandidateScores, [usize; 2])> {
-    let all = |path: &Path| points(&VectorFile::read(path)?, metric, |_| true, path);
     let file = VectorFile::read(files.corpus)?;
+    let dimension = file.dimension;
+    let all = |path: &Path| {
+        let file = VectorFile::read(path)?;
+        if file.dimension != dimension {
+            let expected = format!("rows of {dimension} values, as {} has", files.corpus.display());
+            return Err(Error::data(path, expected, format!("rows of {}", file.dimension), "name queries for this corpus"));
+        }
+        points(&file, metric, |_| true, path)
+    };
     let rows = file.rows().len();
+    if files.validation.is_none() && rows < HELD_OUT {
+        let expected = format!("{HELD_OUT} rows or more, of which each {HELD_OUT}th is held out");
+        return Err(Error::data(files.corpus, &expected, format!("{rows}"), "name other queries to choose options on: --validation FILE"));
+    }
     let step = HELD_OUT.max(rows.div_ceil(VALIDATION));
     let is_held_out = |i: usize| files.validation.is_none() && i % step == step - 1;
     let corpus = points(&file, metric, |i| !is_held_out(i), files.corpus)?;

@@ -67,8 +67,9 @@ pub fn against_largest_class(share: f64) -> Option<String> {
 
 /// Which classes cannot be told apart yet, in a sentence; nothing where there are none.
 pub fn told_apart(groups: &[Vec<String>]) -> Option<String> {
-    let they = groups.iter().map(|group| listed(group)).collect::<Vec<_>>().join("; ");
-    (!groups.is_empty()).then(|| format!("These classes cannot be told apart yet: {they}. More images of them may help."))
+    let they = groups.iter().take(NAMED).map(|group| listed(group)).collect::<Vec<_>>().join("; ");
+    let more = if groups.len() > NAMED { format!("; and {} more such groups", groups.len() - NAMED) } else { String::new() };
+    (!groups.is_empty()).then(|| format!("These classes cannot be told apart yet: {they}{more}. More images of them may help."))
 }
 
 /// The classes of a group, the first few by name.
@@ -79,5 +80,5 @@ pub fn listed(group: &[String]) -> String {
     }
 }
 
-/// Classes of a group that are named.
+/// Classes of a group that are named, and groups.
 const NAMED: usize = 6;

@@ -75,10 +75,20 @@ impl Metrics {
         }
     }
 
-    /// The classes that `class` could not be told apart from, with itself; `None` when there are
+    /// The classes that `class` could not be told apart from, behind itself; empty when there are
     /// none.
-    pub fn confused_with(&self, class: &str) -> Option<&[String]> {
-        self.not_told_apart.iter().find(|group| group.iter().any(|name| name == class)).map(Vec::as_slice)
+    pub fn confused_with(&self, class: &str) -> Vec<String> {
+        let groups = self.not_told_apart.iter().filter(|group| group.iter().any(|name| name == class));
+        let mut all: Vec<String> = Vec::new();
+        for name in groups.flatten().filter(|name| *name != class) {
+            if all.is_empty() {
+                all.push(class.to_owned());
+            }
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
     }
 }
 

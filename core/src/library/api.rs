@@ -404,6 +404,12 @@ impl Library {
         &self.lost
     }
 
+    /// The damage that was found when the library was opened, in sentences, whether it was repaired
+    /// or not: that of its journal, and that of its cache. Damage of its database is an error.
+    pub fn found(&self) -> &[String] {
+        &self.found
+    }
+
     /// What opening the library has repaired, in sentences; each is returned once.
     pub fn take_mended(&mut self) -> Vec<String> {
         std::mem::take(&mut self.mended)

@@ -4,6 +4,7 @@
 //! Every row is sealed: its value ends in a hash of the value and of the keys that it is looked up
 //! by. A row that is not as it was written is as if it were not there.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -70,6 +71,9 @@ pub struct Cache {
     path: PathBuf,
     /// Whether nothing is kept that is computed from now on.
     is_read_only: bool,
+    /// Results by name that came while the file is only read: they hold until it is closed, so that
+    /// no answer is made from older ones.
+    unkept: RefCell<HashMap<String, String>>,
 }
 
 impl Cache {
@@ -79,11 +83,11 @@ impl Cache {
     /// [`Error::Io`] when it can be neither read nor made.
     pub fn open(path: &Path) -> Result<Self> {
         match Self::connect(path) {
-            Ok(db) => Ok(Self { db, path: path.to_owned(), is_read_only: false }),
+            Ok(db) => Ok(Self { db, path: path.to_owned(), is_read_only: false, unkept: RefCell::default() }),
             Err(error) if sqlite::is_damage(&error) => {
                 Self::put_aside(path)?;
                 let db = Self::connect(path).map_err(refused("open", path))?;
-                Ok(Self { db, path: path.to_owned(), is_read_only: false })
+                Ok(Self { db, path: path.to_owned(), is_read_only: false, unkept: RefCell::default() })
             }
             Err(error) => Err(refused("open", path)(error)),
         }
@@ -93,19 +97,22 @@ impl Cache {
     pub(super) fn passing() -> Result<Self> {
         let path = PathBuf::from(":memory:");
         let db = Self::connect(&path).map_err(refused("open", &path))?;
-        Ok(Self { db, path, is_read_only: false })
+        Ok(Self { db, path, is_read_only: false, unkept: RefCell::default() })
     }
 
     /// The file as it is: nothing that is computed is kept in it. Where it cannot be read at all,
-    /// everything is computed again.
-    pub(super) fn open_read_only(path: &Path) -> Result<Self> {
+    /// everything is computed again. Where `is_alone`, so that no other program writes to it,
+    /// SQLite leaves no files beside it.
+    pub(super) fn open_read_only(path: &Path, is_alone: bool) -> Result<Self> {
+        let is_unchanging = is_alone && sqlite::is_log_empty(path);
         let open = || -> rusqlite::Result<Connection> {
-            let db = sqlite::connect_to_read(path).or_else(|_| sqlite::connect_to_unchanging(path))?;
+            let changing = || sqlite::connect_to_read(path).or_else(|_| sqlite::connect_to_unchanging(path));
+            let db = if is_unchanging { sqlite::connect_to_unchanging(path) } else { changing() }?;
             let expected = sqlite::schema_of(&[TABLES])?;
             let is_whole = sqlite::foreign(&db, &expected)?.is_none() && sqlite::has_all(&db, &expected);
             if is_whole { Ok(db) } else { Err(rusqlite::Error::InvalidQuery) }
         };
-        let found = open().map(|db| Self { db, path: path.to_owned(), is_read_only: true });
+        let found = open().map(|db| Self { db, path: path.to_owned(), is_read_only: true, unkept: RefCell::default() });
         found.or_else(|_| Self::passing())
     }
 
@@ -119,7 +126,7 @@ impl Cache {
     /// [`Error::Io`] when it cannot be read.
     pub fn beside(path: &Path) -> Result<Self> {
         let db = Self::connect(path).map_err(refused("open", path))?;
-        Ok(Self { db, path: path.to_owned(), is_read_only: false })
+        Ok(Self { db, path: path.to_owned(), is_read_only: false, unkept: RefCell::default() })
     }
 
     /// Renames a damaged file; everything in it can be computed again.
@@ -373,9 +380,10 @@ impl Cache {
     }
 
     /// Keeps a result under a name. It is kept twice, for some results are choices that nothing can
-    /// compute again.
+    /// compute again. In a file that is only read it holds until the file is closed.
     pub(super) fn put_result(&self, name: &str, text: &str) -> Result<()> {
         if self.is_read_only {
+            self.unkept.borrow_mut().insert(name.to_owned(), text.to_owned());
             return Ok(());
         }
         let write = || {
@@ -391,6 +399,9 @@ impl Cache {
 
     /// The result of that name; `None` also where both copies are damaged.
     pub(super) fn result(&self, name: &str) -> Result<Option<String>> {
+        if let Some(text) = self.unkept.borrow().get(name) {
+            return Ok(Some(text.clone()));
+        }
         for name in [name.to_owned(), second(name)] {
             let found = self.db.query_row("SELECT text FROM result WHERE name = ?1", [&name], |row| Ok(bytes(row, 0))).optional();
             if let Some(text) = found.map_err(refused("read", &self.path))?.and_then(|sealed| text(&[name.as_bytes()], sealed)) {

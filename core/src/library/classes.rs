@@ -77,7 +77,11 @@ impl Acts<'_> {
         Ok(Draft::new(format!("Deleted class {class}"), changes))
     }
 
-    pub(super) fn tidy_name(&self, name: &str) -> Result<String> {
+    /// A class's name as it is kept: without blanks around it, with control characters as blanks.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unfit`] when it is empty or too long.
+    pub fn tidy_name(&self, name: &str) -> Result<String> {
         tidy_name(name).map_err(|found| self.unfit("class", found, "a name of 1 to 200 characters"))
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Tended {
     pub(super) remarks: Vec<String>,
     /// What is lost, or may be.
     pub(super) lost: Vec<String>,
+    /// The damage that was found, whatever became of it.
+    pub(super) found: Vec<String>,
 }
 
 impl Store {
@@ -53,7 +55,14 @@ impl Store {
         if self.was_clean && text.as_ref().is_some_and(|text| self.journal.go_on(text, head)) {
             return Ok(tended);
         }
+        if text.is_none() && last.0 > 0 {
+            tended.found.push("there is no journal".into());
+        }
+        let is_there = text.is_some();
         let (lines, problems) = journal::read(&text.unwrap_or_default());
+        if is_there && problems.is_empty() && self.was_clean && self.fact(LINKED)?.is_some() {
+            tended.found.push("the journal does not end as it did when the library was closed".into());
+        }
         let own = self.library()?;
         if let Some(Line::Library(id, _)) = lines.iter().find(|line| matches!(line, Line::Library(id, _) if *id != own.0)) {
             let found = format!("the journal of another one ({id:x} beside {:x})", own.0);
@@ -75,10 +84,12 @@ impl Store {
         if is_own && newest > last {
             let (n, lost) = self.take_over(lines, Vec::new())?;
             tended.mended.push(format!("{} that the database had lost were taken from the journal", count(n, "event")));
+            tended.found.push(format!("the database has lost {}, which the journal tells", count(n, "event")));
             tended.remarks.extend(lost);
             tended.lost.extend(self.note_faults(last)?);
             *state = self.load()?;
         }
+        tended.found.extend(problems.iter().map(|problem| problem.words.clone()));
         for DamagedLine { words, event } in problems {
             // A line that cannot be read at all may have told of an event that the database had
             // lost too; where it has lost none, nothing is missing.

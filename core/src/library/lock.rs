@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Lock {
     _folder: Option<File>,
-    _file: File,
+    _file: Option<File>,
 }
 
 /// Takes the lock of the library in `folder`, after a look at whether all in it are ordinary files
@@ -25,6 +25,19 @@ pub(super) struct Lock {
 /// [`Error::Busy`] when another process has it; [`Error::Data`] when something in the folder is a
 /// link or the like; [`Error::Io`].
 pub(super) fn take(folder: &Path) -> Result<Lock> {
+    let lock = take_to_read(folder)?;
+    let path = folder.join(LOCK);
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
+    try_lock(&file, &path, folder)?;
+    Ok(Lock { _file: Some(file), ..lock })
+}
+
+/// As [`take`], but makes no file, also not where `lock` is missing. Where a folder cannot be
+/// locked, other programs are not kept out.
+///
+/// # Errors
+/// As [`take`].
+pub(super) fn take_to_read(folder: &Path) -> Result<Lock> {
     let locked_folder = if cfg!(unix) {
         let handle = File::open(folder).map_err(Error::io("open", folder))?;
         try_lock(&handle, folder, folder)?;
@@ -33,10 +46,7 @@ pub(super) fn take(folder: &Path) -> Result<Lock> {
         None
     };
     check_ordinary(folder)?;
-    let path = folder.join(LOCK);
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::io("open", &path))?;
-    try_lock(&file, &path, folder)?;
-    Ok(Lock { _folder: locked_folder, _file: file })
+    Ok(Lock { _folder: locked_folder, _file: None })
 }
 
 /// Locks an open file or folder at `path`, which must still be there when it is locked.

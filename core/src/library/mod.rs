@@ -53,6 +53,7 @@ pub mod captions;
 pub mod chain;
 mod check;
 mod classes;
+pub mod copies;
 pub mod draft;
 pub mod event;
 mod export;
@@ -135,6 +136,8 @@ pub struct Library {
     learned: Option<CkmOptions>,
     extraction: Extraction,
     mended: Vec<String>,
+    /// The damage that was found when it was opened, in sentences.
+    found: Vec<String>,
     remarks: Vec<String>,
     /// What was found to be lost, in sentences.
     lost: Vec<String>,

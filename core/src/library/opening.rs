@@ -38,21 +38,35 @@ impl Library {
         {
             return Err(Error::io("read", folder)(error));
         }
-        if !is_library(folder) && !has_lost_its_database(folder) {
-            let found = match folder.metadata() {
-                Ok(_) if is_model(folder) => "a model",
-                Ok(meta) if meta.is_dir() => "a folder without one",
-                Ok(_) => "a file",
-                Err(_) => "nothing of that name",
-            };
-            let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
-            return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice));
-        }
+        check_is_library(folder)?;
         Self::start(folder, opening, false).or_else(|error| {
             let newer = || matches!(error, Error::Data { .. }).then(|| is_newer(&folder.join(DATABASE))).unwrap_or_default();
             let Some(why) = ReadOnly::of(&error, folder).or_else(|| newer().then_some(ReadOnly::Newer)) else { return Err(error) };
-            Self::start_read_only(folder, opening, why).map_err(|_| error)
+            Self::start_read_only(folder, opening, why, false).map_err(|_| error)
         })
+    }
+
+    /// Opens the library in `folder` to check it: no file of it is written to, as by
+    /// [`Library::open_read_only`], but other programs are kept out meanwhile. Unless `waits`, it
+    /// is opened though another program has it.
+    ///
+    /// # Errors
+    /// As [`Library::open`].
+    pub fn open_to_check(folder: &Path, opening: &LibraryOptions<'_>, waits: bool) -> Result<Self> {
+        check_is_library(folder)?;
+        let lock = match lock::take_to_read(folder) {
+            Err(Error::Busy { .. }) if !waits => None,
+            lock => Some(lock?),
+        };
+        check_has_database(folder)?;
+        let why = ReadOnly::of_folder(folder).unwrap_or(ReadOnly::Asked);
+        let mut library = Self::start_read_only(folder, opening, why, lock.is_some() && waits)?;
+        if lock.is_none() {
+            // Files that another program writes to were copied one after the other.
+            library.found.clear();
+        }
+        library._lock = lock.filter(|_| waits).map(Arc::new);
+        Ok(library)
     }
 
     /// Opens the library in `folder` to read it alone: no file of it is written to, and it is not
@@ -64,7 +78,7 @@ impl Library {
         if !is_library(folder) {
             return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), "none", "name the folder of a library"));
         }
-        Self::start_read_only(folder, opening, ReadOnly::Asked)
+        Self::start_read_only(folder, opening, ReadOnly::Asked, false)
     }
 
     /// Opens the library in `folder`, or makes one in a folder that is new or empty.
@@ -109,10 +123,7 @@ impl Library {
 
     fn start(folder: &Path, opening: &LibraryOptions<'_>, create: bool) -> Result<Self> {
         let lock = lock::take(folder)?;
-        if has_lost_its_database(folder) {
-            let path = folder.join(DATABASE);
-            return Err(Error::data(&path, "the database of a library", "only its journal and snapshots", REPAIR));
-        }
+        check_has_database(folder)?;
         remove_left_overs(folder)?;
         Self::start_locked(Arc::new(lock), folder, opening, create)
     }
@@ -127,13 +138,21 @@ impl Library {
         Ok(library)
     }
 
-    fn start_read_only(folder: &Path, opening: &LibraryOptions<'_>, why: ReadOnly) -> Result<Self> {
+    /// Opens a copy of the database; `is_alone` is whether no other program has the library.
+    fn start_read_only(folder: &Path, opening: &LibraryOptions<'_>, why: ReadOnly, is_alone: bool) -> Result<Self> {
         check_ordinary(folder)?;
-        let copy = ReadCopy::of(folder)?;
-        let store = Store::open_copy(&copy.database(), opening.progress)?;
-        let cache = Cache::open_read_only(&folder.join(CACHE))?;
-        let mut library = Self::start_with(folder, opening, store, cache, Some(why))?;
+        let (copy, place) = (ReadCopy::of(folder)?, folder.join(CACHE));
+        let why = if why == ReadOnly::Asked && is_newer(&copy.database()) { ReadOnly::Newer } else { why };
+        let cache = Cache::open_read_only(&place, is_alone)?;
+        let is_damaged = place.is_file() && cache.path() != place;
+        let start = || {
+            let mut store = Store::open_copy(&copy.database(), opening.progress)?;
+            store.path = folder.join(DATABASE);
+            Self::start_with(folder, opening, store, cache, Some(why))
+        };
+        let mut library = start().map_err(|error| copy.as_of(folder, error))?;
         library._copy = Some(copy);
+        library.found.extend(is_damaged.then(|| DAMAGED_CACHE.to_owned()));
         // What was done to the copy is not done to the library.
         library.mended.clear();
         library.store.freeze(why, folder);
@@ -153,7 +172,7 @@ impl Library {
     ) -> Result<Self> {
         opening.progress.begin("Opening the library", 0);
         let mut state = store.load()?;
-        let Tended { mended, remarks, lost } = store.tend_journal(&mut state)?;
+        let Tended { mended, remarks, lost, found } = store.tend_journal(&mut state)?;
         let mut library = Self {
             folder: folder.to_owned(),
             store,
@@ -169,6 +188,7 @@ impl Library {
             learned: opening.learned.clone(),
             extraction: Extraction::new(&opening.options, None, None),
             mended,
+            found,
             remarks: [remarks, lost.clone()].concat(),
             lost,
             storage: Arc::clone(&opening.storage),
@@ -185,6 +205,7 @@ impl Library {
                     Cache::put_aside(&path)?;
                     library.cache = Cache::open(&path)?;
                 }
+                library.found.push(DAMAGED_CACHE.into());
                 library.mended.push(format!("{CACHE} was damaged, and was made again from the images and the log"));
                 library.choose_recogniser()?;
                 library.catch_up(opening.progress)?;
@@ -234,4 +255,30 @@ impl Library {
         drop(lock);
         Ok(())
     }
+}
+
+/// What is said of a cache that cannot be read.
+const DAMAGED_CACHE: &str = "cache.db is damaged; what is in it can be computed again from the images and the log";
+
+/// Refuses what is no library, in words that say what it is.
+fn check_is_library(folder: &Path) -> Result<()> {
+    if is_library(folder) || has_lost_its_database(folder) {
+        return Ok(());
+    }
+    let found = match folder.metadata() {
+        Ok(_) if is_model(folder) => "a model",
+        Ok(meta) if meta.is_dir() => "a folder without one",
+        Ok(_) => "a file",
+        Err(_) => "nothing of that name",
+    };
+    let advice = "name the folder of a library, or make one with `tessera import LIBRARY FOLDER`";
+    Err(Error::data(folder, format!("a library with a `{DATABASE}`"), found, advice))
+}
+
+/// Refuses a library of which only the journal and snapshots are left.
+fn check_has_database(folder: &Path) -> Result<()> {
+    if !has_lost_its_database(folder) {
+        return Ok(());
+    }
+    Err(Error::data(&folder.join(DATABASE), "the database of a library", "only its journal and snapshots", REPAIR))
 }

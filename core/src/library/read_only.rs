@@ -8,13 +8,13 @@ use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::features::Stamp;
 use super::files::{DATABASE, JOURNAL, of_database};
 use super::sqlite;
 use crate::error::{Error, Result};
-use crate::raw_path::to_bytes;
 
 /// Why nothing is written to a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,15 @@ impl ReadOnly {
         })
     }
 
+    /// Why nothing can be written to the folder, as far as the system says without a try.
+    pub(super) fn of_folder(folder: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        let refused = rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).err().map(io::Error::from);
+        #[cfg(not(unix))]
+        let refused: Option<io::Error> = None;
+        refused.and_then(|error| Self::of_kind(error.kind()))
+    }
+
     fn of_kind(kind: ErrorKind) -> Option<Self> {
         match kind {
             ErrorKind::ReadOnlyFilesystem => Some(Self::Medium),
@@ -91,14 +100,34 @@ impl ReadCopy {
         Ok(copy)
     }
 
-    /// Copies a database that other programs may be writing to.
+    /// Copies a database that other programs may be writing to. Where nobody does, SQLite is told
+    /// so, and leaves no files beside it.
     fn by_sqlite(&self, database: &Path) -> rusqlite::Result<()> {
-        let db = sqlite::connect_to_read(database)?;
-        let bytes = to_bytes(&sqlite::real(&self.database()));
-        let copied = db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]);
-        copied.map(|_| ()).inspect_err(|_| {
+        let copy = |db: Connection| {
+            sqlite::copy_to(&db, &self.database()).inspect_err(|_| {
+                let _ = fs::remove_file(self.database());
+            })
+        };
+        let before = Stamp::of(database).ok().filter(|_| sqlite::is_log_empty(database));
+        if let Some(before) = before
+            && sqlite::connect_to_unchanging(database).and_then(copy).is_ok()
+        {
+            if sqlite::is_log_empty(database) && Stamp::of(database).is_ok_and(|after| after == before) {
+                return Ok(());
+            }
             let _ = fs::remove_file(self.database());
-        })
+        }
+        sqlite::connect_to_read(database).and_then(copy)
+    }
+
+    /// An error about the copy as one about the library in `folder`, which the user knows.
+    pub(super) fn as_of(&self, folder: &Path, error: Error) -> Error {
+        let theirs = |path: &Path| path.strip_prefix(self.0.path()).map_or_else(|_| path.to_owned(), |name| folder.join(name));
+        match error {
+            Error::Data { path, expected, found, advice } => Error::Data { path: theirs(&path), expected, found, advice },
+            Error::Io { action, path, cause } => Error::Io { action, path: theirs(&path), cause },
+            other => other,
+        }
     }
 
     /// The copy of the database.

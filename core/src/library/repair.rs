@@ -58,9 +58,17 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, progress).is_ok());
     if path.is_file() && verify(&path, progress).is_ok() {
         if !problems.is_empty() || lacks_events(&lines, &salvage(&path, progress)) {
-            // Opening a library that was not closed writes the journal anew.
+            // The journal of a library that was not closed is written anew.
             drop(Store::open(&path, false, Arc::new(Disk), progress)?);
-            done.done.push("the journal was written anew from the database".into());
+            let mut store = Store::open(&path, false, Arc::new(Disk), progress)?;
+            let mut state = store.load()?;
+            // What cannot be done is told when the library is opened next.
+            if let Ok(tended) = store.tend_journal(&mut state) {
+                done.done.extend(tended.mended);
+                done.lost.extend(tended.lost);
+                let is_written = store.journal.behind().is_none();
+                done.done.extend(is_written.then(|| "the journal was written anew from the database".to_owned()));
+            }
         }
         drop_broken(&broken, &mut done)?;
         return Ok(done);

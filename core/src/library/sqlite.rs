@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 
+use super::files::with_ending;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::raw_path::to_bytes;
@@ -46,6 +48,11 @@ pub(super) fn connect_to_read(path: &Path) -> Result<Connection> {
 /// Opens a file to read it alone that nobody writes to, without what is in its write-ahead log.
 pub(super) fn connect_to_unchanging(path: &Path) -> Result<Connection> {
     connect_with(path, "?immutable=1")
+}
+
+/// Whether everything in a database is in the file itself, and nothing in its write-ahead log.
+pub(super) fn is_log_empty(path: &Path) -> bool {
+    fs::metadata(with_ending(path, "-wal")).map_or(true, |meta| meta.len() == 0)
 }
 
 fn connect_with(path: &Path, options: &str) -> Result<Connection> {
@@ -98,6 +105,12 @@ pub(super) fn real(path: &Path) -> PathBuf {
         (Some(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     }
+}
+
+/// Writes a whole copy of a database to a new file, also while others work with it.
+pub(super) fn copy_to(db: &Connection, path: &Path) -> Result<()> {
+    let bytes = to_bytes(&real(path));
+    db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]).map(|_| ())
 }
 
 /// The objects of a schema by name, each with its kind and the statement that made it.

@@ -195,8 +195,11 @@ impl State {
     }
 
     /// The class that was probably meant by a name that none has: one that differs in capitals
-    /// alone, begins so, or is written nearly so.
+    /// alone, begins so, or is written nearly so, with the same numbers in it.
     pub fn class_near(&self, name: &str) -> Option<&str> {
+        let numbers = |name: &str| -> Vec<String> {
+            name.split(|c: char| !c.is_numeric()).filter(|number| !number.is_empty()).map(str::to_owned).collect()
+        };
         let folded = name.to_lowercase();
         let length = folded.chars().count();
         let most = (length / 3).clamp(1, 3);
@@ -209,7 +212,7 @@ impl State {
                 None => None,
             }
         };
-        let others = self.classes.keys().filter(|other| *other != name && length > 0);
+        let others = self.classes.keys().filter(|other| *other != name && length > 0 && numbers(other) == numbers(name));
         others.filter_map(|other| Some((far(other)?, other))).min().map(|(_, other)| other.as_str())
     }
 

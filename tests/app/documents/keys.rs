@@ -67,7 +67,7 @@ fn paths(value: &Value, start: &str, found: &mut BTreeSet<String>) {
             }
         }
         Value::Array(values) => {
-            values.iter().filter(|value| value.is_object()).for_each(|value| paths(value, &format!("{start}[]"), found))
+            values.iter().for_each(|value| paths(value, &format!("{start}[]"), found));
         }
         _ => {}
     }
@@ -120,7 +120,10 @@ fn captioned() -> World {
 
 #[test]
 fn of_commands_that_act() {
-    let mut all = Recorder::new(captioned());
+    let world = captioned();
+    // A copy in the folder of another class.
+    fs::copy(world.at("images/disc/disc_01_0_0_0_lt.png"), world.at("images/grid/grid_07_0_0_0_lt.png")).unwrap();
+    let mut all = Recorder::new(world);
     all.run("import", "lib.tessera images --captions captions.csv", 0);
     let acts = [
         ("label", "lib.tessera #1 --as ring", 0),
@@ -176,6 +179,7 @@ fn of_commands_that_answer() {
     all.run("suggest", "lib.tessera #3", 0);
     all.run("review", "lib.tessera", 0);
     all.run("review", "lib.tessera --harm", 0);
+    all.run("duplicates", "lib.tessera --distance 100", 0);
     pair_in(&all.world);
     all.world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json"]).ended(0);
     all.world.run(["train", "lib.tessera", "--words-network", "pair"]).ended(0);

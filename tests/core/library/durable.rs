@@ -149,7 +149,8 @@ fn a_journal_that_lost_its_end_or_a_line_is_noticed() {
     let problems = library.check().unwrap();
     assert!(problems.len() == 1 && problems[0].contains("of the journal should be number"), "{problems:?}");
     drop(library);
-    assert_eq!(repair(&place.folder(), &Progress::default()).unwrap().done.len(), 1);
+    let done = repair(&place.folder(), &Progress::default()).unwrap().done;
+    assert!(done.iter().any(|line| line.contains("the journal was written anew")), "{done:?}");
     assert_eq!(*opened(&place.folder()).state(), expected);
     // With the database gone too, the repair reports what is missing, and takes it from the
     // snapshot.

@@ -1,6 +1,7 @@
 //! All pages, one file or folder each, with their state and painting.
 
 mod browse;
+mod copies;
 pub mod label;
 mod library;
 mod mislead;
@@ -29,6 +30,8 @@ pub struct Pages {
     pub models: models::ModelsView,
     /// The library itself.
     pub library: library::LibraryView,
+    /// Near copies.
+    pub copies: copies::CopiesView,
 }
 
 impl Pages {
@@ -41,6 +44,7 @@ impl Pages {
             Page::Train => &mut self.train,
             Page::Models => &mut self.models,
             Page::Library => &mut self.library,
+            Page::Copies => &mut self.copies,
         }
     }
 
@@ -48,5 +52,6 @@ impl Pages {
     pub fn begin_library(&mut self) {
         self.browse = Default::default();
         self.label = Default::default();
+        self.copies = Default::default();
     }
 }

@@ -270,8 +270,8 @@ fn answer_ui(ui: &mut Ui, panel: &mut Panel<'_>, recognition: &Recognition) {
                 );
                 ui.colored_label(ui.visuals().warn_fg_color, "It may be of none of these classes.").on_hover_text(why);
             }
-            if !recognition.not_told_apart.is_empty() {
-                let words = format!("These classes cannot be told apart yet: {}", listed(&recognition.not_told_apart));
+            if let [best, others @ ..] = &recognition.not_told_apart[..] {
+                let words = format!("{best} cannot be told apart yet from {}.", listed(others));
                 ui.colored_label(ui.visuals().warn_fg_color, words).on_hover_text("More labelled images of them may help");
             }
         } else {

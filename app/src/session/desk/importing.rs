@@ -9,7 +9,7 @@ use tessera_core::error::{display, display_name};
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::EventId;
-use tessera_core::library::import::{FailedFile, ImportOptions, Imported, TextLeftOut, hold};
+use tessera_core::library::import::{ClassConflict, FailedFile, ImportOptions, Imported, TextLeftOut, hold};
 use tessera_core::{Error, Result};
 
 use super::super::Session;
@@ -144,6 +144,16 @@ fn imported(library: &Mutex<Library>, report: &Imported, folder: &Path) -> Vec<M
     messages.extend(report.failed.iter().take(TOLD).map(failed));
     let left_out = |text: &TextLeftOut| Message::NewNotice(NewNotice::Logged(problem(format!("{}: {}", display(&text.path), text.detail))));
     messages.extend(report.texts_left_out.iter().take(TOLD).map(left_out));
+    let conflict = |file: &ClassConflict| {
+        let words = format!(
+            "{}: the image keeps the class {}, though this copy lies in the folder of {}",
+            display(&file.path),
+            file.kept,
+            file.class
+        );
+        Message::NewNotice(NewNotice::Logged(problem(words)))
+    };
+    messages.extend(report.conflicts.iter().take(TOLD).map(conflict));
     messages
 }
 

@@ -16,6 +16,7 @@ mod importing;
 mod jobs;
 pub mod labelling;
 mod library_act;
+pub mod near_copies;
 mod networks;
 mod notices;
 mod opening;
@@ -44,6 +45,7 @@ pub use files::Files;
 use importing::Refresher;
 pub use jobs::Jobs;
 use labelling::LabellingDesk;
+use near_copies::NearCopies;
 pub use networks::Networks;
 pub use notices::Notices;
 use notices::{NewNotice, done, note};
@@ -74,6 +76,8 @@ part::parts! {
     upkeep: Upkeep,
     /// Which paths exist, and what folders contain.
     files: Files,
+    /// Near copies in the library.
+    near_copies: NearCopies,
     /// The networks that the user brought.
     networks: Networks,
     /// The picture on display, and thumbnails.
@@ -148,6 +152,7 @@ impl Desk {
             Command::LeaveOut(image) => parts.recognising.leave_out(ctx, image),
             Command::Evaluate => recognising::judge(ctx),
             Command::FindHarm => recognising::find_harm(ctx),
+            Command::FindCopies(distance) => near_copies::find(ctx, distance),
             Command::ChooseSearch(choice) => recognising::choose_search(ctx, choice),
             Command::ChooseWeights(choice) => recognising::choose_weights(ctx, choice),
             Command::ChooseKinds(choice) => recognising::choose_kinds(ctx, choice),

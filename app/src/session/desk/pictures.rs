@@ -68,6 +68,12 @@ impl Pictures {
         self.shown.as_ref().map(|((id, _), picture)| (*id, picture.as_ref().map_err(String::as_str)))
     }
 
+    /// The next picture, once it is decoded.
+    pub fn next(&self) -> Option<(ItemId, &Arc<RgbImage>)> {
+        let ((id, _), picture) = self.next.as_ref()?;
+        Some((*id, picture.as_ref()?))
+    }
+
     /// Requests a picture, and then the one that is likely to be needed next.
     pub(super) fn want(&mut self, ctx: &Context, image: ItemId, next: Option<ItemId>) {
         let state = ctx.state();

@@ -101,7 +101,7 @@ pub struct Recognition {
     pub before: Option<Vec<(String, f64)>>,
     /// The probability that the best is right, in 0..=1.
     pub confidence: f64,
-    /// The classes that the best one cannot be told apart from yet, with itself; empty when there
+    /// The classes that the best one cannot be told apart from yet, behind it; empty when there
     /// are none.
     pub not_told_apart: Vec<String>,
     /// How often images of the classes, and images of others, look as little like one of them as

@@ -3,21 +3,24 @@
 
 mod contents;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::cache::Cache;
 use super::chain::{ChainSummary, Head, Joint};
+use super::event::ContentHash;
 use super::files::{CACHE, DATABASE, MODELS, beside, check_ordinary, is_library, now, remove, with_ending};
 use super::journal;
 use super::lock;
 use super::read_only::{ReadCopy, ReadOnly};
 use super::repair::has_lost_its_database;
+use super::state::{Image, State};
 use super::store::inspect::{copy, fact_of, joints_of, salvage, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
 use crate::error::{Error, Result};
+use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::storage::{Disk, Storage};
 use contents::{BackupFolder, BackupList, KeptFile, RESULTS};
@@ -40,6 +43,8 @@ pub struct BackupReport {
     pub copied: usize,
     /// Where what was there before a backup was restored is now.
     pub kept: Option<PathBuf>,
+    /// Images of a restored backup that the library before had forgotten.
+    pub came_back: Vec<ItemId>,
 }
 
 /// Makes a backup of the library in `folder` in the folder `to`, or brings the one there up to
@@ -79,7 +84,7 @@ pub fn back_up(folder: &Path, to: &Path, progress: &Progress) -> Result<BackupRe
     let chain = ChainSummary::of(&joints);
     let list = BackupList::new(library, chain.head, chain.events, now(), files);
     backup.finish(&list)?;
-    Ok(BackupReport { head: chain.head, events: chain.events, bytes: list.bytes(), copied, kept: None })
+    Ok(BackupReport { head: chain.head, events: chain.events, bytes: list.bytes(), copied, kept: None, came_back: Vec::new() })
 }
 
 /// Copies the database of a library as it is at one moment.
@@ -109,7 +114,7 @@ fn take_in_all(backup: &BackupFolder, folder: &Path, database: &Path, progress: 
     let models = files_of_models(folder)?;
     let results = with_ending(database, ".results");
     let cache = folder.join(CACHE);
-    let kept = if cache.is_file() { Cache::open_read_only(&cache)?.results()? } else { Vec::new() };
+    let kept = if cache.is_file() { Cache::open_read_only(&cache, false)?.results()? } else { Vec::new() };
     fs::write(&results, serde_json::to_vec(&kept).unwrap_or_default()).map_err(Error::io("write", &results))?;
     let first = [(database.to_owned(), PathBuf::from(DATABASE)), (results.clone(), PathBuf::from(RESULTS))];
     let later = models.into_iter().map(|path| (folder.join(&path), path));
@@ -181,11 +186,17 @@ pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress:
     }
     let mut lock = if is_there { Some(lock::take(folder)?) } else { None };
     let staged = with_ending(folder, ".restoring");
-    make_again(&backup, &list, &staged, progress)?;
-    if is_there && !other_history {
-        check_related(folder, from, &list, &joints_of(&staged.join(DATABASE), progress)?, progress)?;
-    }
-    progress.step()?;
+    let prepare = || {
+        let restored = make_again(&backup, &list, &staged, progress)?;
+        if is_there && !other_history {
+            check_related(folder, from, &list, &joints_of(&staged.join(DATABASE), progress)?, progress)?;
+        }
+        progress.step()?;
+        let forgotten = if is_there { forgotten_in(folder, progress) } else { HashSet::new() };
+        let is_back = |image: &&Arc<Image>| image.content.is_some_and(|content| forgotten.contains(&content.hash));
+        Ok(restored.records().iter().filter(is_back).map(|image| image.id).collect())
+    };
+    let came_back = prepare().inspect_err(|_| drop(remove_unfinished(&staged)))?;
     let kept = is_there.then(|| beside(folder));
     if !cfg!(unix) {
         // A folder with an open file in it cannot be renamed there.
@@ -201,15 +212,35 @@ pub fn restore_backup(folder: &Path, from: &Path, other_history: bool, progress:
         Disk.sync_folder(parent).map_err(Error::io("write", parent))?;
     }
     drop(lock);
-    Ok(BackupReport { head: list.head(), events: list.events, bytes: list.bytes(), copied: list.files.len(), kept })
+    Ok(BackupReport { head: list.head(), events: list.events, bytes: list.bytes(), copied: list.files.len(), kept, came_back })
 }
 
-/// Makes a library of a backup in a new folder, and verifies it.
-fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress: &Progress) -> Result<()> {
+/// The bytes that the library in `folder` has forgotten, by its database, or by its journal where
+/// that cannot be read.
+fn forgotten_in(folder: &Path, progress: &Progress) -> HashSet<ContentHash> {
+    let by_database = ReadCopy::of(folder).and_then(|copy| Store::open_copy(&copy.database(), progress)?.forgotten());
+    by_database.unwrap_or_else(|_| {
+        let mut forgotten = HashSet::new();
+        for line in fs::read(folder.join(journal::JOURNAL)).map(|text| journal::read(&text).0).unwrap_or_default() {
+            match line {
+                journal::Line::Forgotten(hash) => drop(forgotten.insert(hash)),
+                journal::Line::Again(hash) => drop(forgotten.remove(&hash)),
+                _ => {}
+            }
+        }
+        forgotten
+    })
+}
+
+/// Deletes a folder into which a backup was being restored.
+fn remove_unfinished(staged: &Path) -> Result<()> {
+    if staged.join(RESTORING).is_file() { fs::remove_dir_all(staged).map_err(Error::io("delete", staged)) } else { Ok(()) }
+}
+
+/// Makes a library of a backup in a new folder, and verifies it. Returns what it holds.
+fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress: &Progress) -> Result<State> {
+    remove_unfinished(staged)?;
     let marker = staged.join(RESTORING);
-    if marker.is_file() {
-        fs::remove_dir_all(staged).map_err(Error::io("delete", staged))?;
-    }
     fs::create_dir(staged).map_err(Error::io("create", staged))?;
     fs::write(&marker, "").map_err(Error::io("create", &marker))?;
     progress.begin("Restoring", list.bytes() >> 20);
@@ -234,9 +265,12 @@ fn make_again(backup: &BackupFolder, list: &BackupList, staged: &Path, progress:
     }
     let mut store = Store::open(&database, false, Arc::new(Disk), progress)?;
     store.set_fact(RESTORED, now())?;
+    let mut state = store.load()?;
+    store.tend_journal(&mut state)?;
     store.settle();
     drop(store);
-    Disk.sync(&database).map_err(Error::io("write", &database))
+    Disk.sync(&database).map_err(Error::io("write", &database))?;
+    Ok(state)
 }
 
 /// Refuses a backup that is neither the past nor the future of the history that is there. What

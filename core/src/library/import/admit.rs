@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::look::{Known, Look, NewFile, Words, holds};
-use super::report::Imported;
+use super::report::{ClassConflict, Imported};
 use crate::error::{self, Result};
 use crate::ids::ItemId;
 use crate::library::Library;
 use crate::library::cache::Cut;
 use crate::library::draft::Draft;
-use crate::library::event::{Change, Content, ContentHash, EventId, EventKind, Field, RootId, Swap, UserLabel};
+use crate::library::event::{Change, Content, ContentHash, EventId, EventKind, Field, FolderWord, RootId, Swap, UserLabel};
 use crate::library::state::{Image, Place, State};
 
 /// The state of an import that is running.
@@ -100,6 +100,17 @@ impl Run {
         (Place { root, path, hash, bytes: file.bytes, modified: file.modified, here: true }, before)
     }
 
+    /// Notes that a file has the bytes of an image, of which `first` is a file; `word` is what the
+    /// folder of that one says, where the image keeps it.
+    fn note_copy(&mut self, file: &NewFile, first: Option<PathBuf>, word: Option<&FolderWord>, state: &State) {
+        let Some(first) = first else { return };
+        let class = state.understood(&file.word).label;
+        if let Some((class, kept)) = class.zip(word.and_then(|word| word.label.clone())).filter(|(class, kept)| class != kept) {
+            self.report.conflicts.push(ClassConflict { path: file.path.clone(), class, first: first.clone(), kept });
+        }
+        self.report.copies.push((file.path.clone(), first));
+    }
+
     /// Enters files whose bytes an image has.
     fn admit_known(&mut self, library: &mut Library, files: Vec<(&NewFile, ContentHash, bool)>, batch: &mut Batch) -> Result<()> {
         let state = library.state();
@@ -117,8 +128,8 @@ impl Run {
                 self.report.unchanged += 1;
             } else {
                 self.report.duplicate += 1;
-                let others = image.places.iter().filter(|other| other.hash == hash).map(|other| state.full_path(other));
-                self.report.copies.extend(others.take(1).map(|other| (file.path.clone(), other)));
+                let first = image.places.iter().find(|other| other.hash == hash).map(|other| state.full_path(other));
+                self.note_copy(file, first, (!moved).then_some(&image.folder), state);
             }
             let word = state.understood(&file.word);
             if self.reads_words && moved && image.folder != word && moved_already.insert(image.id) {
@@ -144,7 +155,11 @@ impl Run {
                 } else {
                     self.report.duplicate += 1;
                     let first = batch.places.iter().find(|(other, ..)| *other == id).map(|(_, place, _)| state.full_path(place));
-                    self.report.copies.extend(first.map(|first| (file.path.clone(), first)));
+                    let word = batch.changes.iter().find_map(|change| match change {
+                        Change::Image(of, Field::Folder(Swap(_, word))) if *of == id => Some(word),
+                        _ => None,
+                    });
+                    self.note_copy(file, first, word, state);
                 }
                 batch.places.push((id, place, before));
                 continue;

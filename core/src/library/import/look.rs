@@ -57,22 +57,22 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Those beside an image file. A link in their place is left out, and never followed.
-    fn of(image: &Path) -> Result<Self> {
-        let Some(path) = beside(image) else { return Ok(Self::default()) };
-        let is_odd = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file());
+    /// Those beside an image file. A text that cannot be read is left out, and keeps no image out;
+    /// so is a link, which is never followed.
+    fn of(image: &Path) -> Self {
+        let Some(path) = beside(image) else { return Self::default() };
         let texts = match sidecar(image) {
-            Err(error) if is_odd => {
+            Err(error) => {
                 let left_out = TextLeftOut { path, captions: None, detail: error.to_string() };
-                return Ok(Self { left_out: Some(left_out), ..Self::default() });
+                return Self { left_out: Some(left_out), ..Self::default() };
             }
-            texts => texts?.unwrap_or_default(),
+            Ok(texts) => texts.unwrap_or_default(),
         };
         let mut captions = Captions::new(Vec::new());
         let refused = |text: &String| matches!(captions.add(text, false), Err(refusal) if refusal != Refusal::Nothing);
         let n = texts.iter().map(refused).filter(|is_refused| *is_refused).count();
         let left_out = (n > 0).then(|| TextLeftOut { path, captions: Some(n), detail: left_out(n) });
-        Ok(Self { captions: captions.list, left_out })
+        Self { captions: captions.list, left_out }
     }
 }
 
@@ -158,6 +158,6 @@ pub(super) fn look(
         return Err(Error::data(&file.path, "a file that stays as it is while it is read", found, "import its folder again"));
     }
     let content = Content { hash, size: picture.size, bytes: file.bytes, changed: false };
-    let words = Words::of(&file.path)?;
+    let words = Words::of(&file.path);
     Ok(Look::New(content, extraction.cut(hash, &picture)?, words))
 }

@@ -26,7 +26,7 @@ use look::{Known, Look, Refused, Seen, look};
 
 pub use super::hold;
 pub use look::holds;
-pub use report::{FailedFile, Imported, TextLeftOut};
+pub use report::{ClassConflict, FailedFile, Imported, TextLeftOut};
 pub use table::TableRead;
 pub(super) use table::read_table;
 

@@ -18,6 +18,8 @@ pub struct Imported {
     pub duplicate: usize,
     /// Those files, each with a file that has its bytes.
     pub copies: Vec<(PathBuf, PathBuf)>,
+    /// Of these: files in the folder of another class than the image has. It keeps its class.
+    pub conflicts: Vec<ClassConflict>,
     /// Pictures of a format that cannot be read.
     pub unsupported: usize,
     /// Files that could not be taken in.
@@ -36,6 +38,19 @@ pub struct Imported {
     pub layout: String,
     /// Whether it was cancelled; what was done till then stays.
     pub cancelled: bool,
+}
+
+/// A file with the bytes of an image, in the folder of another class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassConflict {
+    /// The file.
+    pub path: PathBuf,
+    /// The class that its folder or name says.
+    pub class: String,
+    /// A file of the image that was there before.
+    pub first: PathBuf,
+    /// The class that this one's folder or name says, which the image keeps.
+    pub kept: String,
 }
 
 /// A text file beside an image that was left out, wholly or in part.

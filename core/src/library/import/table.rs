@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::data::tables::{Matcher, PathMatch, Table};
+use crate::data::tables::{Matcher, PathMatch, Table, unguarded};
 use crate::ids::ItemId;
 use crate::library::captions::{Captions, Refusal, left_out};
 use crate::library::classes::tidy_name;
@@ -40,7 +40,8 @@ impl TableRead {
 }
 
 /// The changes that a table's captions and labels make in this state, and their numbers. Labels
-/// that the user gave are kept.
+/// that the user gave are kept. Guarded text ([`unguarded`]) of which the library has the plain one
+/// is taken for it, also where the table has lost the column that says that it is guarded.
 pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead, Vec<Change>) {
     let mut read = TableRead::default();
     let paths: Vec<(ItemId, PathBuf)> =
@@ -64,13 +65,17 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
         let Some(image) = state.image(id) else { continue };
         let list = captions.entry(id).or_insert_with(|| Captions::new(image.captions.clone()));
         for text in row.captions.iter().filter(|text| !text.trim().is_empty()) {
-            match list.add(text, false) {
+            let plain = unguarded(text);
+            let is_there = |text: &String| image.captions.iter().any(|caption| caption.text == *text);
+            match list.add(if is_there(&plain) { &plain } else { text }, false) {
                 Ok(()) => read.captions += 1,
                 Err(Refusal::Nothing) => read.repeated += 1,
                 Err(_) => *read.left_out.entry(row.path.clone()).or_default() += 1,
             }
         }
         if let Some(label) = row.label.as_ref().and_then(|label| tidy_name(label).ok()) {
+            let plain = unguarded(&label);
+            let label = if state.class(&label).is_none() && state.class(&plain).is_some() { plain } else { label };
             match &image.user {
                 UserLabel::Unsaid => {
                     labels.insert(id, label);

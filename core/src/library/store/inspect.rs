@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use rusqlite::Connection;
-use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::log::{BARE_EVENTS, EVENTS, altered, joints, read_event, tip};
 use super::refused::{damaged, refused};
@@ -13,9 +12,8 @@ use super::seal;
 use crate::error::Result;
 use crate::library::chain::{Fault, Head, Joint, faults};
 use crate::library::event::{Event, EventId};
-use crate::library::sqlite::{connect, connect_to_read, foreign, has_table, real};
+use crate::library::sqlite::{connect, connect_to_read, copy_to, foreign, has_table};
 use crate::progress::Progress;
-use crate::raw_path::to_bytes;
 
 /// Whether a database is sound in every way that can be told from the file alone: its pages, its
 /// rows, its events and the chain of them. A fault of the chain that a repair could not mend, and
@@ -130,8 +128,7 @@ pub(in crate::library) fn copy(path: &Path, to: &Path, progress: &Progress) -> R
         if version < SCHEMA {
             return Ok(Ok(false));
         }
-        let bytes = to_bytes(&real(to));
-        db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))])?;
+        copy_to(&db, to)?;
         Ok(Ok(true))
     };
     work().map_err(&refused_here)?

@@ -449,8 +449,7 @@ impl Store {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io("delete", path)(error)),
             _ => {}
         }
-        let bytes = to_bytes(&sqlite::real(path));
-        self.db.execute("VACUUM INTO ?1", [ToSqlOutput::Borrowed(ValueRef::Text(&bytes))]).map(|_| ()).map_err(refused("write", path))
+        sqlite::copy_to(&self.db, path).map_err(refused("write", path))
     }
 
     /// The last event's number; 0 when there is none.

@@ -8,13 +8,13 @@ use crate::gui::panel::Panel;
 const BURST: f64 = 0.5;
 
 /// Whether keys belong to the page: no modal window is open and no text field has the focus.
-pub(super) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
+pub(in crate::gui::pages) fn is_free(ui: &Ui, panel: &Panel<'_>) -> bool {
     panel.view.modal.is_none() && !ui.ctx().text_edit_focused()
 }
 
 /// Whether a key was pressed; its events are consumed. Repeats do not count: the next image has
 /// not been looked at.
-pub(super) fn pressed(ui: &Ui, wanted: Key) -> bool {
+pub(in crate::gui::pages) fn pressed(ui: &Ui, wanted: Key) -> bool {
     ui.input_mut(|input| {
         let mut is_pressed = false;
         input.events.retain(|event| match event {

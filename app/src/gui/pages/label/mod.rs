@@ -2,7 +2,7 @@
 //! labels that are there.
 
 mod class_field;
-mod keys;
+pub(super) mod keys;
 mod many;
 mod parts;
 mod reading;

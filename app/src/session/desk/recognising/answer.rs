@@ -131,7 +131,7 @@ fn view(
         scores: answer.ranking.iter().map(|(id, score)| (class(*id), *score)).collect(),
         before: None,
         confidence: answer.confidence,
-        not_told_apart: best.as_ref().and_then(|best| model.metrics.confused_with(&best.class)).unwrap_or_default().to_vec(),
+        not_told_apart: best.as_ref().map(|best| model.metrics.confused_with(&best.class)).unwrap_or_default(),
         looks_unknown: model.metrics.unknown.filter(|_| answer.looks_unknown),
         calibrated: model.calibration.n > 0,
         best,

@@ -1,0 +1,73 @@
+//! `tessera duplicates`.
+
+use anyhow::Result;
+use serde_json::json;
+use tessera_core::error::display;
+use tessera_core::library::copies::{Copies, Copy, find_copies};
+use tessera_core::library::hold;
+use tessera_core::library::state::State;
+
+use super::Done;
+use super::librarian::{Librarian, count};
+use super::library_args::Duplicates;
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<Done> {
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |library| {
+        let (session, out) = (librarian.session, librarian.out);
+        let distance = arguments.distance;
+        let found = out.watched(session.progress(), || session.on_threads(|| find_copies(library, distance, session.progress())))?;
+        let state = hold(library).state().clone();
+        let shown = &found.groups[..found.groups.len().min(arguments.k.unwrap_or(usize::MAX))];
+        out.answer(
+            || {
+                let file = |copy: &Copy| {
+                    let (size, bytes) = size(&state, copy);
+                    json!({"image": copy.image.0, "path": copy.path.to_string_lossy(), "distance": rounded(copy.distance),
+                        "transform": copy.relation.to_string(), "width": size.0, "height": size.1, "bytes": bytes})
+                };
+                let groups: Vec<Vec<_>> = shown.iter().map(|group| group.iter().map(file).collect()).collect();
+                json!({"groups": groups, "pairs": found.pairs, "found": found.groups.len(), "files": found.files(), "images": found.images,
+                    "distance": distance, "flat": found.flat, "unread": found.unread})
+            },
+            || in_words(&state, &found, shown),
+        );
+        Ok(Done::Whole)
+    })
+}
+
+/// Hundredths of a percent are enough.
+fn rounded(distance: f64) -> f64 {
+    (100.0 * distance).round() / 100.0
+}
+
+/// Width and height of a file's picture, and its bytes.
+fn size(state: &State, copy: &Copy) -> ((u32, u32), u64) {
+    let content = state.image(copy.image).and_then(|image| image.content);
+    content.map_or(((0, 0), 0), |content| (content.size, content.bytes))
+}
+
+fn in_words(state: &State, found: &Copies, shown: &[Vec<Copy>]) -> String {
+    let mut lines = vec![match found.groups.len() {
+        0 => format!("No copies among {}", count(found.images, "image")),
+        n => format!("{} of {}", count(n, "group"), count(found.files(), "file")),
+    }];
+    for group in shown {
+        lines.push(String::new());
+        for copy in group {
+            let ((width, height), bytes) = size(state, copy);
+            let what = if *copy == group[0] { "the best".to_owned() } else { format!("{}, {:.2}", copy.relation, copy.distance) };
+            lines.push(format!("#{} {}  {width} x {height}, {bytes} bytes: {what}", copy.image.0, display(&copy.path)));
+        }
+    }
+    if shown.len() < found.groups.len() {
+        lines.push(format!("\n{} more", count(found.groups.len() - shown.len(), "group")));
+    }
+    if found.flat > 0 {
+        lines.push(format!("\nOf {} without detail only files of the same bytes count as copies.", count(found.flat, "image")));
+    }
+    if found.unread > 0 {
+        lines.push(format!("\n{} could not be looked at.", count(found.unread, "image")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,139 @@
+//! `tessera duplicates`: copies of every kind in one group, others in none, and nothing is changed.
+
+use std::fs;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::{Rgb, RgbImage, imageops};
+use serde_json::Value;
+
+use crate::world::World;
+
+/// A picture of rings around a few places, others for each seed.
+fn rings(seed: u32) -> RgbImage {
+    let place = |n: u32, of: u32| ((seed * 37 + n * 53 + 11) * (n + 3) * 29 % of) as f32;
+    let places: Vec<(f32, f32)> = (0..5).map(|n| (place(n, 120), place(n + 7, 90))).collect();
+    RgbImage::from_fn(120, 90, |x, y| {
+        let far = |(cx, cy): &(f32, f32)| ((x as f32 - cx).powi(2) + (y as f32 - cy).powi(2)).sqrt();
+        let light = |n: usize| (127.0 + 60.0 * (far(&places[n]) / 9.0).sin() + 60.0 * (far(&places[n + 2]) / 23.0).cos()) as u8;
+        Rgb([light(0), light(1), light(2)])
+    })
+}
+
+/// A world with a photo, seven copies of it, four other photos, and three pictures of nothing.
+fn world() -> World {
+    let world = World::new();
+    let folder = world.at("photos");
+    fs::create_dir_all(&folder).unwrap();
+    let photo = rings(1);
+    let named = [
+        ("photo.bmp", photo.clone()),
+        ("again.png", photo.clone()),
+        ("turned.png", imageops::rotate90(&photo)),
+        ("mirrored.png", imageops::flip_horizontal(&photo)),
+        ("cropped.png", imageops::crop_imm(&photo, 12, 0, 108, 90).to_image()),
+        ("small.png", imageops::resize(&photo, 60, 45, imageops::FilterType::Triangle)),
+        ("other-2.png", rings(2)),
+        ("other-3.png", rings(3)),
+        ("other-4.png", rings(4)),
+        ("white.png", RgbImage::from_pixel(40, 40, Rgb([255; 3]))),
+        ("black.png", RgbImage::from_pixel(50, 40, Rgb([0; 3]))),
+        ("sky.png", RgbImage::from_fn(60, 60, |_, y| Rgb([(y * 3) as u8; 3]))),
+    ];
+    for (name, picture) in named {
+        picture.save(folder.join(name)).unwrap();
+    }
+    let jpeg = fs::File::create(folder.join("poor.jpg")).unwrap();
+    JpegEncoder::new_with_quality(jpeg, 30).encode_image(&photo).unwrap();
+    fs::copy(folder.join("photo.bmp"), folder.join("the-same.bmp")).unwrap();
+    world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
+    world
+}
+
+/// The last part of the path of each file of a group, with what was done to make it.
+fn told(group: &Value) -> Vec<(String, String)> {
+    let file = |file: &Value| {
+        let name = file["path"].as_str().unwrap().rsplit(['/', '\\']).next().unwrap().to_owned();
+        (name, file["transform"].as_str().unwrap().to_owned())
+    };
+    group.as_array().unwrap().iter().map(file).collect()
+}
+
+#[test]
+fn copies_of_every_kind_are_one_group_and_nothing_is_changed() {
+    let world = world();
+    let head = world.run(["check", "lib.tessera", "--json"]).ended(0).object()["head"].clone();
+    let found = world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object();
+    let groups = found["groups"].as_array().unwrap();
+    assert_eq!((groups.len(), found["found"].as_u64(), found["files"].as_u64()), (1, Some(1), Some(8)), "{found}");
+    assert_eq!((found["images"].as_u64(), found["flat"].as_u64(), found["unread"].as_u64()), (Some(13), Some(3), Some(0)), "{found}");
+    // Seven images are near each other, and one of them lies in two files.
+    assert!(found["pairs"].as_u64() >= Some(7), "{found}");
+    let mut files = told(&groups[0]);
+    assert_eq!(files[0], ("photo.bmp".into(), "identical".into()), "{found}");
+    files.sort();
+    let expected = [
+        ("again.png", "same pixels"),
+        ("cropped.png", "cropped"),
+        ("mirrored.png", "mirrored"),
+        ("photo.bmp", "identical"),
+        ("poor.jpg", "recompressed"),
+        ("small.png", "resized"),
+        ("the-same.bmp", "identical"),
+        ("turned.png", "rotated 90"),
+    ];
+    assert_eq!(files, expected.map(|(name, what)| (name.to_owned(), what.to_owned())), "{found}");
+    let distances: Vec<f64> = groups[0].as_array().unwrap().iter().map(|file| file["distance"].as_f64().unwrap()).collect();
+    assert!(distances.is_sorted() && distances[0] == 0.0 && distances[7] <= 2.0, "{distances:?}");
+    assert_eq!(world.run(["check", "lib.tessera", "--json"]).ended(0).object()["head"], head);
+    // The same from a new cache, and on one thread.
+    fs::remove_file(world.at("lib.tessera/cache.db")).unwrap();
+    assert_eq!(world.run(["duplicates", "lib.tessera", "--json", "--threads", "1"]).ended(0).object(), found);
+    let words = world.run(["duplicates", "lib.tessera"]).ended(0).stdout;
+    assert!(words.starts_with("1 group of 8 files\n") && words.contains("photo.bmp  120 x 90"), "{words}");
+}
+
+#[test]
+fn the_distance_is_a_word_or_a_number() {
+    let world = world();
+    let files = |distance: &str| {
+        let found = world.run(["duplicates", "lib.tessera", "--distance", distance, "--json"]).ended(0).object();
+        found["files"].as_u64().unwrap()
+    };
+    assert_eq!((files("identical"), files("near"), files("2")), (3, 8, 8));
+    assert_eq!(files("0"), 3);
+    assert!(files("similar") >= 8);
+    for wrong in ["far", "-1", "101", "NaN"] {
+        world.run(["duplicates", "lib.tessera", &format!("--distance={wrong}")]).ended(2).complains("identical, near, similar");
+    }
+    world.run(["duplicates", "lib.tessera", "-k", "0"]).ended(2);
+    world.run(["duplicates", "nothing.tessera"]).ended(65);
+}
+
+#[test]
+fn a_clean_up_is_one_act_that_one_undo_takes_back() {
+    let world = world();
+    let found = || world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object();
+    let before = found();
+    let group = before["groups"][0].as_array().unwrap();
+    let others: Vec<String> =
+        group.iter().filter(|file| file["image"] != group[0]["image"]).map(|file| format!("#{}", file["image"])).collect();
+    assert_eq!(others.len(), 6);
+    world.run(["remove", "lib.tessera"].into_iter().map(str::to_owned).chain(others)).ended(0);
+    // Two files of the same bytes are left.
+    assert_eq!(found()["files"], 2);
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert_eq!(found(), before);
+}
+
+#[test]
+fn an_image_without_a_file_is_still_compared_and_an_empty_library_has_no_copies() {
+    let world = world();
+    fs::remove_file(world.at("photos/poor.jpg")).unwrap();
+    let found = world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!((found["files"].as_u64(), found["unread"].as_u64()), (Some(8), Some(0)), "{found}");
+    fs::create_dir(world.at("empty")).unwrap();
+    world.picture("one/a.png", 0, 1, 0);
+    world.run(["import", "one.tessera", "one"]).ended(0);
+    let words = world.run(["duplicates", "one.tessera"]).ended(0).stdout;
+    assert!(words.starts_with("No copies among 1 image"), "{words}");
+}

@@ -1,0 +1,68 @@
+//! The page of copies: counted first, compared, cleaned up by keys, and taken back by one undo.
+
+use egui::Key;
+use image::{Rgb, RgbImage, imageops};
+use tessera_core::ids::ItemId;
+
+use crate::world::World;
+
+/// A picture of squares of any light, others for each seed.
+fn squares(seed: u32) -> RgbImage {
+    let mix = |n: u32| n.wrapping_mul(2_654_435_761).rotate_left(13).wrapping_mul(0x9e37_79b9) >> 24;
+    let light = |x: u32, y: u32| mix(seed * 9973 + x / 16 * 131 + y / 16 * 7919) as u8;
+    RgbImage::from_fn(128, 96, |x, y| Rgb([light(x, y), light(x + 160, y), light(x, y + 160)]))
+}
+
+fn groups(world: &World) -> Vec<Vec<ItemId>> {
+    let groups = world.app().desk().near_copies().groups();
+    groups.iter().map(|group| group.images.iter().map(|copy| copy.image).collect()).collect()
+}
+
+#[test]
+fn copies_are_counted_compared_and_removed_by_keys_and_one_undo_takes_that_back() {
+    let images = tempfile::tempdir().unwrap();
+    for seed in 0..4 {
+        squares(seed).save(images.path().join(format!("photo-{seed}.png"))).unwrap();
+    }
+    for (seed, turned) in [(1, imageops::rotate90(&squares(1))), (2, imageops::flip_horizontal(&squares(2)))] {
+        turned.save(images.path().join(format!("copy-{seed}.png"))).unwrap();
+    }
+    squares(2).save(images.path().join("again-2.bmp")).unwrap();
+    let mut world = World::on(images.path());
+    world.ctrl(Key::Num7);
+    world.step();
+    assert!(world.shows("Copies in this library"));
+    world.click("Find copies");
+    world.until("they are found", |app| app.desk().near_copies().distance().is_some());
+    world.rest();
+    assert!(world.shows("2 groups of 5 files") && world.shows("Remove 3 images and keep the best of each group"));
+    let found = groups(&world);
+    assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2]);
+    // Mirrored squares are mirrored to the last bit.
+    assert!(world.shows("again-2.bmp") && world.shows("mirrored, distance 0.0"));
+    // The other copy of the first group, then the second group and back.
+    world.key(Key::ArrowRight);
+    assert!(world.shows("same pixels, distance 0.0"));
+    world.key(Key::ArrowDown);
+    assert!(world.shows("rotated"));
+    world.key(Key::ArrowUp);
+    assert!(world.shows("mirrored, distance 0.0"));
+    // The image at the right goes, then the rest of the group but its best.
+    world.key(Key::Delete);
+    world.until("one is removed", |app| app.desk().near_copies().groups()[0].images.len() == 2);
+    assert_eq!(groups(&world)[0].first(), found[0].first());
+    world.ctrl(Key::Z);
+    world.until("it is back", |app| app.desk().near_copies().groups()[0].images.len() == 3);
+    world.key(Key::Enter);
+    world.until("one group is left", |app| app.desk().near_copies().groups().len() == 1);
+    assert_eq!(groups(&world), found[1..]);
+    world.ctrl(Key::Z);
+    world.until("the group is back", |app| app.desk().near_copies().groups().len() == 2);
+    world.click("Remove 3 images and keep the best of each group");
+    world.until("none is left", |app| app.desk().near_copies().groups().is_empty());
+    assert_eq!(world.state().images().count(), 4);
+    assert!(world.shows("No copies"));
+    world.ctrl(Key::Z);
+    world.until("all are back", |app| app.desk().state().unwrap().images().count() == 7);
+    assert_eq!(groups(&world), found);
+}
