@@ -13,6 +13,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
+use tessera_core::library::looks::Look;
 use tessera_core::library::models::caption_memory::words_of;
 use tessera_core::text::TextQuery;
 
@@ -45,7 +46,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let number = number(Path::new(text.trim()));
     let query = if number.is_some() { TextQuery::default() } else { TextQuery::parse(&text) };
     let like = match &arguments.like {
-        Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop)?)),
+        Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop, None)?)),
         None => None,
     };
     let missing = if query.is_empty() && like.is_none() { 0 } else { librarian.complete(library)? };
@@ -58,6 +59,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let wanted = SearchRequest {
         query,
         like,
+        by: None,
         only: filter(library, arguments, named)?,
         k: arguments.k,
         keeps_judged: false,
@@ -121,7 +123,13 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
 }
 
 /// The image of the library with this path or `#ID`, or else the file at this path.
-fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, crop: Option<command::Crop>) -> Result<ReferenceImage> {
+pub(super) fn look_at(
+    librarian: &Librarian<'_>,
+    library: &Mutex<Library>,
+    image: &str,
+    crop: Option<command::Crop>,
+    by: Option<Look>,
+) -> Result<ReferenceImage> {
     let path = Path::new(image);
     let found = Finder::default().find(&hold(library), path);
     let query = match found {
@@ -136,7 +144,8 @@ fn look_at(librarian: &Librarian<'_>, library: &Mutex<Library>, image: &str, cro
     };
     let session = librarian.session;
     librarian.out.watched(session.progress(), || {
-        session.load_appearances(library)?;
+        session.grow_looks(library, by)?;
+        session.load_looks(library, by)?;
         Ok(session.like(library, &query, crop)?)
     })
 }
@@ -242,7 +251,7 @@ pub(super) fn lessons(librarian: &Librarian<'_>, arguments: &OfLibrary) -> Resul
 
 fn hit_json(hit: &SearchHit, why: Option<&Why>) -> Value {
     let mut value = json!({"image": hit.image.0, "path": hit.path.as_ref().map(|path| path.to_string_lossy()), "caption": hit.caption,
-        "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look,
+        "score": hit.score, "words": hit.words, "lesson": hit.lesson, "taught": hit.taught, "look": hit.look, "probability": hit.probability,
         "likeness": hit.likeness.map(|likeness| likeness.cosine),
         "guessed": hit.guessed.iter().map(|word| json!({"noun": word.guess.noun, "chance": word.guess.chance})).collect::<Vec<_>>()});
     if let Some(why) = why {

@@ -7,6 +7,7 @@ use image::RgbImage;
 use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::import::hold;
+use tessera_core::library::looks::{self, Look, LookQuery};
 use tessera_core::library::{Glimpse, Library};
 use tessera_core::network::Network;
 use tessera_core::picture::appearance::Appearance;
@@ -46,6 +47,12 @@ impl ReferenceImage {
         if self.crop.is_some() { format!("a part of {name}") } else { name }
     }
 
+    /// A query for images like it. An image as a whole is not found itself; one of which only a
+    /// part was given may be.
+    pub fn query(&self) -> LookQuery {
+        LookQuery::new(self.appearance.clone(), self.glimpse.clone(), self.item.filter(|_| self.crop.is_none()))
+    }
+
     fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage, glimpse: Option<Glimpse>) -> Self {
         Self { name, item, crop, appearance: Appearance::of(&picture), glimpse, picture: Arc::new(picture) }
     }
@@ -68,7 +75,7 @@ impl Session {
         {
             let (small, glimpse) = {
                 let library = hold(library);
-                (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse(image).cloned())
+                (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse_of(image))
             };
             if let Some(small) = small {
                 return Ok(ReferenceImage::new(image.name(), Some(*id), None, small, glimpse));
@@ -88,18 +95,54 @@ impl Session {
         Ok(ReferenceImage::new(from.name, from.item, crop, part, glimpse))
     }
 
-    /// Indexes the appearances of a library's images, in batches between which the library is
-    /// unlocked.
+    /// Loads the appearances of a library's images and what the network sees in them into memory,
+    /// in batches between which the library is unlocked.
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
     pub fn load_appearances(&self, library: &Mutex<Library>) -> Result<()> {
+        self.load_in_batches(library, |library| Ok(library.load_appearances(TURN)?.max(library.load_glimpses(TURN)?)))
+    }
+
+    /// Prepares a search for images that look like one, by these vectors or by the usual ones:
+    /// loads what is not in an index. Returns the vectors that are compared.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
+    pub fn load_looks(&self, library: &Mutex<Library>, by: Option<Look>) -> Result<Look> {
+        let load = |look| self.load_in_batches(library, |library| library.load_looks(look, TURN));
+        if let Some(look) = by {
+            load(look)?;
+            return Ok(look);
+        }
+        if hold(library).has_learned_features() {
+            load(Look::Network)?;
+        }
+        let look = hold(library).usual_look();
+        if look != Look::Network {
+            load(look)?;
+        }
+        Ok(look)
+    }
+
+    /// Makes the indexes that a library of many images should have and has not, or has for far
+    /// fewer images; of those that are not usual only `also`. The library answers meanwhile.
+    ///
+    /// # Errors
+    /// As [`looks::grow`].
+    pub fn grow_looks(&self, library: &Mutex<Library>, also: Option<Look>) -> Result<()> {
+        let due = hold(library).looks_due(also);
+        for look in due {
+            self.load_looks(library, Some(look))?;
+            self.on_threads(|| looks::grow(library, look, self.progress()))?;
+        }
+        Ok(())
+    }
+
+    fn load_in_batches(&self, library: &Mutex<Library>, load: impl Fn(&mut Library) -> Result<usize>) -> Result<()> {
         let mut total = None;
         loop {
-            let left = {
-                let mut library = hold(library);
-                library.load_appearances(TURN)?.max(library.load_glimpses(TURN)?)
-            };
+            let left = load(&mut hold(library))?;
             let all = *total.get_or_insert(left);
             if all > 0 && left == all {
                 self.progress().begin("Looking at images", all.div_ceil(TURN) as u64);

@@ -7,7 +7,8 @@ use tessera_core::Result;
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::guess::is_noun;
-use tessera_core::library::search::{self, AppearanceQuery, LibraryQuery};
+use tessera_core::library::looks::{Look, LookQuery};
+use tessera_core::library::search::{self, LibraryQuery};
 use tessera_core::text::{TextQuery, words};
 
 use super::Session;
@@ -22,6 +23,8 @@ pub struct SearchRequest {
     pub query: TextQuery,
     /// The image that hits are to resemble.
     pub like: Option<Arc<ReferenceImage>>,
+    /// The vectors by which they are to resemble it; the usual ones where none are named.
+    pub by: Option<Look>,
     /// The images to search among; without words and an image to resemble, all of these are found.
     pub only: Option<Arc<HashSet<ItemId>>>,
     /// The number of hits, at most.
@@ -38,14 +41,9 @@ impl SearchRequest {
     /// The search as the library takes it. An image that hits are to resemble as a whole is not
     /// found itself; one of which only a part was given may be.
     fn to_query(&self) -> LibraryQuery {
-        let look = |like: &Arc<ReferenceImage>| AppearanceQuery {
-            appearance: like.appearance.clone(),
-            glimpse: like.glimpse.clone(),
-            of: like.item.filter(|_| like.crop.is_none()),
-        };
         LibraryQuery {
             text: self.query.clone(),
-            look: self.like.as_ref().map(look),
+            look: self.like.as_ref().map(|like| LookQuery { by: self.by, ..like.query() }),
             among: self.only.clone(),
             k: self.k,
             keeps_judged: self.keeps_judged,

@@ -42,9 +42,15 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn load_appearances(&mut self, n: usize) -> Result<usize> {
+        self.load_appearances_except(n, |_| false)
+    }
+
+    /// As [`Library::load_appearances`], but for images that are not needed.
+    pub(super) fn load_appearances_except(&mut self, n: usize, is_needless: impl Fn(&Image) -> bool) -> Result<usize> {
         let held = &self.appearances;
         let unknown = |image: &&Arc<Image>| {
-            image.content.is_some_and(|content| !held.of.contains_key(&content.hash) && !held.without.contains(&content.hash))
+            let is_new = |hash| !held.of.contains_key(&hash) && !held.without.contains(&hash);
+            image.content.is_some_and(|content| is_new(content.hash)) && !is_needless(image)
         };
         let wanted: BTreeMap<ContentHash, &Arc<Image>> =
             self.state.images().filter(unknown).filter_map(|image| Some((image.content?.hash, image))).collect();

@@ -100,12 +100,11 @@ impl<'a> GlimpseLikeness<'a> {
     /// Prepares to measure how alike images are to `one`, which need not be among `all` images of
     /// the library. O(images).
     pub fn new<'b>(one: &'a Glimpse, all: impl Iterator<Item = &'b Glimpse>) -> Self {
-        let (mut sums, mut n) = ([0_i64; CHANNELS], 0.0);
-        for glimpse in all {
-            sums.iter_mut().zip(glimpse.values()).for_each(|(sum, value)| *sum += (value * STEPS).round() as i64);
-            n += 1.0;
-        }
-        let common: Vec<f64> = sums.iter().map(|sum| *sum as f64 / STEPS / (n + OTHERS)).collect();
+        Self::around(one, common(all))
+    }
+
+    /// As [`GlimpseLikeness::new`], by what is common to all images.
+    pub(super) fn around(one: &'a Glimpse, common: Vec<f64>) -> Self {
         Self { one, own: without(one, &common), common }
     }
 
@@ -118,8 +117,18 @@ impl<'a> GlimpseLikeness<'a> {
     }
 }
 
+/// What is common to the vectors of some images: their mean, moved towards 0 where they are few.
+pub(super) fn common<'a>(all: impl Iterator<Item = &'a Glimpse>) -> Vec<f64> {
+    let (mut sums, mut n) = ([0_i64; CHANNELS], 0.0);
+    for glimpse in all {
+        sums.iter_mut().zip(glimpse.values()).for_each(|(sum, value)| *sum += (value * STEPS).round() as i64);
+        n += 1.0;
+    }
+    sums.iter().map(|sum| *sum as f64 / STEPS / (n + OTHERS)).collect()
+}
+
 /// What of an image's vector is not common, brought to length 1, or zeros.
-fn without(glimpse: &Glimpse, common: &[f64]) -> Vec<f64> {
+pub(super) fn without(glimpse: &Glimpse, common: &[f64]) -> Vec<f64> {
     let mut own: Vec<f64> = glimpse.values().iter().zip(common).map(|(value, common)| value - common).collect();
     let length = own.iter().map(|value| value * value).sum::<f64>().sqrt();
     if length > 0.0 {

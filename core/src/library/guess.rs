@@ -85,12 +85,17 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn load_glimpses(&mut self, n: usize) -> Result<usize> {
+        self.load_glimpses_except(n, |_| false)
+    }
+
+    /// As [`Library::load_glimpses`], but for images that are not needed.
+    pub(super) fn load_glimpses_except(&mut self, n: usize, is_needless: impl Fn(&Image) -> bool) -> Result<usize> {
         if self.extraction.cells.is_none() {
             return Ok(0);
         }
         let held = &self.glimpses;
         let images = self.state.images().filter_map(|image| Some((image.content?.hash, image)));
-        let wanted: Vec<_> = images.filter(|(hash, _)| !held.contains_key(hash)).collect();
+        let wanted: Vec<_> = images.filter(|(hash, image)| !held.contains_key(hash) && !is_needless(image)).collect();
         for &(hash, image) in wanted.iter().take(n) {
             let row = row_or_anew(&self.cache, Glimpse::VERSION, image, &self.state, &*self.decoder, &self.extraction)?;
             self.glimpses.insert(hash, row.and_then(|bytes| Glimpse::from_bytes(&bytes)));

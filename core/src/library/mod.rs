@@ -71,6 +71,7 @@ mod journal_sync;
 pub mod learned;
 pub mod link;
 mod lock;
+pub mod looks;
 pub mod models;
 mod opening;
 pub mod pair;
@@ -104,6 +105,7 @@ use features::{Extraction, FeatureStore};
 use files::now;
 use forget::Purge;
 use lock::Lock;
+use looks::LookIndexes;
 use models::{ModelUpdate, Models};
 use pair::Pair;
 use read_only::{ReadCopy, ReadOnly};
@@ -127,6 +129,8 @@ pub struct Library {
     appearances: Appearances,
     /// What the network sees in images, as far as it is in memory; `None` where it has not looked.
     glimpses: HashMap<ContentHash, Option<Glimpse>>,
+    /// The indexes that name images which look alike.
+    looks: LookIndexes,
     /// The pair of encoders by which words find images, if one was chosen.
     pair: Pair,
     decoder: Arc<dyn Decoder>,
@@ -246,6 +250,7 @@ impl Library {
         let images = event.images();
         let before = self.state.part(&images);
         self.state.step(&event);
+        self.looks.follow(&self.state, &images);
         self.teach(&before, &images);
         if self.models.are_due(event.id)
             && let Err(error) = self.save_checkpoints()
@@ -320,6 +325,7 @@ impl Library {
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
         self.glimpses.clear();
+        self.looks = LookIndexes::default();
         self.pair.clear();
         self.models.outdate();
         purged?;
@@ -334,7 +340,13 @@ impl Library {
     /// # Errors
     /// [`crate::Error::Io`].
     pub fn save_checkpoints(&mut self) -> Result<()> {
-        self.models.keep(&self.state, &mut self.cache)
+        self.models.keep(&self.state, &mut self.cache)?;
+        self.keep_looks()
+    }
+
+    /// Writes the indexes of looks that have changed to the cache.
+    fn keep_looks(&mut self) -> Result<()> {
+        self.looks.keep(&mut self.cache, self.state.last_event().unwrap_or(EventId(0)))
     }
 
     /// Reads everything again after a panic in the middle of an operation on this library.
@@ -342,6 +354,7 @@ impl Library {
         let outcome = contained(|| {
             self.models.outdate();
             self.state = self.store.load()?;
+            self.looks = LookIndexes::default();
             self.catch_up(&Progress::default())
         });
         if let Some(words) = outcome.map_or_else(Some, |outcome| outcome.err().map(|error| error.to_string())) {

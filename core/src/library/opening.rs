@@ -12,6 +12,7 @@ use super::features::Extraction;
 use super::files::{CACHE, DATABASE, JOURNAL, LOCK, check_ordinary, is_library, of_database, remove_left_overs, while_aside};
 use super::journal_sync::Tended;
 use super::lock::{self, Lock};
+use super::looks::LookIndexes;
 use super::models::Models;
 use super::pair::Pair;
 use super::read_only::{ReadCopy, ReadOnly};
@@ -181,6 +182,7 @@ impl Library {
             models: Models::new(&opening.options)?,
             appearances: Appearances::default(),
             glimpses: HashMap::new(),
+            looks: LookIndexes::default(),
             pair: Pair::default(),
             decoder: Arc::clone(&opening.decoder),
             options: opening.options.clone(),

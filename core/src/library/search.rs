@@ -14,14 +14,12 @@ use std::sync::Arc;
 
 use super::Library;
 use super::event::Reward;
-use super::glimpse::{Glimpse, GlimpseLikeness};
 use super::guess::GuessedWord;
+use super::looks::{LookAlike, LookQuery};
 use super::models::caption_memory::{CANDIDATES, Question, words_of};
 use super::state::Image;
 use super::word_match::{WordLikeness, WordMatch};
 use crate::ids::ItemId;
-use crate::nearest::TopK;
-use crate::picture::appearance::Appearance;
 use crate::text::TextQuery;
 
 /// Which model finds images by words.
@@ -34,17 +32,6 @@ pub enum Engine {
     Index,
 }
 
-/// The appearance that images are to have.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AppearanceQuery {
-    /// The appearance.
-    pub appearance: Appearance,
-    /// What the network sees in it, where learned features are on.
-    pub glimpse: Option<Glimpse>,
-    /// The image it was taken of, if of the whole image: that image is not found itself.
-    pub of: Option<ItemId>,
-}
-
 /// What is searched for, and how.
 #[derive(Clone, Debug)]
 pub struct LibraryQuery {
@@ -52,7 +39,7 @@ pub struct LibraryQuery {
     /// that are found in other ways, too.
     pub text: TextQuery,
     /// An appearance to be similar to.
-    pub look: Option<AppearanceQuery>,
+    pub look: Option<LookQuery>,
     /// The only images that may be found. Without words and appearance, all of them are found, in
     /// the order of their paths.
     pub among: Option<Arc<HashSet<ItemId>>>,
@@ -114,6 +101,9 @@ pub struct SearchHit {
     pub likeness: Option<WordLikeness>,
     /// The similarity of its appearance, where the query has one and the image's is known.
     pub look: Option<f64>,
+    /// Where it was found by its looks alone, the probability that it is one of the most alike
+    /// images of all: see [`LookAlike::probability`].
+    pub probability: Option<f64>,
 }
 
 /// An image and its score.
@@ -128,16 +118,19 @@ struct Scored {
 /// which more of them may only add to.
 ///
 /// # Complexity
-/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by appearance
-/// O(images).
+/// By words as [`Question::search`] or [`super::models::words::Words::search`]; by looks as
+/// [`Library::look_alikes`].
 pub fn search(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     let LibraryQuery { text, look, k, .. } = query;
     let fits = |image| query.fits(image) && library.words().allows(image, text);
     match look {
         None if text.is_empty() => listed(library, query, fits),
         Some(look) if text.is_empty() => {
-            let found = library.look_alikes(look, *k, fits);
-            found.into_iter().map(|(image, look)| SearchHit { score: look, look: Some(look), ..hit_of(library, text, image) }).collect()
+            let hit = |LookAlike { image, likeness, probability }| {
+                let hit = hit_of(library, text, image);
+                SearchHit { score: likeness, look: Some(likeness), probability: Some(probability), ..hit }
+            };
+            library.look_alikes(look, *k, fits).list.into_iter().map(hit).collect()
         }
         _ => by_words(library, query),
     }
@@ -166,7 +159,8 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
     if let Some(look) = &query.look {
         let likeness = library.likeness_to(look);
         for one in &mut found {
-            one.look = library.state().image(one.image).and_then(|image| likeness(image));
+            let likeness = |image: &Arc<Image>| library.likeness_of(likeness.as_ref()?, image);
+            one.look = library.state().image(one.image).and_then(likeness);
             one.score = (one.score + one.look.unwrap_or(0.0)) / 2.0;
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(query.by_lesson(a, b)).then(a.image.cmp(&b.image)));
@@ -182,30 +176,6 @@ fn by_words(library: &Library, query: &LibraryQuery) -> Vec<SearchHit> {
         SearchHit { likeness, score: one.score, look: one.look, taught: one.taught.map(Reward::value), ..hit }
     };
     found.into_iter().map(hit).collect()
-}
-
-impl Library {
-    /// Measures how alike images are to what is looked for, 0..=1: by what the network sees where
-    /// that is in memory for nine tenths of the images, otherwise by appearance. `None` for an
-    /// image of which that is not in memory. O(images) to prepare.
-    fn likeness_to<'a>(&'a self, look: &'a AppearanceQuery) -> impl Fn(&Image) -> Option<f64> + 'a {
-        let glimpse = look.glimpse.as_ref().filter(|_| self.has_glimpses());
-        let seen = glimpse.map(|glimpse| GlimpseLikeness::new(glimpse, self.state().images().filter_map(|image| self.glimpse(image))));
-        move |image| match &seen {
-            Some(likeness) => self.glimpse(image).map(|found| likeness.of(found)),
-            None => self.appearance(image).map(|found| found.likeness(&look.appearance)),
-        }
-    }
-
-    /// The `k` images that are most alike to what is looked for and that `fits` admits, most alike
-    /// first, with their similarities. Of equals the lower identifier comes first. O(images).
-    pub fn look_alikes(&self, look: &AppearanceQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> Vec<(ItemId, f64)> {
-        let likeness = self.likeness_to(look);
-        let images = self.state().images().filter(|image| fits(image.id));
-        // The larger the similarity, the nearer.
-        let distances = images.filter_map(|image| Some((image.id, -likeness(image)?)));
-        TopK::of(k, distances).into_iter().map(|found| (found.id, -found.distance)).collect()
-    }
 }
 
 /// Adds to scores what is guessed and what images look like, and images that are found by these
@@ -265,6 +235,7 @@ fn hit_of(library: &Library, text: &TextQuery, image: ItemId) -> SearchHit {
         guessed: Vec::new(),
         likeness: None,
         look: None,
+        probability: None,
     }
 }
 

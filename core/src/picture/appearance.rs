@@ -10,7 +10,9 @@ use super::resize::resize_rgb;
 /// Changes whenever the same picture would get other values.
 pub const VERSION: &str = "appearance-1";
 /// Values of an appearance: 9 blocks of 36 gradients, and 16 squares of 3 colours.
-pub const VALUES: usize = 9 * super::hog::VALUES + 4 * super::colour::VALUES;
+pub const VALUES: usize = EDGES + 4 * super::colour::VALUES;
+/// Those of gradients, which come first.
+const EDGES: usize = 9 * super::hog::VALUES;
 
 /// Pixels of the square that every picture is brought to.
 const SIDE: u32 = 64;
@@ -62,6 +64,31 @@ impl Appearance {
     /// How alike two appearances are: their cosine, 1 for the same picture. O([`VALUES`]).
     pub fn likeness(&self, other: &Self) -> f64 {
         f64::from(dot(&self.0, &other.0)) / f64::from(ONE * ONE)
+    }
+
+    /// How alike their edges are, 1 for the same. O([`VALUES`]).
+    pub fn edge_likeness(&self, other: &Self) -> f64 {
+        2.0 * f64::from(dot(self.edges(), other.edges())) / f64::from(ONE * ONE)
+    }
+
+    /// How alike their colours are, 1 for the same. O([`VALUES`]).
+    pub fn colour_likeness(&self, other: &Self) -> f64 {
+        2.0 * f64::from(dot(self.colours(), other.colours())) / f64::from(ONE * ONE)
+    }
+
+    /// All values, as whole numbers.
+    pub fn whole(&self) -> &[i16] {
+        &self.0
+    }
+
+    /// The values of gradients.
+    pub fn edges(&self) -> &[i16] {
+        &self.0[..EDGES]
+    }
+
+    /// The values of colours.
+    pub fn colours(&self) -> &[i16] {
+        &self.0[EDGES..]
     }
 }
 

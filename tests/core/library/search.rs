@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use tessera_core::library::search::{AppearanceQuery, Engine, LibraryQuery, SearchHit, search};
+use tessera_core::library::looks::LookQuery;
+use tessera_core::library::search::{Engine, LibraryQuery, SearchHit, search};
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::thumbnail;
 use tessera_core::text::TextQuery;
@@ -56,7 +57,7 @@ fn fewer_hits_are_the_first_of_more() {
 #[test]
 fn words_and_a_look_count_half_each() {
     let (_place, library, ids) = captioned();
-    let look = AppearanceQuery { appearance: appearance(&library, ids[3]), glimpse: None, of: None };
+    let look = LookQuery::new(appearance(&library, ids[3]), None, None);
     let library = hold(&library);
     for engine in [Engine::Memory, Engine::Index] {
         let words = search(&library, &by(engine, "red", 10));
@@ -74,10 +75,7 @@ fn a_look_alone_is_ranked_by_likeness_and_leaves_out_itself() {
     let (_place, library, ids) = captioned();
     let appearance = appearance(&library, ids[1]);
     let library = hold(&library);
-    let shown = |of| LibraryQuery {
-        look: Some(AppearanceQuery { appearance: appearance.clone(), glimpse: None, of }),
-        ..by(Engine::Memory, "", 10)
-    };
+    let shown = |of| LibraryQuery { look: Some(LookQuery::new(appearance.clone(), None, of)), ..by(Engine::Memory, "", 10) };
     let all = search(&library, &shown(None));
     assert_eq!((all.len(), all[0].image), (4, ids[1]));
     assert!(all.iter().all(|hit| hit.look == Some(hit.score)));

@@ -1,7 +1,7 @@
 //! Cells and short codes: what they find, that points come and go, and that they are saved whole.
 
 use tessera_core::ann::candidates::KnnGraph;
-use tessera_core::ann::cells::{CellCodes, CellIndex, CellOptions};
+use tessera_core::ann::cells::{CellCandidates, CellCodes, CellIndex, CellOptions, CellWay};
 use tessera_core::ann::{PointSet, cheapest, frontier};
 use tessera_core::bytes::{Reader, restored, stored};
 use tessera_core::ids::ItemId;
@@ -285,4 +285,41 @@ fn bytes_that_are_no_index_are_refused() {
             index.nearest(&points[1], K, &everything).unwrap();
         }
     }
+}
+
+#[test]
+fn cells_without_points_name_the_candidates_that_were_promised() {
+    let (all, n) = (rows(2300, 48, false, 3), 2000);
+    let ids = |rows: std::ops::Range<usize>| rows.map(|i| ItemId(i as u32)).collect::<Vec<_>>();
+    let mut cells = CellCandidates::new(&set(Metric::Cosine, &all[..n]), ids(0..n), few_cells(CODES[1]), &Progress::default()).unwrap();
+    // Points come and go.
+    (n..2300).for_each(|i| cells.insert(ItemId(i as u32), &all[i]).unwrap());
+    assert!((0..300).all(|i| cells.remove(ItemId(i))) && !cells.remove(ItemId(5)));
+    assert!(cells.insert(ItemId(2299), &all[0]).is_err() && cells.insert(ItemId(5), &[1.0]).is_err());
+    let mut scan = DenseScan::new(48, Metric::Cosine);
+    (300..2300).for_each(|i| scan.insert(ItemId(i as u32), &all[i]).unwrap());
+    let near = |i: usize| -> Vec<ItemId> {
+        let found = scan.nearest(&all[i], K, &|id| id != ItemId(i as u32)).unwrap();
+        found.list.into_iter().map(|found| found.id).collect()
+    };
+    let truth: Vec<Vec<ItemId>> = (300..700).map(near).collect();
+    let queries = set(Metric::Cosine, &all[300..700]);
+    let curve = cells.curve(&queries, &ids(300..700), &truth, &Progress::default()).unwrap();
+    assert!(curve.is_sorted_by(|a, b| a.measured.recall < b.measured.recall), "each costs more and finds more");
+    assert!(curve.iter().all(|way| way.probabilities.is_sorted_by(|a, b| a >= b)));
+    let restored: CellCandidates = restored("cells", &stored(&cells)).unwrap();
+    for way in &curve {
+        let found = |i: usize| {
+            let named = |cells: &CellCandidates| cells.candidates(&all[i], way.measured.way, K + 1, |id| id != ItemId(i as u32)).unwrap();
+            assert_eq!(named(&cells), named(&restored));
+            near(i).into_iter().filter(|id| named(&cells).contains(id)).count()
+        };
+        let fresh = (700..900).map(found).sum::<usize>() as f64 / (200 * K) as f64;
+        assert!((fresh - way.measured.recall).abs() < 0.04, "{fresh} for {:?}", way.measured);
+        let promised = way.probabilities.iter().sum::<f32>() / K as f32;
+        assert!((f64::from(promised) - way.measured.recall).abs() < 1e-6);
+    }
+    let some = cells.candidates(&all[400], CellWay { probes: 1, shortlist: 1 }, 5, |id| id.0 % 500 == 0).unwrap();
+    assert_eq!(some.len(), 4, "only 500, 1000, 1500 and 2000 are admitted: {some:?}");
+    assert!((cells.share(500, |id| id.0 % 4 == 0) - 0.25).abs() < 0.05);
 }

@@ -147,7 +147,7 @@ impl Searching {
             let wanted = request();
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
-            let unseen = if wanted.like.is_some() { library.load_appearances(NEW).unwrap_or(0) } else { 0 };
+            let unseen = if wanted.like.is_some() { library.load_looks(library.usual_look(), NEW).unwrap_or(0) } else { 0 };
             // What networks see is read from the cache alone.
             let unseen = unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0);
             let hits = session.search(library, &wanted);
@@ -203,7 +203,7 @@ impl Searching {
         };
         let Some(library) = ctx.shared() else { return };
         ctx.job(JobKind::FindLike, move |session| {
-            session.load_appearances(&library)?;
+            session.load_looks(&library, None)?;
             match session.like(&library, &query, crop) {
                 Ok(like) => Ok(DeskMessage::from(Message::Like(Arc::new(like)))),
                 Err(Error::Cancelled) => Err(Error::Cancelled),
@@ -228,6 +228,7 @@ impl Searching {
         move || SearchRequest {
             query,
             like,
+            by: None,
             only: only.map(|only| Arc::new(only.iter().copied().collect())),
             k: hits,
             keeps_judged: true,

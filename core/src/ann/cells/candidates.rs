@@ -14,8 +14,11 @@ use super::tune::sweep;
 use super::{CellOptions, CellWay};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::nearest::{Filter, Growth, taken};
+use crate::nearest::{Growth, taken};
 use crate::progress::Progress;
+
+/// Steps of this length meet places as if they were drawn at random: 2^64 by the golden ratio.
+const SCATTER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Names those of many points that a query is worth being compared with, by a distance that whoever
 /// keeps the points knows.
@@ -124,13 +127,20 @@ impl CellCandidates {
         true
     }
 
+    /// About which share of the points `admits` lets through, by `n` of them.
+    pub fn share(&self, n: usize, admits: impl Fn(ItemId) -> bool) -> f64 {
+        let place = |i: usize| (i as u64).wrapping_mul(SCATTER) as usize % self.ids.len();
+        let n = if self.is_empty() { 0 } else { n };
+        (0..n).filter(|i| admits(self.ids[place(*i)])).count() as f64 / n.max(1) as f64
+    }
+
     /// At most `way.shortlist` points that `admits` lets through, of the `way.probes` cells nearest
     /// to the query, and of more cells while there are fewer than `k`: those that are estimated to
     /// be nearest, the nearest first.
     ///
     /// # Errors
     /// [`Error::Value`] when the query is not like the points.
-    pub fn candidates(&self, query: &[f32], way: CellWay, k: usize, admits: Filter<'_>) -> Result<Vec<ItemId>> {
+    pub fn candidates(&self, query: &[f32], way: CellWay, k: usize, admits: impl Fn(ItemId) -> bool) -> Result<Vec<ItemId>> {
         self.frame.check(query)?;
         let query = self.frame.prepared(query);
         let is_wanted = |place: u32| admits(self.ids[place as usize]);

@@ -1,0 +1,316 @@
+//! Images of a library that look like one: by which of their vectors, how alike, and an index that
+//! answers for many.
+//!
+//! Few images are all compared. From [`FIRST`] images on each kind of vector has an index of cells
+//! ([`crate::ann::cells::CellCandidates`]), which names some hundred candidates; these are compared
+//! exactly as all would be, so an index may leave an image out, but never changes a likeness or an
+//! order. What it leaves out is measured on the library's own images ([`LookCurve`]), and a query
+//! asks for a recall. An index follows every event: images that come are compared with each query
+//! until they are entered, and images that go are never found. It is kept in the cache; where it is
+//! lost, all images are compared until [`grow`] has made it again.
+
+mod grow;
+mod index;
+mod likeness;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use grow::grow;
+pub use index::LookCurve;
+pub(super) use index::LookIndex;
+pub(super) use likeness::{Likeness, Seen};
+
+use super::Library;
+use super::cache::Cache;
+use super::event::EventId;
+use super::glimpse::Glimpse;
+use super::state::{Image, State};
+use crate::bytes::{restored, stored};
+use crate::error::Result;
+use crate::ids::ItemId;
+use crate::nearest::TopK;
+use crate::picture::appearance::Appearance;
+
+/// Images from which on there is an index.
+pub const FIRST: usize = 4096;
+
+/// The recall that is promised where none is asked for.
+pub const RECALL: f64 = 0.95;
+
+/// The vectors by which images are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Look {
+    /// Where edges run and where colours are, each for a half.
+    Appearance,
+    /// Where edges run.
+    Edges,
+    /// Where colours are.
+    Colours,
+    /// What the network sees.
+    Network,
+}
+
+impl Look {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Appearance, Self::Edges, Self::Colours, Self::Network];
+
+    /// Its name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Appearance => "appearance",
+            Self::Edges => "edges",
+            Self::Colours => "colours",
+            Self::Network => "network",
+        }
+    }
+
+    /// The model whose checkpoint its index is.
+    fn model(self) -> String {
+        format!("looks by {}", self.name())
+    }
+}
+
+/// What images are to look like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookQuery {
+    /// The appearance.
+    pub appearance: Appearance,
+    /// What the network sees in it, where learned features are on.
+    pub glimpse: Option<Glimpse>,
+    /// The image it was taken of, if of the whole image: that image is not found itself.
+    pub of: Option<ItemId>,
+    /// The vectors that are compared; where none are named, what the network sees, if it has looked
+    /// at nine tenths of the images, and otherwise appearances.
+    pub by: Option<Look>,
+    /// The share of the most alike images that an index is to find, 0 to 1; with 1 all images are
+    /// compared.
+    pub recall: f64,
+}
+
+impl LookQuery {
+    /// Images like this one, by the usual vectors and with the usual recall.
+    pub fn new(appearance: Appearance, glimpse: Option<Glimpse>, of: Option<ItemId>) -> Self {
+        Self { appearance, glimpse, of, by: None, recall: RECALL }
+    }
+}
+
+/// An image that looks like what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LookAlike {
+    /// The image.
+    pub image: ItemId,
+    /// How alike it is: at most 1, which is the same.
+    pub likeness: f64,
+    /// The probability that it is one of the most alike images of all, as it was measured for its
+    /// place; 1 where all images were compared.
+    pub probability: f64,
+}
+
+/// How look-alikes were found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LookSearch {
+    /// By which vectors.
+    pub by: Look,
+    /// Images that were compared.
+    pub compared: usize,
+    /// The recall of the index, measured on images of the library; none where all were compared.
+    pub recall: Option<f64>,
+}
+
+/// Look-alikes, the most alike first, and how they were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookAlikes {
+    /// The images.
+    pub list: Vec<LookAlike>,
+    /// How they were found.
+    pub search: LookSearch,
+}
+
+/// The indexes of a library.
+#[derive(Debug, Default)]
+pub(super) struct LookIndexes {
+    of: BTreeMap<Look, LookIndex>,
+    /// Whether the cache was asked for them.
+    is_read: bool,
+}
+
+impl LookIndexes {
+    /// Follows an event that changed some images.
+    pub(super) fn follow(&mut self, state: &State, images: &[ItemId]) {
+        self.of.values_mut().for_each(|index| index.follow(state, images));
+    }
+
+    /// Reads those that are in the cache. One that is damaged or of another version is as if it
+    /// were not there.
+    fn read(&mut self, cache: &Cache, state: &State) -> Result<()> {
+        if self.is_read {
+            return Ok(());
+        }
+        for look in Look::ALL {
+            let found = cache.checkpoint(&look.model())?;
+            if let Some(mut index) = found.and_then(|(_, bytes)| restored::<LookIndex>("index of looks", &bytes).ok()) {
+                index.follow_all(state);
+                self.of.insert(look, index);
+            }
+        }
+        self.is_read = true;
+        Ok(())
+    }
+
+    /// Writes those that have changed to the cache.
+    pub(super) fn keep(&mut self, cache: &mut Cache, after: EventId) -> Result<()> {
+        for (look, index) in self.of.iter_mut().filter(|(_, index)| index.is_changed) {
+            cache.put_checkpoint(&look.model(), after, &stored(index))?;
+            index.is_changed = false;
+        }
+        Ok(())
+    }
+}
+
+impl Library {
+    /// Whether the network has looked at nine tenths of the images, as far as that is in memory or
+    /// in an index.
+    fn sees(&self) -> bool {
+        let indexed = self.looks.of.get(&Look::Network).filter(|_| self.has_learned_features()).map_or(0, LookIndex::len);
+        (indexed > 0 && 10 * indexed >= 9 * self.state.records().len()) || self.has_glimpses()
+    }
+
+    /// The vectors that a query compares.
+    pub fn look_of(&self, query: &LookQuery) -> Look {
+        query.by.unwrap_or_else(|| if query.glimpse.is_some() && self.sees() { Look::Network } else { Look::Appearance })
+    }
+
+    /// The vectors that are compared where none are named.
+    pub fn usual_look(&self) -> Look {
+        if self.sees() { Look::Network } else { Look::Appearance }
+    }
+
+    /// Prepares for queries by these vectors: what the cache has of an index is read, and the
+    /// vectors of at most `n` images that are not in it are loaded and entered. Returns the number
+    /// of images still to be loaded: call it until that is 0. O(images + n vectors).
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used.
+    pub fn load_looks(&mut self, look: Look, n: usize) -> Result<usize> {
+        self.looks.read(&self.cache, &self.state)?;
+        // Its own vectors need not be in memory.
+        let index = self.looks.of.remove(&look);
+        let is_needless = |image: &Image| index.as_ref().is_some_and(|index| index.holds(image));
+        let left = match look {
+            Look::Network => self.load_glimpses_except(n, is_needless),
+            Look::Appearance | Look::Edges | Look::Colours => self.load_appearances_except(n, is_needless),
+        };
+        let Some(mut index) = index else { return left };
+        for id in index.waiting() {
+            let image = self.state.image(id);
+            let known = image.and_then(|image| Some((image.content?.hash, self.seen(look, image)?)));
+            if let Some((hash, seen)) = known {
+                index.enter(id, hash, &seen);
+            }
+        }
+        self.looks.of.insert(look, index);
+        left
+    }
+
+    /// Whether an image is in the index of these vectors.
+    fn is_indexed(&self, look: Look, image: &Image) -> bool {
+        self.looks.of.get(&look).is_some_and(|index| index.holds(image))
+    }
+
+    /// The kinds of vectors whose index should be made, or made anew: there are [`FIRST`] images or
+    /// more, and it is not there or was made for half as many. Of those that are not usual only
+    /// `also` is named. O(images).
+    pub fn looks_due(&self, also: Option<Look>) -> Vec<Look> {
+        if self.read_only.is_some() || self.state.images().nth(FIRST - 1).is_none() {
+            return Vec::new();
+        }
+        let is_wanted = |look: &Look| match look {
+            Look::Network => self.has_learned_features(),
+            Look::Appearance => !self.has_learned_features() || also == Some(*look) || self.looks.of.contains_key(look),
+            Look::Edges | Look::Colours => also == Some(*look) || self.looks.of.contains_key(look),
+        };
+        let is_due = |look: &Look| self.looks.of.get(look).is_none_or(LookIndex::is_due);
+        Look::ALL.into_iter().filter(is_wanted).filter(is_due).collect()
+    }
+
+    /// What was measured of the index of these vectors on the library's own images: of each way to
+    /// search that none other beats its recall, the cheapest first; none where there is no index.
+    pub fn look_curve(&self, look: Look) -> Option<&LookCurve> {
+        self.looks.of.get(&look)?.curves().first()
+    }
+
+    /// What is known of an image's look, in memory, or else in the cache if the index has it.
+    fn seen(&self, look: Look, image: &Image) -> Option<Seen<'_>> {
+        let hash = image.content?.hash;
+        let row = |version| self.cache.feature(hash, version).ok()?.sound();
+        if look == Look::Network {
+            self.extraction.cells.as_ref()?;
+            let in_memory = self.glimpse(image).map(|glimpse| Seen::Network(Cow::Borrowed(glimpse)));
+            let in_cache = || Glimpse::from_bytes(&row(Glimpse::VERSION)?).map(|glimpse| Seen::Network(Cow::Owned(glimpse)));
+            return in_memory.or_else(|| if self.is_indexed(look, image) { in_cache() } else { None });
+        }
+        let in_memory = self.appearance(image).map(|appearance| Seen::Appearance(look, Cow::Borrowed(appearance)));
+        let in_cache = || {
+            let bytes = row(crate::picture::appearance::VERSION)?;
+            Appearance::from_bytes(&bytes).map(|appearance| Seen::Appearance(look, Cow::Owned(appearance)))
+        };
+        in_memory.or_else(|| if self.is_indexed(look, image) { in_cache() } else { None })
+    }
+
+    /// What the network sees in an image, in memory or in the cache, if learned features are on.
+    pub fn glimpse_of(&self, image: &Image) -> Option<Glimpse> {
+        self.extraction.cells.as_ref()?;
+        let in_cache = || Glimpse::from_bytes(&self.cache.feature(image.content?.hash, Glimpse::VERSION).ok()?.sound()?);
+        self.glimpse(image).cloned().or_else(in_cache)
+    }
+
+    /// Prepares to measure how alike images are to what is looked for. O(images) where that takes
+    /// what is common to all and there is no index.
+    pub(super) fn likeness_to<'a>(&'a self, query: &'a LookQuery) -> Option<Likeness<'a>> {
+        let look = self.look_of(query);
+        if look != Look::Network {
+            return Some(Likeness::appearance(look, &query.appearance));
+        }
+        let common = self.looks.of.get(&look).map(|index| index.common().to_vec());
+        let all = || self.state.images().filter_map(|image| self.glimpse(image));
+        Some(Likeness::network(query.glimpse.as_ref()?, common.unwrap_or_else(|| super::glimpse::common(all()))))
+    }
+
+    /// How alike an image is by a prepared measure; `None` for an image of which what that takes is
+    /// neither in memory nor in an index.
+    pub(super) fn likeness_of(&self, likeness: &Likeness<'_>, image: &Image) -> Option<f64> {
+        self.seen(likeness.look(), image).and_then(|seen| likeness.of(&seen))
+    }
+
+    /// The `k` images that are most alike to what is looked for and that `fits` admits, most alike
+    /// first; of equals the lower identifier comes first. By an index where there is one, a recall
+    /// below 1 is asked for, and most images are admitted; otherwise of all images that are in
+    /// memory ([`Library::load_looks`]), in O(images).
+    pub fn look_alikes(&self, query: &LookQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> LookAlikes {
+        let by = self.look_of(query);
+        let search = LookSearch { by, compared: 0, recall: None };
+        let Some(likeness) = self.likeness_to(query) else { return LookAlikes { list: Vec::new(), search } };
+        let measured = |image: &Arc<Image>| Some((image.id, self.likeness_of(&likeness, image)?));
+        let index = self.looks.of.get(&by).filter(|_| query.recall < 1.0);
+        let named = index.and_then(|index| index.candidates(&likeness, query.recall, k, &fits));
+        let (found, probabilities, recall): (Vec<(ItemId, f64)>, _, _) = match named {
+            Some(named) => {
+                let images = named.images.iter().filter_map(|id| self.state.image(*id)).filter(|image| image.is_live());
+                (images.filter_map(measured).collect(), named.probabilities, Some(named.recall))
+            }
+            None => (self.state.images().filter(|image| fits(image.id)).filter_map(measured).collect(), &[][..], None),
+        };
+        let compared = found.len();
+        // The larger the likeness, the nearer.
+        let nearest = TopK::of(k, found.into_iter().map(|(id, likeness)| (id, -likeness)));
+        let alike = |(place, found): (usize, crate::ids::Neighbor)| LookAlike {
+            image: found.id,
+            likeness: -found.distance,
+            probability: probabilities.get(place).map_or(1.0, |share| f64::from(*share)),
+        };
+        let list = nearest.into_iter().enumerate().map(alike).collect();
+        LookAlikes { list, search: LookSearch { by, compared, recall } }
+    }
+}
