@@ -102,6 +102,8 @@ pub enum Command {
     FindHarm,
     /// Find near copies in the whole library, up to this distance.
     FindCopies(f64),
+    /// Say that two images are no copies of each other.
+    NotCopies(ItemId, ItemId),
     /// Choose which training images the library's recogniser compares.
     ChooseSearch(SearchChoice),
     /// Chooses the weights of the library's recogniser; learned ones are learned if there are none.

@@ -12,12 +12,14 @@ use tessera_core::ckm::model::RecogniserModel;
 use tessera_core::ckm::presets::Preset;
 use tessera_core::ckm::{Ckm, CkmOptions};
 use tessera_core::cmt::Cmt;
+use tessera_core::data::named_vectors::NamedVectors;
 use tessera_core::data::names;
 use tessera_core::data::norb::NorbSet;
 use tessera_core::data::tables::{self, guarded, sidecar, unguarded};
 use tessera_core::data::{libsvm, mat, multilabel};
 use tessera_core::envelope::{MANIFEST, hash_hex, hash64};
 use tessera_core::json;
+use tessera_core::library::brought::BroughtVector;
 use tessera_core::library::event::{Change, inverse};
 use tessera_core::library::journal;
 use tessera_core::network::{BytePairs, brought};
@@ -30,10 +32,11 @@ pub(crate) type Reader = (&'static str, fn(&Path, &[u8]));
 
 /// Each kind of file by the name of its fuzz target. A reader gets a folder of its own, which may
 /// hold what it left there before.
-pub(crate) const READERS: [Reader; 17] = [
+pub(crate) const READERS: [Reader; 18] = [
     ("captions", captions),
     ("libsvm", libsvm),
     ("multilabel", multilabel),
+    ("vectors", vectors),
     ("norb", norb),
     ("names", names),
     ("manifest", manifest),
@@ -115,6 +118,19 @@ fn multilabel(folder: &Path, bytes: &[u8]) {
     file(folder, "x.xml", labels);
     for name in ["x.arff", "y.arff", "x.txt"] {
         told(multilabel::read(&file(folder, name, examples), &Progress::default()));
+    }
+}
+
+/// The first file in each form of vectors with names, and as a matrix with the second as its names.
+fn vectors(folder: &Path, bytes: &[u8]) {
+    let [first, names] = files(bytes);
+    file(folder, "v.txt", names);
+    for name in ["v.csv", "v.safetensors", "v.npy"] {
+        let Some(found) = told(NamedVectors::read(&file(folder, name, first))) else { continue };
+        assert!(found.n_problems >= found.problems.len() && !found.rows.is_empty());
+        for (name, values) in &found.rows {
+            assert!(!name.is_empty() && values.len() == found.dimension && BroughtVector::of(values).is_some());
+        }
     }
 }
 

@@ -49,6 +49,33 @@ fn world() -> World {
     world
 }
 
+#[test]
+fn what_is_said_to_be_no_copy_is_not_found_again() {
+    let world = world();
+    let pairs = |world: &World| world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object()["pairs"].as_u64().unwrap();
+    let before = pairs(&world);
+    let said = ["duplicates", "lib.tessera", "--not-copies", "photos/photo.bmp", "photos/turned.png"];
+    world.run(said).ended(0);
+    assert!(pairs(&world) < before);
+    let again = world.run([&said[..], &["--json"]].concat()).ended(0).object();
+    assert_eq!(again["event"], serde_json::Value::Null, "it is so already: {again}");
+    let files = world.run(["duplicates", "lib.tessera", "--json"]).ended(0).object();
+    let first = told(&files["groups"][0]);
+    assert!(first[0].0 == "photo.bmp" && first.iter().all(|(name, _)| name != "turned.png"), "{files}");
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert_eq!(pairs(&world), before);
+    world.run(["redo", "lib.tessera"]).ended(0);
+    world.run(["duplicates", "lib.tessera", "--maybe-copies", "photos/turned.png", "photos/photo.bmp"]).ended(0);
+    assert_eq!(pairs(&world), before);
+    world.run(["duplicates", "lib.tessera", "--not-copies", "#1", "#1"]).ended(65).complains("two different images");
+    // The one is forgotten: nothing of what was said about both is left.
+    world.run(said).ended(0);
+    world.run(["forget", "lib.tessera", "photos/turned.png", "--yes"]).ended(0);
+    world.run(["check", "lib.tessera"]).ended(0);
+    let journal = fs::read_to_string(world.at("lib.tessera/journal.jsonl")).unwrap();
+    assert!(!journal.contains("NotCopy") && !journal.contains("no copies"), "{journal}");
+}
+
 /// The last part of the path of each file of a group, with what was done to make it.
 fn told(group: &Value) -> Vec<(String, String)> {
     let file = |file: &Value| {

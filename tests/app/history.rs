@@ -276,8 +276,11 @@ fn libraries_of_every_version_are_opened_with_their_events() {
         (6, "Rewarded 2.png as an answer to \u{201c}dog\u{201d}"),
         (7, "Rejected tiger for 2.png"),
         (8, "Rejected the guess crate for 2.png"),
+        (9, "1.png and 2.png are no copies"),
+        (10, "Imported 1 image from /more"),
+        (11, "Brought vectors mine of 2 images"),
     ];
-    for (version, n) in [(1, 5), (2, 6), (3, 7), (4, 8), (5, 8)] {
+    for (version, n) in [(1, 5), (2, 6), (3, 7), (4, 8), (5, 8), (6, 11)] {
         let world = World::new();
         let name = &left_by(&world, version);
         let found: BTreeMap<u64, String> = events(&world, name)

@@ -53,6 +53,11 @@ fn copies_are_counted_compared_and_removed_by_keys_and_one_undo_takes_that_back(
     assert_eq!(groups(&world)[0].first(), found[0].first());
     world.ctrl(Key::Z);
     world.until("it is back", |app| app.desk().near_copies().groups()[0].images.len() == 3);
+    world.key(Key::N);
+    world.until("two are said to be no copies", |app| app.desk().near_copies().groups().iter().all(|group| group.images.len() == 2));
+    assert!(world.state().are_no_copies(found[0][0], found[0][1]));
+    world.ctrl(Key::Z);
+    world.until("that is taken back", |app| app.desk().near_copies().groups()[0].images.len() == 3);
     world.key(Key::Enter);
     world.until("one group is left", |app| app.desk().near_copies().groups().len() == 1);
     assert_eq!(groups(&world), found[1..]);

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueE
 
 use super::library_args::{
     Backup, Caption, Check, Duplicates, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find,
-    Suggest,
+    Similar, Suggest, Vectors,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::neighbour_args::EvalAnn;
@@ -123,6 +123,10 @@ pub(super) enum Command {
     Suggest(Suggest),
     /// Find labels that look wrong: each is judged by advisers that never saw its object
     Review(Review),
+    /// Find the images that look most like one, of the library or from elsewhere
+    Similar(Similar),
+    /// List the sets of vectors that were brought to a library, or take one off
+    Vectors(Vectors),
     /// Find copies and near copies: recompressed, resized, rotated, mirrored or cropped
     Duplicates(Duplicates),
     /// List the lessons: rewards given with `tessera feedback` or in the window

@@ -8,10 +8,22 @@ use tessera_core::library::hold;
 use tessera_core::library::state::State;
 
 use super::Done;
-use super::librarian::{Librarian, count};
+use super::acts::tell_with;
+use super::librarian::{Finder, Librarian, count};
 use super::library_args::Duplicates;
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Duplicates) -> Result<Done> {
+    for (pair, is_said) in [(&arguments.not_copies, true), (&arguments.maybe_copies, false)] {
+        if let [one, other] = pair.as_slice() {
+            return librarian.with(&arguments.library, |library| {
+                let mut finder = Finder::default();
+                let (one, other) = (finder.find(library, one)?, finder.find(library, other)?);
+                let event = library.not_copies(one, other, is_said)?;
+                tell_with(librarian, library, event, "", serde_json::Map::new());
+                Ok(Done::Whole)
+            });
+        }
+    }
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let (session, out) = (librarian.session, librarian.out);

@@ -11,10 +11,12 @@ use tessera_core::data::Labels;
 use tessera_core::data::tables::{self, Problem, Table};
 use tessera_core::error::display;
 use tessera_core::library::Library;
+use tessera_core::library::brought::VectorsRead;
 use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead};
 
 use super::librarian::{Librarian, count};
 use super::output::{Failures, Output};
+use super::vectors::Brought;
 use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
 use crate::session::library::{ENDING, Target, what_is};
@@ -29,9 +31,13 @@ const TOLD: usize = 5;
 struct Sum {
     all: Imported,
     table: Option<TableRead>,
+    vectors: Option<VectorsRead>,
     seconds: f64,
     error: Option<Error>,
 }
+
+/// A table of captions and labels with its file, and vectors.
+type More<'a> = (Option<&'a (Table, &'a Path)>, Option<&'a Brought<'a>>);
 
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Done> {
     let out = librarian.out;
@@ -44,17 +50,27 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         Some(file) => Some((tables::read(file, librarian.session.progress())?, file.as_path())),
         None => None,
     };
+    let vectors = Brought::read(arguments)?;
     let place = librarian.named(&arguments.library);
     let is_new = !place.exists();
     let library = Mutex::new(librarian.open_or_create(&place)?);
     if is_new && place.extension().is_none_or(|ending| ending != ENDING) {
         out.note(&format!("The new library is {}, without the usual ending .{ENDING}: name it so in other commands.", display(&place)));
     }
-    let sum = take_in(librarian, &library, arguments, table.as_ref());
+    let sum = take_in(librarian, &library, arguments, (table.as_ref(), vectors.as_ref()));
+    // What is not made now is made when it is first needed.
+    if sum.error.is_none()
+        && let Err(error) = out.watched(librarian.session.progress(), || librarian.session.grow_looks(&library, None))
+    {
+        out.note(&format!("The index of look-alikes was not made: {error}"));
+    }
     let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut answer = in_json(&sum);
     let bad_lines = table.as_ref().map_or(0, |(table, _)| table.n_problems);
     answer["bad_lines"] = json!(bad_lines);
+    if let Some(vectors) = &vectors {
+        answer["vectors"] = vectors.in_json(sum.vectors.as_ref());
+    }
     librarian.add_head(&library, &mut answer);
     if is_new && sum.error.is_some() {
         librarian.take_away(library)?;
@@ -93,11 +109,14 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
             out.complain(&format!("{}: {} could not be used, wholly or in part", display(file), count(bad_lines, "line")));
         }
     }
+    if let Some(vectors) = &vectors {
+        vectors.report(librarian, &mut failures)?;
+    }
     let done = failures.end()?;
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));
     // An import that could not begin prints only its error.
     if sum.error.is_none() || is_cancelled || sum.all.found > 0 {
-        out.answer(|| answer, || in_words(&sum, &place));
+        out.answer(|| answer, || in_words(&sum, &place, vectors.as_ref()));
     }
     let Some(error) = sum.error else { return Ok(done) };
     out.complain(&match is_cancelled {
@@ -120,10 +139,10 @@ fn check(folder: &Path, unpack: bool) -> Result<(), Error> {
 }
 
 /// Imports the folders and the table; the first error ends it.
-fn take_in(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &args::Import, table: Option<&(Table, &Path)>) -> Sum {
+fn take_in(librarian: &Librarian<'_>, library: &Mutex<Library>, arguments: &args::Import, more: More<'_>) -> Sum {
     let start = Instant::now();
     let mut sum = Sum::default();
-    sum.error = sum.take_in(librarian, library, arguments, table).err();
+    sum.error = sum.take_in(librarian, library, arguments, more).err();
     sum.seconds = start.elapsed().as_secs_f64();
     sum
 }
@@ -186,7 +205,7 @@ impl Sum {
         librarian: &Librarian<'_>,
         library: &Mutex<Library>,
         arguments: &args::Import,
-        table: Option<&(Table, &Path)>,
+        (table, vectors): More<'_>,
     ) -> Result<(), Error> {
         let (session, out) = (librarian.session, librarian.out);
         let labels = match arguments.labels {
@@ -216,6 +235,9 @@ impl Sum {
             let read = take_table(library, table, file)?;
             tell(out, table, &read, file);
             self.table = Some(read);
+        }
+        if let Some(vectors) = vectors {
+            self.vectors = Some(vectors.take_in(librarian, library)?);
         }
         Ok(())
     }
@@ -251,7 +273,7 @@ fn conflict_in_words(conflict: &ClassConflict) -> String {
 }
 
 fn in_json(sum: &Sum) -> serde_json::Value {
-    let Sum { all, table, seconds, error } = sum;
+    let Sum { all, table, seconds, error, .. } = sum;
     let texts: usize = all.texts_left_out.iter().filter_map(|text| text.captions).sum();
     let of_table = |count: fn(&TableRead) -> usize| table.as_ref().map_or(0, count);
     json!({"found": all.found, "imported": all.imported, "unchanged": all.unchanged, "duplicate": all.duplicate,
@@ -266,7 +288,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
         "cancelled": matches!(error, Some(Error::Cancelled)), "error": error.as_ref().map(Error::to_string)})
 }
 
-fn in_words(sum: &Sum, library: &Path) -> String {
+fn in_words(sum: &Sum, library: &Path, vectors: Option<&Brought<'_>>) -> String {
     let all = &sum.all;
     let mut words = format!("{}: {} imported", display(library), count(all.imported, "image"));
     for (n, what) in [
@@ -288,6 +310,9 @@ fn in_words(sum: &Sum, library: &Path) -> String {
         if read.repeated > 0 {
             words.push_str(&format!(", {} there already", count(read.repeated, "caption")));
         }
+    }
+    if let Some((vectors, read)) = vectors.zip(sum.vectors.as_ref()) {
+        words.push_str(&format!("; {}", vectors.in_words(read)));
     }
     words.push_str(&format!(" ({:.1} s)", sum.seconds));
     words

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::copies::{NEAR, SIMILAR};
 use tessera_core::library::acts::LEAST_REWARD;
 use tessera_core::library::chain::NotedHead;
+use tessera_core::library::looks::{Look, RECALL};
 
 use crate::command::Crop;
 use crate::settings::SEARCH_LEAVES;
@@ -33,6 +34,13 @@ pub(super) struct Import {
     /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
     #[arg(long, value_name = "FILE")]
     pub(super) captions: Option<PathBuf>,
+    /// Then take in vectors of images from this file: .npy with a path on each line of a .txt of the
+    /// same name, .safetensors, or CSV of a path and numbers; `similar` and `search` compare them
+    #[arg(long, value_name = "FILE")]
+    pub(super) vectors: Option<PathBuf>,
+    /// The name of their set; that of the file without its ending if it is not given
+    #[arg(long, value_name = "NAME", requires = "vectors")]
+    pub(super) vectors_name: Option<String>,
     /// Leave out what fits this pattern, such as `*.tmp` or `drafts/**`
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<String>,
@@ -78,6 +86,10 @@ pub(super) struct Search {
     /// Only this part of it counts, in its pixels
     #[arg(long, requires = "like", value_name = "X,Y,WIDTH,HEIGHT", value_parser = crop)]
     pub(super) crop: Option<Crop>,
+    /// What is compared with it: `appearance`, `edges`, `colours`, `network`, or a set of vectors
+    /// that was brought
+    #[arg(long, requires = "like", value_name = "VECTORS", value_parser = look)]
+    pub(super) look: Option<Look>,
     /// Only images of this class; without words or --like, all of them by name
     #[arg(long, value_name = "CLASS")]
     pub(super) class: Option<String>,
@@ -183,6 +195,64 @@ pub(super) struct Review {
     pub(super) harm: bool,
 }
 
+/// Arguments of `similar`.
+#[derive(Debug, Args)]
+pub(super) struct Similar {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// The image: a file, or a path or `#ID` of the library
+    #[arg(value_name = "IMAGE")]
+    pub(super) image: String,
+    /// Images wanted, at most
+    #[arg(short = 'k', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
+    pub(super) k: usize,
+    /// The share of the most alike images that is to be found, where an index answers; 1 compares
+    /// all images
+    #[arg(long, default_value_t = RECALL, value_name = "R", value_parser = recall)]
+    pub(super) recall: f64,
+    /// What is compared: edges and colours (`appearance`), `edges` or `colours` alone, what the
+    /// network sees (`network`), or a set of vectors that was brought, by its name; without it, what
+    /// the network sees, or the appearance where it has not looked
+    #[arg(long, value_name = "VECTORS", value_parser = look)]
+    pub(super) by: Option<Look>,
+    /// Only this part of the image counts, in its pixels
+    #[arg(long, value_name = "X,Y,WIDTH,HEIGHT", value_parser = crop)]
+    pub(super) crop: Option<Crop>,
+    /// Only images of this class
+    #[arg(long, value_name = "CLASS")]
+    pub(super) class: Option<String>,
+    /// Only images in or below this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) folder: Option<PathBuf>,
+    /// Tell also which recall other numbers of compared images have, measured on this library; makes
+    /// an index for that, if there is none, also in a small library
+    #[arg(long)]
+    pub(super) curve: bool,
+}
+
+fn recall(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0.0 && *number <= 1.0);
+    number.ok_or_else(|| "expected a number above 0, up to 1".into())
+}
+
+/// A name that is not built in may be that of a set.
+fn look(text: &str) -> Result<Look, String> {
+    let built_in = Look::BUILT_IN.into_iter().find(|look| look.name() == text);
+    Ok(built_in.unwrap_or_else(|| Look::Brought(text.into())))
+}
+
+/// Arguments of `vectors`.
+#[derive(Debug, Args)]
+pub(super) struct Vectors {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// Take this set off all images; `undo` brings it back
+    #[arg(long, value_name = "NAME")]
+    pub(super) drop: Option<String>,
+}
+
 /// Arguments of `duplicates`.
 #[derive(Debug, Args)]
 pub(super) struct Duplicates {
@@ -197,6 +267,12 @@ pub(super) struct Duplicates {
     /// Groups shown, at most
     #[arg(short = 'k', value_name = "N", value_parser = at_least_one)]
     pub(super) k: Option<usize>,
+    /// Say that two images are no copies of each other: they are not found as such any more
+    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with = "k")]
+    pub(super) not_copies: Vec<PathBuf>,
+    /// Take that back
+    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "not_copies"])]
+    pub(super) maybe_copies: Vec<PathBuf>,
 }
 
 fn copy_distance(text: &str) -> Result<f64, String> {

@@ -29,11 +29,13 @@ mod review;
 mod sample;
 mod sandbox;
 mod search;
+mod similar;
 mod stream;
 mod suggest;
 mod switch;
 mod train;
 mod tune;
+mod vectors;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -207,6 +209,8 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Feedback(arguments) => search::feedback(librarian, arguments),
         Command::Suggest(arguments) => suggest::run(librarian, arguments),
         Command::Review(arguments) => review::run(librarian, arguments),
+        Command::Similar(arguments) => similar::run(librarian, arguments),
+        Command::Vectors(arguments) => vectors::run(librarian, arguments),
         Command::Duplicates(arguments) => duplicates::run(librarian, arguments),
         Command::Lessons(arguments) => search::lessons(librarian, arguments),
         Command::Label(arguments) => label::label(librarian, arguments),

@@ -46,7 +46,7 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let number = number(Path::new(text.trim()));
     let query = if number.is_some() { TextQuery::default() } else { TextQuery::parse(&text) };
     let like = match &arguments.like {
-        Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop, None)?)),
+        Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop, arguments.look.as_ref())?)),
         None => None,
     };
     let missing = if query.is_empty() && like.is_none() { 0 } else { librarian.complete(library)? };
@@ -59,8 +59,8 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let wanted = SearchRequest {
         query,
         like,
-        by: None,
-        only: filter(library, arguments, named)?,
+        by: arguments.look.clone(),
+        only: filter(library, arguments.class.as_deref(), arguments.folder.as_deref(), named)?,
         k: arguments.k,
         keeps_judged: false,
         engine: match arguments.by {
@@ -128,8 +128,9 @@ pub(super) fn look_at(
     library: &Mutex<Library>,
     image: &str,
     crop: Option<command::Crop>,
-    by: Option<Look>,
+    by: Option<&Look>,
 ) -> Result<ReferenceImage> {
+    check_look(&hold(library), by)?;
     let path = Path::new(image);
     let found = Finder::default().find(&hold(library), path);
     let query = match found {
@@ -143,16 +144,45 @@ pub(super) fn look_at(
         Err(_) => command::ImageQuery::File(path.to_owned()),
     };
     let session = librarian.session;
-    librarian.out.watched(session.progress(), || {
+    let like = librarian.out.watched(session.progress(), || {
         session.grow_looks(library, by)?;
         session.load_looks(library, by)?;
-        Ok(session.like(library, &query, crop)?)
-    })
+        session.like(library, &query, crop)
+    })?;
+    if let Some(Look::Brought(set)) = by {
+        let of = like.item.filter(|_| crop.is_none());
+        let has_one = of.is_some_and(|id| hold(library).state().image(id).is_some_and(|image| image.vectors.contains_key(&**set)));
+        if !has_one {
+            let advice = "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`";
+            return Err(Error::data(path, format!("an image with a vector `{set}`"), "one without", advice).into());
+        }
+    }
+    Ok(like)
+}
+
+/// Refuses vectors that a library does not have.
+fn check_look(library: &Library, by: Option<&Look>) -> Result<()> {
+    let found = match by {
+        Some(Look::Network) if !library.has_learned_features() => {
+            "network: expected a library with learned features, found them off; turn them on with `tessera train LIBRARY --learned-features on`, or compare something else".to_owned()
+        }
+        Some(Look::Brought(set)) if !library.state().vector_sets().contains_key(&**set) => {
+            let built_in = Look::BUILT_IN.map(|look| look.name().to_owned());
+            let names: Vec<String> = built_in.into_iter().chain(library.state().vector_sets().into_keys().map(str::to_owned)).collect();
+            format!("{set}: expected what is compared, one of {}, found nothing of that name", names.join(", "))
+        }
+        _ => return Ok(()),
+    };
+    Err(Usage(found).into())
 }
 
 /// The images that pass the filters, or only the named one if it does; `None` without filters.
-fn filter(library: &Library, arguments: &Search, named: Option<ItemId>) -> Result<Option<Arc<HashSet<ItemId>>>> {
-    let (class, folder) = (arguments.class.as_deref(), arguments.folder.as_deref());
+pub(super) fn filter(
+    library: &Library,
+    class: Option<&str>,
+    folder: Option<&Path>,
+    named: Option<ItemId>,
+) -> Result<Option<Arc<HashSet<ItemId>>>> {
     if class.is_none() && folder.is_none() && named.is_none() {
         return Ok(None);
     }

@@ -109,18 +109,18 @@ impl Session {
     ///
     /// # Errors
     /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
-    pub fn load_looks(&self, library: &Mutex<Library>, by: Option<Look>) -> Result<Look> {
-        let load = |look| self.load_in_batches(library, |library| library.load_looks(look, TURN));
+    pub fn load_looks(&self, library: &Mutex<Library>, by: Option<&Look>) -> Result<Look> {
+        let load = |look: &Look| self.load_in_batches(library, |library| library.load_looks(look, TURN));
         if let Some(look) = by {
             load(look)?;
-            return Ok(look);
+            return Ok(look.clone());
         }
         if hold(library).has_learned_features() {
-            load(Look::Network)?;
+            load(&Look::Network)?;
         }
         let look = hold(library).usual_look();
         if look != Look::Network {
-            load(look)?;
+            load(&look)?;
         }
         Ok(look)
     }
@@ -130,11 +130,25 @@ impl Session {
     ///
     /// # Errors
     /// As [`looks::grow`].
-    pub fn grow_looks(&self, library: &Mutex<Library>, also: Option<Look>) -> Result<()> {
+    pub fn grow_looks(&self, library: &Mutex<Library>, also: Option<&Look>) -> Result<()> {
         let due = hold(library).looks_due(also);
         for look in due {
-            self.load_looks(library, Some(look))?;
-            self.on_threads(|| looks::grow(library, look, self.progress()))?;
+            self.load_looks(library, Some(&look))?;
+            self.on_threads(|| looks::grow(library, &look, self.progress()))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the index of these vectors, or of the usual ones, if there is none, also where there are
+    /// few images.
+    ///
+    /// # Errors
+    /// As [`looks::grow`].
+    pub fn measure_looks(&self, library: &Mutex<Library>, by: Option<&Look>) -> Result<()> {
+        let look = self.load_looks(library, by)?;
+        let is_there = hold(library).look_curve(&look).is_some();
+        if !is_there && hold(library).read_only().is_none() {
+            self.on_threads(|| looks::grow(library, &look, self.progress()))?;
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ impl SearchRequest {
     fn to_query(&self) -> LibraryQuery {
         LibraryQuery {
             text: self.query.clone(),
-            look: self.like.as_ref().map(|like| LookQuery { by: self.by, ..like.query() }),
+            look: self.like.as_ref().map(|like| LookQuery { by: self.by.clone(), ..like.query() }),
             among: self.only.clone(),
             k: self.k,
             keeps_judged: self.keeps_judged,

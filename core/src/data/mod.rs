@@ -21,6 +21,7 @@ mod folders;
 pub mod libsvm;
 pub mod mat;
 pub mod multilabel;
+pub mod named_vectors;
 pub mod names;
 pub mod norb;
 mod norb_items;

@@ -32,6 +32,13 @@ impl State {
                     Field::Rejection(class, Swap(_, false)) => {
                         image.rejected.remove(class);
                     }
+                    Field::Vector(set, swap) => put(&mut image.vectors, set, swap.1.clone()),
+                    Field::NotCopy(other, Swap(_, true)) => {
+                        image.not_copies.insert(*other);
+                    }
+                    Field::NotCopy(other, Swap(_, false)) => {
+                        image.not_copies.remove(other);
+                    }
                     Field::Guess(word, Swap(_, true)) => {
                         image.no_guesses.insert(word.clone());
                     }

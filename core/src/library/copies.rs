@@ -10,7 +10,8 @@ use image::RgbImage;
 use rayon::prelude::*;
 
 use super::appearance::thumbnail_of;
-use super::event::ContentHash;
+use super::draft::{Acts, Draft};
+use super::event::{Change, ContentHash, EventId, EventKind, Field, Swap};
 use super::features::from_file;
 use super::state::{Image, State};
 use super::{Library, hold};
@@ -64,7 +65,41 @@ impl Copies {
     }
 }
 
+impl State {
+    /// Whether the user said that two images are no copies of each other.
+    pub fn are_no_copies(&self, one: ItemId, other: ItemId) -> bool {
+        self.image(one.min(other)).is_some_and(|image| image.not_copies.contains(&one.max(other)))
+    }
+}
+
+impl Acts<'_> {
+    /// Says that two images are no copies of each other (`is_said`), so that they are not found as
+    /// such any more, or takes that back.
+    ///
+    /// # Errors
+    /// As [`Acts::label`]; [`crate::Error::Unfit`] when both are the same image.
+    pub fn not_copies(&self, one: ItemId, other: ItemId, is_said: bool) -> Result<Draft> {
+        let both = self.present(&[one, other])?;
+        let [first, second] = both.as_slice() else {
+            return Err(self.unfit("images", format!("#{} twice", one.0), "two different images"));
+        };
+        let words = format!("{} and {} are {}copies", first.file_name(), second.file_name(), if is_said { "no " } else { "perhaps " });
+        let change = Change::Image(first.id, Field::NotCopy(second.id, Swap(!is_said, is_said)));
+        Ok(Draft::new(words, if first.not_copies.contains(&second.id) == is_said { Vec::new() } else { vec![change] }))
+    }
+}
+
 impl Library {
+    /// Says that two images are no copies of each other, or takes that back. Returns its event, or
+    /// `None` when it would change nothing.
+    ///
+    /// # Errors
+    /// As [`Acts::not_copies`]; [`crate::Error::Io`].
+    pub fn not_copies(&mut self, one: ItemId, other: ItemId, is_said: bool) -> Result<Option<EventId>> {
+        let draft = self.acts().not_copies(one, other, is_said)?;
+        self.commit(None, EventKind::Act, draft)
+    }
+
     /// The signatures of some images as far as they are kept, or else their thumbnails.
     fn signatures(&self, images: &[Arc<Image>]) -> Result<Vec<Kept>> {
         let of = |image: &Arc<Image>| {
@@ -110,7 +145,8 @@ pub fn find_copies(library: &Mutex<Library>, distance: f64, progress: &Progress)
     };
     let looked = look(library, &state, &*decoder, progress)?;
     let found = candidates(&looked.signatures, progress)?;
-    let pairs = compared(library, &looked.images, &found, distance, progress)?;
+    let mut pairs = compared(library, &looked.images, &found, distance, progress)?;
+    pairs.retain(|(a, b), _| !looked.images[*a].not_copies.contains(&looked.images[*b].id));
     let mut best_first: Vec<usize> = (0..looked.images.len()).collect();
     best_first.sort_by_key(|at| {
         let size =

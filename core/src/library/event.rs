@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::brought::BroughtVector;
 use super::link::Link;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::data::Meta;
@@ -149,6 +150,10 @@ pub enum Field {
     Rejection(String, Swap<bool>),
     /// Whether the user rejected a guessed word for it.
     Guess(String, Swap<bool>),
+    /// Its vector in a set that the user brought.
+    Vector(String, Swap<Option<BroughtVector>>),
+    /// Whether the user said that another image is no copy of it.
+    NotCopy(ItemId, Swap<bool>),
 }
 
 /// How well an image answers a query by the user's word: in thousandths, from -1000 (not at all) to
@@ -191,6 +196,8 @@ impl Change {
                     Field::Reward(query, swap) => Field::Reward(query, swap.inverse()),
                     Field::Rejection(class, swap) => Field::Rejection(class, swap.inverse()),
                     Field::Guess(word, swap) => Field::Guess(word, swap.inverse()),
+                    Field::Vector(set, swap) => Field::Vector(set, swap.inverse()),
+                    Field::NotCopy(other, swap) => Field::NotCopy(other, swap.inverse()),
                 },
             ),
             Self::Class(name, swap) => Self::Class(name, swap.inverse()),
@@ -203,6 +210,14 @@ impl Change {
     pub fn image(&self) -> Option<ItemId> {
         match self {
             Self::Image(image, _) => Some(*image),
+            _ => None,
+        }
+    }
+
+    /// Another image that it names.
+    pub(super) fn other_image(&self) -> Option<ItemId> {
+        match self {
+            Self::Image(_, Field::NotCopy(other, _)) => Some(*other),
             _ => None,
         }
     }

@@ -81,7 +81,7 @@ pub(super) fn delete_copies(folder: &Path) -> Result<()> {
 /// A log without some images: the classes that only they had, and what is left of the events that
 /// lose changes.
 fn without(log: Vec<Event>, gone: &BTreeSet<ItemId>, is_in_path: &impl Fn(&str) -> bool) -> (BTreeSet<String>, Vec<Event>) {
-    let is_gone = |change: &Change| change.image().is_some_and(|image| gone.contains(&image));
+    let is_gone = |change: &Change| [change.image(), change.other_image()].into_iter().flatten().any(|image| gone.contains(&image));
     let classes = only_of(&log, &is_gone, is_in_path);
     let is_dropped = |change: &Change| match change {
         // What a folder's word stands for goes with the word; with no class left to stand for, too.

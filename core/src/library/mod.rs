@@ -48,6 +48,7 @@ mod api;
 pub mod appearance;
 mod apply;
 pub mod backup;
+pub mod brought;
 pub mod cache;
 pub mod captions;
 pub mod chain;

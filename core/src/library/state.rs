@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::brought::BroughtVector;
 use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
 use crate::error;
 use crate::ids::ItemId;
@@ -28,6 +29,10 @@ pub struct Image {
     pub rejected: BTreeSet<String>,
     /// The guessed words that the user rejected for it.
     pub no_guesses: BTreeSet<String>,
+    /// Its vectors, by the set that the user brought.
+    pub vectors: BTreeMap<String, BroughtVector>,
+    /// Images of which the user said that they are no copies of it.
+    pub not_copies: BTreeSet<ItemId>,
     /// Whether the user removed it.
     pub removed: bool,
     /// Where files with its bytes lie, in order of their paths.
@@ -62,6 +67,8 @@ impl Image {
             rewards: BTreeMap::new(),
             rejected: BTreeSet::new(),
             no_guesses: BTreeSet::new(),
+            vectors: BTreeMap::new(),
+            not_copies: BTreeSet::new(),
             removed: false,
             places: Vec::new(),
         }

@@ -115,6 +115,7 @@ fn captioned() -> World {
         }
     }
     world.file("captions.csv", table.as_bytes());
+    world.file("mine.csv", b"disc_02_1_0_0_lt.png,1,0\n");
     world
 }
 
@@ -124,7 +125,7 @@ fn of_commands_that_act() {
     // A copy in the folder of another class.
     fs::copy(world.at("images/disc/disc_01_0_0_0_lt.png"), world.at("images/grid/grid_07_0_0_0_lt.png")).unwrap();
     let mut all = Recorder::new(world);
-    all.run("import", "lib.tessera images --captions captions.csv", 0);
+    all.run("import", "lib.tessera images --captions captions.csv --vectors mine.csv", 0);
     let acts = [
         ("label", "lib.tessera #1 --as ring", 0),
         ("label", "lib.tessera #2 --as Ring", 0),
@@ -170,7 +171,7 @@ fn of_commands_that_act() {
 #[test]
 fn of_commands_that_answer() {
     let mut all = Recorder::new(captioned());
-    all.world.run(["import", "lib.tessera", "images", "--captions", "captions.csv"]).ended(0);
+    all.world.run(["import", "lib.tessera", "images", "--captions", "captions.csv", "--vectors", "mine.csv"]).ended(0);
     all.run("search", "lib.tessera disc seen near --explain", 0);
     all.run("search", "lib.tessera fan_envelope_buckle -k 50", 0);
     all.run("train", "lib.tessera", 0);
@@ -179,6 +180,8 @@ fn of_commands_that_answer() {
     all.run("suggest", "lib.tessera #3", 0);
     all.run("review", "lib.tessera", 0);
     all.run("review", "lib.tessera --harm", 0);
+    all.run("similar", "lib.tessera #1 --curve", 0);
+    all.run("vectors", "lib.tessera", 0);
     all.run("duplicates", "lib.tessera --distance 100", 0);
     pair_in(&all.world);
     all.world.run(["network", "add", "pair", "image.onnx", "text.onnx", "tokenizer.json"]).ended(0);

@@ -1,6 +1,9 @@
-//! Search by appearance: equal to a scan written here, from a new cache or an old one, and without
-//! forgotten images.
+//! Images that look alike: equal to a scan written here, from a new cache or an old one, by an
+//! index, and without forgotten images.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tessera_core::library::brought::BroughtVector;
 use tessera_core::library::looks::{Look, LookQuery, grow};
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::thumbnail;
@@ -80,13 +83,13 @@ fn indexed() -> (Place, Mutex<Library>, Vec<ItemId>) {
     let library = place.open();
     place.import(&library);
     ready(&library);
-    assert!(grow(&library, Look::Appearance, &Progress::default()).unwrap());
+    assert!(grow(&library, &Look::Appearance, &Progress::default()).unwrap());
     let ids = hold(&library).state().images().map(|image| image.id).collect();
     (place, library, ids)
 }
 
 fn ready(library: &Mutex<Library>) {
-    while hold(library).load_looks(Look::Appearance, 40).unwrap() > 0 {}
+    while hold(library).load_looks(&Look::Appearance, 40).unwrap() > 0 {}
 }
 
 fn is_indexed(library: &Mutex<Library>, look: &Appearance) -> bool {
@@ -133,7 +136,7 @@ fn an_index_follows_every_event() {
     place.import(&library);
     let new = at(&library, "new.png").id;
     let query = by(&look(&library, new));
-    hold(&library).load_looks(Look::Appearance, 1).unwrap();
+    hold(&library).load_looks(&Look::Appearance, 1).unwrap();
     assert_eq!(alike(&library, &query, 1, |_| true)[0].0, new);
     assert!(is_indexed(&library, &wanted));
     // Few that are admitted are all compared.
@@ -153,7 +156,7 @@ fn an_index_is_kept_and_made_again_where_it_is_lost() {
     library.into_inner().unwrap().close().unwrap();
 
     let library = place.open();
-    assert_eq!(hold(&library).load_looks(Look::Appearance, 1).unwrap(), 0, "no vector but those in the index is needed");
+    assert_eq!(hold(&library).load_looks(&Look::Appearance, 1).unwrap(), 0, "no vector but those in the index is needed");
     assert_eq!(hold(&library).look_alikes(&by(&wanted), 10, |_| true), before);
     library.into_inner().unwrap().close().unwrap();
 
@@ -163,7 +166,7 @@ fn an_index_is_kept_and_made_again_where_it_is_lost() {
     let scanned = hold(&library).look_alikes(&by(&wanted), 10, |_| true);
     assert_eq!((scanned.search.recall, scanned.search.compared), (None, MANY));
     assert_eq!(scanned.list[0].image, ids[3]);
-    grow(&library, Look::Appearance, &Progress::default()).unwrap();
+    grow(&library, &Look::Appearance, &Progress::default()).unwrap();
     assert_eq!(hold(&library).look_alikes(&by(&wanted), 10, |_| true), before, "the same index is made");
 }
 
@@ -178,5 +181,26 @@ fn edges_and_colours_are_compared_alone() {
             let cosine = 2.0 * own.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
             assert!((cosine - likeness).abs() < 1e-9, "{by_look:?}: {cosine} {likeness}");
         }
+    }
+}
+
+proptest! {
+    /// Steps of 1 in 32,767 change a cosine by little, and bytes bring a vector back.
+    #[test]
+    fn a_brought_vector_keeps_its_direction(
+        (a, b) in (1..60usize).prop_flat_map(|n| (vec(-9.0f32..9.0, n), vec(-9.0f32..9.0, n))),
+        scale in -20i32..20,
+    ) {
+        let scaled: Vec<f32> = a.iter().map(|value| value * 10f32.powi(scale)).collect();
+        let (Some(kept), Some(other)) = (BroughtVector::of(&scaled), BroughtVector::of(&b)) else {
+            prop_assert!(a.iter().all(|value| *value == 0.0) || b.iter().all(|value| *value == 0.0));
+            return Ok(());
+        };
+        let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let cosine = product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt();
+        prop_assert!((kept.cosine(&other) - cosine).abs() < 1e-3, "{} {cosine}", kept.cosine(&other));
+        let text = serde_json::to_string(&kept).unwrap();
+        prop_assert_eq!(serde_json::from_str::<BroughtVector>(&text).unwrap(), kept);
+        prop_assert!(serde_json::from_str::<BroughtVector>(&text[..text.len() - 2]).is_err());
     }
 }

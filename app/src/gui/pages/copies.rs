@@ -197,6 +197,10 @@ impl CopiesView {
             if let Some(copy) = group.images.get(self.copy) {
                 panel.ask(Command::Remove(vec![copy.image]));
             }
+        } else if pressed(ui, Key::N) {
+            if let Some(copy) = group.images.get(self.copy) {
+                panel.ask(Command::NotCopies(group.images[0].image, copy.image));
+            }
         } else if pressed(ui, Key::F) {
             (self.zoom, self.middle) = (1.0, Vec2::splat(0.5));
         }
@@ -343,6 +347,11 @@ fn facts_ui(ui: &mut Ui, panel: &mut Panel<'_>, group: &CopyGroup, at: usize, co
         }
         if at > 0 && ui.button("Remove this one").on_hover_text("Out of the library; the file stays where it is. Delete").clicked() {
             panel.ask(Command::Remove(vec![copy.image]));
+        }
+        if at > 0
+            && ui.button("Not a copy").on_hover_text("These two are never shown as copies again; Ctrl+Z takes that back. N").clicked()
+        {
+            panel.ask(Command::NotCopies(group.images[0].image, copy.image));
         }
         if ui.button("Show file").on_hover_text("In the file manager").clicked() {
             panel.ask(Command::Reveal(copy.path.clone()));

@@ -153,6 +153,7 @@ impl Desk {
             Command::Evaluate => recognising::judge(ctx),
             Command::FindHarm => recognising::find_harm(ctx),
             Command::FindCopies(distance) => near_copies::find(ctx, distance),
+            Command::NotCopies(one, other) => ctx.act(move |library| library.not_copies(one, other, true)),
             Command::ChooseSearch(choice) => recognising::choose_search(ctx, choice),
             Command::ChooseWeights(choice) => recognising::choose_weights(ctx, choice),
             Command::ChooseKinds(choice) => recognising::choose_kinds(ctx, choice),

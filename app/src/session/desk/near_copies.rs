@@ -69,7 +69,8 @@ impl NearCopies {
         self.found.as_ref().map(|(distance, _)| *distance)
     }
 
-    /// Leaves out images that were removed since; they come back with an undo.
+    /// Leaves out images that were removed since, or said to be no copies; they come back with an
+    /// undo.
     fn regroup(&mut self, ctx: &Context) {
         let Some(((_, found), state)) = self.found.as_ref().zip(ctx.state()) else { return };
         self.groups = Arc::new(found.groups.iter().filter_map(|group| present(group, state)).collect());
@@ -78,7 +79,9 @@ impl NearCopies {
 
 /// What is still there of a group, if that is more than one file.
 fn present(group: &[Copy], state: &State) -> Option<CopyGroup> {
-    let is_there = |copy: &&Copy| state.image(copy.image).is_some_and(|image| image.is_live());
+    let is_live = |image| state.image(image).is_some_and(|image| image.is_live());
+    let best = group.iter().map(|copy| copy.image).find(|image| is_live(*image))?;
+    let is_there = |copy: &&Copy| is_live(copy.image) && !state.are_no_copies(best, copy.image);
     let files = group.iter().filter(is_there).count();
     let mut images: Vec<Copy> = group.iter().filter(is_there).cloned().collect();
     images.dedup_by_key(|copy| copy.image);

@@ -147,7 +147,7 @@ impl Searching {
             let wanted = request();
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
-            let unseen = if wanted.like.is_some() { library.load_looks(library.usual_look(), NEW).unwrap_or(0) } else { 0 };
+            let unseen = if wanted.like.is_some() { library.load_looks(&library.usual_look(), NEW).unwrap_or(0) } else { 0 };
             // What networks see is read from the cache alone.
             let unseen = unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0);
             let hits = session.search(library, &wanted);

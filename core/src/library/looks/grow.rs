@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use super::Look;
-use super::index::{LookCurve, LookIndex};
+use super::index::{LookCurve, LookIndex, source};
 use super::likeness::{Likeness, Seen};
 use crate::ann::PointSet;
 use crate::ann::cells::{CellCandidates, CellCodes, CellOptions};
@@ -33,7 +33,7 @@ fn options() -> CellOptions {
 /// An image that is to be in the index.
 struct Known {
     id: ItemId,
-    hash: ContentHash,
+    source: ContentHash,
     seen: Seen<'static>,
 }
 
@@ -48,30 +48,30 @@ struct Known {
 ///
 /// # Complexity
 /// The vectors of all images take four bytes a value while it works; O(images^1.5 * values).
-pub fn grow(library: &Mutex<Library>, look: Look, progress: &Progress) -> Result<bool> {
+pub fn grow(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Result<bool> {
     let known = gather(library, look, progress)?;
     if known.len() < 2 {
         return Ok(false);
     }
     let glimpses = || known.iter().filter_map(|known| if let Seen::Network(glimpse) = &known.seen { Some(&**glimpse) } else { None });
-    let common = if look == Look::Network { glimpse::common(glimpses()) } else { Vec::new() };
-    let dimension = known[0].seen.vector(&common).len();
+    let common = if *look == Look::Network { glimpse::common(glimpses()) } else { Vec::new() };
+    let dimension = known[0].seen.vector(look, &common).len();
     let mut points = PointSet::new(dimension, Metric::Cosine);
-    known.iter().try_for_each(|known| points.push(&known.seen.vector(&common)))?;
+    known.iter().try_for_each(|known| points.push(&known.seen.vector(look, &common)))?;
     let cells = CellCandidates::new(&points, known.iter().map(|known| known.id).collect(), options(), progress)?;
-    let curves = measure(&cells, &known, &points, &common, progress)?;
+    let curves = measure(&cells, &known, &points, (look, &common), progress)?;
     drop(points);
-    let contents: HashMap<ItemId, ContentHash> = known.iter().map(|known| (known.id, known.hash)).collect();
-    let mut index = LookIndex::new(cells, contents, common, curves);
+    let sources: HashMap<ItemId, ContentHash> = known.iter().map(|known| (known.id, known.source)).collect();
+    let mut index = LookIndex::new(look.clone(), cells, sources, common, curves);
     let mut library = hold(library);
     index.follow_all(&library.state);
-    library.looks.of.insert(look, index);
+    library.looks.of.insert(look.clone(), index);
     library.keep_looks()?;
     Ok(true)
 }
 
 /// All images of which the vector is known, in order.
-fn gather(library: &Mutex<Library>, look: Look, progress: &Progress) -> Result<Vec<Known>> {
+fn gather(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Result<Vec<Known>> {
     let ids: Vec<ItemId> = hold(library).state.images().map(|image| image.id).collect();
     progress.begin("Reading what images look like", ids.len().div_ceil(BATCH) as u64);
     let mut known = Vec::with_capacity(ids.len());
@@ -80,8 +80,8 @@ fn gather(library: &Mutex<Library>, look: Look, progress: &Progress) -> Result<V
         let library = hold(library);
         for id in ids {
             let image = library.state.image(*id).filter(|image| image.is_live());
-            let seen = image.and_then(|image| Some((image.content?.hash, library.seen(look, image)?.into_owned())));
-            known.extend(seen.map(|(hash, seen)| Known { id: *id, hash, seen }));
+            let seen = image.and_then(|image| Some((source(look, image)?, library.seen(look, image)?.into_owned())));
+            known.extend(seen.map(|(source, seen)| Known { id: *id, source, seen }));
         }
     }
     Ok(known)
@@ -89,13 +89,19 @@ fn gather(library: &Mutex<Library>, look: Look, progress: &Progress) -> Result<V
 
 /// Measures the recall of the cells on some of the images, each asked for those like it among the
 /// others.
-fn measure(cells: &CellCandidates, known: &[Known], points: &PointSet, common: &[f64], progress: &Progress) -> Result<Vec<LookCurve>> {
+fn measure(
+    cells: &CellCandidates,
+    known: &[Known],
+    points: &PointSet,
+    (look, common): (&Look, &[f64]),
+    progress: &Progress,
+) -> Result<Vec<LookCurve>> {
     let most = NEIGHBORS[NEIGHBORS.len() - 1];
     let asked = drawn(known.len(), ASKED, &mut seeded(1));
     progress.begin("Comparing some images with all", asked.len() as u64);
     let nearest = |i: &usize| -> Result<Vec<ItemId>> {
         progress.step()?;
-        let likeness = Likeness::to(&known[*i].seen, common);
+        let likeness = Likeness::new(look.clone(), known[*i].seen.clone(), common.to_vec());
         let others = known.iter().filter(|other| other.id != known[*i].id);
         let distances = others.filter_map(|other| Some((other.id, -likeness.of(&other.seen)?)));
         Ok(TopK::of(most, distances).into_iter().map(|found| found.id).collect())

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use super::Look;
 use super::likeness::{Likeness, Seen};
 use crate::ann::cells::{CandidateCurve, CellCandidates, CellWay};
 use crate::ann::{Measured, cheapest};
@@ -12,6 +13,8 @@ use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::event::ContentHash;
 use crate::library::state::{Image, State};
+use crate::network::CHANNELS;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Changes whenever the same images would get another index.
 const VERSION: &str = "looks-1";
@@ -34,9 +37,10 @@ pub struct LookCurve {
 /// An index of the images of which one kind of vectors is known, and what was measured of it.
 #[derive(Debug)]
 pub(in crate::library) struct LookIndex {
+    look: Look,
     cells: CellCandidates,
-    /// The bytes of each image when it was entered.
-    contents: HashMap<ItemId, ContentHash>,
+    /// What the vector of each image was made of when it was entered ([`source`]).
+    sources: HashMap<ItemId, ContentHash>,
     /// What is common to the vectors of all images, where that is taken off.
     common: Vec<f64>,
     /// For few neighbours first.
@@ -66,12 +70,22 @@ struct StoredWay {
 }
 
 impl LookIndex {
-    pub(super) fn new(cells: CellCandidates, contents: HashMap<ItemId, ContentHash>, common: Vec<f64>, curves: Vec<LookCurve>) -> Self {
-        Self { cells, contents, common, curves, waiting: BTreeSet::new(), is_changed: true }
+    pub(super) fn new(
+        look: Look,
+        cells: CellCandidates,
+        sources: HashMap<ItemId, ContentHash>,
+        common: Vec<f64>,
+        curves: Vec<LookCurve>,
+    ) -> Self {
+        Self { look, cells, sources, common, curves, waiting: BTreeSet::new(), is_changed: true }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.contents.len()
+        self.sources.len()
+    }
+
+    pub(super) fn look(&self) -> &Look {
+        &self.look
     }
 
     pub(super) fn common(&self) -> &[f64] {
@@ -87,19 +101,19 @@ impl LookIndex {
         self.cells.is_due()
     }
 
-    /// Whether it has an image with the bytes that it has now.
+    /// Whether it has an image with the vector that it has now.
     pub(super) fn holds(&self, image: &Image) -> bool {
-        image.content.is_some_and(|content| self.contents.get(&image.id) == Some(&content.hash))
+        source(&self.look, image).is_some_and(|source| self.sources.get(&image.id) == Some(&source))
     }
 
     /// Follows an event: images that are gone or are others now leave, and new ones wait.
     pub(super) fn follow(&mut self, state: &State, images: &[ItemId]) {
         for id in images {
-            let image = state.image(*id).filter(|image| image.is_live() && image.content.is_some());
+            let image = state.image(*id).filter(|image| image.is_live() && source(&self.look, image).is_some());
             if image.is_some_and(|image| self.holds(image)) {
                 continue;
             }
-            if self.contents.remove(id).is_some() {
+            if self.sources.remove(id).is_some() {
                 self.cells.remove(*id);
                 self.is_changed = true;
             }
@@ -112,7 +126,7 @@ impl LookIndex {
 
     /// Follows all that may have happened since it was kept.
     pub(super) fn follow_all(&mut self, state: &State) {
-        let gone = self.contents.keys().filter(|id| state.image(**id).is_none_or(|image| !image.is_live()));
+        let gone = self.sources.keys().filter(|id| state.image(**id).is_none_or(|image| !image.is_live()));
         let others = state.images().filter(|image| !self.holds(image)).map(|image| image.id);
         let all: Vec<ItemId> = gone.copied().chain(others).collect();
         self.follow(state, &all);
@@ -123,18 +137,19 @@ impl LookIndex {
         self.waiting.iter().copied().collect()
     }
 
-    /// Enters an image.
-    pub(super) fn enter(&mut self, id: ItemId, hash: ContentHash, seen: &Seen<'_>) {
-        self.waiting.remove(&id);
-        if self.cells.insert(id, &seen.vector(&self.common)).is_ok() {
-            self.contents.insert(id, hash);
+    /// Enters an image that waits.
+    pub(super) fn enter(&mut self, image: &Image, seen: &Seen<'_>) {
+        self.waiting.remove(&image.id);
+        let Some(source) = source(&self.look, image) else { return };
+        if self.cells.insert(image.id, &seen.vector(&self.look, &self.common)).is_ok() {
+            self.sources.insert(image.id, source);
             self.is_changed = true;
         }
     }
 
     /// The images that are to be compared for the `k` most alike ones, at a recall; none where few
     /// images are admitted or it was not measured for so many neighbours: all are compared then.
-    pub(super) fn candidates(&self, likeness: &Likeness<'_>, recall: f64, k: usize, fits: impl Fn(ItemId) -> bool) -> Option<Named<'_>> {
+    pub(super) fn candidates(&self, likeness: &Likeness, recall: f64, k: usize, fits: impl Fn(ItemId) -> bool) -> Option<Named<'_>> {
         let LookCurve { ways, .. } = self.curves.iter().find(|curve| curve.k >= k)?;
         let measured: Vec<Measured<usize>> = (0..).zip(ways).map(|(at, way)| way.measured.map(|_| at)).collect();
         let CandidateCurve { measured: Measured { way, recall, .. }, probabilities } = ways.get(cheapest(&measured, recall).ok()?.way)?;
@@ -144,19 +159,29 @@ impl LookIndex {
         }
         // As many admitted points are looked at as without a filter.
         let way = CellWay { probes: (way.probes as f64 / share).ceil() as usize, shortlist: way.shortlist };
-        let mut images = self.cells.candidates(&likeness.vector(&self.common), way, k, &fits).ok()?;
+        let mut images = self.cells.candidates(&likeness.vector(), way, k, &fits).ok()?;
         images.extend(self.waiting.iter().copied().filter(|id| fits(*id)));
         Some(Named { images, probabilities, recall: *recall })
+    }
+}
+
+/// What the vector of an image is made of: the bytes of its file, or the vector that was brought.
+pub(super) fn source(look: &Look, image: &Image) -> Option<ContentHash> {
+    match look {
+        Look::Brought(set) => Some(ContentHash(xxh3_128(&image.vectors.get(&**set)?.to_bytes()))),
+        Look::Appearance | Look::Edges | Look::Colours | Look::Network => Some(image.content?.hash),
     }
 }
 
 impl Stored for LookIndex {
     fn write(&self, out: &mut Writer) {
         out.put(&VERSION.to_owned());
+        out.put(&matches!(self.look, Look::Brought(_)));
+        out.put(&self.look.name().to_owned());
         out.put(&self.cells);
-        let mut contents: Vec<(u32, ContentHash)> = self.contents.iter().map(|(id, hash)| (id.0, *hash)).collect();
-        contents.sort_unstable_by_key(|(id, _)| *id);
-        out.put(&contents);
+        let mut sources: Vec<(u32, ContentHash)> = self.sources.iter().map(|(id, hash)| (id.0, *hash)).collect();
+        sources.sort_unstable_by_key(|(id, _)| *id);
+        out.put(&sources);
         out.put(&self.common);
         out.count(self.curves.len());
         for LookCurve { k, ways } in &self.curves {
@@ -176,11 +201,15 @@ impl Stored for LookIndex {
         if version != VERSION {
             return Err(from.wrong(VERSION, version));
         }
+        let (is_brought, name): (bool, String) = (from.get()?, from.get()?);
+        let built_in = Look::BUILT_IN.into_iter().find(|look| !is_brought && look.name() == name);
+        let look = if is_brought { Some(Look::Brought(name.as_str().into())) } else { built_in };
+        let look = look.ok_or_else(|| from.wrong("known vectors", name))?;
         let cells: CellCandidates = from.get()?;
-        let contents: Vec<(u32, ContentHash)> = from.get()?;
-        let contents: HashMap<ItemId, ContentHash> = contents.into_iter().map(|(id, hash)| (ItemId(id), hash)).collect();
-        if contents.len() != cells.len() || !contents.keys().all(|id| cells.contains(*id)) {
-            return Err(from.wrong("the bytes of each image", format!("{} of {}", contents.len(), cells.len())));
+        let sources: Vec<(u32, ContentHash)> = from.get()?;
+        let sources: HashMap<ItemId, ContentHash> = sources.into_iter().map(|(id, hash)| (ItemId(id), hash)).collect();
+        if sources.len() != cells.len() || !sources.keys().all(|id| cells.contains(*id)) {
+            return Err(from.wrong("the source of each vector", format!("{} of {}", sources.len(), cells.len())));
         }
         let common: Vec<f64> = from.get()?;
         let mut curves = Vec::new();
@@ -194,9 +223,9 @@ impl Stored for LookIndex {
             }
             curves.push(LookCurve { k, ways });
         }
-        if !common.iter().all(|value| value.is_finite()) || (!common.is_empty() && common.len() != crate::network::CHANNELS) {
+        if !common.iter().all(|value| value.is_finite()) || (!common.is_empty() && common.len() != CHANNELS) {
             return Err(from.wrong("what is common to all", format!("{} values", common.len())));
         }
-        Ok(Self { is_changed: false, ..Self::new(cells, contents, common, curves) })
+        Ok(Self { is_changed: false, ..Self::new(look, cells, sources, common, curves) })
     }
 }

@@ -3,97 +3,88 @@
 use std::borrow::Cow;
 
 use super::Look;
+use crate::library::brought::BroughtVector;
 use crate::library::glimpse::{Glimpse, GlimpseLikeness, without};
 use crate::picture::appearance::Appearance;
 
 /// What is known of an image's look.
 #[derive(Clone, Debug)]
 pub(in crate::library) enum Seen<'a> {
-    /// Its appearance, of which one or both parts are compared.
-    Appearance(Look, Cow<'a, Appearance>),
+    /// Its appearance.
+    Appearance(Cow<'a, Appearance>),
     /// What the network sees in it.
     Network(Cow<'a, Glimpse>),
+    /// Its vector of a set that the user brought.
+    Brought(BroughtVector),
 }
 
 impl Seen<'_> {
     /// The same, on its own.
     pub(super) fn into_owned(self) -> Seen<'static> {
         match self {
-            Self::Appearance(look, appearance) => Seen::Appearance(look, Cow::Owned(appearance.into_owned())),
+            Self::Appearance(appearance) => Seen::Appearance(Cow::Owned(appearance.into_owned())),
             Self::Network(glimpse) => Seen::Network(Cow::Owned(glimpse.into_owned())),
+            Self::Brought(vector) => Seen::Brought(vector),
         }
     }
 
     /// The vector whose cosine with others is their likeness, or most of it.
-    pub(super) fn vector(&self, common: &[f64]) -> Vec<f32> {
+    pub(super) fn vector(&self, look: &Look, common: &[f64]) -> Vec<f32> {
+        let whole = |values: &[i16]| values.iter().map(|value| f32::from(*value)).collect();
         match self {
-            Self::Appearance(look, appearance) => values(*look, appearance),
+            Self::Appearance(appearance) => whole(match look {
+                Look::Edges => appearance.edges(),
+                Look::Colours => appearance.colours(),
+                _ => appearance.whole(),
+            }),
             Self::Network(glimpse) => without(glimpse, common).into_iter().map(|value| value as f32).collect(),
+            Self::Brought(vector) => whole(vector.values()),
         }
     }
-}
-
-/// The values of an appearance that are compared.
-fn values(look: Look, appearance: &Appearance) -> Vec<f32> {
-    let part = match look {
-        Look::Edges => appearance.edges(),
-        Look::Colours => appearance.colours(),
-        Look::Appearance | Look::Network => appearance.whole(),
-    };
-    part.iter().map(|value| f32::from(*value)).collect()
 }
 
 /// Measures how alike images are to one.
 #[derive(Debug)]
-pub(in crate::library) enum Likeness<'a> {
-    Appearance(Look, &'a Appearance),
-    Network(GlimpseLikeness<'a>, &'a Glimpse),
+pub(in crate::library) struct Likeness {
+    look: Look,
+    to: Seen<'static>,
+    /// Where it is what the network sees: what is common to all images is taken off.
+    network: Option<GlimpseLikeness>,
+    common: Vec<f64>,
 }
 
-impl<'a> Likeness<'a> {
-    pub(super) fn appearance(look: Look, appearance: &'a Appearance) -> Self {
-        Self::Appearance(look, appearance)
-    }
-
-    pub(super) fn network(glimpse: &'a Glimpse, common: Vec<f64>) -> Self {
-        Self::Network(GlimpseLikeness::around(glimpse, common), glimpse)
-    }
-
-    /// A measure of how alike others are to what was seen.
-    pub(super) fn to(seen: &'a Seen<'_>, common: &[f64]) -> Self {
-        match seen {
-            Seen::Appearance(look, appearance) => Self::appearance(*look, appearance),
-            Seen::Network(glimpse) => Self::network(glimpse, common.to_vec()),
-        }
+impl Likeness {
+    /// A measure of how alike images are to one, by these vectors; `common` is what is common to the
+    /// vectors of all images, where that is taken off.
+    pub(super) fn new(look: Look, to: Seen<'static>, common: Vec<f64>) -> Self {
+        let network = match &to {
+            Seen::Network(glimpse) => Some(GlimpseLikeness::around(glimpse, common.clone())),
+            Seen::Appearance(_) | Seen::Brought(_) => None,
+        };
+        Self { look, to, network, common }
     }
 
     /// The vectors that it compares.
-    pub(super) fn look(&self) -> Look {
-        match self {
-            Self::Appearance(look, _) => *look,
-            Self::Network(..) => Look::Network,
-        }
+    pub(super) fn look(&self) -> &Look {
+        &self.look
     }
 
     /// The vector that is looked for in an index.
-    pub(super) fn vector(&self, common: &[f64]) -> Vec<f32> {
-        match self {
-            Self::Appearance(look, appearance) => values(*look, appearance),
-            Self::Network(_, glimpse) => Seen::Network(Cow::Borrowed(*glimpse)).vector(common),
-        }
+    pub(super) fn vector(&self) -> Vec<f32> {
+        self.to.vector(&self.look, &self.common)
     }
 
     /// How alike an image is; `None` where something else is known of it.
     pub(super) fn of(&self, seen: &Seen<'_>) -> Option<f64> {
-        match (self, seen) {
-            (Self::Appearance(Look::Edges, one), Seen::Appearance(_, other)) => Some(one.edge_likeness(other)),
-            (Self::Appearance(Look::Colours, one), Seen::Appearance(_, other)) => Some(one.colour_likeness(other)),
-            (Self::Appearance(..), Seen::Appearance(_, other)) => match self {
-                Self::Appearance(_, one) => Some(one.likeness(other)),
-                Self::Network(..) => None,
-            },
-            (Self::Network(likeness, _), Seen::Network(other)) => Some(likeness.of(other)),
-            (Self::Appearance(..), Seen::Network(_)) | (Self::Network(..), Seen::Appearance(..)) => None,
+        match (&self.to, seen) {
+            (Seen::Appearance(one), Seen::Appearance(other)) => Some(match self.look {
+                Look::Edges => one.edge_likeness(other),
+                Look::Colours => one.colour_likeness(other),
+                _ => one.likeness(other),
+            }),
+            (Seen::Network(_), Seen::Network(other)) => self.network.as_ref().map(|likeness| likeness.of(other)),
+            (Seen::Brought(one), Seen::Brought(other)) => Some(one.cosine(other)),
+            _ => None,
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::bytes::{restored, stored};
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::nearest::TopK;
-use crate::picture::appearance::Appearance;
+use crate::picture::appearance::{Appearance, VERSION};
 
 /// Images from which on there is an index.
 pub const FIRST: usize = 4096;
@@ -40,7 +40,7 @@ pub const FIRST: usize = 4096;
 pub const RECALL: f64 = 0.95;
 
 /// The vectors by which images are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Look {
     /// Where edges run and where colours are, each for a half.
     Appearance,
@@ -50,25 +50,42 @@ pub enum Look {
     Colours,
     /// What the network sees.
     Network,
+    /// A set of vectors that the user brought, by its name.
+    Brought(Arc<str>),
 }
 
 impl Look {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Appearance, Self::Edges, Self::Colours, Self::Network];
+    /// Those of every library.
+    pub const BUILT_IN: [Self; 4] = [Self::Appearance, Self::Edges, Self::Colours, Self::Network];
 
     /// Its name in files and on the command line.
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Appearance => "appearance",
             Self::Edges => "edges",
             Self::Colours => "colours",
             Self::Network => "network",
+            Self::Brought(set) => set,
+        }
+    }
+
+    /// What is compared, in words.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Appearance => "edges and colours",
+            Self::Edges => "edges",
+            Self::Colours => "colours",
+            Self::Network => "what the network sees",
+            Self::Brought(set) => set,
         }
     }
 
     /// The model whose checkpoint its index is.
-    fn model(self) -> String {
-        format!("looks by {}", self.name())
+    fn model(&self) -> String {
+        match self {
+            Self::Brought(set) => format!("looks by vectors {set}"),
+            built_in => format!("looks by {}", built_in.name()),
+        }
     }
 }
 
@@ -109,7 +126,7 @@ pub struct LookAlike {
 }
 
 /// How look-alikes were found.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LookSearch {
     /// By which vectors.
     pub by: Look,
@@ -148,9 +165,12 @@ impl LookIndexes {
         if self.is_read {
             return Ok(());
         }
-        for look in Look::ALL {
+        let brought = state.vector_sets().into_keys().map(|set| Look::Brought(set.into()));
+        for look in Look::BUILT_IN.into_iter().chain(brought) {
             let found = cache.checkpoint(&look.model())?;
-            if let Some(mut index) = found.and_then(|(_, bytes)| restored::<LookIndex>("index of looks", &bytes).ok()) {
+            if let Some(mut index) =
+                found.and_then(|(_, bytes)| restored::<LookIndex>("index of looks", &bytes).ok()).filter(|index| *index.look() == look)
+            {
                 index.follow_all(state);
                 self.of.insert(look, index);
             }
@@ -179,7 +199,7 @@ impl Library {
 
     /// The vectors that a query compares.
     pub fn look_of(&self, query: &LookQuery) -> Look {
-        query.by.unwrap_or_else(|| if query.glimpse.is_some() && self.sees() { Look::Network } else { Look::Appearance })
+        query.by.clone().unwrap_or_else(|| if query.glimpse.is_some() && self.sees() { Look::Network } else { Look::Appearance })
     }
 
     /// The vectors that are compared where none are named.
@@ -193,70 +213,72 @@ impl Library {
     ///
     /// # Errors
     /// [`crate::Error::Io`] when the cache cannot be used.
-    pub fn load_looks(&mut self, look: Look, n: usize) -> Result<usize> {
+    pub fn load_looks(&mut self, look: &Look, n: usize) -> Result<usize> {
         self.looks.read(&self.cache, &self.state)?;
         // Its own vectors need not be in memory.
-        let index = self.looks.of.remove(&look);
+        let index = self.looks.of.remove(look);
         let is_needless = |image: &Image| index.as_ref().is_some_and(|index| index.holds(image));
         let left = match look {
             Look::Network => self.load_glimpses_except(n, is_needless),
             Look::Appearance | Look::Edges | Look::Colours => self.load_appearances_except(n, is_needless),
+            Look::Brought(_) => Ok(0),
         };
         let Some(mut index) = index else { return left };
         for id in index.waiting() {
-            let image = self.state.image(id);
-            let known = image.and_then(|image| Some((image.content?.hash, self.seen(look, image)?)));
-            if let Some((hash, seen)) = known {
-                index.enter(id, hash, &seen);
+            if let Some((image, seen)) = self.state.image(id).and_then(|image| Some((image, self.seen(look, image)?))) {
+                index.enter(image, &seen);
             }
         }
-        self.looks.of.insert(look, index);
+        self.looks.of.insert(look.clone(), index);
         left
     }
 
     /// Whether an image is in the index of these vectors.
-    fn is_indexed(&self, look: Look, image: &Image) -> bool {
-        self.looks.of.get(&look).is_some_and(|index| index.holds(image))
+    fn is_indexed(&self, look: &Look, image: &Image) -> bool {
+        self.looks.of.get(look).is_some_and(|index| index.holds(image))
     }
 
     /// The kinds of vectors whose index should be made, or made anew: there are [`FIRST`] images or
     /// more, and it is not there or was made for half as many. Of those that are not usual only
     /// `also` is named. O(images).
-    pub fn looks_due(&self, also: Option<Look>) -> Vec<Look> {
+    pub fn looks_due(&self, also: Option<&Look>) -> Vec<Look> {
         if self.read_only.is_some() || self.state.images().nth(FIRST - 1).is_none() {
             return Vec::new();
         }
         let is_wanted = |look: &Look| match look {
             Look::Network => self.has_learned_features(),
-            Look::Appearance => !self.has_learned_features() || also == Some(*look) || self.looks.of.contains_key(look),
-            Look::Edges | Look::Colours => also == Some(*look) || self.looks.of.contains_key(look),
+            Look::Appearance if !self.has_learned_features() => true,
+            other => also == Some(other) || self.looks.of.contains_key(other),
         };
         let is_due = |look: &Look| self.looks.of.get(look).is_none_or(LookIndex::is_due);
-        Look::ALL.into_iter().filter(is_wanted).filter(is_due).collect()
+        let brought = self.state.vector_sets().into_keys().map(|set| Look::Brought(set.into()));
+        Look::BUILT_IN.into_iter().chain(brought).filter(is_wanted).filter(is_due).collect()
     }
 
     /// What was measured of the index of these vectors on the library's own images: of each way to
     /// search that none other beats its recall, the cheapest first; none where there is no index.
-    pub fn look_curve(&self, look: Look) -> Option<&LookCurve> {
-        self.looks.of.get(&look)?.curves().first()
+    pub fn look_curve(&self, look: &Look) -> Option<&LookCurve> {
+        self.looks.of.get(look)?.curves().first()
     }
 
     /// What is known of an image's look, in memory, or else in the cache if the index has it.
-    fn seen(&self, look: Look, image: &Image) -> Option<Seen<'_>> {
-        let hash = image.content?.hash;
-        let row = |version| self.cache.feature(hash, version).ok()?.sound();
-        if look == Look::Network {
-            self.extraction.cells.as_ref()?;
-            let in_memory = self.glimpse(image).map(|glimpse| Seen::Network(Cow::Borrowed(glimpse)));
-            let in_cache = || Glimpse::from_bytes(&row(Glimpse::VERSION)?).map(|glimpse| Seen::Network(Cow::Owned(glimpse)));
-            return in_memory.or_else(|| if self.is_indexed(look, image) { in_cache() } else { None });
-        }
-        let in_memory = self.appearance(image).map(|appearance| Seen::Appearance(look, Cow::Borrowed(appearance)));
-        let in_cache = || {
-            let bytes = row(crate::picture::appearance::VERSION)?;
-            Appearance::from_bytes(&bytes).map(|appearance| Seen::Appearance(look, Cow::Owned(appearance)))
+    fn seen(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
+        let row = |version| {
+            let hash = image.content.filter(|_| self.is_indexed(look, image))?.hash;
+            self.cache.feature(hash, version).ok()?.sound()
         };
-        in_memory.or_else(|| if self.is_indexed(look, image) { in_cache() } else { None })
+        match look {
+            Look::Network => {
+                self.extraction.cells.as_ref()?;
+                let in_cache = || Glimpse::from_bytes(&row(Glimpse::VERSION)?).map(Cow::Owned);
+                self.glimpse(image).map(Cow::Borrowed).or_else(in_cache).map(Seen::Network)
+            }
+            Look::Appearance | Look::Edges | Look::Colours => {
+                let in_cache = || Appearance::from_bytes(&row(VERSION)?).map(Cow::Owned);
+                self.appearance(image).map(Cow::Borrowed).or_else(in_cache).map(Seen::Appearance)
+            }
+            Look::Brought(set) => image.vectors.get(&**set).cloned().map(Seen::Brought),
+        }
     }
 
     /// What the network sees in an image, in memory or in the cache, if learned features are on.
@@ -266,21 +288,24 @@ impl Library {
         self.glimpse(image).cloned().or_else(in_cache)
     }
 
-    /// Prepares to measure how alike images are to what is looked for. O(images) where that takes
-    /// what is common to all and there is no index.
-    pub(super) fn likeness_to<'a>(&'a self, query: &'a LookQuery) -> Option<Likeness<'a>> {
+    /// Prepares to measure how alike images are to what is looked for; `None` where its vector is
+    /// not known. O(images) where that takes what is common to all and there is no index.
+    pub(super) fn likeness_to(&self, query: &LookQuery) -> Option<Likeness> {
         let look = self.look_of(query);
-        if look != Look::Network {
-            return Some(Likeness::appearance(look, &query.appearance));
-        }
+        let seen = match &look {
+            Look::Network => Seen::Network(Cow::Borrowed(query.glimpse.as_ref()?)),
+            Look::Appearance | Look::Edges | Look::Colours => Seen::Appearance(Cow::Borrowed(&query.appearance)),
+            Look::Brought(set) => Seen::Brought(self.state.image(query.of?)?.vectors.get(&**set)?.clone()),
+        };
         let common = self.looks.of.get(&look).map(|index| index.common().to_vec());
         let all = || self.state.images().filter_map(|image| self.glimpse(image));
-        Some(Likeness::network(query.glimpse.as_ref()?, common.unwrap_or_else(|| super::glimpse::common(all()))))
+        let mean = || if look == Look::Network { super::glimpse::common(all()) } else { Vec::new() };
+        Some(Likeness::new(look.clone(), seen.into_owned(), common.unwrap_or_else(mean)))
     }
 
     /// How alike an image is by a prepared measure; `None` for an image of which what that takes is
     /// neither in memory nor in an index.
-    pub(super) fn likeness_of(&self, likeness: &Likeness<'_>, image: &Image) -> Option<f64> {
+    pub(super) fn likeness_of(&self, likeness: &Likeness, image: &Image) -> Option<f64> {
         self.seen(likeness.look(), image).and_then(|seen| likeness.of(&seen))
     }
 
@@ -290,8 +315,9 @@ impl Library {
     /// memory ([`Library::load_looks`]), in O(images).
     pub fn look_alikes(&self, query: &LookQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> LookAlikes {
         let by = self.look_of(query);
-        let search = LookSearch { by, compared: 0, recall: None };
-        let Some(likeness) = self.likeness_to(query) else { return LookAlikes { list: Vec::new(), search } };
+        let Some(likeness) = self.likeness_to(query) else {
+            return LookAlikes { list: Vec::new(), search: LookSearch { by, compared: 0, recall: None } };
+        };
         let measured = |image: &Arc<Image>| Some((image.id, self.likeness_of(&likeness, image)?));
         let index = self.looks.of.get(&by).filter(|_| query.recall < 1.0);
         let named = index.and_then(|index| index.candidates(&likeness, query.recall, k, &fits));

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Row};
 use super::log::{EVENTS, altered, read_event};
 use crate::data::Meta;
 use crate::ids::ItemId;
+use crate::library::brought::BroughtVector;
 use crate::library::event::{Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
 use crate::library::state::{Image, Place, Root, State};
 use crate::raw_path::from_bytes;
@@ -56,6 +57,20 @@ pub(super) fn load(db: &Connection) -> rusqlite::Result<Result<State, String>> {
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         state.edit(ItemId(row.get(0)?)).no_guesses.insert(row.get(1)?);
+    }
+    let mut query = db.prepare("SELECT image, name, steps FROM vector")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let (image, name): (u32, String) = (row.get(0)?, row.get(1)?);
+        let Some(vector) = BroughtVector::from_bytes(row.get_ref(2)?.as_blob()?) else {
+            return Ok(Err(format!("image {image}: a vector `{name}` of no values, or only of 0")));
+        };
+        state.edit(ItemId(image)).vectors.insert(name, vector);
+    }
+    let mut query = db.prepare("SELECT image, other FROM not_copy")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        state.edit(ItemId(row.get(0)?)).not_copies.insert(ItemId(row.get(1)?));
     }
     let mut query = db.prepare("SELECT image, root, path, hash, bytes, modified, here FROM place NOT INDEXED")?;
     let mut rows = query.query([])?;

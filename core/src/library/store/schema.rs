@@ -9,7 +9,7 @@ use crate::library::link::{Digest, Secret};
 use crate::library::sqlite::{self, Schema};
 
 /// The version of the tables.
-pub(super) const SCHEMA: i64 = 5;
+pub(super) const SCHEMA: i64 = 6;
 /// Tells a library from other SQLite files: the letters `TESS`.
 pub(super) const APPLICATION: i64 = 0x5445_5353;
 
@@ -42,7 +42,7 @@ CREATE TABLE event (
 ";
 
 /// What later versions have besides, in the order of [`seal::SINCE`].
-const NEWER: [&str; 4] = [
+const NEWER: [&str; 6] = [
     "
 CREATE TABLE reward (
     image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, query TEXT NOT NULL, value INTEGER NOT NULL,
@@ -62,6 +62,16 @@ CREATE TABLE no_guess (
 CREATE TABLE link (
     event INTEGER PRIMARY KEY, previous BLOB NOT NULL, head BLOB NOT NULL, opening TEXT NOT NULL,
     row_hash INTEGER NOT NULL DEFAULT 0) STRICT;
+",
+    "
+CREATE TABLE vector (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, name TEXT NOT NULL, steps BLOB NOT NULL,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, name)) STRICT;
+",
+    "
+CREATE TABLE not_copy (
+    image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE, other INTEGER NOT NULL REFERENCES image ON DELETE CASCADE,
+    row_hash INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (image, other)) STRICT, WITHOUT ROWID;
 ",
 ];
 

@@ -13,7 +13,7 @@ use crate::envelope::hash64;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry
 /// seals of their own.
-const TABLES: [(&str, &[&str], &[&str]); 12] = [
+const TABLES: [(&str, &[&str], &[&str]); 14] = [
     ("root", &["id", "path", "shown", "labels", "exclude"], &["id"]),
     (
         "image",
@@ -28,6 +28,8 @@ const TABLES: [(&str, &[&str], &[&str]); 12] = [
     ("reward", &["image", "query", "value"], &["image", "query"]),
     ("rejection", &["image", "class"], &["image", "class"]),
     ("no_guess", &["image", "word"], &["image", "word"]),
+    ("vector", &["image", "name", "steps"], &["image", "name"]),
+    ("not_copy", &["image", "other"], &["image", "other"]),
     ("event", &[], &["id"]),
     ("link", &["event", "previous", "head", "opening"], &["event"]),
 ];
@@ -35,7 +37,8 @@ const TALLY: (&str, &[&str], &[&str]) = ("tally", &["name", "n"], &["name"]);
 const FACT: (&str, &[&str], &[&str]) = ("fact", &["name", "value"], &["name"]);
 
 /// The version of the tables in which one came, where that is not the first.
-pub(super) const SINCE: [(&str, i64); 4] = [("reward", 2), ("rejection", 3), ("no_guess", 4), ("link", LINKS)];
+pub(super) const SINCE: [(&str, i64); 6] =
+    [("reward", 2), ("rejection", 3), ("no_guess", 4), ("link", LINKS), ("vector", 6), ("not_copy", 6)];
 /// The version from which on events have links.
 pub(super) const LINKS: i64 = 5;
 

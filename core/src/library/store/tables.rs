@@ -101,6 +101,23 @@ fn project_field(tx: &Transaction<'_>, image: u32, field: &Field) -> rusqlite::R
             };
             tx.prepare_cached(sql)?.execute(params![image, word])?;
         }
+        Field::Vector(set, swap) => match &swap.1 {
+            Some(vector) => {
+                let sql = "INSERT INTO vector (image, name, steps) VALUES (?1, ?2, ?3) ON CONFLICT (image, name) DO UPDATE SET steps = ?3";
+                tx.prepare_cached(sql)?.execute(params![image, set, vector.to_bytes()])?;
+            }
+            None => {
+                tx.prepare_cached("DELETE FROM vector WHERE image = ?1 AND name = ?2")?.execute(params![image, set])?;
+            }
+        },
+        Field::NotCopy(other, swap) => {
+            let sql = if swap.1 {
+                "INSERT OR IGNORE INTO not_copy (image, other) VALUES (?1, ?2)"
+            } else {
+                "DELETE FROM not_copy WHERE image = ?1 AND other = ?2"
+            };
+            tx.prepare_cached(sql)?.execute(params![image, other.0])?;
+        }
         Field::Removed(swap) => {
             tx.prepare_cached("UPDATE image SET removed = ?2 WHERE id = ?1")?.execute(params![image, swap.1])?;
         }

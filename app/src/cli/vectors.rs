@@ -1,0 +1,107 @@
+//! `tessera vectors`, and the vectors that `tessera import` brings.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tessera_core::Error;
+use tessera_core::data::named_vectors::NamedVectors;
+use tessera_core::error::display;
+use tessera_core::library::brought::VectorsRead;
+use tessera_core::library::{Library, hold};
+
+use super::Done;
+use super::acts::tell_with;
+use super::librarian::{Librarian, count};
+use super::library_args::{Import, Vectors};
+use super::output::Failures;
+
+/// Names that are printed one by one; the rest are counted.
+const TOLD: usize = 5;
+
+/// A file of vectors that was read, and the name of its set.
+pub(super) struct Brought<'a> {
+    file: &'a Path,
+    name: String,
+    vectors: NamedVectors,
+}
+
+impl<'a> Brought<'a> {
+    /// Reads the file that `import` names, if it does.
+    pub(super) fn read(arguments: &'a Import) -> Result<Option<Self>, Error> {
+        let Some(file) = arguments.vectors.as_deref() else { return Ok(None) };
+        let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = arguments.vectors_name.clone().unwrap_or_else(stem);
+        Ok(Some(Self { file, name, vectors: NamedVectors::read(file)? }))
+    }
+
+    /// Takes the vectors in.
+    pub(super) fn take_in(&self, librarian: &Librarian<'_>, library: &Mutex<Library>) -> Result<VectorsRead, Error> {
+        let progress = librarian.session.progress();
+        let read = librarian.out.watched(progress, || hold(library).bring_vectors(&self.name, &self.vectors, progress))?;
+        let file = display(self.file);
+        for (names, what) in [(&read.unmatched, "no image of the library"), (&read.ambiguous, "several images of the library")] {
+            for name in names.iter().take(TOLD) {
+                librarian.out.note(&format!("{file}: `{}` is the name of {what}", display(Path::new(name))));
+            }
+            if names.len() > TOLD {
+                librarian.out.note(&format!("{file}: {} more are names of {what}", names.len() - TOLD));
+            }
+        }
+        if read.cancelled { Err(Error::Cancelled) } else { Ok(read) }
+    }
+
+    /// Lists the lines that could not be used.
+    pub(super) fn report(&self, librarian: &Librarian<'_>, failures: &mut Failures<'_>) -> Result<()> {
+        for problem in &self.vectors.problems {
+            failures.bad_line(self.file, problem.line, &problem.detail)?;
+        }
+        for problem in self.vectors.problems.iter().take(TOLD) {
+            librarian.out.note(&format!("{}, line {}: {}", display(self.file), problem.line, problem.detail));
+        }
+        if self.vectors.n_problems > 0 {
+            let lines = count(self.vectors.n_problems, "vector");
+            librarian.out.complain(&format!("{}: {lines} could not be used", display(self.file)));
+        }
+        Ok(())
+    }
+
+    /// What was done, as `import` answers it.
+    pub(super) fn in_json(&self, read: Option<&VectorsRead>) -> Value {
+        json!({"name": self.name, "values": self.vectors.dimension, "bad": self.vectors.n_problems,
+            "matched": read.map(|read| read.matched), "changed": read.map(|read| read.changed),
+            "unmatched": read.map(|read| read.unmatched.len()), "ambiguous": read.map(|read| read.ambiguous.len())})
+    }
+
+    /// The same in words.
+    pub(super) fn in_words(&self, read: &VectorsRead) -> String {
+        let of = count(read.matched, "image");
+        format!("vectors `{}` of {} values: {of}, {} new or changed", self.name, self.vectors.dimension, read.changed)
+    }
+}
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Vectors) -> Result<Done> {
+    librarian.with(&arguments.library, |library| {
+        if let Some(name) = &arguments.drop {
+            let event = library.drop_vectors(name)?;
+            tell_with(librarian, library, event, "", serde_json::Map::new());
+            return Ok(Done::Whole);
+        }
+        let state = library.state();
+        let values = |name: &str| state.images().find_map(|image| image.vectors.get(name)).map_or(0, |vector| vector.values().len());
+        let sets: Vec<(&str, usize, usize)> =
+            state.vector_sets().into_iter().map(|(name, images)| (name, images, values(name))).collect();
+        librarian.out.answer(
+            || json!({"sets": sets.iter().map(|(name, images, values)| json!({"name": name, "images": images, "values": values})).collect::<Vec<_>>()}),
+            || {
+                if sets.is_empty() {
+                    return "No vectors were brought yet: `tessera import LIBRARY FOLDER --vectors FILE` does.".into();
+                }
+                let line = |(name, images, values): &(&str, usize, usize)| format!("{name}: {}, {values} values", count(*images, "image"));
+                sets.iter().map(line).collect::<Vec<_>>().join("\n")
+            },
+        );
+        Ok(Done::Whole)
+    })
+}
