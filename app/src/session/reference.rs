@@ -131,7 +131,7 @@ impl Session {
     /// # Errors
     /// As [`looks::grow`].
     pub fn grow_looks(&self, library: &Mutex<Library>, also: Option<&Look>) -> Result<()> {
-        let due = hold(library).looks_due(also);
+        let due = hold(library).looks_due(also)?;
         for look in due {
             self.load_looks(library, Some(&look))?;
             self.on_threads(|| looks::grow(library, &look, self.progress()))?;

@@ -241,10 +241,14 @@ impl Library {
     /// The kinds of vectors whose index should be made, or made anew: there are [`FIRST`] images or
     /// more, and it is not there or was made for half as many. Of those that are not usual only
     /// `also` is named. O(images).
-    pub fn looks_due(&self, also: Option<&Look>) -> Vec<Look> {
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used.
+    pub fn looks_due(&mut self, also: Option<&Look>) -> Result<Vec<Look>> {
         if self.read_only.is_some() || self.state.images().nth(FIRST - 1).is_none() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
+        self.looks.read(&self.cache, &self.state)?;
         let is_wanted = |look: &Look| match look {
             Look::Network => self.has_learned_features(),
             Look::Appearance if !self.has_learned_features() => true,
@@ -252,7 +256,7 @@ impl Library {
         };
         let is_due = |look: &Look| self.looks.of.get(look).is_none_or(LookIndex::is_due);
         let brought = self.state.vector_sets().into_keys().map(|set| Look::Brought(set.into()));
-        Look::BUILT_IN.into_iter().chain(brought).filter(is_wanted).filter(is_due).collect()
+        Ok(Look::BUILT_IN.into_iter().chain(brought).filter(is_wanted).filter(is_due).collect())
     }
 
     /// What was measured of the index of these vectors on the library's own images: of each way to
