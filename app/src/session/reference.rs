@@ -29,6 +29,10 @@ pub struct ReferenceImage {
     pub crop: Option<Crop>,
     /// That part, small.
     pub picture: Arc<RgbImage>,
+    /// The whole image, small.
+    pub whole: Arc<RgbImage>,
+    /// The whole image's own width and height.
+    pub size: (u32, u32),
     /// Its appearance.
     pub appearance: Appearance,
     /// What the network sees in it, where learned features are on.
@@ -53,8 +57,11 @@ impl ReferenceImage {
         LookQuery::new(self.appearance.clone(), self.glimpse.clone(), self.item.filter(|_| self.crop.is_none()))
     }
 
-    fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage, glimpse: Option<Glimpse>) -> Self {
-        Self { name, item, crop, appearance: Appearance::of(&picture), glimpse, picture: Arc::new(picture) }
+    /// A whole image of some size, as it is small.
+    fn whole(name: String, item: Option<ItemId>, small: RgbImage, size: (u32, u32), glimpse: Option<Glimpse>) -> Self {
+        let appearance = Appearance::of(&small);
+        let picture = Arc::new(small);
+        Self { name, item, crop: None, appearance, glimpse, whole: Arc::clone(&picture), picture, size }
     }
 }
 
@@ -78,21 +85,35 @@ impl Session {
                 (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse_of(image))
             };
             if let Some(small) = small {
-                return Ok(ReferenceImage::new(image.name(), Some(*id), None, small, glimpse));
+                let size = image.content.map_or(small.dimensions(), |content| content.size);
+                return Ok(ReferenceImage::whole(image.name(), Some(*id), small, size, glimpse));
             }
         }
         // A part of a large picture is cropped before shrinking: too few pixels would be left of it
         // otherwise.
         let side = if crop.is_some() { CLOSE } else { SIDE };
         let from = self.pixels_of(query, Some(&state), side)?;
-        let part = match crop {
-            None => thumbnail::shrink(&from.picture.pixels),
-            Some(crop) => thumbnail::shrink(&from.picture.part(crop.0)?),
-        };
+        let small = thumbnail::shrink(&from.picture.pixels);
+        let part = crop.map(|crop| Ok(thumbnail::shrink(&from.picture.part(crop.0)?))).transpose()?;
         // Where the network cannot be run, appearances are compared.
-        let look = || Network::shipped()?.look_at(&part);
-        let glimpse = if is_learned { look().ok().as_ref().map(Glimpse::of) } else { None };
-        Ok(ReferenceImage::new(from.name, from.item, crop, part, glimpse))
+        let look = |picture: &RgbImage| Network::shipped()?.look_at(picture);
+        let glimpse = |picture: &RgbImage| if is_learned { look(picture).ok().as_ref().map(Glimpse::of) } else { None };
+        Ok(match part {
+            None => {
+                let glimpse = glimpse(&small);
+                ReferenceImage::whole(from.name, from.item, small, from.picture.size, glimpse)
+            }
+            Some(part) => ReferenceImage {
+                name: from.name,
+                item: from.item,
+                crop,
+                appearance: Appearance::of(&part),
+                glimpse: glimpse(&part),
+                picture: Arc::new(part),
+                whole: Arc::new(small),
+                size: from.picture.size,
+            },
+        })
     }
 
     /// Loads the appearances of a library's images and what the network sees in them into memory,
@@ -131,6 +152,12 @@ impl Session {
     /// # Errors
     /// As [`looks::grow`].
     pub fn grow_looks(&self, library: &Mutex<Library>, also: Option<Look>) -> Result<()> {
+        {
+            // What the cache has of indexes is read before it is asked what is missing.
+            let mut library = hold(library);
+            let usual = library.usual_look();
+            library.load_looks(usual, 0)?;
+        }
         let due = hold(library).looks_due(also);
         for look in due {
             self.load_looks(library, Some(look))?;
