@@ -163,7 +163,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 /// The width that all buttons at the right need.
-const ROOM: f32 = 760.0;
+const ROOM: f32 = 880.0;
 
 /// Paints the frame of a marked part.
 pub(super) fn paint_mark(ui: &Ui, painter: &egui::Painter, part: Rect) {

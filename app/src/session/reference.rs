@@ -44,6 +44,18 @@ const TURN: usize = 1000;
 /// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
 const CLOSE: u32 = 8192;
 
+/// Loads these vectors of at most `n` images into memory. Returns the number of those still to be
+/// loaded.
+///
+/// # Errors
+/// [`tessera_core::Error::Io`].
+pub(super) fn load_all(library: &mut Library, look: Look, n: usize) -> Result<usize> {
+    match look {
+        Look::Network => library.load_glimpses(n),
+        Look::Appearance | Look::Edges | Look::Colours => library.load_appearances(n),
+    }
+}
+
 impl ReferenceImage {
     /// A short name: its file's name, or a part of that.
     pub fn short_name(&self) -> String {
@@ -144,6 +156,15 @@ impl Session {
             load(look)?;
         }
         Ok(look)
+    }
+
+    /// Loads these vectors of all images into memory, those in an index too, so that all can be
+    /// compared without reading them.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
+    pub fn load_all_looks(&self, library: &Mutex<Library>, look: Look) -> Result<()> {
+        self.load_in_batches(library, |library| load_all(library, look, TURN))
     }
 
     /// Makes the indexes that a library of many images should have and has not, or has for far

@@ -27,7 +27,7 @@ pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 /// The width that pages and search need to stand side by side.
-const WIDE: f32 = 870.0;
+const WIDE: f32 = 820.0;
 
 fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     for entry in Page::ALL {

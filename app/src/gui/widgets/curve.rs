@@ -7,14 +7,14 @@ use super::super::words::grouped;
 use crate::session::desk::similar::{RecallCurve, RecallPoint};
 
 /// The height of the whole, and the room for words at the left and below.
-const HEIGHT: f32 = 150.0;
+const HEIGHT: f32 = 160.0;
 const LEFT: f32 = 36.0;
 const BELOW: f32 = 32.0;
-const ABOVE: f32 = 16.0;
+const ABOVE: f32 = 22.0;
 /// Points around the pointer in which a measured way is named.
 const NEAR: f32 = 24.0;
 /// Recalls that may be the lowest on the axis, with the distances between its lines.
-const LOWEST: [(f64, f64); 5] = [(0.95, 0.01), (0.9, 0.02), (0.8, 0.05), (0.5, 0.1), (0.0, 0.25)];
+const LOWEST: [(f64, f64); 6] = [(0.95, 0.01), (0.9, 0.02), (0.8, 0.05), (0.7, 0.1), (0.5, 0.1), (0.0, 0.25)];
 
 /// Shows a curve, with the way that answers marked.
 pub fn curve_ui(ui: &mut Ui, curve: &RecallCurve) {
@@ -22,12 +22,12 @@ pub fn curve_ui(ui: &mut Ui, curve: &RecallCurve) {
     let words = format!("Recall of the index over images compared, {} points", curve.points.len());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &words));
     let inner = Rect::from_min_max(rect.min + vec2(LEFT, ABOVE), rect.max - vec2(8.0, BELOW));
-    let Some(axes) = Axes::of(&curve.points, inner) else { return };
+    let shown = best_of(&curve.points, curve.chosen);
+    let Some(axes) = Axes::of(shown.iter().chain(&curve.chosen).map(|at| curve.points[*at]), inner) else { return };
     axes.paint(ui, rect);
-    let best = best_of(&curve.points);
-    let line: Vec<Pos2> = best.iter().map(|at| axes.place(&curve.points[*at])).collect();
+    let line: Vec<Pos2> = shown.iter().map(|at| axes.place(&curve.points[*at])).collect();
     ui.painter().add(Shape::line(line, Stroke::new(1.5, theme::accent(ui))));
-    for at in &best {
+    for at in &shown {
         ui.painter().circle_filled(axes.place(&curve.points[*at]), 2.0, theme::accent(ui));
     }
     if let Some(point) = curve.chosen.and_then(|at| curve.points.get(at)) {
@@ -37,7 +37,7 @@ pub fn curve_ui(ui: &mut Ui, curve: &RecallCurve) {
         ui.painter().circle(place, 5.0, theme::accent(ui), Stroke::new(2.0, theme::card(ui)));
     }
     let Some(pointer) = response.hover_pos() else { return };
-    let known = best.iter().copied().chain(curve.chosen);
+    let known = shown.iter().copied().chain(curve.chosen);
     let near = known.min_by(|a, b| distance(&axes, curve, *a, pointer).total_cmp(&distance(&axes, curve, *b, pointer)));
     if let Some(at) = near.filter(|at| distance(&axes, curve, *at, pointer) < NEAR) {
         let RecallPoint { compared, recall, spread } = curve.points[at];
@@ -52,8 +52,9 @@ fn distance(axes: &Axes, curve: &RecallCurve, at: usize, pointer: Pos2) -> f32 {
     axes.place(&curve.points[at]).distance(pointer)
 }
 
-/// The places of the points that none other beats: fewer images compared, or more recall.
-fn best_of(points: &[RecallPoint]) -> Vec<usize> {
+/// The places of the points that none other beats: fewer images compared, or more recall. Where as
+/// many are compared as by the way that answers, that one stands for them.
+fn best_of(points: &[RecallPoint], chosen: Option<usize>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| points[*a].compared.total_cmp(&points[*b].compared).then(points[*b].recall.total_cmp(&points[*a].recall)));
     let mut most = f64::NEG_INFINITY;
@@ -62,7 +63,8 @@ fn best_of(points: &[RecallPoint]) -> Vec<usize> {
         most = most.max(points[*at].recall);
         is_better
     });
-    order
+    let is_level = |at: &usize| chosen.is_some_and(|chosen| (points[chosen].compared - points[*at].compared).abs() < 0.5);
+    order.into_iter().map(|at| chosen.filter(|_| is_level(&at)).unwrap_or(at)).collect()
 }
 
 /// Images compared go to the right by their logarithm, recall goes up.
@@ -75,10 +77,10 @@ struct Axes {
 
 impl Axes {
     /// Axes on which all points lie; `None` without any.
-    fn of(points: &[RecallPoint], inner: Rect) -> Option<Self> {
-        let least = points.iter().map(|point| point.compared.max(1.0)).min_by(f64::total_cmp)?;
-        let most = points.iter().map(|point| point.compared.max(1.0)).max_by(f64::total_cmp)?;
-        let recall = points.iter().map(|point| point.recall).min_by(f64::total_cmp)?;
+    fn of(points: impl Iterator<Item = RecallPoint> + Clone, inner: Rect) -> Option<Self> {
+        let compared = points.clone().map(|point| point.compared.max(1.0));
+        let (least, most) = (compared.clone().min_by(f64::total_cmp)?, compared.max_by(f64::total_cmp)?);
+        let recall = points.map(|point| point.recall).min_by(f64::total_cmp)?;
         let (lowest, step) = LOWEST.into_iter().find(|(lowest, _)| *lowest <= recall).unwrap_or(LOWEST[LOWEST.len() - 1]);
         Some(Self { inner, compared: [least / 1.1, most.max(least * 1.5) * 1.1], lowest, step })
     }
@@ -101,7 +103,7 @@ impl Axes {
     fn ticks(&self) -> Vec<f64> {
         let [least, most] = self.compared;
         let powers = (0..9).map(|power| 10f64.powi(power));
-        let all: Vec<f64> = powers.flat_map(|ten| [ten, 2.0 * ten, 5.0 * ten]).filter(|n| (least..=most).contains(n)).collect();
+        let all: Vec<f64> = powers.flat_map(|ten| [1.0, 2.0, 3.0, 5.0].map(|n| n * ten)).filter(|n| (least..=most).contains(n)).collect();
         let mut shown: Vec<f64> = Vec::new();
         for n in all {
             if shown.last().is_none_or(|last| self.x(n) - self.x(*last) > 44.0) {

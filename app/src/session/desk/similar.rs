@@ -13,7 +13,7 @@ use tessera_core::library::import::hold;
 use tessera_core::library::looks::{FIRST, Look, LookAlike, LookQuery, LookSearch, RECALL};
 use tessera_core::library::state::State;
 
-use super::super::reference::ReferenceImage;
+use super::super::reference::{ReferenceImage, load_all};
 use super::context::{Context, Event};
 use super::notices::problem;
 use super::part::Part;
@@ -134,6 +134,8 @@ pub(super) enum Message {
     Failed(String),
     /// The answer to a question.
     Answer(Box<SimilarAnswer>),
+    /// All images are to be compared, and these vectors of many are not in memory.
+    Unread(Look),
     /// Indexes that should be made whatever is asked.
     Due(Vec<Look>),
     /// Indexes were made.
@@ -161,6 +163,10 @@ impl Part for Similar {
                 self.pending = None;
                 ctx.tell(problem(&words));
                 self.failure = Some(words);
+            }
+            Message::Unread(look) => {
+                self.is_asked = false;
+                self.prepare(ctx, Some(look));
             }
             Message::Answer(answer) => self.answered(ctx, *answer),
             Message::Due(due) => self.grow(ctx, &due, None),
@@ -233,14 +239,14 @@ impl Similar {
     /// Finds images like one, or like a part of it.
     pub(super) fn find(&mut self, ctx: &mut Context, source: ImageQuery, crop: Option<Crop>) {
         self.pending = Some(Pending { source, crop, is_new: true });
-        self.prepare(ctx);
+        self.prepare(ctx, None);
     }
 
     /// Finds images like another part of the query, or like all of it.
     pub(super) fn take_part(&mut self, ctx: &mut Context, crop: Option<Crop>) {
         let Some(query) = &self.query else { return };
         self.pending = Some(Pending { source: query.source.clone(), crop, is_new: false });
-        self.prepare(ctx);
+        self.prepare(ctx, None);
     }
 
     /// Goes back to the query before.
@@ -248,14 +254,14 @@ impl Similar {
         let Some(query) = self.former.pop() else { return };
         (self.pending, self.failure, self.k) = (None, None, STEP);
         self.query = Some(query);
-        self.prepare(ctx);
+        self.prepare(ctx, None);
     }
 
     /// Chooses the vectors that are compared; `None` chooses the usual ones.
     pub(super) fn compare_by(&mut self, ctx: &mut Context, by: Option<Look>) {
         self.by = by;
         if self.query.is_some() || self.pending.is_some() {
-            self.prepare(ctx);
+            self.prepare(ctx, None);
         }
     }
 
@@ -302,13 +308,17 @@ impl Similar {
         }
     }
 
-    /// Loads the vectors that will be compared, and looks at the pending query.
-    fn prepare(&self, ctx: &mut Context) {
+    /// Loads the vectors that will be compared, `all` of them also where there is an index, and looks
+    /// at the pending query.
+    fn prepare(&self, ctx: &mut Context, all: Option<Look>) {
         let Some(library) = ctx.shared() else { return };
         let (by, pending, quick) = (self.by, self.pending.clone(), ctx.quick.clone());
         ctx.job(JobKind::FindSimilar, move |session| {
             let quick = quick.with_progress(session.progress());
             quick.load_looks(&library, by)?;
+            if let Some(look) = all {
+                quick.load_all_looks(&library, look)?;
+            }
             let Some(Pending { source, crop, .. }) = pending else { return Ok(Message::Ready(None)) };
             let is_learned = hold(&library).has_learned_features();
             match quick.like(&library, &source, crop) {
@@ -328,7 +338,10 @@ impl Similar {
             return;
         }
         let (by, recall, k) = (self.by, self.recall, self.k);
-        ctx.with_library(move |_, library| Message::Answer(Box::new(answer(library, query, by, recall, k))));
+        ctx.with_library(move |_, library| match answer(library, query, by, recall, k) {
+            Ok(answer) => Message::Answer(Box::new(answer)),
+            Err(unread) => Message::Unread(unread),
+        });
     }
 
     fn answered(&mut self, ctx: &mut Context, answer: SimilarAnswer) {
@@ -369,8 +382,8 @@ impl Similar {
     }
 }
 
-/// The neighbours of a query.
-fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, recall: f64, k: usize) -> SimilarAnswer {
+/// The neighbours of a query, or the vectors of which many would have to be read first.
+fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, recall: f64, k: usize) -> Result<SimilarAnswer, Look> {
     let is_learned = library.has_learned_features();
     // Without learned features nothing is known of what the network sees.
     let by = by.filter(|by| is_learned || *by != Look::Network);
@@ -378,7 +391,13 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
     let wanted = LookQuery { glimpse: wanted.glimpse.filter(|_| is_learned), ..wanted };
     let look = library.look_of(&wanted);
     // One that cannot be read now is loaded later.
-    let unseen = library.load_looks(look, NEW).unwrap_or(0);
+    let mut unseen = library.load_looks(look, NEW).unwrap_or(0);
+    if recall >= 1.0 || library.look_curve_of(look, k).is_none() {
+        unseen = load_all(library, look, NEW).unwrap_or(0);
+    }
+    if unseen > NEW {
+        return Err(look);
+    }
     let start = Instant::now();
     let found = library.look_alikes(&wanted, k, |image| Some(image) != wanted.of);
     let time = start.elapsed();
@@ -388,7 +407,7 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
     });
     let images = candidates(library.state(), wanted.of);
     let due = library.looks_due(Some(look));
-    SimilarAnswer { query, by, recall, k, alikes: found.list, search: found.search, images, time, curve, unseen, due, is_learned }
+    Ok(SimilarAnswer { query, by, recall, k, alikes: found.list, search: found.search, images, time, curve, unseen, due, is_learned })
 }
 
 fn point(compared: f64, recall: f64, spread: f64) -> RecallPoint {
