@@ -32,6 +32,12 @@ fn search(world: &mut World) {
     world.until("the answer is there", |app| app.desk().searching().hits().is_some());
 }
 
+/// The library's health, which may wait for an index that is being made.
+fn health(world: &mut World) {
+    page(world, Page::Library);
+    world.until("it is known", |app| app.desk().upkeep().health().is_some());
+}
+
 /// The images that are like the first one, if there is any.
 fn similar(world: &mut World) {
     page(world, Page::Similar);
@@ -49,7 +55,7 @@ const VIEWS: &[Visit] = &[
     Visit { name: "recognise", go: |w| page(w, Page::Recognise), empty: "No image yet", full: "Choose an image" },
     Visit { name: "train", go: |w| page(w, Page::Train), empty: "Nothing learned yet", full: "learned" },
     Visit { name: "models", go: |w| page(w, Page::Models), empty: "None yet.", full: "This library's recogniser" },
-    Visit { name: "library", go: |w| page(w, Page::Library), empty: "None yet.", full: "all there" },
+    Visit { name: "library", go: health, empty: "None yet.", full: "all there" },
     Visit { name: "copies", go: |w| page(w, Page::Copies), empty: "Copies in this library", full: "Copies in this library" },
     Visit { name: "similar", go: similar, empty: "No images yet", full: "Recall" },
     Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
