@@ -29,6 +29,7 @@ pub fn grouped(n: usize) -> String {
 /// A short time with a unit.
 pub fn moment(time: std::time::Duration) -> String {
     match time.as_secs_f64() * 1e3 {
+        ms if ms < 0.1 => "under 0.1 ms".into(),
         ms if ms < 20.0 => format!("{ms:.1} ms"),
         ms if ms < 1000.0 => format!("{ms:.0} ms"),
         ms => format!("{:.1} s", ms / 1e3),

@@ -43,7 +43,8 @@ pub struct Similar {
     /// Whether a question is under way, and whether another one is to follow.
     is_asked: bool,
     is_asked_again: bool,
-    /// Whether the page is visible: only then is the answer asked for anew when the library changes.
+    /// Whether the page is visible: only then is the answer asked for anew when the library
+    /// changes.
     is_watched: bool,
     /// Whether images may have come since it was last looked which indexes are missing.
     may_be_due: bool,
@@ -291,7 +292,7 @@ impl Similar {
             self.may_be_due = true;
         } else if std::mem::take(&mut self.may_be_due) && ctx.state().is_some_and(|state| state.images().nth(FIRST - 1).is_some()) {
             ctx.with_library(|_, library| {
-                // What the cache has of indexes is read first. Where it cannot be, all is made anew.
+                // What the cache has of indexes is read first; where it cannot be, they are made.
                 let _ = library.load_looks(library.usual_look(), 0);
                 Message::Due(library.looks_due(None))
             });
@@ -308,8 +309,8 @@ impl Similar {
         }
     }
 
-    /// Loads the vectors that will be compared, `all` of them also where there is an index, and looks
-    /// at the pending query.
+    /// Loads the vectors that will be compared, `all` of them also where there is an index, and
+    /// looks at the pending query.
     fn prepare(&self, ctx: &mut Context, all: Option<Look>) {
         let Some(library) = ctx.shared() else { return };
         let (by, pending, quick) = (self.by, self.pending.clone(), ctx.quick.clone());

@@ -241,8 +241,8 @@ impl Library {
         self.looks.of.get(&look)?.curves().first()
     }
 
-    /// As [`Library::look_curve`], for queries of `k` neighbours; none where it was not measured for
-    /// so many, and all images are compared then.
+    /// As [`Library::look_curve`], for queries of `k` neighbours; none where it was not measured
+    /// for so many, and all images are compared then.
     pub fn look_curve_of(&self, look: Look, k: usize) -> Option<&LookCurve> {
         self.looks.of.get(&look)?.curve(k)
     }
