@@ -25,7 +25,7 @@ use tessera_core::hamming::HammingScan;
 use tessera_core::ids::{ClassId, ItemId};
 use tessera_core::learn::OnlineClassifier as _;
 use tessera_core::library::import::{ImportOptions, import};
-use tessera_core::library::search::AppearanceQuery;
+use tessera_core::library::looks::LookQuery;
 use tessera_core::library::{Library, LibraryOptions};
 use tessera_core::linalg::pca::Pca;
 use tessera_core::nearest::{DenseScan, Dynamic as _, KdTree, Metric, NeighborIndex as _, SparseScan, everything};
@@ -317,7 +317,7 @@ fn principal_components(bencher: Bencher<'_, '_>) {
 /// A library of 576 pictures, in a temporary folder.
 struct Shelf {
     library: Library,
-    wanted: AppearanceQuery,
+    wanted: LookQuery,
     _place: TempDir,
 }
 
@@ -333,7 +333,7 @@ impl Shelf {
         let mut library = library.into_inner().unwrap();
         while library.load_appearances(1000).unwrap() > 0 {}
         let appearance = Appearance::of(&toys::render(Category::Dog, 20, 0, &options).picture);
-        let wanted = AppearanceQuery { appearance, glimpse: None, of: None };
+        let wanted = LookQuery::new(appearance, None, None);
         Self { library, wanted, _place: place }
     }
 }

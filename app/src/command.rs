@@ -9,6 +9,7 @@ use tessera_core::ckm::Search;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
 use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::looks::Look;
 use tessera_core::library::search::Engine;
 use tessera_core::library::suggest::LabelOrder;
 
@@ -20,6 +21,8 @@ pub enum Command {
     Open(PathBuf),
     /// As [`Command::Open`], but a folder of images joins the library that is open.
     Add(PathBuf),
+    /// As [`Command::Add`], but images like an image are found, as [`Command::Similar`] does.
+    AddSimilar(PathBuf),
     /// Open the built-in sample.
     OpenSample,
     /// Close the library.
@@ -68,6 +71,19 @@ pub enum Command {
     /// Search by visual similarity to an image, or to a part of it, besides by words; `None` ends
     /// that.
     SearchByImage(Option<(ImageQuery, Option<Crop>)>),
+    /// Find the images of the library that are most like an image, or like a part of it.
+    Similar(ImageQuery, Option<Crop>),
+    /// Find those most like another part of the same image, or like all of it.
+    SimilarPart(Option<Crop>),
+    /// Go back to the image whose similar images were found before.
+    SimilarBack,
+    /// Choose the vectors by which images are similar; `None` chooses the usual ones.
+    SimilarBy(Option<Look>),
+    /// Set the recall that an index of these vectors is to have, 0 to 1; with 1 all images are
+    /// compared.
+    SimilarRecall(f64),
+    /// Find more similar images.
+    MoreSimilar,
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Explain why the search found an image.

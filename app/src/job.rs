@@ -56,6 +56,10 @@ pub enum JobKind {
     LookWithNetwork,
     /// Computes the appearance that hits are to resemble.
     FindLike,
+    /// Prepares a query for images like it.
+    FindSimilar,
+    /// Makes the indexes that name images like one.
+    GrowLooks,
     /// Reviews labels: finds those that may be wrong.
     Review,
     /// Previews an export into class folders.
@@ -94,6 +98,8 @@ impl JobKind {
             Self::ChooseLearnedFeatures => "Choosing learned features",
             Self::LookWithNetwork => "Looking at images with the network",
             Self::FindLike => "Preparing the search by look",
+            Self::FindSimilar => "Looking for similar images",
+            Self::GrowLooks => "Preparing look-alikes",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
@@ -113,6 +119,7 @@ impl JobKind {
             | Self::DrawCollage
             | Self::LeaveOut
             | Self::FindLike
+            | Self::FindSimilar
             | Self::FindCopies
             | Self::CountClassFolders
             | Self::Picture => true,
@@ -128,6 +135,7 @@ impl JobKind {
             | Self::FitKinds
             | Self::ChooseLearnedFeatures
             | Self::LookWithNetwork
+            | Self::GrowLooks
             | Self::SaveModel
             | Self::AddNetwork
             | Self::Review

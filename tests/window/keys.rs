@@ -184,6 +184,7 @@ fn pages_have_keys() {
         (Key::Num5, Page::Models),
         (Key::Num6, Page::Library),
         (Key::Num7, Page::Copies),
+        (Key::Num8, Page::Similar),
         (Key::Num1, Page::Browse),
     ] {
         world.ctrl(key);

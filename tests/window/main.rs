@@ -9,5 +9,6 @@ mod label;
 mod networks;
 mod recognise;
 mod search;
+mod similar;
 mod views;
 mod world;

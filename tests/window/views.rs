@@ -32,14 +32,32 @@ fn search(world: &mut World) {
     world.until("the answer is there", |app| app.desk().searching().hits().is_some());
 }
 
+/// The library's health, which may wait for an index that is being made.
+fn health(world: &mut World) {
+    page(world, Page::Library);
+    world.until("it is known", |app| app.desk().upkeep().health().is_some());
+}
+
+/// The images that are like the first one, if there is any.
+fn similar(world: &mut World) {
+    page(world, Page::Similar);
+    world.step();
+    let first = world.state().images().next().map(|image| image.id);
+    if let Some(first) = first {
+        world.run(Command::Similar(ImageQuery::Item(first), None));
+        world.until("it is compared", |app| app.desk().similar().answer().is_some());
+    }
+}
+
 /// All views.
 const VIEWS: &[Visit] = &[
     Visit { name: "browse", go: |w| page(w, Page::Browse), empty: "No images yet", full: "image" },
     Visit { name: "recognise", go: |w| page(w, Page::Recognise), empty: "No image yet", full: "Choose an image" },
     Visit { name: "train", go: |w| page(w, Page::Train), empty: "Nothing learned yet", full: "learned" },
     Visit { name: "models", go: |w| page(w, Page::Models), empty: "None yet.", full: "This library's recogniser" },
-    Visit { name: "library", go: |w| page(w, Page::Library), empty: "None yet.", full: "all there" },
+    Visit { name: "library", go: health, empty: "None yet.", full: "all there" },
     Visit { name: "copies", go: |w| page(w, Page::Copies), empty: "Copies in this library", full: "Copies in this library" },
+    Visit { name: "similar", go: similar, empty: "No images yet", full: "Recall" },
     Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
     Visit { name: "settings", go: |w| modal(w, Modal::Settings), empty: "Appearance", full: "Appearance" },
     Visit { name: "history", go: |w| modal(w, Modal::History), empty: "Nothing was done yet", full: "Import" },

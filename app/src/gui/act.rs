@@ -33,6 +33,8 @@ impl App {
             Action::Export(what) if has_library => self.view.open(Modal::Path(Purpose::Export(what))),
             Action::Export(_) => self.view.toasts.note(NOTHING_OPEN),
             Action::RecogniseFile => self.view.open(Modal::Path(Purpose::Recognise)),
+            Action::SimilarFile if has_library => self.view.open(Modal::Path(Purpose::Similar)),
+            Action::SimilarFile => self.view.toasts.note(NOTHING_OPEN),
             Action::LoadModel => self.view.open(Modal::Path(Purpose::LoadModel)),
             Action::SaveModel => self.view.open(Modal::Path(Purpose::SaveModel)),
             Action::Lessons => self.view.open(Modal::Lessons),
@@ -83,6 +85,12 @@ impl App {
                     self.run(Command::SearchByImage(Some((ImageQuery::Item(id), part))));
                 }
             }
+            Action::Similar => {
+                if let Some(id) = self.view.selection.one() {
+                    let part = self.view.viewer.as_ref().and_then(|viewer| viewer.visible);
+                    self.run(Command::Similar(ImageQuery::Item(id), part));
+                }
+            }
             Action::Recognise => {
                 if let Some(id) = self.view.selection.one() {
                     self.run(Command::Recognise(ImageQuery::Item(id)));
@@ -126,11 +134,12 @@ impl App {
         }
     }
 
-    /// The images that select commands and arrow keys work on: the hits if they are on the screen,
+    /// The images that select commands and arrow keys work on: the answer that is on the screen,
     /// otherwise those that pass the filter.
     fn walked(&self) -> Arc<Vec<ItemId>> {
-        match self.desk.searching().hits() {
-            Some(hits) if self.view.page == Page::Browse => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
+        match (self.view.page, self.desk.searching().hits(), self.desk.similar().answer()) {
+            (Page::Browse, Some(hits), _) => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
+            (Page::Similar, _, Some(answer)) => Arc::new(answer.alikes.iter().map(|alike| alike.image).collect()),
             _ => self.view.shown.list(),
         }
     }

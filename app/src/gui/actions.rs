@@ -51,6 +51,10 @@ pub enum Action {
     Unsaid,
     /// Search by visual similarity to the selected image.
     Like,
+    /// Find images like the selected one on the page of similar images.
+    Similar,
+    /// Choose an image whose similar images are to be found.
+    SimilarFile,
     /// List the rewards that were given.
     Lessons,
     /// Label what is selected, one after another.
@@ -136,7 +140,7 @@ impl Action {
     ];
 
     /// Actions that are listed before the pages.
-    const BEFORE_PAGES: [Self; 41] = [
+    const BEFORE_PAGES: [Self; 43] = [
         Self::Open,
         Self::AddFolder,
         Self::Sample,
@@ -159,6 +163,8 @@ impl Action {
         Self::Bad,
         Self::Unsaid,
         Self::Like,
+        Self::Similar,
+        Self::SimilarFile,
         Self::Lessons,
         Self::LabelThese,
         Self::LabelMany,
@@ -219,6 +225,13 @@ impl Action {
                 "Find alike",
                 "Images that look like the selected one, or like the part of it that the viewer shows; words narrow that down",
             ),
+            Self::Similar => (
+                "Open in Similar",
+                "The images that are most like the selected one, or like the part of it that the viewer shows, each with its distance",
+            ),
+            Self::SimilarFile => {
+                ("Similar to an image…", "Choose an image from anywhere, and find those of the library that are most like it")
+            }
             Self::Lessons => ("Lessons", "Rewards that you gave to answers, to be taken back one by one"),
             Self::RenameClass => ("Rename or merge class…", "Give the class that is shown another name, or join it with another"),
             Self::ColourClass => ("Colour of class…", "Choose the colour of the class that is shown"),
@@ -280,6 +293,7 @@ impl Action {
             Self::Bad => const { &[key(NONE, Key::B)] },
             Self::Unsaid => const { &[key(NONE, Key::N)] },
             Self::Like => const { &[key(NONE, Key::L)] },
+            Self::Similar => const { &[key(Modifiers::SHIFT, Key::L)] },
             Self::Lessons => const { &[key(CTRL, Key::L)] },
             Self::Recognise => const { &[key(NONE, Key::E)] },
             Self::Train => const { &[key(CTRL, Key::T)] },
@@ -306,8 +320,8 @@ impl Action {
     }
 
     /// The actions whose keys were pressed. Plain keys are ignored while a text field has the
-    /// focus, or when the page uses them itself (`has_own_keys`).
-    pub fn pressed(ctx: &Context, has_own_keys: bool) -> Vec<Self> {
+    /// focus, and those of actions in whose place the page uses them itself (`is_taken`).
+    pub fn pressed(ctx: &Context, is_taken: impl Fn(Self) -> bool) -> Vec<Self> {
         let writes = ctx.text_edit_focused();
         let has_focus = ctx.memory(|memory| memory.focused().is_some());
         let mut found = Vec::new();
@@ -317,8 +331,8 @@ impl Action {
         all.sort_by_key(|(_, shortcut)| std::cmp::Reverse(shortcut.modifiers.shift));
         for (action, shortcut) in all {
             let text_keys = [Self::SelectAll, Self::SelectNone, Self::Undo, Self::Redo];
-            let is_taken = has_own_keys && Self::is_bare(shortcut) && action != Self::Keys;
-            if writes && (Self::is_bare(shortcut) || text_keys.contains(&action)) || is_taken {
+            let is_bare = Self::is_bare(shortcut);
+            if writes && (is_bare || text_keys.contains(&action)) || is_bare && is_taken(action) {
                 continue;
             }
             // Enter belongs to the widget that has the focus.

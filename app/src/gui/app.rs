@@ -117,10 +117,14 @@ impl App {
     /// Performs what was requested, and takes in what the desk has done.
     pub fn logic(&mut self, ctx: &Context) {
         if ctx.memory(|memory| memory.top_modal_layer().is_none()) || self.view.modal.is_none() {
+            let page = Some(self.view.page).filter(|_| self.view.viewer.is_none() && self.desk.state().is_some());
             // These pages use plain keys themselves.
-            let has_own_keys =
-                matches!(self.view.page, Page::Label | Page::Copies) && self.view.viewer.is_none() && self.desk.state().is_some();
-            self.requests.extend(Action::pressed(ctx, has_own_keys).into_iter().map(Request::Action));
+            let is_taken = |action: Action| match page {
+                Some(Page::Label | Page::Copies) => action != Action::Keys,
+                Some(Page::Similar) => action == Action::View,
+                _ => false,
+            };
+            self.requests.extend(Action::pressed(ctx, is_taken).into_iter().map(Request::Action));
         }
         self.take_dropped(ctx);
         if let Some((purpose, Some(path))) = self.dialogs.poll() {
@@ -136,6 +140,7 @@ impl App {
         let is_watched = self.view.page == Page::Recognise && self.view.viewer.is_none();
         self.desk.watch_recognition(is_watched);
         self.desk.watch_labelling(self.view.page == Page::Label);
+        self.desk.watch_similar(self.view.page == Page::Similar);
         let changes = self.view.refresh(&self.desk);
         if let Some(only) = changes.narrowed {
             self.run(Command::Narrow(only));
@@ -221,6 +226,7 @@ impl App {
     pub(super) fn run(&mut self, command: Command) {
         match &command {
             Command::Recognise(_) => self.turn_to_recognition(),
+            Command::Similar(..) if self.desk.state().is_some() => self.turn_to(Page::Similar),
             Command::Close | Command::OpenSample => self.turn_to(Page::Browse),
             Command::Search(words) => self.view.begin_search(words),
             Command::LabelFrom(_, order) => self.kept.settings.label_order = *order,

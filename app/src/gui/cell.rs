@@ -34,5 +34,5 @@ pub(super) fn cell(panel: &mut Panel<'_>, id: ItemId) -> Option<Cell> {
         let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
         badges.push(("“", theme::badge(theme::Badge::Caption), format!("{}{more}", first.text)));
     }
-    Some(Cell { thumbnail: texture, broken, name: image.file_name(), label, badges })
+    Some(Cell { thumbnail: texture, broken, name: image.file_name(), note: None, label, badges })
 }

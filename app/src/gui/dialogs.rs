@@ -18,6 +18,8 @@ pub enum Purpose {
     ReadTable,
     /// An image to be recognised.
     Recognise,
+    /// An image whose similar images are to be found.
+    Similar,
     /// A model to be loaded.
     LoadModel,
     /// A network to be added.
@@ -40,6 +42,7 @@ impl Purpose {
             Self::AddFolder => ("Add folder", "A folder of images"),
             Self::ReadTable => ("Read captions or labels", "A CSV, TSV, JSON lines, COCO JSON or Flickr8k token file"),
             Self::Recognise => ("Recognise an image", "An image file"),
+            Self::Similar => ("Similar to an image", "An image file, of this library or not"),
             Self::LoadModel => ("Load model", "A model's folder, or a .tessera-model file"),
             Self::AddNetwork => {
                 ("Add a network", "An ONNX file of an image encoder, or a folder with it, a text encoder and tokenizer.json")

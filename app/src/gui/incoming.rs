@@ -9,12 +9,14 @@ use egui::Context;
 use super::app::App;
 use super::dialogs::Purpose;
 use super::modal::Modal;
+use super::page::Page;
 use super::requests::Request;
 use crate::command::{Command, Export, ExportFormat, ImageQuery};
 
 impl App {
     /// Files dropped on the window are opened, and folders join a library that is open; a picture
-    /// on the clipboard is recognised.
+    /// on the clipboard is recognised. On the page of similar images, a dropped or pasted picture
+    /// is a query.
     pub(super) fn take_dropped(&mut self, ctx: &Context) {
         let (dropped, pasted) = ctx.input(|input| {
             let pasted = input.events.iter().find_map(|event| match event {
@@ -23,16 +25,19 @@ impl App {
             });
             (input.raw.dropped_files.clone(), pasted)
         });
+        let is_similar = self.view.page == Page::Similar && self.desk.state().is_some();
         if let Some(image) = pasted {
             let bytes = image.pixels.iter().flat_map(|pixel| {
                 let [r, g, b, _] = pixel.to_array();
                 [r, g, b]
             });
             if let Some(picture) = image::RgbImage::from_raw(image.size[0] as u32, image.size[1] as u32, bytes.collect()) {
-                self.ask(Command::Recognise(ImageQuery::Pixels(Arc::new(picture))));
+                let query = ImageQuery::Pixels(Arc::new(picture));
+                self.ask(if is_similar { Command::Similar(query, None) } else { Command::Recognise(query) });
             }
         }
-        self.requests.extend(dropped.iter().map(|file| Request::Command(Command::Add(file.path().to_owned()))));
+        let add = if is_similar { Command::AddSimilar } else { Command::Add };
+        self.requests.extend(dropped.iter().map(|file| Request::Command(add(file.path().to_owned()))));
     }
 
     /// Runs the command that a chosen path is for.
@@ -42,6 +47,7 @@ impl App {
             Purpose::AddFolder => Command::Import { folder: path, labels: Default::default(), exclude: Vec::new(), table: None },
             Purpose::ReadTable => Command::ReadTable(path),
             Purpose::Recognise => Command::Recognise(ImageQuery::File(path)),
+            Purpose::Similar => Command::Similar(ImageQuery::File(path), None),
             Purpose::LoadModel => Command::LoadModel(path),
             Purpose::AddNetwork => Command::AddNetwork(path),
             Purpose::SaveModel => Command::SaveModel(path),

@@ -20,6 +20,8 @@ pub enum Page {
     Library,
     /// Near copies.
     Copies,
+    /// Images like one.
+    Similar,
 }
 
 /// How a page is listed in menus and in the bar on top.
@@ -44,6 +46,7 @@ impl Page {
         entry(Self::Models, "Models", "Saved models", Key::Num5),
         entry(Self::Library, "Library", "Folders, skipped files, copies, checks and the room it takes", Key::Num6),
         entry(Self::Copies, "Copies", "Copies and near copies in the whole library, compared side by side", Key::Num7),
+        entry(Self::Similar, "Similar", "The images that are most like one, or like a part of it", Key::Num8),
     ];
 
     /// How it is listed.

@@ -12,6 +12,7 @@ use super::textures::colour_image;
 use super::viewed::Viewed;
 use crate::session::collage::Collage;
 use crate::session::desk::Desk;
+use crate::session::desk::similar::SimilarQuery;
 use crate::session::desk::view::Recognition;
 use crate::session::reference::ReferenceImage;
 
@@ -26,6 +27,7 @@ pub struct PictureTextures {
     /// The picture that one in the viewer is compared with.
     beside: Option<Viewed>,
     like: Option<(Arc<ReferenceImage>, TextureHandle)>,
+    similar: Option<(Arc<SimilarQuery>, TextureHandle)>,
     tray: Vec<TextureHandle>,
     tray_of: Option<PathBuf>,
 }
@@ -66,6 +68,9 @@ impl PictureTextures {
         if self.like.as_ref().map(|(like, _)| Arc::as_ptr(like)) != desk.searching().like().map(Arc::as_ptr) {
             self.like = desk.searching().like().map(|like| (Arc::clone(like), load("like", &like.picture)));
         }
+        if self.similar.as_ref().map(|(query, _)| Arc::as_ptr(query)) != desk.similar().query().map(Arc::as_ptr) {
+            self.similar = desk.similar().query().map(|query| (Arc::clone(query), load("similar", &query.image.whole)));
+        }
         if self.tray_of.as_deref() != desk.source() {
             self.tray_of = desk.source().map(Path::to_owned);
             self.tray = desk.opening().tray().iter().map(|tried| load("tray", &tried.thumbnail)).collect();
@@ -88,6 +93,11 @@ impl PictureTextures {
             None => self.query.as_ref().map(TextureHandle::id),
             Some(tile) => self.tiles.get(tile).and_then(Option::as_ref).map(TextureHandle::id),
         }
+    }
+
+    /// The image whose similar images are found, as a whole.
+    pub fn similar(&self) -> Option<TextureId> {
+        self.similar.as_ref().map(|(_, texture)| texture.id())
     }
 
     /// The texture of the collage.
@@ -121,6 +131,7 @@ impl PictureTextures {
             .flatten()
             .chain(&self.query)
             .chain(self.collage.as_ref().map(|(_, texture)| texture))
+            .chain(self.similar.as_ref().map(|(_, texture)| texture))
             .chain(&self.tray)
             .chain(viewed);
         textures.map(|texture| texture.size()[0] * texture.size()[1] * 4).sum()

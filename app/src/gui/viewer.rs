@@ -4,6 +4,7 @@ use egui::{Key, Modifiers, Rect, RichText, Sense, Ui, Vec2, pos2, vec2};
 
 use super::actions::Action;
 use super::class_keys::label_keys;
+use super::page::Page;
 use super::panel::Panel;
 use super::selection::Pick;
 use super::theme;
@@ -15,9 +16,10 @@ use crate::session::reference::LEAST;
 
 pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     label_keys(ui, panel);
-    let list: Vec<_> = match panel.desk.searching().hits() {
-        Some(hits) => hits.hits.iter().map(|hit| hit.image).collect(),
-        None => panel.view.shown.list().to_vec(),
+    let list: Vec<_> = match (panel.view.page, panel.desk.similar().answer(), panel.desk.searching().hits()) {
+        (Page::Similar, Some(answer), _) => answer.alikes.iter().map(|alike| alike.image).collect(),
+        (_, _, Some(hits)) => hits.hits.iter().map(|hit| hit.image).collect(),
+        _ => panel.view.shown.list().to_vec(),
     };
     keys(ui, panel, &list);
     let Some(id) = panel.view.selection.one() else {
@@ -46,7 +48,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         }
         ui.add(egui::Label::new(RichText::new(image.file_name()).strong()).truncate());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let actions = [Action::Recognise, Action::CopyPath, Action::Reveal, Action::Like];
+            let actions = [Action::Recognise, Action::CopyPath, Action::Reveal, Action::Similar, Action::Like];
             let mut buttons = |ui: &mut Ui| {
                 for action in actions {
                     if ui.button(action.words().0).on_hover_text(action.words().1).clicked() {
@@ -147,8 +149,7 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     if let Some([from, to]) = mark {
         let on_screen = |at: egui::Pos2| target.min + at.to_vec2() * zoom;
         let part = Rect::from_two_pos(on_screen(from), on_screen(to));
-        painter.rect_filled(part, egui::CornerRadius::ZERO, theme::accent(ui).gamma_multiply(0.25));
-        painter.rect_stroke(part, egui::CornerRadius::ZERO, theme::focus(ui), egui::StrokeKind::Inside);
+        paint_mark(ui, &painter, part);
     }
     if let Some(crop) = marked.and_then(|[from, to]| part(from, to)) {
         panel.ask(Command::SearchByImage(Some((ImageQuery::Item(id), Some(crop)))));
@@ -162,10 +163,16 @@ pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 /// The width that all buttons at the right need.
-const ROOM: f32 = 760.0;
+const ROOM: f32 = 880.0;
+
+/// Paints the frame of a marked part.
+pub(super) fn paint_mark(ui: &Ui, painter: &egui::Painter, part: Rect) {
+    painter.rect_filled(part, egui::CornerRadius::ZERO, theme::accent(ui).gamma_multiply(0.25));
+    painter.rect_stroke(part, egui::CornerRadius::ZERO, theme::focus(ui), egui::StrokeKind::Inside);
+}
 
 /// The whole pixels between two corners; `None` when they are too few to be compared.
-fn part(from: egui::Pos2, to: egui::Pos2) -> Option<Crop> {
+pub(super) fn part(from: egui::Pos2, to: egui::Pos2) -> Option<Crop> {
     let (low, high) = (from.min(to).floor(), from.max(to).floor());
     let (width, height) = ((high.x - low.x) as u32, (high.y - low.y) as u32);
     (width.min(height) >= LEAST).then_some(Crop([low.x as u32, low.y as u32, width, height]))

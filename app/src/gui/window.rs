@@ -31,7 +31,7 @@ pub(super) fn window_ui(ui: &mut Ui, pages: &mut Pages, panel: &mut Panel<'_>) {
         central.show(ui, |ui| page.ui(ui, panel));
     }
     toasts_ui(ui, pages, panel);
-    drop_ui(ui);
+    drop_ui(ui, panel);
     modals::modals_ui(ui.ctx(), panel);
 }
 
@@ -54,7 +54,7 @@ fn bar(ui: &Ui) -> Frame {
 }
 
 /// While files are dragged over the window, says what dropping them does.
-fn drop_ui(ui: &Ui) {
+fn drop_ui(ui: &Ui, panel: &Panel<'_>) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;
     }
@@ -62,6 +62,8 @@ fn drop_ui(ui: &Ui) {
     let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop")));
     painter.rect_filled(rect, egui::CornerRadius::ZERO, ui.visuals().window_fill.gamma_multiply(0.85));
     painter.rect_stroke(rect.shrink(10.0), egui::CornerRadius::same(10), theme::focus(ui), egui::StrokeKind::Inside);
-    let words = "Drop: a folder is imported, an image is recognised, a table of captions is read, a model is loaded";
+    let is_similar = panel.view.page == Page::Similar && panel.state().is_some();
+    let image = if is_similar { "images like an image are found" } else { "an image is recognised" };
+    let words = format!("Drop: a folder is imported, {image}, a table of captions is read, a model is loaded");
     painter.text(rect.center(), egui::Align2::CENTER_CENTER, words, egui::FontId::proportional(17.0), ui.visuals().strong_text_color());
 }

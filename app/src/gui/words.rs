@@ -13,6 +13,29 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// A number with a comma before each three digits.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut words = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            words.push(',');
+        }
+        words.push(digit);
+    }
+    words
+}
+
+/// A short time with a unit.
+pub fn moment(time: std::time::Duration) -> String {
+    match time.as_secs_f64() * 1e3 {
+        ms if ms < 0.1 => "under 0.1 ms".into(),
+        ms if ms < 20.0 => format!("{ms:.1} ms"),
+        ms if ms < 1000.0 => format!("{ms:.0} ms"),
+        ms => format!("{:.1} s", ms / 1e3),
+    }
+}
+
 /// How long ago something was that happened at a time in milliseconds since 1970.
 pub fn ago(at_ms: i64) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);

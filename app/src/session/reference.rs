@@ -29,6 +29,10 @@ pub struct ReferenceImage {
     pub crop: Option<Crop>,
     /// That part, small.
     pub picture: Arc<RgbImage>,
+    /// The whole image, small.
+    pub whole: Arc<RgbImage>,
+    /// The whole image's own width and height.
+    pub size: (u32, u32),
     /// Its appearance.
     pub appearance: Appearance,
     /// What the network sees in it, where learned features are on.
@@ -39,6 +43,19 @@ pub struct ReferenceImage {
 const TURN: usize = 1000;
 /// The longer side, in pixels, to which a picture is decoded when a part of it is to be cropped.
 const CLOSE: u32 = 8192;
+
+/// Loads these vectors of at most `n` images into memory. Returns the number of those still to be
+/// loaded.
+///
+/// # Errors
+/// [`tessera_core::Error::Io`].
+pub(super) fn load_all(library: &mut Library, look: &Look, n: usize) -> Result<usize> {
+    match look {
+        Look::Network => library.load_glimpses(n),
+        Look::Appearance | Look::Edges | Look::Colours => library.load_appearances(n),
+        Look::Brought(_) => Ok(0),
+    }
+}
 
 impl ReferenceImage {
     /// A short name: its file's name, or a part of that.
@@ -53,8 +70,11 @@ impl ReferenceImage {
         LookQuery::new(self.appearance.clone(), self.glimpse.clone(), self.item.filter(|_| self.crop.is_none()))
     }
 
-    fn new(name: String, item: Option<ItemId>, crop: Option<Crop>, picture: RgbImage, glimpse: Option<Glimpse>) -> Self {
-        Self { name, item, crop, appearance: Appearance::of(&picture), glimpse, picture: Arc::new(picture) }
+    /// A whole image of some size, as it is small.
+    fn whole(name: String, item: Option<ItemId>, small: RgbImage, size: (u32, u32), glimpse: Option<Glimpse>) -> Self {
+        let appearance = Appearance::of(&small);
+        let picture = Arc::new(small);
+        Self { name, item, crop: None, appearance, glimpse, whole: Arc::clone(&picture), picture, size }
     }
 }
 
@@ -78,21 +98,35 @@ impl Session {
                 (library.thumbnail(*id)?.and_then(|jpeg| thumbnail::decode(&jpeg)), library.glimpse_of(image))
             };
             if let Some(small) = small {
-                return Ok(ReferenceImage::new(image.name(), Some(*id), None, small, glimpse));
+                let size = image.content.map_or(small.dimensions(), |content| content.size);
+                return Ok(ReferenceImage::whole(image.name(), Some(*id), small, size, glimpse));
             }
         }
         // A part of a large picture is cropped before shrinking: too few pixels would be left of it
         // otherwise.
         let side = if crop.is_some() { CLOSE } else { SIDE };
         let from = self.pixels_of(query, Some(&state), side)?;
-        let part = match crop {
-            None => thumbnail::shrink(&from.picture.pixels),
-            Some(crop) => thumbnail::shrink(&from.picture.part(crop.0)?),
-        };
+        let small = thumbnail::shrink(&from.picture.pixels);
+        let part = crop.map(|crop| Ok(thumbnail::shrink(&from.picture.part(crop.0)?))).transpose()?;
         // Where the network cannot be run, appearances are compared.
-        let look = || Network::shipped()?.look_at(&part);
-        let glimpse = if is_learned { look().ok().as_ref().map(Glimpse::of) } else { None };
-        Ok(ReferenceImage::new(from.name, from.item, crop, part, glimpse))
+        let look = |picture: &RgbImage| Network::shipped()?.look_at(picture);
+        let glimpse = |picture: &RgbImage| if is_learned { look(picture).ok().as_ref().map(Glimpse::of) } else { None };
+        Ok(match part {
+            None => {
+                let glimpse = glimpse(&small);
+                ReferenceImage::whole(from.name, from.item, small, from.picture.size, glimpse)
+            }
+            Some(part) => ReferenceImage {
+                name: from.name,
+                item: from.item,
+                crop,
+                appearance: Appearance::of(&part),
+                glimpse: glimpse(&part),
+                picture: Arc::new(part),
+                whole: Arc::new(small),
+                size: from.picture.size,
+            },
+        })
     }
 
     /// Loads the appearances of a library's images and what the network sees in them into memory,
@@ -123,6 +157,15 @@ impl Session {
             load(&look)?;
         }
         Ok(look)
+    }
+
+    /// Loads these vectors of all images into memory, those in an index too, so that all can be
+    /// compared without reading them.
+    ///
+    /// # Errors
+    /// [`tessera_core::Error::Io`], [`tessera_core::Error::Cancelled`].
+    pub fn load_all_looks(&self, library: &Mutex<Library>, look: &Look) -> Result<()> {
+        self.load_in_batches(library, |library| load_all(library, look, TURN))
     }
 
     /// Makes the indexes that a library of many images should have and has not, or has for far

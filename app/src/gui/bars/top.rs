@@ -27,7 +27,7 @@ pub(in crate::gui) fn top_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
 }
 
 /// The width that pages and search need to stand side by side.
-const WIDE: f32 = 800.0;
+const WIDE: f32 = 820.0;
 
 fn pages_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     for entry in Page::ALL {
@@ -118,7 +118,7 @@ fn menus_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let some = !panel.view.selection.is_empty();
         items(ui, panel, &[(Action::LabelThese, some), (Action::LabelMany, has), (Action::Review, has)]);
         ui.separator();
-        items(ui, panel, &[(Action::Like, some), (Action::Lessons, has)]);
+        items(ui, panel, &[(Action::Like, some), (Action::Similar, some), (Action::SimilarFile, has), (Action::Lessons, has)]);
         ui.separator();
         items(ui, panel, &[(Action::Remove, some), (Action::Restore, some), (Action::Forget, some), (Action::CopyPath, some)]);
     });

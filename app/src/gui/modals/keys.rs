@@ -15,7 +15,12 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Ctrl+wheel", "Size of thumbnails"),
         ("Esc", "Back"),
         ("+ − F, wheel, drag", "Zoom, fit, move (viewer)"),
-        ("Ctrl+V", "Recognise the image on the clipboard"),
+        ("Ctrl+V", "Recognise the image on the clipboard; in Similar, find images like it"),
+    ];
+    let similar = [
+        ("Enter, double click", "Find images like the selected one"),
+        ("Backspace", "Back to the image before"),
+        ("Drag on the picture", "Compare a part of it"),
     ];
     let labelling = [
         ("Enter or A", "Accept the suggestion; in Review, keep the label"),
@@ -34,7 +39,8 @@ pub(super) fn keys_ui(ui: &mut Ui) {
     ];
     ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
-            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many)] {
+            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many), ("Similar", &similar)]
+            {
                 ui.strong(heading);
                 ui.end_row();
                 for (keys, words) in keys {

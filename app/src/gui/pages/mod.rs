@@ -7,6 +7,7 @@ mod library;
 mod mislead;
 mod models;
 mod recognise;
+mod similar;
 mod start;
 mod train;
 
@@ -32,6 +33,8 @@ pub struct Pages {
     pub library: library::LibraryView,
     /// Near copies.
     pub copies: copies::CopiesView,
+    /// Images like one.
+    pub similar: similar::SimilarView,
 }
 
 impl Pages {
@@ -45,6 +48,7 @@ impl Pages {
             Page::Models => &mut self.models,
             Page::Library => &mut self.library,
             Page::Copies => &mut self.copies,
+            Page::Similar => &mut self.similar,
         }
     }
 
@@ -53,5 +57,6 @@ impl Pages {
         self.browse = Default::default();
         self.label = Default::default();
         self.copies = Default::default();
+        self.similar = Default::default();
     }
 }

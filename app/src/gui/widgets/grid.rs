@@ -16,6 +16,8 @@ pub struct Cell {
     pub broken: bool,
     /// The file's name.
     pub name: String,
+    /// What is said of it below its name, and what that means in a sentence.
+    pub note: Option<(String, String)>,
     /// Its class and the class's colour.
     pub label: Option<(String, Color32)>,
     /// Signs in the corner, each with a sentence.
@@ -36,6 +38,8 @@ pub struct GridResponse {
 /// The smallest and largest side of a thumbnail.
 pub const SIDES: std::ops::RangeInclusive<f32> = 64.0..=256.0;
 const CAPTION: f32 = 20.0;
+/// The height of a note below the name.
+const NOTE: f32 = 16.0;
 const PADDING: f32 = 6.0;
 
 /// Shows images in a grid. `cell` is called for visible ones only. `id` identifies the scroll
@@ -46,11 +50,35 @@ pub fn grid_ui(
     list: &[ItemId],
     selection: &mut Selection,
     side: f32,
+    cell: impl FnMut(ItemId) -> Option<Cell>,
+) -> GridResponse {
+    cells_ui(ui, id, list, selection, side, CAPTION, cell)
+}
+
+/// As [`grid_ui`], with room for a note below each name.
+pub fn noted_grid_ui(
+    ui: &mut Ui,
+    id: &str,
+    list: &[ItemId],
+    selection: &mut Selection,
+    side: f32,
+    cell: impl FnMut(ItemId) -> Option<Cell>,
+) -> GridResponse {
+    cells_ui(ui, id, list, selection, side, CAPTION + NOTE, cell)
+}
+
+fn cells_ui(
+    ui: &mut Ui,
+    id: &str,
+    list: &[ItemId],
+    selection: &mut Selection,
+    side: f32,
+    caption: f32,
     mut cell: impl FnMut(ItemId) -> Option<Cell>,
 ) -> GridResponse {
     let mut done = GridResponse::default();
     wheel(ui, side, &mut done);
-    let size = vec2(side + 2.0 * PADDING, side + 2.0 * PADDING + CAPTION);
+    let size = vec2(side + 2.0 * PADDING, side + 2.0 * PADDING + caption);
     tiles_ui(ui, id, list, selection, size, |ui, item, size, selection| match cell(item) {
         Some(cell) => cell_ui(ui, item, &cell, size, list, selection, &mut done),
         None => {
@@ -108,15 +136,18 @@ fn cell_ui(ui: &mut Ui, item: ItemId, cell: &Cell, size: Vec2, list: &[ItemId], 
     if ui.is_rect_visible(rect) {
         paint(ui, rect, cell, is_selected, response.hovered(), selection.cursor() == Some(item));
     }
-    let words = match &cell.label {
-        Some((label, _)) => format!("{}, {label}", cell.name),
-        None => cell.name.clone(),
-    };
+    let label = cell.label.as_ref().map(|(label, _)| label);
+    let note = cell.note.as_ref().map(|(note, _)| note);
+    let words = [Some(&cell.name), label, note].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &words));
     if response.double_clicked() {
         done.opened = true;
     }
     let mut hover = words;
+    if let Some((_, sentence)) = &cell.note {
+        hover.push('\n');
+        hover.push_str(sentence);
+    }
     for (_, _, sentence) in &cell.badges {
         hover.push('\n');
         hover.push_str(sentence);
@@ -154,7 +185,8 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
         Color32::TRANSPARENT
     };
     painter.rect_filled(rect, rounding, ground);
-    let picture = Rect::from_min_max(rect.min + Vec2::splat(PADDING), pos2(rect.max.x - PADDING, rect.max.y - PADDING - CAPTION));
+    let caption = if cell.note.is_some() { CAPTION + NOTE } else { CAPTION };
+    let picture = Rect::from_min_max(rect.min + Vec2::splat(PADDING), pos2(rect.max.x - PADDING, rect.max.y - PADDING - caption));
     match &cell.thumbnail {
         Some((texture, size)) => {
             painter.image(*texture, fitted(*size, picture), WHOLE, Color32::WHITE);
@@ -191,6 +223,11 @@ fn paint(ui: &Ui, rect: Rect, cell: &Cell, is_selected: bool, is_hovered: bool, 
     let name = one_line(ui, &cell.name, picture.width(), ui.visuals().text_color());
     let at = pos2(picture.center().x - name.size().x / 2.0, picture.bottom() + 4.0);
     painter.galley(at, name, ui.visuals().text_color());
+    if let Some((note, _)) = &cell.note {
+        let note = one_line(ui, note, picture.width(), ui.visuals().weak_text_color());
+        let at = pos2(picture.center().x - note.size().x / 2.0, picture.bottom() + 4.0 + NOTE);
+        painter.galley(at, note, ui.visuals().weak_text_color());
+    }
     if is_selected || is_cursor {
         let stroke = if is_cursor { theme::focus(ui) } else { ui.visuals().selection.stroke };
         painter.rect_stroke(rect, rounding, stroke, StrokeKind::Inside);

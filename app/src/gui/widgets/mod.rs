@@ -3,6 +3,7 @@
 pub mod bars;
 pub mod collage;
 pub mod confusion;
+pub mod curve;
 pub mod grid;
 pub mod pieces;
 

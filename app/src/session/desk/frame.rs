@@ -41,6 +41,12 @@ impl Desk {
         self.parts.labelling.watch(&self.ctx, is_watched);
     }
 
+    /// Sets whether the page of similar images is visible: only then is the answer asked for anew
+    /// when the library changes.
+    pub fn watch_similar(&mut self, is_watched: bool) {
+        self.parts.similar.watch(&mut self.ctx, is_watched);
+    }
+
     /// Requests which of some paths exist; see [`Files::is_there`](super::Files::is_there).
     pub fn look_for(&self, paths: Vec<PathBuf>) {
         files::look_for(&self.ctx, paths);

@@ -24,6 +24,7 @@ mod part;
 mod pictures;
 mod recognising;
 mod searching;
+pub mod similar;
 mod thumbnails;
 mod upkeep;
 pub mod view;
@@ -49,11 +50,13 @@ use near_copies::NearCopies;
 pub use networks::Networks;
 pub use notices::Notices;
 use notices::{NewNotice, done, note};
+use opening::Joins;
 pub use opening::Opening;
 use part::Part;
 pub use pictures::Pictures;
 pub use recognising::Recognising;
 pub use searching::Searching;
+use similar::Similar;
 pub use thumbnails::{Fetched, WantedThumbnail};
 pub use upkeep::Upkeep;
 use view::Notice;
@@ -78,6 +81,8 @@ part::parts! {
     files: Files,
     /// Near copies in the library.
     near_copies: NearCopies,
+    /// Images like one, and the indexes that name them.
+    similar: Similar,
     /// The networks that the user brought.
     networks: Networks,
     /// The picture on display, and thumbnails.
@@ -106,8 +111,9 @@ impl Desk {
     pub fn run(&mut self, command: Command) {
         let Self { ctx, parts, .. } = self;
         match command {
-            Command::Open(path) => opening::open_path(ctx, path, false),
-            Command::Add(path) => opening::open_path(ctx, path, true),
+            Command::Open(path) => opening::open_path(ctx, path, Joins::No),
+            Command::Add(path) => opening::open_path(ctx, path, Joins::Library),
+            Command::AddSimilar(path) => opening::open_path(ctx, path, Joins::Similar),
             Command::OpenSample => parts.opening.open_sample(ctx),
             Command::Close => parts.opening.close(ctx),
             Command::RestoreSnapshot(path) => parts.opening.restore_snapshot(ctx, path),
@@ -137,6 +143,12 @@ impl Desk {
             Command::SearchBy(engine) => parts.searching.search_by(ctx, engine),
             Command::SearchByImage(like) => parts.searching.look_for(ctx, like),
             Command::Narrow(only) => parts.searching.narrow(ctx, only),
+            Command::Similar(query, crop) => parts.similar.find(ctx, query, crop),
+            Command::SimilarPart(crop) => parts.similar.take_part(ctx, crop),
+            Command::SimilarBack => parts.similar.go_back(ctx),
+            Command::SimilarBy(by) => parts.similar.compare_by(ctx, by),
+            Command::SimilarRecall(recall) => parts.similar.set_recall(ctx, recall),
+            Command::MoreSimilar => parts.similar.show_more(ctx),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),
             Command::LabelNext(images, class, keys) => parts.labelling.label(ctx, images, class, keys),
@@ -196,6 +208,7 @@ impl Desk {
         self.settle();
         // Parts have heard by now of what has changed.
         self.parts.recognising.judge_if_due(&mut self.ctx);
+        self.parts.similar.grow_if_due(&mut self.ctx);
         self.settle();
         has_changed
     }

@@ -70,8 +70,18 @@ pub(super) enum Message {
 pub(super) struct Found {
     path: PathBuf,
     target: Target,
-    /// Whether a folder is to be imported into the open library.
-    joins: bool,
+    joins: Joins,
+}
+
+/// What a path is to join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joins {
+    /// Nothing.
+    No,
+    /// The open library: a folder is imported.
+    Library,
+    /// The open library, but an image is a query for images like it.
+    Similar,
 }
 
 /// A library that was opened.
@@ -149,13 +159,14 @@ impl Opening {
                 ctx.tell(problem(format!("{}: {expected}", display(&path))));
             }
             Target::File if is_table(&path) => ctx.ask(Command::ReadTable(path)),
+            Target::File if joins == Joins::Similar && ctx.library.is_some() => ctx.ask(Command::Similar(ImageQuery::File(path), None)),
             Target::File => {
                 self.turns = true;
                 ctx.ask(Command::Recognise(ImageQuery::File(path)));
             }
             // It is imported into the library that is being opened.
-            Target::Folder if joins && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push(path),
-            Target::Folder if joins && ctx.library.is_some() => ctx.ask(import_of(path)),
+            Target::Folder if joins != Joins::No && ctx.jobs.is_running(&JobKind::Open) => self.waiting.push(path),
+            Target::Folder if joins != Joins::No && ctx.library.is_some() => ctx.ask(import_of(path)),
             Target::Library => self.open(ctx, move |session| open_library(session, &path)),
             Target::Folder => look_into(ctx, path),
         }
@@ -295,9 +306,8 @@ fn look_into(ctx: &mut Context, folder: PathBuf) {
     });
 }
 
-/// Opens whatever lies at a path; `joins` is whether a folder is to be imported into the open
-/// library.
-pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: bool) {
+/// Opens whatever lies at a path.
+pub(super) fn open_path(ctx: &Context, path: PathBuf, joins: Joins) {
     ctx.short(move || {
         let path = named(&path);
         let target = what_is(&path);

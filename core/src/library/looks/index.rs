@@ -34,6 +34,14 @@ pub struct LookCurve {
     pub ways: Vec<CandidateCurve>,
 }
 
+impl LookCurve {
+    /// The place of the way that is taken for a recall; none where there is no way.
+    pub fn way_for(&self, recall: f64) -> Option<usize> {
+        let measured: Vec<Measured<usize>> = (0..).zip(&self.ways).map(|(at, way)| way.measured.map(|_| at)).collect();
+        cheapest(&measured, recall).ok().map(|measured| measured.way)
+    }
+}
+
 /// An index of the images of which one kind of vectors is known, and what was measured of it.
 #[derive(Debug)]
 pub(in crate::library) struct LookIndex {
@@ -96,6 +104,11 @@ impl LookIndex {
         &self.curves
     }
 
+    /// What was measured for queries of `k` neighbours.
+    pub(super) fn curve(&self, k: usize) -> Option<&LookCurve> {
+        self.curves.iter().find(|curve| curve.k >= k)
+    }
+
     /// Whether it should be made anew.
     pub(super) fn is_due(&self) -> bool {
         self.cells.is_due()
@@ -150,9 +163,8 @@ impl LookIndex {
     /// The images that are to be compared for the `k` most alike ones, at a recall; none where few
     /// images are admitted or it was not measured for so many neighbours: all are compared then.
     pub(super) fn candidates(&self, likeness: &Likeness, recall: f64, k: usize, fits: impl Fn(ItemId) -> bool) -> Option<Named<'_>> {
-        let LookCurve { ways, .. } = self.curves.iter().find(|curve| curve.k >= k)?;
-        let measured: Vec<Measured<usize>> = (0..).zip(ways).map(|(at, way)| way.measured.map(|_| at)).collect();
-        let CandidateCurve { measured: Measured { way, recall, .. }, probabilities } = ways.get(cheapest(&measured, recall).ok()?.way)?;
+        let curve = self.curve(k)?;
+        let CandidateCurve { measured: Measured { way, recall, .. }, probabilities } = curve.ways.get(curve.way_for(recall)?)?;
         let share = self.cells.share(SAMPLE, &fits);
         if share < 0.5 && share * (self.len() as f64) < FEW {
             return None;

@@ -9,6 +9,7 @@ use crate::picture::appearance::Appearance;
 
 /// What is known of an image's look.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "where many are held, all are of one kind")]
 pub(in crate::library) enum Seen<'a> {
     /// Its appearance.
     Appearance(Cow<'a, Appearance>),

@@ -265,6 +265,12 @@ impl Library {
         self.looks.of.get(look)?.curves().first()
     }
 
+    /// As [`Library::look_curve`], for queries of `k` neighbours; none where it was not measured
+    /// for so many, and all images are compared then.
+    pub fn look_curve_of(&self, look: &Look, k: usize) -> Option<&LookCurve> {
+        self.looks.of.get(look)?.curve(k)
+    }
+
     /// What is known of an image's look, in memory, or else in the cache if the index has it.
     fn seen(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
         let row = |version| {

@@ -11,7 +11,7 @@ use crate::gui::widgets::heading;
 
 /// The captions being written.
 #[derive(Default)]
-pub(super) struct CaptionDrafts {
+pub(in crate::gui::pages) struct CaptionDrafts {
     /// The image that they are for.
     image: Option<ItemId>,
     /// The caption under edit and its text.

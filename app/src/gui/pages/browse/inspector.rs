@@ -19,7 +19,13 @@ use crate::gui::view::Viewer;
 use crate::gui::widgets::{WHOLE, chip_ui, fitted, heading, nothing_ui};
 use crate::gui::words::{bytes, count};
 
-pub(super) fn inspector_ui(ui: &mut Ui, panel: &mut Panel<'_>, drafts: &mut CaptionDrafts, asked: &mut AskedReasons) {
+/// Shows the selected image. Why a search found it is shown where that may be asked for.
+pub(in crate::gui::pages) fn inspector_ui(
+    ui: &mut Ui,
+    panel: &mut Panel<'_>,
+    drafts: &mut CaptionDrafts,
+    asked: Option<&mut AskedReasons>,
+) {
     let selected = panel.view.selection.ids();
     let shown = panel.view.selection.one();
     let image = shown.and_then(|id| panel.state().and_then(|state| state.image(id).cloned()));
@@ -43,7 +49,9 @@ pub(super) fn inspector_ui(ui: &mut Ui, panel: &mut Panel<'_>, drafts: &mut Capt
             });
             return;
         }
-        why_ui(ui, panel, asked, image.id);
+        if let Some(asked) = asked {
+            why_ui(ui, panel, asked, image.id);
+        }
         label_ui(ui, panel, &image, &selected);
         prediction_ui(ui, panel, &image);
         captions_ui(ui, panel, drafts, &image);
@@ -166,7 +174,7 @@ fn facts_ui(ui: &mut Ui, panel: &mut Panel<'_>, image: &Image) {
         ui.add(egui::Label::new(words).wrap());
     }
     ui.horizontal_wrapped(|ui| {
-        for action in [Action::View, Action::Like, Action::Reveal, Action::CopyPath, Action::Remove] {
+        for action in [Action::View, Action::Like, Action::Similar, Action::Reveal, Action::CopyPath, Action::Remove] {
             if ui.small_button(action.words().0).on_hover_text(action.words().1).clicked() {
                 panel.act(action);
             }

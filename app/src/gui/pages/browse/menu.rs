@@ -12,7 +12,7 @@ use crate::gui::panel::Panel;
 use crate::gui::words::count;
 
 /// The commands on the selected images.
-pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
+pub(in crate::gui::pages) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     let selected = panel.view.selection.ids();
     let classes = panel.classes();
     ui.menu_button(format!("Label {}", count(selected.len(), "image")), |ui| {
@@ -51,7 +51,7 @@ pub(super) fn image_menu_ui(ui: &mut Ui, panel: &mut Panel<'_>, id: ItemId) {
     ui.separator();
     let removed = panel.state().and_then(|state| state.image(id)).is_some_and(|image| image.removed);
     let take_away = if removed { Action::Restore } else { Action::Remove };
-    for action in [Action::View, Action::Like, Action::Reveal, Action::CopyPath, take_away, Action::Forget] {
+    for action in [Action::View, Action::Like, Action::Similar, Action::Reveal, Action::CopyPath, take_away, Action::Forget] {
         let button = egui::Button::new(action.words().0).shortcut_text(action.key_words(ui.ctx()));
         if ui.add(button).on_hover_text(action.words().1).clicked() {
             panel.act(action);

@@ -1,11 +1,11 @@
 //! The page of all images or of the hits of a search, with the tree at the left and the inspector
 //! of the selected image at the right.
 
-mod captions;
+pub(super) mod captions;
 mod hits;
 mod images;
-mod inspector;
-mod menu;
+pub(super) mod inspector;
+pub(super) mod menu;
 mod tree;
 mod why;
 
@@ -30,7 +30,7 @@ impl PageUi for BrowseView {
             .size_range(150.0..=420.0)
             .show(ui, |ui| confined_ui(ui, |ui| tree::tree_ui(ui, panel)));
         Side::right("inspector").frame(frame).default_size(300.0).size_range(230.0..=520.0).show(ui, |ui| {
-            confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, &mut self.why));
+            confined_ui(ui, |ui| inspector::inspector_ui(ui, panel, &mut self.captions, Some(&mut self.why)));
         });
     }
 

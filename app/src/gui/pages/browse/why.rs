@@ -13,7 +13,7 @@ use crate::session::why::{RouterReason, Why, memories};
 
 /// The image whose explanation was requested, and the number of the search: each is requested once.
 #[derive(Default)]
-pub(super) struct AskedReasons(Option<(ItemId, u64)>);
+pub(in crate::gui::pages) struct AskedReasons(Option<(ItemId, u64)>);
 
 pub(super) fn why_ui(ui: &mut Ui, panel: &mut Panel<'_>, asked: &mut AskedReasons, id: ItemId) {
     let hits = panel.desk.searching().hits().filter(|hits| hits.hits.iter().any(|hit| hit.image == id));
