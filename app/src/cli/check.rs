@@ -157,6 +157,7 @@ fn tell_head(noted: &NotedHead, place: HeadPlace, chain: &ChainSummary) -> Strin
         }
         HeadPlace::BeyondEnd(event) if event.0 == last + 1 => format!("the history ends at event {last}: event {} is missing", event.0),
         HeadPlace::BeyondEnd(event) => format!("the history ends at event {last}: events {} to {} are missing", last + 1, event.0),
+        HeadPlace::Differs(event) if chain.lost.contains(&event) => format!("event {}, after which the head was noted, is lost", event.0),
         HeadPlace::Differs(event) => {
             format!(
                 "the noted head is not in this history: another one stands after event {}, so that event or one before it is another",

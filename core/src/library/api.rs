@@ -362,7 +362,10 @@ impl Library {
     /// # Errors
     /// As [`Library::head`].
     pub fn chain(&self) -> Result<ChainSummary> {
-        Ok(ChainSummary::of(&self.store.joints()?))
+        let joints = self.store.joints()?;
+        let mut chain = ChainSummary::of(&joints);
+        chain.add_lost(&self.store.lost_ends()?, &joints);
+        Ok(chain)
     }
 
     /// Where a head that somebody noted stands in the history. O(events).

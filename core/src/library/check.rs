@@ -6,6 +6,7 @@ use super::event::EventKind;
 use super::files::now;
 use super::health::CHECKED;
 use super::models::Models;
+use super::repair::later;
 use super::snapshot::snapshots;
 use super::state::State;
 use super::store::Store;
@@ -47,8 +48,13 @@ fn problems(folder: &Path, state: &State, store: &Store, models: &Models) -> Res
     problems.extend(differences(&tables, &replayed));
     problems.extend(store.new_faults(&events)?);
     problems.extend(store.check_journal(&events)?);
-    let damaged = snapshots(folder).into_iter().filter(|snapshot| verify(&snapshot.path, &Progress::default()).is_err());
-    problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
+    let (sound, damaged): (Vec<_>, Vec<_>) =
+        snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, &Progress::default()).is_ok());
+    problems.extend(damaged.iter().map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
+    let head = store.head()?;
+    if let Some(snapshot) = later(&sound, head, store.identity()?, &Progress::default()) {
+        problems.push(format!("the history goes on to event {} in a snapshot, and ends at event {}", snapshot.event.0, head.event.0));
+    }
     let wanted = tables.images().filter(|image| image.label().is_some()).count();
     let (held, missing) = (models.recogniser.ckm().examples().count(), models.recogniser.missing().len());
     if held + missing != wanted {
