@@ -337,6 +337,22 @@ fn what_a_damaged_snapshot_has_is_put_back_and_what_it_knew_is_named() {
 }
 
 #[test]
+fn a_journal_that_was_written_anew_is_told_as_repaired() {
+    let world = labelled();
+    fs::remove_file(world.at("lib.tessera/journal.jsonl")).unwrap();
+    let repaired = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object()["repaired"].clone();
+    assert_eq!(repaired, serde_json::json!(["the journal was written anew from the database"]));
+    cut_journal(&world.at("lib.tessera"), "as second");
+    let repaired = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object()["repaired"].to_string();
+    assert!(repaired.contains("the journal was written anew from the database"), "{repaired}");
+    // Nothing that was not done is told.
+    fs::remove_file(world.at("lib.tessera/library.db")).unwrap();
+    fs::remove_file(world.at("lib.tessera/journal.jsonl")).unwrap();
+    let repaired = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(65).object()["repaired"].to_string();
+    assert!(repaired.contains("taken from the snapshot after event 1") && !repaired.contains("0 events"), "{repaired}");
+}
+
+#[test]
 fn two_histories_are_named_with_the_first_event_that_differs() {
     let world = labelled();
     copy_folder(&world.at("lib.tessera"), &world.at("copy.tessera"));

@@ -195,14 +195,17 @@ fn in_words(learned: LearnedFeatures) -> String {
     if !is_on {
         return "Learned features: off".into();
     }
-    let without = if recognises { "" } else { ", but the recogniser goes on without" };
-    let rest = match images - seen {
-        0 => String::new(),
-        missing => format!(
-            ": they are missing of {missing}, at which it looks when words are next searched for (or by `tessera train LIBRARY --learned-features on`)"
-        ),
-    };
-    format!("Learned features: on{without}; the network has looked at {seen} of {}{rest}", count(images, "image"))
+    let mut words = format!("Learned features: on. The network has looked at {seen} of {}.", count(images, "image"));
+    if seen < images {
+        words.push_str(
+            " It looks at the others before the next search for words; \
+             `tessera train LIBRARY --learned-features on` has it do so now.",
+        );
+    }
+    if !recognises {
+        words.push_str(" The recogniser does not use them yet.");
+    }
+    words
 }
 
 /// The pair of encoders by which words find images, in words.

@@ -12,6 +12,7 @@ use super::state::State;
 use super::store::Store;
 use super::store::inspect::verify;
 use crate::error::{Error, Result};
+use crate::plural::count;
 use crate::progress::Progress;
 
 /// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
@@ -58,7 +59,8 @@ fn problems(folder: &Path, state: &State, store: &Store, models: &Models) -> Res
     let wanted = tables.images().filter(|image| image.label().is_some()).count();
     let (held, missing) = (models.recogniser.ckm().examples().count(), models.recogniser.missing().len());
     if held + missing != wanted {
-        problems.push(format!("the recogniser holds {held} images where {wanted} have a class"));
+        let have = if wanted == 1 { "has" } else { "have" };
+        problems.push(format!("the recogniser holds {} where {wanted} {have} a class", count(held, "image")));
     }
     if problems.is_empty() && !store.is_frozen() {
         store.set_fact(CHECKED, now())?;

@@ -317,7 +317,6 @@ fn whole_lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
-
 /// The head at which the library was closed, if a journal ends with that.
 pub(super) fn closed_at(text: &[u8]) -> Option<Head> {
     end(text).map(|(_, head)| head)

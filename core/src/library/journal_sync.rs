@@ -23,6 +23,9 @@ const KEEP: &str = "run `tessera check LIBRARY --keep database` or `--keep journ
 /// history.
 const LINKED: &str = "journal has links";
 
+/// What is said where the journal was damaged.
+pub(super) const WRITTEN_ANEW: &str = "the journal was written anew from the database";
+
 /// A number that no event reaches: files that show a larger one are of no history.
 const MOST_EVENTS: u64 = 1 << 40;
 
@@ -75,6 +78,7 @@ impl Store {
         }
         let told: BTreeMap<EventId, &Line> = lines.iter().filter_map(|line| Some((line.event_id()?, line))).collect();
         let newest = told.keys().next_back().copied().unwrap_or(EventId(0));
+        let is_lacking = is_there && self.joints()?.iter().any(|joint| !told.contains_key(&joint.after.event));
         // A journal from before something was forgotten is out of date, and may hold what must go.
         let is_outdated = self.fact(FORGOT_AT)?.is_some_and(|event| newest.0 < event as u64);
         let is_unnamed = !lines.iter().any(|line| matches!(line, Line::Library(..)));
@@ -107,8 +111,10 @@ impl Store {
                 tended.lost.push(words);
             }
         }
-        if let Err(error) = self.rewrite_journal(state) {
-            tended.remarks.push(format!("the journal is as it was: {error}"));
+        match self.rewrite_journal(state) {
+            Ok(()) if is_lacking || !tended.found.is_empty() => tended.mended.push(WRITTEN_ANEW.into()),
+            Ok(()) => {}
+            Err(error) => tended.remarks.push(format!("the journal is as it was: {error}")),
         }
         Ok(tended)
     }
@@ -163,8 +169,8 @@ impl Store {
         Ok(new.iter().map(Fault::to_string).collect())
     }
 
-    /// Notes that there were events after the last one, up to the one that was told of, which are in
-    /// no file any more: in a sentence, unless that is known.
+    /// Notes that there were events after the last one, up to the one that was told of, which are
+    /// in no file any more: in a sentence, unless that is known.
     pub(super) fn note_lost_end(&mut self, told: EventId, by: &str) -> Result<Option<String>> {
         let first = self.next_event()?;
         if told < first || told.0 > MOST_EVENTS {
@@ -260,7 +266,8 @@ impl Store {
         let roots = self.roots()?;
         let (below, orphans): (Vec<_>, Vec<_>) = places.into_iter().partition(|((root, _), _)| roots.contains_key(root));
         if !orphans.is_empty() {
-            lost.push(format!("{} files lie below a folder whose name is lost; import it again", orphans.len()));
+            let lie = if orphans.len() == 1 { "lies" } else { "lie" };
+            lost.push(format!("{} {lie} below a folder whose name is lost; import it again", count(orphans.len(), "file")));
         }
         let here: Vec<_> = below.iter().filter_map(|(_, place)| place.as_ref()).map(|(image, place)| (*image, place)).collect();
         self.put_places(&here)?;

@@ -10,6 +10,7 @@ use super::chain::Head;
 use super::event::{Event, EventId};
 use super::files::{DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
+use super::journal_sync::WRITTEN_ANEW;
 use super::learned::SWITCH;
 use super::link::Digest;
 use super::lock;
@@ -72,10 +73,10 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
             let mut state = store.load()?;
             // What cannot be done is told when the library is opened next.
             if let Ok(tended) = store.tend_journal(&mut state) {
+                let is_told = tended.mended.iter().any(|words| words == WRITTEN_ANEW);
                 done.done.extend(tended.mended);
                 done.lost.extend(tended.lost);
-                let is_written = store.journal.behind().is_none();
-                done.done.extend(is_written.then(|| "the journal was written anew from the database".to_owned()));
+                done.done.extend((!is_told && store.journal.behind().is_none()).then(|| WRITTEN_ANEW.to_owned()));
             }
         }
         let restored = fact_of(&path, RESTORED, progress).unwrap_or(0);
@@ -96,8 +97,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let broken_own: Vec<&Snapshot> = broken.iter().filter(|snapshot| is_of(snapshot, identity, progress)).collect();
     let mut spare: Vec<Event> = broken_own.iter().flat_map(|snapshot| salvage(&snapshot.path, progress)).collect();
     spare.retain(|event| event.link.is_some());
-    let has_links =
-        !spare.is_empty() || lines.iter().any(|line| line.link().is_some()) || more.iter().any(|event| event.link.is_some());
+    let has_links = !spare.is_empty() || lines.iter().any(|line| line.link().is_some()) || more.iter().any(|event| event.link.is_some());
     let base = base(sound, &lines, has_links, identity, progress);
     if has_links {
         let mut told: BTreeSet<EventId> = lines.iter().filter_map(Line::event_id).collect();
@@ -141,7 +141,9 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         if tip.is_none() || tip != closed_at {
             let end = match told {
                 None => format!("the history ends at event {}; that there were later ones", last.0),
-                Some((told, _)) => format!("what is left of the history ends at event {}; that there were events after event {}", last.0, told.0),
+                Some((told, _)) => {
+                    format!("what is left of the history ends at event {}; that there were events after event {}", last.0, told.0)
+                }
             };
             done.done.push(format!("{end} cannot be excluded"));
         }
@@ -194,7 +196,7 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
     let mut done: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
     match side {
         Side::Database => {
-            done.extend(from_lines(&draft, lines, progress)?);
+            done.extend(from_lines(&draft, lines, journal::reached(&text), progress)?);
             remove(&journal_path)?;
         }
         Side::Journal => {
@@ -204,7 +206,7 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
                 fs::copy(from, to).map_err(Error::io("copy", from))?;
             }
             let scratch = Scratch::new(folder)?;
-            done.extend(from_lines(&scratch.database(), lines, progress)?);
+            done.extend(from_lines(&scratch.database(), lines, journal::reached(&text), progress)?);
             scratch.put_in_place()?;
         }
     }
@@ -215,11 +217,13 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
     Ok((done, other))
 }
 
-/// A new database of what a journal says. Returns what it could not take in.
-fn from_lines(path: &Path, lines: Vec<Line>, progress: &Progress) -> Result<Vec<String>> {
+/// A new database of what a journal says, which knows of events up to `reached`. Returns what it
+/// could not take in.
+fn from_lines(path: &Path, lines: Vec<Line>, reached: EventId, progress: &Progress) -> Result<Vec<String>> {
     let mut store = Store::open(path, true, Arc::new(Disk), progress)?;
     let (_, mut lost) = store.take_over(lines, Vec::new())?;
     lost.extend(store.note_faults(EventId(0))?);
+    lost.extend(store.note_lost_end(reached, "the journal")?);
     store.settle();
     store.set_fact("clean", 0)?;
     Ok(lost)
@@ -263,9 +267,8 @@ fn identity_of(path: &Path, progress: &Progress) -> Option<(i64, i64)> {
 /// Whether a damaged snapshot is one of this library since a snapshot was last restored, as far as
 /// that can be told.
 fn is_of(snapshot: &Snapshot, identity: Option<(i64, i64)>, progress: &Progress) -> bool {
-    identity.is_none_or(|(id, restored)| {
-        snapshot.at > restored && fact_of(&snapshot.path, LIBRARY, progress).is_none_or(|found| found == id)
-    })
+    identity
+        .is_none_or(|(id, restored)| snapshot.at > restored && fact_of(&snapshot.path, LIBRARY, progress).is_none_or(|found| found == id))
 }
 
 /// The last event of a snapshot by its name, and what says so.

@@ -453,8 +453,13 @@ impl Store {
         sqlite::copy_to(&self.db, path).map_err(refused("write", path))
     }
 
-    /// The number of the next event: identifiers of events are never used twice, also where the last
-    /// ones are lost or were purged.
+    /// The last event.
+    pub(super) fn last(&self) -> Result<Option<Event>> {
+        Ok(self.events("id = ?1", self.head()?.event.0)?.pop())
+    }
+
+    /// The number of the next event: identifiers of events are never used twice, also where the
+    /// last ones are lost or were purged.
     pub(super) fn next_event(&self) -> Result<EventId> {
         Ok(after(self.head()?.event, &self.lost_ends()?))
     }
