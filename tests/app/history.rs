@@ -237,6 +237,7 @@ fn events_that_are_lost_at_the_end_are_named_by_what_is_left_of_the_journal() {
     assert_eq!(lost, serde_json::json!([5]), "{said}");
     assert!(said.contains("event 5 is lost: it is in no file of the library; the journal shows that there was an event 5"), "{said}");
     assert!(said.contains("events after event 5 cannot be excluded"), "{said}");
+    assert_eq!(said.matches("was skipped").count(), 1, "{said}");
 
     let two = without_databases("two.tessera");
     garble_in_journal(&two, &[4, 5]);

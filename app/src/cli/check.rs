@@ -1,5 +1,6 @@
 //! `tessera check`: finds damage in a library, and repairs what can be recomputed or restored.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
@@ -87,6 +88,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
         }
     }
     lost.append(&mut looked.problems);
+    // What one look found, the next may find again.
+    let mut told = BTreeSet::new();
+    lost.retain(|words| told.insert(words.clone()));
     let told = noted.zip(looked.noted).zip(looked.chain.as_ref());
     let told = told.map(|((noted, place), chain)| (place, tell_head(noted, place, chain)));
     let is_sound = lost.is_empty();
