@@ -230,6 +230,7 @@ fn events_that_are_lost_at_the_end_are_named_by_what_is_left_of_the_journal() {
         copy_folder(&world.at("lib.tessera"), &world.at(name));
         fs::remove_file(world.at(name).join("library.db")).unwrap();
         fs::remove_dir_all(world.at(name).join("snapshots")).unwrap();
+        fs::remove_file(world.at(name).join("cache.db")).unwrap();
         world.at(name)
     };
     garble_in_journal(&without_databases("one.tessera"), &[5]);
@@ -322,7 +323,9 @@ fn what_a_damaged_snapshot_has_is_put_back_and_what_it_knew_is_named() {
     let db = Connection::open(&snapshot).unwrap();
     db.execute("UPDATE event SET words = 'other' WHERE id = 5", []).unwrap();
     drop(db);
-    fs::remove_file(world.at("lib.tessera/library.db")).unwrap();
+    for name in ["library.db", "cache.db"] {
+        fs::remove_file(world.at("lib.tessera").join(name)).unwrap();
+    }
     cut_journal(&world.at("lib.tessera"), "as second");
     copy_folder(&world.at("lib.tessera"), &world.at("junk.tessera"));
     let (lost, said) = lost_by_repair(&world, "lib.tessera");
@@ -335,6 +338,21 @@ fn what_a_damaged_snapshot_has_is_put_back_and_what_it_knew_is_named() {
     let (lost, said) = lost_by_repair(&world, "junk.tessera");
     assert_eq!(lost, serde_json::json!([3, 4, 5]), "{said}");
     assert!(said.contains("events 3 to 5 are lost") && said.contains("-5.db` shows that there was an event 5"), "{said}");
+}
+
+#[test]
+fn a_cache_names_lost_events_and_its_checkpoints_of_them_are_not_used() {
+    let world = labelled();
+    for name in ["library.db", "journal.jsonl"] {
+        fs::remove_file(world.at("lib.tessera").join(name)).unwrap();
+    }
+    let (lost, said) = lost_by_repair(&world, "lib.tessera");
+    assert_eq!(lost, serde_json::json!([2, 3, 4, 5]), "{said}");
+    assert!(said.contains("`cache.db` shows that there was an event 5"), "{said}");
+    world.run(["label", "lib.tessera", "#1", "--as", "first"]).ended(0);
+    world.run(["check", "lib.tessera"]).ended(0);
+    let found = world.run(["search", "lib.tessera", "fourth", "--json"]).ended(0).object();
+    assert_eq!(found["hits"], serde_json::json!([]));
 }
 
 #[test]

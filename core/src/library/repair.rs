@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::cache::Cache;
 use super::chain::Head;
 use super::event::{Event, EventId};
-use super::files::{DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
+use super::files::{CACHE, DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
 use super::journal_sync::WRITTEN_ANEW;
 use super::learned::SWITCH;
@@ -133,7 +134,9 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
             let (told, by) = told_by_name(snapshot);
             [(told, by), (reached(&snapshot.path, last, progress), "a damaged snapshot".to_owned())]
         });
-        let told = [(journal_reached, "the journal".to_owned())].into_iter().chain(by_databases).chain(by_snapshots);
+        let cached = Cache::open_read_only(&folder.join(CACHE), false).and_then(|cache| cache.reached()).ok().flatten();
+        let by_cache = cached.map(|told| (told, format!("`{CACHE}`")));
+        let told = [(journal_reached, "the journal".to_owned())].into_iter().chain(by_cache).chain(by_databases).chain(by_snapshots);
         let told = told.rev().max_by_key(|(told, _)| *told).filter(|(told, _)| *told > last);
         if let Some((told, by)) = &told {
             done.lost.extend(store.note_lost_end(*told, by)?);

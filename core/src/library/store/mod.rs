@@ -453,6 +453,12 @@ impl Store {
         sqlite::copy_to(&self.db, path).map_err(refused("write", path))
     }
 
+    /// Whether there is an event of this number.
+    pub(super) fn has(&self, event: EventId) -> Result<bool> {
+        let sql = "SELECT count(*) > 0 FROM event WHERE id = ?1";
+        self.db.query_row(sql, [event.0 as i64], |row| row.get(0)).map_err(self.refused("read"))
+    }
+
     /// The last event.
     pub(super) fn last(&self) -> Result<Option<Event>> {
         Ok(self.events("id = ?1", self.head()?.event.0)?.pop())
