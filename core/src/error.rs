@@ -114,6 +114,16 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+    /// A library is only read.
+    #[error("cannot write to {}: {why}; {advice}", display(path))]
+    ReadOnly {
+        /// What was to be written to.
+        path: PathBuf,
+        /// Why the library is only read.
+        why: &'static str,
+        /// What the user can do about it.
+        advice: &'static str,
+    },
     /// Something is there that writing would replace.
     #[error("{}: expected a new name, found {found}; choose another name, or agree to replacing it", display(path))]
     Exists {
@@ -167,7 +177,7 @@ impl Error {
             Self::TooLarge { .. } => "too_large",
             Self::Crashed { .. } => "crashed",
             Self::Fatal { .. } => "fatal",
-            Self::Io { .. } => "io",
+            Self::Io { .. } | Self::ReadOnly { .. } => "io",
             Self::Busy { .. } => "busy",
             Self::Cancelled => "cancelled",
         }

@@ -202,3 +202,35 @@ fn a_library_that_cannot_be_judged_says_so_in_place_of_a_number() {
     assert!(ran.stdout.contains("(not judged yet)") && !ran.stdout.contains("confidence"), "{}", ran.stdout);
     assert_eq!(world.run(["classify", "lib.tessera", "#1", "--json"]).ended(0).object()["confidence"], 0.5);
 }
+
+#[test]
+fn a_library_that_lost_its_features_and_its_files_says_so() {
+    let world = World::with_library();
+    let lose = || {
+        for name in ["cache.db", "cache.db-wal", "cache.db-shm"] {
+            let _ = fs::remove_file(world.at("lib.tessera").join(name));
+        }
+    };
+    lose();
+    fs::rename(world.at("images"), world.at("moved")).unwrap();
+    let new = "moved/disc/disc_01_0_0_0_lt.png";
+    for arguments in [&["classify", "lib.tessera", new][..], &["classify", "lib.tessera", "#1"], &["train", "lib.tessera"]] {
+        let ran = world.run(arguments).ended(65).complains("24 labelled images whose features are not in cache.db");
+        assert!(ran.stderr.contains("whose files cannot be read, such as ") && ran.stderr.contains("tessera relocate"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("no labelled image"), "{}", ran.stderr);
+    }
+    for command in ["suggest", "review"] {
+        let ran = world.run([command, "lib.tessera"]).ended(0).complains("tessera relocate");
+        assert!(!ran.stderr.contains("No image has a class yet"), "{}", ran.stderr);
+    }
+    // Where some are left, it goes on with them, and says so.
+    lose();
+    fs::create_dir(world.at("images")).unwrap();
+    fs::rename(world.at("moved/disc"), world.at("images/disc")).unwrap();
+    world.run(["classify", "lib.tessera", "images/disc/disc_01_0_0_0_lt.png"]).ended(0).complains("12 labelled images whose features");
+    // The way out.
+    fs::rename(world.at("images/disc"), world.at("moved/disc")).unwrap();
+    world.run(["relocate", "lib.tessera", "images", "moved"]).ended(0);
+    let ran = world.run(["classify", "lib.tessera", new]).ended(0);
+    assert!(!ran.stderr.contains("cannot be read"), "{}", ran.stderr);
+}

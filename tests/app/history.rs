@@ -199,6 +199,178 @@ fn a_noted_head_tells_what_is_missing() {
     world.run(["check", "--head", "lib.tessera"]).ended(2).complains("expected a head");
 }
 
+/// Alters a letter in each line of the journal that tells one of these events.
+fn garble_in_journal(library: &Path, events: &[u64]) {
+    let path = library.join("journal.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let garble = |line: &str| match events.iter().any(|event| line.contains(&format!("\"line\":{{\"event\":{{\"id\":{event},"))) {
+        true => line.replace("\"words\"", "\"wards\"") + "\n",
+        false => line.to_owned() + "\n",
+    };
+    fs::write(&path, text.lines().map(garble).collect::<String>()).unwrap();
+}
+
+/// Cuts the journal behind the first place where these words stand.
+fn cut_journal(library: &Path, words: &str) {
+    let path = library.join("journal.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.find(words).unwrap() + words.len()]).unwrap();
+}
+
+/// What a repair says is lost.
+fn lost_by_repair(world: &World, library: &str) -> (Value, String) {
+    let ran = world.run(["check", library, "--repair", "--json"]).ended(65);
+    (ran.object()["lost"].clone(), format!("{} {}", problems(&ran), ran.object()["repaired"]))
+}
+
+#[test]
+fn events_that_are_lost_at_the_end_are_named_by_what_is_left_of_the_journal() {
+    let world = labelled();
+    let without_databases = |name: &str| {
+        copy_folder(&world.at("lib.tessera"), &world.at(name));
+        fs::remove_file(world.at(name).join("library.db")).unwrap();
+        fs::remove_dir_all(world.at(name).join("snapshots")).unwrap();
+        fs::remove_file(world.at(name).join("cache.db")).unwrap();
+        world.at(name)
+    };
+    garble_in_journal(&without_databases("one.tessera"), &[5]);
+    let (lost, said) = lost_by_repair(&world, "one.tessera");
+    assert_eq!(lost, serde_json::json!([5]), "{said}");
+    assert!(said.contains("event 5 is lost: it is in no file of the library; the journal shows that there was an event 5"), "{said}");
+    assert!(said.contains("events after event 5 cannot be excluded"), "{said}");
+    assert_eq!(said.matches("was skipped").count(), 1, "{said}");
+
+    let two = without_databases("two.tessera");
+    garble_in_journal(&two, &[4, 5]);
+    cut_journal(&two, "\"wards\":\"Labelled disc_01_2");
+    let text = fs::read_to_string(two.join("journal.jsonl")).unwrap();
+    fs::write(two.join("journal.jsonl"), text.replace("\"id\":4,", "\"id\":7,")).unwrap();
+    // A number that the damage made is not believed.
+    let (lost, said) = lost_by_repair(&world, "two.tessera");
+    assert_eq!(lost, serde_json::json!([4]), "{said}");
+
+    // A line that was torn still tells its event.
+    cut_journal(&without_databases("torn.tessera"), "\"event\":{\"id\":5,");
+    let (lost, said) = lost_by_repair(&world, "torn.tessera");
+    assert_eq!(lost, serde_json::json!([5]), "{said}");
+
+    // Every event is lost, and named.
+    garble_in_journal(&without_databases("all.tessera"), &[1, 2, 3, 4, 5]);
+    let (lost, said) = lost_by_repair(&world, "all.tessera");
+    assert_eq!(lost, serde_json::json!([1, 2, 3, 4, 5]), "{said}");
+
+    // It was named; from here on it is listed, its number is not used again, and the journal knows
+    // it, too.
+    world.run(["check", "one.tessera"]).ended(0);
+    let next = world.run(["label", "one.tessera", "#5", "--as", "fifth", "--json"]).ended(0).object();
+    assert_eq!(next["event"], 6);
+    fs::remove_file(world.at("one.tessera/library.db")).unwrap();
+    fs::remove_dir_all(world.at("one.tessera/snapshots")).unwrap();
+    world.run(["check", "one.tessera", "--repair"]).ended(0);
+    let after = world.run(["check", "one.tessera", "--json"]).ended(0).object();
+    assert_eq!((&after["lost"], &after["events"]), (&serde_json::json!([5]), &5.into()));
+    let noted = head(&world, "lib.tessera");
+    let ran = world.run(["check", "one.tessera", "--head", &noted, "--json"]).ended(65);
+    assert!(problems(&ran).contains("event 5, after which the head was noted, is lost"), "{}", problems(&ran));
+}
+
+#[test]
+fn an_older_database_beside_a_damaged_journal_is_told_with_the_numbers_it_lacks() {
+    let world = World::with_library();
+    world.run(["label", "lib.tessera", "#1", "--as", "first"]).ended(0);
+    fs::copy(world.at("lib.tessera/library.db"), world.at("older.db")).unwrap();
+    for (image, class) in [("#2", "second"), ("#3", "third")] {
+        world.run(["label", "lib.tessera", image, "--as", class]).ended(0);
+    }
+    fs::copy(world.at("older.db"), world.at("lib.tessera/library.db")).unwrap();
+    copy_folder(&world.at("lib.tessera"), &world.at("two.tessera"));
+    garble_in_journal(&world.at("lib.tessera"), &[4]);
+    let (lost, said) = lost_by_repair(&world, "lib.tessera");
+    assert_eq!(lost, serde_json::json!([4]), "{said}");
+    assert_eq!(events(&world, "lib.tessera").len(), 3);
+    // The journal's first line names the library; without it the chain shows whose it is.
+    let journal = world.at("two.tessera/journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.split_once('\n').unwrap().1).unwrap();
+    world.run(["check", "two.tessera", "--repair"]);
+    assert_eq!(events(&world, "two.tessera").len(), 4);
+}
+
+#[test]
+fn what_a_damaged_snapshot_has_is_put_back_and_what_it_knew_is_named() {
+    let world = labelled();
+    let snapshots = world.at("lib.tessera/snapshots");
+    let old = fs::read_dir(&snapshots).unwrap().next().unwrap().unwrap().path();
+    let at: u64 = old.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0.parse().unwrap();
+    fs::remove_file(&old).unwrap();
+    let snapshot = snapshots.join(format!("{}-5.db", at + 1));
+    fs::copy(world.at("lib.tessera/library.db"), &snapshot).unwrap();
+    let before = events(&world, "lib.tessera");
+
+    // An older database, and a snapshot in which its history goes on.
+    let other = World::new();
+    copy_folder(&world.at("lib.tessera"), &other.at("lib.tessera"));
+    for event in [5, 4] {
+        take_out_of_database(&other.at("lib.tessera"), event);
+    }
+    fs::remove_file(other.at("lib.tessera/journal.jsonl")).unwrap();
+    let ran = other.run(["check", "lib.tessera", "--json"]).ended(65);
+    assert!(problems(&ran).contains("goes on to event 5 in a snapshot, and ends at event 3"), "{}", problems(&ran));
+    other.run(["check", "lib.tessera", "--repair"]).ended(0);
+    assert_eq!(events(&other, "lib.tessera"), before);
+
+    // Nothing but a journal that was cut and a snapshot with a damaged row.
+    let db = Connection::open(&snapshot).unwrap();
+    db.execute("UPDATE event SET words = 'other' WHERE id = 5", []).unwrap();
+    drop(db);
+    for name in ["library.db", "cache.db"] {
+        fs::remove_file(world.at("lib.tessera").join(name)).unwrap();
+    }
+    cut_journal(&world.at("lib.tessera"), "as second");
+    copy_folder(&world.at("lib.tessera"), &world.at("junk.tessera"));
+    let (lost, said) = lost_by_repair(&world, "lib.tessera");
+    assert_eq!(lost, serde_json::json!([5]), "{said}");
+    assert_eq!(events(&world, "lib.tessera"), before[..4]);
+    assert!(said.contains("library.db.damaged-snapshot-"), "{said}");
+
+    // A snapshot of which nothing but the name is left.
+    fs::write(world.at("junk.tessera/snapshots").join(snapshot.file_name().unwrap()), b"junk").unwrap();
+    let (lost, said) = lost_by_repair(&world, "junk.tessera");
+    assert_eq!(lost, serde_json::json!([3, 4, 5]), "{said}");
+    assert!(said.contains("events 3 to 5 are lost") && said.contains("-5.db` shows that there was an event 5"), "{said}");
+}
+
+#[test]
+fn a_cache_names_lost_events_and_its_checkpoints_of_them_are_not_used() {
+    let world = labelled();
+    for name in ["library.db", "journal.jsonl"] {
+        fs::remove_file(world.at("lib.tessera").join(name)).unwrap();
+    }
+    let (lost, said) = lost_by_repair(&world, "lib.tessera");
+    assert_eq!(lost, serde_json::json!([2, 3, 4, 5]), "{said}");
+    assert!(said.contains("`cache.db` shows that there was an event 5"), "{said}");
+    world.run(["label", "lib.tessera", "#1", "--as", "first"]).ended(0);
+    world.run(["check", "lib.tessera"]).ended(0);
+    let found = world.run(["search", "lib.tessera", "fourth", "--json"]).ended(0).object();
+    assert_eq!(found["hits"], serde_json::json!([]));
+}
+
+#[test]
+fn a_journal_that_was_written_anew_is_told_as_repaired() {
+    let world = labelled();
+    fs::remove_file(world.at("lib.tessera/journal.jsonl")).unwrap();
+    let repaired = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object()["repaired"].clone();
+    assert_eq!(repaired, serde_json::json!(["the journal was written anew from the database"]));
+    cut_journal(&world.at("lib.tessera"), "as second");
+    let repaired = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(0).object()["repaired"].to_string();
+    assert!(repaired.contains("the journal was written anew from the database"), "{repaired}");
+    // Nothing that was not done is told.
+    fs::remove_file(world.at("lib.tessera/library.db")).unwrap();
+    fs::remove_file(world.at("lib.tessera/journal.jsonl")).unwrap();
+    let repaired = world.run(["check", "lib.tessera", "--repair", "--json"]).ended(65).object()["repaired"].to_string();
+    assert!(repaired.contains("taken from the snapshot after event 1") && !repaired.contains("0 events"), "{repaired}");
+}
+
 #[test]
 fn two_histories_are_named_with_the_first_event_that_differs() {
     let world = labelled();

@@ -219,3 +219,55 @@ fn a_stopped_import_keeps_what_it_did() {
     assert_eq!(n(&rest, "imported") + n(&rest, "unchanged"), 1500, "{rest}");
     assert_eq!(n(&rest, "unchanged"), n(&answer, "imported"));
 }
+
+#[test]
+fn a_line_of_captions_that_is_not_utf_8_is_told_and_the_others_are_taken() {
+    let world = World::with_images();
+    let image = |n: u32| format!("images/disc/disc_0{n}_0_0_0_lt.png");
+    let lines = |text: [String; 3], bad: &[u8]| [text[0].as_bytes(), text[1].as_bytes(), bad, b"\n", text[2].as_bytes()].concat();
+    let csv =
+        lines([format!("path,caption\n{},a ring\n", image(1)), format!("{},caf", image(2)), format!("{},a disc\n", image(3))], b"\xE9");
+    let json = |n: u32, caption: &str| format!("{{\"path\": \"{}\", \"caption\": \"{caption}\"}}\n", image(n));
+    let jsonl = lines([json(1, "a ring") + "\n", "{\"path\": \"x\", \"caption\": \"".into(), json(3, "a disc")], b"\xFF\"}");
+    for (name, bytes) in [("c.csv", csv), ("c.jsonl", jsonl)] {
+        world.file(name, &bytes);
+        let library = format!("{name}.tessera");
+        let ran = world.run(["import", &library, "images", "--captions", name, "--json", "--report", "report.jsonl"]).ended(1);
+        let answer = ran.object();
+        assert_eq!((n(&answer, "imported"), n(&answer, "captions"), n(&answer, "bad_lines")), (24, 2, 1), "{answer}");
+        let told = report(&world);
+        assert!(told[0]["detail"].as_str().unwrap().starts_with("line 3: expected text in UTF-8, found the byte "), "{told:?}");
+    }
+}
+
+#[test]
+fn lines_of_json_with_other_keys_and_values_are_told() {
+    let world = World::with_images();
+    let path = "\"path\": \"images/disc/disc_01_0_0_0_lt.png\"";
+    let lines = [
+        format!("{{{path}, \"capton\": \"a ring\"}}"),
+        format!("{{{path}, \"label\": 3}}"),
+        format!("{{{path}, \"label\": [\"odd\"]}}"),
+        format!("{{{path}, \"caption\": [\"a ring\", 4]}}"),
+        "{\"imgae\": \"x.png\", \"caption\": \"a ring\"}".to_owned(),
+        format!("{{{path}, \"caption\": [\"one\", null, \"two\"], \"width\": 4}}"),
+        format!("{{{path}}}"),
+        format!("{{{path}, \"caption\": \"{}\"}}", "long ".repeat(3_000)),
+    ];
+    world.file("captions.jsonl", lines.join("\n").as_bytes());
+    let ran = world.run(["import", "lib.tessera", "images", "--captions", "captions.jsonl", "--json", "--report", "report.jsonl"]).ended(1);
+    let answer = ran.object();
+    assert_eq!((n(&answer, "captions"), n(&answer, "bad_lines"), n(&answer, "captions_left_out")), (2, 5, 1), "{answer}");
+    let told: Vec<String> = report(&world).iter().map(|line| line["detail"].as_str().unwrap().to_owned()).collect();
+    for words in [
+        "line 1: expected `label` or `caption`, found `capton`",
+        "line 2: `label`: expected text in quotation marks, found `3`",
+        "line 3: `label`: expected text in quotation marks, found a list",
+        "line 4: `caption`: expected text in quotation marks, found `4`",
+        "line 5: expected `path`, found `imgae`",
+        "line 8: 1 caption was left out: an image has at most 200",
+    ] {
+        assert!(told.iter().any(|detail| detail.starts_with(words)), "{words} is not in {told:#?}");
+    }
+    ran.complains("line 8: 1 caption was left out");
+}

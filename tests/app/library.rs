@@ -534,3 +534,29 @@ fn classes_are_suggested_by_advisers() {
     world.run(["suggest", "lib.tessera"]).ended(0);
     world.run(["suggest", "lib.tessera", "#77"]).ended(65).complains("no image of that number");
 }
+
+#[test]
+fn an_undo_after_forgetting_says_what_it_takes_back_and_what_stays_forgotten() {
+    let world = World::with_library();
+    world.run(["label", "lib.tessera", "#3", "--as", "odd"]).ended(0);
+    world.run(["forget", "lib.tessera", "#1", "--yes"]).ended(0);
+    let undone = world.run(["undo", "lib.tessera", "--json"]).ended(0).object();
+    let words = undone["words"].as_str().unwrap();
+    assert!(
+        words.starts_with("Undone: Labelled ") && words.ends_with("; what came after it, Forgot an image, cannot be taken back"),
+        "{words}"
+    );
+    assert_eq!(undone["not_undone"], "Forgot an image");
+    let redone = world.run(["redo", "lib.tessera", "--json"]).ended(0).object();
+    assert_eq!(redone.get("not_undone"), None);
+    assert_eq!(world.run(["undo", "lib.tessera", "--json"]).ended(0).object().get("not_undone"), None);
+    // Nothing is left to undo.
+    let bare = World::new();
+    bare.picture("images/one.png", 0, 1, 0);
+    bare.run(["import", "lib.tessera", "images", "--labels", "none"]).ended(0);
+    bare.run(["undo", "lib.tessera"]).ended(0);
+    bare.run(["redo", "lib.tessera"]).ended(0);
+    bare.run(["forget", "lib.tessera", "#1", "--yes"]).ended(0);
+    let ran = bare.run(["undo", "lib.tessera"]);
+    assert!(format!("{}{}", ran.stdout, ran.stderr).contains("Forgot an image, cannot be taken back"), "{} {}", ran.stdout, ran.stderr);
+}

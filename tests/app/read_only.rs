@@ -230,3 +230,18 @@ fn reading_leaves_no_files_of_sqlite_beside_the_database() {
         assert!(!world.at(&format!("lib.tessera/library.db{ending}")).exists(), "{ending}");
     }
 }
+
+#[test]
+fn what_can_be_done_with_a_library_that_is_only_read_is_said() {
+    let world = World::with_library();
+    let ran = world.run(["train", "lib.tessera", "--read-only"]).ended(74);
+    let ran = ran.complains("give `--to FILE` with a place outside of the library, or leave out --read-only");
+    assert!(!ran.stderr.contains("ask for access"), "{}", ran.stderr);
+    world.run(["train", "lib.tessera", "--read-only", "--to", "m.tessera-model"]).ended(0);
+    world.run(["label", "lib.tessera", "#1", "--as", "x", "--read-only"]).ended(74).complains("; leave out --read-only");
+    // A database that is lost.
+    fs::remove_file(world.at("lib.tessera/library.db")).unwrap();
+    for arguments in [&["search", "lib.tessera", "disc"][..], &["search", "lib.tessera", "disc", "--read-only"]] {
+        world.run(arguments).ended(65).complains("found only its journal and snapshots; run `tessera check LIBRARY --repair`");
+    }
+}

@@ -47,18 +47,22 @@ pub(super) enum HistoryStep {
 
 pub(super) fn step(librarian: &Librarian<'_>, arguments: &OfLibrary, which: HistoryStep) -> Result<Done> {
     librarian.with(&arguments.library, |library| {
+        // Whoever undoes right after forgetting may mean that.
+        let beyond = if which == HistoryStep::Undo { library.beyond_undo()? } else { None };
         let (step, done, nothing) = match which {
             HistoryStep::Undo => (library.undo()?, "Undone", "nothing to undo"),
             HistoryStep::Redo => (library.redo()?, "Done again", "nothing to do again"),
         };
+        let aside = beyond.as_ref().map_or_else(String::new, |words| format!("; what came after it, {words}, cannot be taken back"));
+        let more = beyond.map(|words| ("not_undone".to_owned(), json!(words))).into_iter().collect();
         let Some((act, event)) = step else {
             let advice = "`tessera export LIBRARY events --to FILE` lists what was done";
-            let error = Error::data(&arguments.library, "an act", nothing, advice);
+            let error = Error::data(&arguments.library, "an act", format!("{nothing}{}", aside.replace(" after it", " last")), advice);
             librarian.out.complain(&error.to_string());
             librarian.out.json(|| json!({"event": null, "ok": false, "error": error.to_string()}));
             return Err(AlreadyPrinted(error).into());
         };
-        answer(librarian, library, Some(event), &format!("{done}: {}", act.words), Map::new());
+        answer(librarian, library, Some(event), &format!("{done}: {}{aside}", act.words), more);
         Ok(Done::Whole)
     })
 }

@@ -1,5 +1,6 @@
 //! `tessera check`: finds damage in a library, and repairs what can be recomputed or restored.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
@@ -87,6 +88,9 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
         }
     }
     lost.append(&mut looked.problems);
+    // What one look found, the next may find again.
+    let mut told = BTreeSet::new();
+    lost.retain(|words| told.insert(words.clone()));
     let told = noted.zip(looked.noted).zip(looked.chain.as_ref());
     let told = told.map(|((noted, place), chain)| (place, tell_head(noted, place, chain)));
     let is_sound = lost.is_empty();
@@ -157,6 +161,7 @@ fn tell_head(noted: &NotedHead, place: HeadPlace, chain: &ChainSummary) -> Strin
         }
         HeadPlace::BeyondEnd(event) if event.0 == last + 1 => format!("the history ends at event {last}: event {} is missing", event.0),
         HeadPlace::BeyondEnd(event) => format!("the history ends at event {last}: events {} to {} are missing", last + 1, event.0),
+        HeadPlace::Differs(event) if chain.lost.contains(&event) => format!("event {}, after which the head was noted, is lost", event.0),
         HeadPlace::Differs(event) => {
             format!(
                 "the noted head is not in this history: another one stands after event {}, so that event or one before it is another",
@@ -194,14 +199,17 @@ fn in_words(learned: LearnedFeatures) -> String {
     if !is_on {
         return "Learned features: off".into();
     }
-    let without = if recognises { "" } else { ", but the recogniser goes on without" };
-    let rest = match images - seen {
-        0 => String::new(),
-        missing => format!(
-            ": they are missing of {missing}, at which it looks when words are next searched for (or by `tessera train LIBRARY --learned-features on`)"
-        ),
-    };
-    format!("Learned features: on{without}; the network has looked at {seen} of {}{rest}", count(images, "image"))
+    let mut words = format!("Learned features: on. The network has looked at {seen} of {}.", count(images, "image"));
+    if seen < images {
+        words.push_str(
+            " It looks at the others before the next search for words; \
+             `tessera train LIBRARY --learned-features on` has it do so now.",
+        );
+    }
+    if !recognises {
+        words.push_str(" The recogniser does not use them yet.");
+    }
+    words
 }
 
 /// The pair of encoders by which words find images, in words.

@@ -138,9 +138,13 @@ fn answerer(librarian: &Librarian<'_>, path: &Path) -> Result<Answerer> {
             let library = hold(library);
             let model = models::live_recogniser(&library);
             if model.ckm.classes().is_empty() {
+                if let Some(error) = library.unlearned() {
+                    return Err(error.into());
+                }
                 let advice = "label images of two classes, or import folders that are classes";
                 return Err(Error::data(path, "labelled images to compare with", "no labelled image yet", advice).into());
             }
+            librarian.note_unlearned(&library);
             if model.calibration.n == 0 {
                 out.note("Confidence means nothing here: no class has two objects to judge it by.");
             }

@@ -282,7 +282,7 @@ fn in_json(sum: &Sum) -> serde_json::Value {
             "first": conflict.first.to_string_lossy(), "kept": conflict.kept})).collect::<Vec<_>>(),
         "changed": all.changed, "forgotten": all.forgotten, "missing": all.missing,
         "captions": of_table(|read| read.captions), "repeated": of_table(|read| read.repeated), "labels": of_table(|read| read.labels),
-        "captions_left_out": texts + of_table(|read| read.left_out.values().sum()),
+        "captions_left_out": texts + of_table(TableRead::n_left_out),
         "texts_left_out": all.texts_left_out.iter().filter(|text| text.captions.is_none()).count(),
         "unmatched": of_table(|read| read.unmatched.len() + read.ambiguous.len()),
         "cancelled": matches!(error, Some(Error::Cancelled)), "error": error.as_ref().map(Error::to_string)})

@@ -110,6 +110,13 @@ impl<'a> Librarian<'a> {
         Ok(missing)
     }
 
+    /// Says which labelled images are compared with nothing, if there are some.
+    pub(super) fn note_unlearned(&self, library: &Library) {
+        if let Some(error) = library.unlearned() {
+            self.out.note(&error.to_string());
+        }
+    }
+
     /// Opens the library at `path`, works on it, and closes it however the work ended.
     pub(super) fn with<T>(&self, path: &Path, work: impl FnOnce(&mut Library) -> Result<T>) -> Result<T> {
         let mut library = self.open(path)?;

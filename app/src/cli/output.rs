@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::data::Skipped;
 use tessera_core::error::display;
+use tessera_core::plural::count;
 use tessera_core::progress::{Progress, ProgressSnapshot};
 
 use super::args::Global;
@@ -234,7 +235,8 @@ impl<'a> Failures<'a> {
     pub(super) fn finish(self, answered: usize) -> anyhow::Result<Done> {
         if self.failed + self.passed_over > 0 {
             let (failed, passed_over) = (self.failed, self.passed_over);
-            self.out.note(&format!("{answered} images done, {failed} failed, {passed_over} files passed over (--report FILE lists them)"));
+            let (done, passed_over) = (count(answered, "image"), count(passed_over, "file"));
+            self.out.note(&format!("{done} done, {failed} failed, {passed_over} passed over (--report FILE lists them)"));
         }
         match self.first {
             None => Ok(Done::Whole),

@@ -25,6 +25,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Review) -> Result<Done>
             session.on_threads(|| review.judge(session.progress()))
         })?;
         let library = hold(library);
+        librarian.note_unlearned(&library);
         let path = |image| library.state().image(image).and_then(|image| library.state().path_of(image));
         let shown = &reviewed.doubts[..reviewed.doubts.len().min(arguments.k)];
         out.answer(

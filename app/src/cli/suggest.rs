@@ -20,7 +20,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Suggest) -> Result<Done
         let (suggestions, learned) = out.watched(session.progress(), || session.suggest(library, &images, arguments.k, order))?;
         let library = hold(library);
         let path = |suggestion: &Suggestion| library.state().image(suggestion.image).and_then(|image| library.state().path_of(image));
-        if learned == 0 {
+        librarian.note_unlearned(&library);
+        if learned == 0 && library.unlearned().is_none() {
             out.note("No image has a class yet: label some with `tessera label` first.");
         }
         out.answer(

@@ -15,7 +15,7 @@ use tessera_core::data::{Labels, OpenOptions};
 use tessera_core::error::display;
 use tessera_core::eval::recognition::RecognitionScores;
 use tessera_core::library::import::hold;
-use tessera_core::plural::passes;
+use tessera_core::plural::{count, passes};
 use tessera_core::{Error, envelope};
 
 use super::Done;
@@ -110,7 +110,7 @@ fn of_library(librarian: &Librarian<'_>, arguments: &Train, folder: &Path) -> Re
     let mut failures = Failures::new(out, build.report.as_deref())?;
     let library = librarian.open(folder)?;
     if let Some(why) = library.read_only().filter(|_| is_in(&to, folder)) {
-        return Err(why.error(&to).into());
+        return Err(why.error_of_place(&to).into());
     }
     check_place(&to)?;
     let weights = build.weights.map(|weights| match weights {
@@ -309,7 +309,7 @@ fn check_place(to: &Path) -> Result<(), Error> {
 pub(super) fn tell(trained: &Trained, out: &Output) {
     out.note(&trained.data.layout.to_string());
     if trained.featureless > 0 {
-        out.note(&format!("{} images gave no element at all: nothing was learned from them.", trained.featureless));
+        out.note(&format!("{} gave no element at all, and taught nothing.", count(trained.featureless, "image")));
     }
     let (unknown, all) = (trained.recogniser.metrics.objects_unknown, trained.recogniser.ckm.examples().count());
     if unknown > 0 {

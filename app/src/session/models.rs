@@ -81,7 +81,7 @@ impl Session {
         let (mut ckm, looks, event) = {
             let library = hold(library);
             let ckm = Arc::clone(library.recogniser().ckm());
-            check_classes(&ckm, library.folder())?;
+            check_classes(&library)?;
             (ckm, library.perceptual_hashes()?, library.state().last_event())
         };
         let (learned, ms) = self.learn_weights(Arc::make_mut(&mut ckm), options)?;
@@ -117,7 +117,7 @@ impl Session {
         let (ckm, looks, at, last) = {
             let library = hold(library);
             let ckm = Arc::clone(library.recogniser().ckm());
-            check_classes(&ckm, library.folder())?;
+            check_classes(&library)?;
             (ckm, library.perceptual_hashes()?, library.state().last_event(), kept_report(&library, WeightChoice::Uniform))
         };
         let images = ckm.examples().count();
@@ -147,14 +147,15 @@ impl Session {
     }
 }
 
-/// Whether a machine has the classes it takes to judge it.
-pub(super) fn check_classes(ckm: &Ckm, library: &Path) -> Result<()> {
-    let found = match ckm.classes() {
+/// Whether the recogniser of a library has the classes it takes to judge it.
+pub(super) fn check_classes(library: &Library) -> Result<()> {
+    let found = match library.recogniser().ckm().classes() {
         [] => "no labelled image".to_owned(),
         [class] => format!("only images of `{}`", class.name),
         _ => return Ok(()),
     };
-    Err(Error::data(library, "images of two classes or more", found, "label some images of another class"))
+    let few = || Error::data(library.folder(), "images of two classes or more", found, "label some images of another class");
+    Err(library.unlearned().unwrap_or_else(few))
 }
 
 /// The recogniser of a library in its current state, with the calibration and the class terms of

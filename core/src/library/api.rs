@@ -17,7 +17,7 @@ use super::models::words::Words;
 use super::read_only::ReadOnly;
 use super::snapshot::Snapshot;
 use super::state::{Act, Image};
-use super::{Library, check, export, health};
+use super::{CACHE, Library, check, export, health};
 use crate::ckm::Search;
 use crate::ckm::confidence::Calibration;
 use crate::ckm::element::Elements;
@@ -26,8 +26,9 @@ use crate::ckm::model::{Metrics, RecogniserModel};
 use crate::ckm::weights::ImageWeights;
 use crate::data::tables::{Table, TableRow};
 use crate::descriptor::Descriptor;
-use crate::error::Result;
+use crate::error::{Error, Result, display};
 use crate::ids::ItemId;
+use crate::plural::count;
 use crate::progress::Progress;
 
 /// Acts. Each returns its event, or `None` when it would change nothing. [`super::draft::Acts`]
@@ -126,6 +127,16 @@ impl Library {
     pub fn undo(&mut self) -> Result<Option<(Arc<Act>, EventId)>> {
         let step = history::undo(&self.state, &self.store)?;
         self.walk(step)
+    }
+
+    /// What happened after the act that [`Library::undo`] would undo and cannot be taken back,
+    /// such as that images were forgotten: its words, where it was the last event.
+    ///
+    /// # Errors
+    /// As [`Library::events`].
+    pub fn beyond_undo(&self) -> Result<Option<String>> {
+        let last = self.store.last()?.filter(|event| event.kind == EventKind::Final && event.changes.is_empty());
+        Ok(last.map(|event| event.words))
     }
 
     /// Redoes the act that was undone last. Returns it with the event of the redo; `None` when
@@ -259,6 +270,17 @@ impl Library {
         export::rows(&self.state, labels, captions)
     }
 
+    /// Why the recogniser compares with fewer images than have a class: what was computed of the
+    /// others is lost, and their files cannot be read. `None` where it compares with all.
+    pub fn unlearned(&self) -> Option<Error> {
+        let missing = self.models.recogniser.missing();
+        let path = missing.iter().find_map(|id| self.path(*id))?;
+        let which = count(missing.len(), "labelled image");
+        let found = format!("{which} whose features are not in {CACHE} and whose files cannot be read, such as {}", display(&path));
+        let advice = "bring the files back, or say where they are now by `tessera relocate LIBRARY OLD NEW`";
+        Some(Error::data(&self.folder, "the features or the files of all labelled images", found, advice))
+    }
+
     /// Every event, the oldest first.
     ///
     /// # Errors
@@ -362,7 +384,10 @@ impl Library {
     /// # Errors
     /// As [`Library::head`].
     pub fn chain(&self) -> Result<ChainSummary> {
-        Ok(ChainSummary::of(&self.store.joints()?))
+        let joints = self.store.joints()?;
+        let mut chain = ChainSummary::of(&joints);
+        chain.add_lost(&self.store.lost_ends()?, &joints);
+        Ok(chain)
     }
 
     /// Where a head that somebody noted stands in the history. O(events).

@@ -298,6 +298,18 @@ impl Cache {
         write(&mut self.db).map_err(refused("write", &self.path))
     }
 
+    /// The last event that a checkpoint was written after.
+    pub(super) fn reached(&self) -> Result<Option<EventId>> {
+        let models = || -> rusqlite::Result<Vec<String>> {
+            self.db.prepare("SELECT DISTINCT model FROM checkpoint")?.query_map([], |row| row.get(0))?.collect()
+        };
+        let mut last = None;
+        for model in models().map_err(refused("read", &self.path))? {
+            last = last.max(self.checkpoint(&model)?.map(|(at, _)| at));
+        }
+        Ok(last)
+    }
+
     /// The last checkpoint of a model; `None` also where it is damaged.
     pub(super) fn checkpoint(&self, model: &str) -> Result<Option<(EventId, Vec<u8>)>> {
         let sql = "SELECT event, bytes FROM checkpoint WHERE model = ?1 ORDER BY event DESC LIMIT 1";

@@ -268,8 +268,8 @@ pub struct ChainSummary {
     pub head: Head,
     /// How many events are there, those of which everything was forgotten too.
     pub events: usize,
-    /// The numbers of the events that are missing between others; those after the last one cannot
-    /// be known.
+    /// The numbers of the events that are missing: between others, and of those after the last one
+    /// the ones that a repair knew of.
     pub lost: Vec<EventId>,
 }
 
@@ -282,6 +282,15 @@ impl ChainSummary {
             head = joint.after;
         }
         Self { head, events: joints.len(), lost }
+    }
+
+    /// Adds events that a repair knew of and that were after the last one that was left, without
+    /// those that are there again.
+    pub(super) fn add_lost(&mut self, ends: &[Fault], joints: &[Joint]) {
+        let is_there = |id: &EventId| joints.binary_search_by_key(id, |joint| joint.after.event).is_ok();
+        self.lost.extend(ends.iter().flat_map(|end| end.lost()).filter(|id| !is_there(id)));
+        self.lost.sort_unstable();
+        self.lost.dedup();
     }
 }
 

@@ -6,11 +6,13 @@ use super::event::EventKind;
 use super::files::now;
 use super::health::CHECKED;
 use super::models::Models;
+use super::repair::later;
 use super::snapshot::snapshots;
 use super::state::State;
 use super::store::Store;
 use super::store::inspect::verify;
 use crate::error::{Error, Result};
+use crate::plural::count;
 use crate::progress::Progress;
 
 /// What is wrong with the library in `folder`, each in a sentence. When nothing is, the time is
@@ -47,12 +49,18 @@ fn problems(folder: &Path, state: &State, store: &Store, models: &Models) -> Res
     problems.extend(differences(&tables, &replayed));
     problems.extend(store.new_faults(&events)?);
     problems.extend(store.check_journal(&events)?);
-    let damaged = snapshots(folder).into_iter().filter(|snapshot| verify(&snapshot.path, &Progress::default()).is_err());
-    problems.extend(damaged.map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
+    let (sound, damaged): (Vec<_>, Vec<_>) =
+        snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, &Progress::default()).is_ok());
+    problems.extend(damaged.iter().map(|snapshot| format!("the snapshot after event {} is damaged", snapshot.event.0)));
+    let head = store.head()?;
+    if let Some(snapshot) = later(&sound, head, store.identity()?, &Progress::default()) {
+        problems.push(format!("the history goes on to event {} in a snapshot, and ends at event {}", snapshot.event.0, head.event.0));
+    }
     let wanted = tables.images().filter(|image| image.label().is_some()).count();
     let (held, missing) = (models.recogniser.ckm().examples().count(), models.recogniser.missing().len());
     if held + missing != wanted {
-        problems.push(format!("the recogniser holds {held} images where {wanted} have a class"));
+        let have = if wanted == 1 { "has" } else { "have" };
+        problems.push(format!("the recogniser holds {} where {wanted} {have} a class", count(held, "image")));
     }
     if problems.is_empty() && !store.is_frozen() {
         store.set_fact(CHECKED, now())?;

@@ -31,13 +31,11 @@ pub(super) struct Purge {
 
 impl Purge {
     /// What must be purged with these images, in a library with this state and this log, and with
-    /// no snapshot from after `time`. O(events).
-    pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>, time: i64) -> Self {
+    /// no snapshot from after `time`; `id` is that of the next event. O(events).
+    pub(super) fn of(images: BTreeSet<ItemId>, state: &State, log: Vec<Event>, id: EventId, time: i64) -> Self {
         let hashes = hashes_of(&images, state, &log);
         let records = images.iter().filter_map(|id| state.image(*id));
         let paths = records.flat_map(|image| &image.places).map(|place| state.full_path(place)).collect();
-        // Identifiers of events are never used twice, also where the last events are purged.
-        let id = EventId(log.last().map_or(0, |event| event.id.0) + 1);
         let words = if images.len() == 1 { "Forgot an image".to_owned() } else { format!("Forgot {} images", images.len()) };
         let event = Event { id, at: now(), act: id, kind: EventKind::Final, words, changes: Vec::new(), link: None };
         // A folder's word that is in the path of an image that stays may be the word of its class.

@@ -92,6 +92,9 @@ pub enum Line {
     /// The library's number, and when a snapshot was last restored in it, in milliseconds since
     /// 1970 (0: never).
     Library(i64, i64),
+    /// Events after the last one that could be recovered, the first and the last of them: no file
+    /// has them any more.
+    Lost(EventId, EventId),
     /// The library was closed.
     End(Ending),
 }
@@ -144,6 +147,10 @@ impl Line {
     pub(super) fn place(image: ItemId, place: &Place) -> Self {
         let Place { root, path, hash, bytes, modified, here } = place.clone();
         Self::Place { image, root, path: RawPath(path), hash, bytes, modified, here }
+    }
+
+    pub(super) fn lost(fault: Fault) -> Option<Self> {
+        if let Fault::Lost(first, last) = fault { Some(Self::Lost(first, last)) } else { None }
     }
 
     /// The number of the event in a line, if it holds one.
@@ -256,24 +263,58 @@ pub fn read(text: &[u8]) -> (Vec<Line>, Vec<DamagedLine>) {
 /// The number of the event that a damaged line told of, and when that was, as far as they can be
 /// read.
 fn told_of(line: &[u8]) -> Option<(EventId, i64)> {
+    let event = number_in(line, EVENT_START)?;
+    Some((EventId(event as u64), number_in(line, "\"at\":")?))
+}
+
+/// How a line that tells an event begins, up to the event's number.
+const EVENT_START: &str = "\"event\":{\"id\":";
+
+/// The number behind a name in a line that may be damaged.
+fn number_in(line: &[u8], name: &str) -> Option<i64> {
     let text = String::from_utf8_lossy(line);
-    let number = |name: &str| {
-        let (_, rest) = text.split_once(name)?;
-        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-    };
-    let event: i64 = number("\"event\":{\"id\":")?;
-    Some((EventId(event as u64), number("\"at\":")?))
+    let (_, rest) = text.split_once(name)?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The last event that a journal knows of in any of its lines, also in damaged ones and in a last
+/// one without an end, whether or not it still tells that event; 0 when it knows of none. A damaged
+/// line is believed no further than lines are missing.
+pub(super) fn reached(text: &[u8]) -> EventId {
+    // The lines that may have told of events after the last one that is known of.
+    let (mut reached, mut next, mut missing) = (0_u64, 0_u64, 0_u64);
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let (n, told) = match read_line(line) {
+            Ok((n, line)) => (n, last_in(&line)),
+            Err(_) => {
+                let n = number_in(line, "\"n\":").map_or(next, |n| next.max(n as u64));
+                let event = number_in(line, EVENT_START).map(|event| (event as u64, 1));
+                let told = event.or_else(|| Some((number_in(line, "\"end\":{\"last\":")? as u64, 0)));
+                let furthest = |own| reached.saturating_add(missing).saturating_add(n - next).saturating_add(own);
+                let told = told.map_or(0, |(last, own)| last.min(furthest(own)));
+                missing = missing.saturating_add(1);
+                (n, told)
+            }
+        };
+        missing = missing.saturating_add(n.saturating_sub(next)).saturating_sub(told.saturating_sub(reached));
+        reached = reached.max(told);
+        next = n.saturating_add(1);
+    }
+    EventId(reached)
+}
+
+/// The last event that a line knows of.
+fn last_in(line: &Line) -> u64 {
+    match line {
+        Line::Event { id, .. } | Line::Lost(_, id) | Line::End(Ending::Linked { last: id, .. } | Ending::Bare(id)) => id.0,
+        _ => 0,
+    }
 }
 
 /// The lines that have an end.
 fn whole_lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
-}
-
-/// Whether a journal holds any event.
-pub(super) fn tells_events(text: &[u8]) -> bool {
-    whole_lines(text).any(|line| matches!(read_line(line), Ok((_, Line::Event { .. }))))
 }
 
 /// The head at which the library was closed, if a journal ends with that.

@@ -10,7 +10,7 @@ use super::files::now;
 use super::forget::Purge;
 use super::journal::{self, DamagedLine, Line};
 use super::state::{Image, Place, Root, State};
-use super::store::inspect::known_fault;
+use super::store::inspect::{known_fault, lost_from};
 use super::store::{FORGOT_AT, LIBRARY, RESTORED, Store};
 use crate::error::{Error, Result, display};
 use crate::plural::count;
@@ -22,6 +22,12 @@ const KEEP: &str = "run `tessera check LIBRARY --keep database` or `--keep journ
 /// The name of the fact that the journal was written with links: what bears none is not of this
 /// history.
 const LINKED: &str = "journal has links";
+
+/// What is said where the journal was damaged.
+pub(super) const WRITTEN_ANEW: &str = "the journal was written anew from the database";
+
+/// A number that no event reaches: files that show a larger one are of no history.
+const MOST_EVENTS: u64 = 1 << 40;
 
 /// What was found and done when database and journal were compared, in sentences.
 #[derive(Debug, Default)]
@@ -38,7 +44,7 @@ pub(super) struct Tended {
 
 impl Store {
     /// Which library this is, and when a snapshot was last put back in it.
-    fn library(&self) -> Result<(i64, i64)> {
+    pub(super) fn identity(&self) -> Result<(i64, i64)> {
         Ok((self.fact(LIBRARY)?.unwrap_or(0), self.fact(RESTORED)?.unwrap_or(0)))
     }
 
@@ -59,11 +65,12 @@ impl Store {
             tended.found.push("there is no journal".into());
         }
         let is_there = text.is_some();
-        let (lines, problems) = journal::read(&text.unwrap_or_default());
+        let text = text.unwrap_or_default();
+        let (lines, problems) = journal::read(&text);
         if is_there && problems.is_empty() && self.was_clean && self.fact(LINKED)?.is_some() {
             tended.found.push("the journal does not end as it did when the library was closed".into());
         }
-        let own = self.library()?;
+        let own = self.identity()?;
         if let Some(Line::Library(id, _)) = lines.iter().find(|line| matches!(line, Line::Library(id, _) if *id != own.0)) {
             let found = format!("the journal of another one ({id:x} beside {:x})", own.0);
             let advice = "put back the file that was exchanged, `library.db` or `journal.jsonl`";
@@ -71,9 +78,12 @@ impl Store {
         }
         let told: BTreeMap<EventId, &Line> = lines.iter().filter_map(|line| Some((line.event_id()?, line))).collect();
         let newest = told.keys().next_back().copied().unwrap_or(EventId(0));
+        let is_lacking = is_there && self.joints()?.iter().any(|joint| !told.contains_key(&joint.after.event));
         // A journal from before something was forgotten is out of date, and may hold what must go.
         let is_outdated = self.fact(FORGOT_AT)?.is_some_and(|event| newest.0 < event as u64);
-        let is_own = lines.contains(&Line::Library(own.0, own.1));
+        let is_unnamed = !lines.iter().any(|line| matches!(line, Line::Library(..)));
+        let has_our_head = || told.get(&last).and_then(|line| line.link()).is_some_and(|link| link.head == head.digest);
+        let is_own = lines.contains(&Line::Library(own.0, own.1)) || (is_unnamed && has_our_head());
         if is_own && !is_outdated {
             self.check_for_fork(&told, head)?;
         }
@@ -89,6 +99,10 @@ impl Store {
             tended.lost.extend(self.note_faults(last)?);
             *state = self.load()?;
         }
+        if is_own && !is_outdated {
+            let lost = self.note_lost_end(journal::reached(&text), "the journal")?;
+            tended.lost.extend(lost);
+        }
         tended.found.extend(problems.iter().map(|problem| problem.words.clone()));
         for DamagedLine { words, event } in problems {
             // A line that cannot be read at all may have told of an event that the database had
@@ -97,8 +111,10 @@ impl Store {
                 tended.lost.push(words);
             }
         }
-        if let Err(error) = self.rewrite_journal(state) {
-            tended.remarks.push(format!("the journal is as it was: {error}"));
+        match self.rewrite_journal(state) {
+            Ok(()) if is_lacking || !tended.found.is_empty() => tended.mended.push(WRITTEN_ANEW.into()),
+            Ok(()) => {}
+            Err(error) => tended.remarks.push(format!("the journal is as it was: {error}")),
         }
         Ok(tended)
     }
@@ -151,6 +167,17 @@ impl Store {
         let new: Vec<Fault> = new.into_iter().filter(|fault| fault.at() > after).collect();
         new.iter().try_for_each(|fault| self.set_fact(&known_fault(fault.at()), now()))?;
         Ok(new.iter().map(Fault::to_string).collect())
+    }
+
+    /// Notes that there were events after the last one, up to the one that was told of, which are
+    /// in no file any more: in a sentence, unless that is known.
+    pub(super) fn note_lost_end(&mut self, told: EventId, by: &str) -> Result<Option<String>> {
+        let first = self.next_event()?;
+        if told < first || told.0 > MOST_EVENTS {
+            return Ok(None);
+        }
+        self.set_fact(&lost_from(first), told.0 as i64)?;
+        Ok(Some(format!("{}; {by} shows that there was an event {}", Fault::Lost(first, told), told.0)))
     }
 
     /// What is wrong with the chain of these events, which are all, in sentences; without what a
@@ -232,13 +259,15 @@ impl Store {
                     self.set_fact(LIBRARY, id)?;
                     self.set_fact(RESTORED, restored)?;
                 }
-                Line::Root { .. } | Line::Event { .. } | Line::End(_) => {}
+                Line::Lost(first, last) if last.0 <= MOST_EVENTS => self.set_fact(&lost_from(first), last.0 as i64)?,
+                Line::Root { .. } | Line::Event { .. } | Line::Lost(..) | Line::End(_) => {}
             }
         }
         let roots = self.roots()?;
         let (below, orphans): (Vec<_>, Vec<_>) = places.into_iter().partition(|((root, _), _)| roots.contains_key(root));
         if !orphans.is_empty() {
-            lost.push(format!("{} files lie below a folder whose name is lost; import it again", orphans.len()));
+            let lie = if orphans.len() == 1 { "lies" } else { "lie" };
+            lost.push(format!("{} {lie} below a folder whose name is lost; import it again", count(orphans.len(), "file")));
         }
         let here: Vec<_> = below.iter().filter_map(|(_, place)| place.as_ref()).map(|(image, place)| (*image, place)).collect();
         self.put_places(&here)?;
@@ -278,11 +307,12 @@ impl Store {
     }
 
     fn rewrite_journal(&mut self, state: &State) -> Result<()> {
-        let (id, restored) = self.library()?;
+        let (id, restored) = self.identity()?;
         let mut lines = vec![Line::Library(id, restored)];
         lines.extend(state.roots().map(|(id, root)| Line::root(id, root)));
         lines.push(Line::Next(state.next_image));
         lines.extend(self.events_after(0)?.iter().map(Line::event));
+        lines.extend(self.lost_ends()?.into_iter().filter_map(Line::lost));
         let places = |image: &Arc<Image>| image.places.iter().map(|place| Line::place(image.id, place)).collect::<Vec<_>>();
         lines.extend(state.records().iter().flat_map(places));
         let mut forgotten: Vec<ContentHash> = self.forgotten()?.into_iter().collect();

@@ -316,7 +316,7 @@ impl Library {
         }
         let log = self.store.events_after(0)?;
         progress.step()?;
-        let purge = Purge::of(images.iter().copied().collect(), &self.state, log, next_time(&self.folder));
+        let purge = Purge::of(images.iter().copied().collect(), &self.state, log, self.store.next_event()?, next_time(&self.folder));
         forget::delete_copies(&self.folder)?;
         self.snapshots().drop_all()?;
         // The cache goes first, because it can be made again if this ends in the middle.

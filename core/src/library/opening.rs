@@ -76,9 +76,8 @@ impl Library {
     /// # Errors
     /// As [`Library::open`].
     pub fn open_read_only(folder: &Path, opening: &LibraryOptions<'_>) -> Result<Self> {
-        if !is_library(folder) {
-            return Err(Error::data(folder, format!("a library with a `{DATABASE}`"), "none", "name the folder of a library"));
-        }
+        check_is_library(folder)?;
+        check_has_database(folder)?;
         Self::start_read_only(folder, opening, ReadOnly::Asked, false)
     }
 

@@ -45,8 +45,27 @@ impl ReadOnly {
 
     /// The error of writing to the library in `folder`.
     pub fn error(self, folder: &Path) -> Error {
-        let kind = if self == Self::NoSpace { ErrorKind::StorageFull } else { ErrorKind::ReadOnlyFilesystem };
-        Error::io("write to", folder)(io::Error::new(kind, self.words()))
+        Error::ReadOnly { path: folder.to_owned(), why: self.words(), advice: self.way_out() }
+    }
+
+    /// What to do where it must be written to.
+    fn way_out(self) -> &'static str {
+        match self {
+            Self::Asked => "leave out --read-only",
+            Self::Medium => "copy the library to a place that can be written to, and work there",
+            Self::Rights => "ask for access, or copy the library to a place of your own and work there",
+            Self::NoSpace => "make room there",
+            Self::Newer => "work with it in that newer Tessera",
+        }
+    }
+
+    /// The error of writing a file into the library in `folder` that may be anywhere.
+    pub fn error_of_place(self, place: &Path) -> Error {
+        let advice = match self {
+            Self::Asked => "give `--to FILE` with a place outside of the library, or leave out --read-only",
+            _ => "give `--to FILE` with a place outside of the library",
+        };
+        Error::ReadOnly { path: place.to_owned(), why: self.words(), advice }
     }
 
     /// Why the library in `folder` could not be opened to be written to, if it is for one of these

@@ -6,17 +6,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::cache::Cache;
+use super::chain::Head;
 use super::event::{Event, EventId};
-use super::files::{DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
+use super::files::{CACHE, DATABASE, JOURNAL, Scratch, beside, is_library, keep_damaged, of_database, remove};
 use super::journal::{self, DamagedLine, Line};
+use super::journal_sync::WRITTEN_ANEW;
 use super::learned::SWITCH;
 use super::link::Digest;
 use super::lock;
 use super::pair::PAIR;
 use super::snapshot::{Snapshot, snapshots};
-use super::store::inspect::{fact_of, salvage, tip_of, verify};
+use super::store::inspect::{fact_of, joints_of, reached, salvage, tip_of, verify};
 use super::store::{LIBRARY, REPAIR, RESTORED, Store};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, display};
+use crate::plural::count;
 use crate::progress::Progress;
 use crate::storage::Disk;
 
@@ -44,10 +48,11 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let _lock = lock::take(folder)?;
     let path = folder.join(DATABASE);
     let mut done = Repaired::default();
-    let mut closed_at = None;
+    let (mut closed_at, mut journal_reached) = (None, EventId(0));
     let (lines, problems) = match fs::read(folder.join(JOURNAL)) {
         Ok(text) => {
             closed_at = journal::closed_at(&text);
+            journal_reached = journal::reached(&text);
             journal::read(&text)
         }
         Err(error) => {
@@ -56,7 +61,12 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         }
     };
     let (sound, broken): (Vec<_>, Vec<_>) = snapshots(folder).into_iter().partition(|snapshot| verify(&snapshot.path, progress).is_ok());
-    if path.is_file() && verify(&path, progress).is_ok() {
+    let is_sound = path.is_file() && verify(&path, progress).is_ok();
+    let is_behind = || {
+        let (tip, identity) = (tip_of(&path, progress)?, identity_of(&path, progress)?);
+        later(&sound, tip, identity, progress)
+    };
+    if is_sound && is_behind().is_none() {
         if !problems.is_empty() || lacks_events(&lines, &salvage(&path, progress)) {
             // The journal of a library that was not closed is written anew.
             drop(Store::open(&path, false, Arc::new(Disk), progress)?);
@@ -64,13 +74,19 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
             let mut state = store.load()?;
             // What cannot be done is told when the library is opened next.
             if let Ok(tended) = store.tend_journal(&mut state) {
+                let is_told = tended.mended.iter().any(|words| words == WRITTEN_ANEW);
                 done.done.extend(tended.mended);
                 done.lost.extend(tended.lost);
-                let is_written = store.journal.behind().is_none();
-                done.done.extend(is_written.then(|| "the journal was written anew from the database".to_owned()));
+                done.done.extend((!is_told && store.journal.behind().is_none()).then(|| WRITTEN_ANEW.to_owned()));
             }
         }
-        drop_broken(&broken, &mut done)?;
+        let restored = fact_of(&path, RESTORED, progress).unwrap_or(0);
+        let told = broken.iter().filter(|snapshot| snapshot.at > restored).map(told_by_name);
+        if let Some((told, by)) = told.max_by_key(|(told, _)| *told) {
+            let mut store = Store::open(&path, false, Arc::new(Disk), progress)?;
+            done.lost.extend(store.note_lost_end(told, &by)?);
+        }
+        drop_broken(folder, &broken, &mut done)?;
         return Ok(done);
     }
     let scratch = Scratch::new(folder)?;
@@ -78,11 +94,18 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     let damaged = keep_damaged(folder)?;
     let last = lines.iter().filter_map(Line::event_id).max().unwrap_or(EventId(0));
     let mut more = damaged.as_deref().map(|path| salvage(path, progress)).unwrap_or_default();
-    let has_links = lines.iter().any(|line| line.link().is_some()) || more.iter().any(|event| event.link.is_some());
-    let base = base(sound, &lines, has_links, damaged.as_deref(), progress);
+    let identity = told_identity(&lines).or_else(|| identity_of(damaged.as_deref()?, progress));
+    let broken_own: Vec<&Snapshot> = broken.iter().filter(|snapshot| is_of(snapshot, identity, progress)).collect();
+    let mut spare: Vec<Event> = broken_own.iter().flat_map(|snapshot| salvage(&snapshot.path, progress)).collect();
+    spare.retain(|event| event.link.is_some());
+    let has_links = !spare.is_empty() || lines.iter().any(|line| line.link().is_some()) || more.iter().any(|event| event.link.is_some());
+    let base = base(sound, &lines, has_links, identity, progress);
     if has_links {
-        let told: BTreeSet<EventId> = lines.iter().filter_map(Line::event_id).collect();
+        let mut told: BTreeSet<EventId> = lines.iter().filter_map(Line::event_id).collect();
         more.retain(|event| !told.contains(&event.id));
+        told.extend(more.iter().map(|event| event.id));
+        told.extend(base.iter().flat_map(|base| (1..=base.event.0).map(EventId)));
+        more.extend(spare.into_iter().filter(|event| told.insert(event.id)));
     } else if problems.is_empty() {
         more.retain(|event| event.id > last);
     }
@@ -94,19 +117,39 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     {
         let mut store = Store::open(&draft, true, Arc::new(Disk), progress)?;
         let (n, lost) = store.take_over(lines, more)?;
-        done.done.push(format!("{n} events from the journal and the damaged file"));
+        if n > 0 {
+            done.done.push(format!("{} taken from the journal and the damaged files", count(n, "event")));
+        }
         if !problems.is_empty() {
             done.lost.extend(problems.into_iter().map(|problem| problem.words));
         }
         let lost_events = store.note_faults(EventId(0))?;
         // A journal that was cut at the end of a line looks whole, so what it says of its end
         // counts where the damaged database says the same.
-        let told = damaged.as_deref().and_then(|path| tip_of(path, progress));
-        if told.is_none() || told != closed_at {
-            let last = store.last_event()?;
-            done.done.push(format!("the history ends at event {last}; that there were later ones cannot be excluded"));
-        }
+        let tip = damaged.as_deref().and_then(|path| tip_of(path, progress));
         done.lost.extend(lost_events);
+        let last = store.head()?.event;
+        let by_databases = damaged.iter().map(|path| (reached(path, last, progress), "the damaged database".to_owned()));
+        let by_snapshots = broken_own.iter().flat_map(|snapshot| {
+            let (told, by) = told_by_name(snapshot);
+            [(told, by), (reached(&snapshot.path, last, progress), "a damaged snapshot".to_owned())]
+        });
+        let cached = Cache::open_read_only(&folder.join(CACHE), false).and_then(|cache| cache.reached()).ok().flatten();
+        let by_cache = cached.map(|told| (told, format!("`{CACHE}`")));
+        let told = [(journal_reached, "the journal".to_owned())].into_iter().chain(by_cache).chain(by_databases).chain(by_snapshots);
+        let told = told.rev().max_by_key(|(told, _)| *told).filter(|(told, _)| *told > last);
+        if let Some((told, by)) = &told {
+            done.lost.extend(store.note_lost_end(*told, by)?);
+        }
+        if tip.is_none() || tip != closed_at {
+            let end = match told {
+                None => format!("the history ends at event {}; that there were later ones", last.0),
+                Some((told, _)) => {
+                    format!("what is left of the history ends at event {}; that there were events after event {}", last.0, told.0)
+                }
+            };
+            done.done.push(format!("{end} cannot be excluded"));
+        }
         if let Some(damaged) = damaged.as_ref().filter(|_| is_short) {
             store.salvage_places(damaged);
         }
@@ -122,7 +165,7 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
     }
     verify(&draft, progress)?;
     scratch.put_in_place()?;
-    drop_broken(&broken, &mut done)?;
+    drop_broken(folder, &broken, &mut done)?;
     done.damaged = damaged;
     Ok(done)
 }
@@ -156,7 +199,7 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
     let mut done: Vec<String> = problems.into_iter().map(|problem| problem.words).collect();
     match side {
         Side::Database => {
-            done.extend(from_lines(&draft, lines, progress)?);
+            done.extend(from_lines(&draft, lines, journal::reached(&text), progress)?);
             remove(&journal_path)?;
         }
         Side::Journal => {
@@ -166,7 +209,7 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
                 fs::copy(from, to).map_err(Error::io("copy", from))?;
             }
             let scratch = Scratch::new(folder)?;
-            done.extend(from_lines(&scratch.database(), lines, progress)?);
+            done.extend(from_lines(&scratch.database(), lines, journal::reached(&text), progress)?);
             scratch.put_in_place()?;
         }
     }
@@ -177,21 +220,32 @@ pub fn keep(folder: &Path, side: Side, progress: &Progress) -> Result<(Vec<Strin
     Ok((done, other))
 }
 
-/// A new database of what a journal says. Returns what it could not take in.
-fn from_lines(path: &Path, lines: Vec<Line>, progress: &Progress) -> Result<Vec<String>> {
+/// A new database of what a journal says, which knows of events up to `reached`. Returns what it
+/// could not take in.
+fn from_lines(path: &Path, lines: Vec<Line>, reached: EventId, progress: &Progress) -> Result<Vec<String>> {
     let mut store = Store::open(path, true, Arc::new(Disk), progress)?;
     let (_, mut lost) = store.take_over(lines, Vec::new())?;
     lost.extend(store.note_faults(EventId(0))?);
+    lost.extend(store.note_lost_end(reached, "the journal")?);
     store.settle();
     store.set_fact("clean", 0)?;
     Ok(lost)
 }
 
-/// Deletes damaged snapshots, once there is a sound database.
-fn drop_broken(broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
+/// Deletes damaged snapshots, once there is a sound database; where something is lost they are kept
+/// beside it.
+fn drop_broken(folder: &Path, broken: &[Snapshot], done: &mut Repaired) -> Result<()> {
     for snapshot in broken {
-        remove(&snapshot.path)?;
-        done.done.push(format!("the damaged snapshot after event {} was deleted", snapshot.event.0));
+        let what = format!("the damaged snapshot after event {}", snapshot.event.0);
+        if done.lost.is_empty() {
+            remove(&snapshot.path)?;
+            done.done.push(format!("{what} was deleted"));
+        } else {
+            let name = snapshot.path.file_name().unwrap_or_default().to_string_lossy();
+            let kept = folder.join(format!("{DATABASE}.damaged-snapshot-{name}"));
+            fs::rename(&snapshot.path, &kept).map_err(Error::io("rename", &snapshot.path))?;
+            done.done.push(format!("{what} is kept as {}", display(&kept)));
+        }
     }
     Ok(())
 }
@@ -203,16 +257,36 @@ fn lacks_events(lines: &[Line], events: &[Event]) -> bool {
     events.iter().all(|event| told_of(event) != Some(false)) && events.iter().any(|event| told_of(event).is_none())
 }
 
+/// Which library a journal is of, and when a snapshot was last restored in it.
+fn told_identity(lines: &[Line]) -> Option<(i64, i64)> {
+    lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None })
+}
+
+/// The same of a database that may be damaged.
+fn identity_of(path: &Path, progress: &Progress) -> Option<(i64, i64)> {
+    Some((fact_of(path, LIBRARY, progress)?, fact_of(path, RESTORED, progress).unwrap_or(0)))
+}
+
+/// Whether a damaged snapshot is one of this library since a snapshot was last restored, as far as
+/// that can be told.
+fn is_of(snapshot: &Snapshot, identity: Option<(i64, i64)>, progress: &Progress) -> bool {
+    identity
+        .is_none_or(|(id, restored)| snapshot.at > restored && fact_of(&snapshot.path, LIBRARY, progress).is_none_or(|found| found == id))
+}
+
+/// The last event of a snapshot by its name, and what says so.
+fn told_by_name(snapshot: &Snapshot) -> (EventId, String) {
+    let name = snapshot.path.file_name().unwrap_or_default().to_string_lossy();
+    (snapshot.event, format!("the name of the damaged snapshot `{name}`"))
+}
+
 /// The newest sound snapshot of this library since a snapshot was last restored: earlier ones are
 /// not its past any more. Neither are those of another history, nor those without links where
 /// there are events with links.
-fn base(sound: Vec<Snapshot>, lines: &[Line], has_links: bool, damaged: Option<&Path>, progress: &Progress) -> Option<Snapshot> {
-    let told = lines.iter().find_map(|line| if let Line::Library(id, restored) = line { Some((*id, *restored)) } else { None });
-    let of = |path: &Path| Some((fact_of(path, LIBRARY, progress)?, fact_of(path, RESTORED, progress).unwrap_or(0)));
-    let wanted = told.or_else(|| of(damaged?));
+fn base(sound: Vec<Snapshot>, lines: &[Line], has_links: bool, wanted: Option<(i64, i64)>, progress: &Progress) -> Option<Snapshot> {
     let mut sound: Vec<((i64, i64), Snapshot)> = sound
         .into_iter()
-        .filter_map(|snapshot| Some((of(&snapshot.path)?, snapshot)))
+        .filter_map(|snapshot| Some((identity_of(&snapshot.path, progress)?, snapshot)))
         .filter(|(of, _)| wanted.is_none_or(|wanted| wanted == *of))
         .filter(|(_, snapshot)| match tip_of(&snapshot.path, progress) {
             Some(tip) => told_head(lines, tip.event).is_none_or(|head| head == tip.digest),
@@ -223,6 +297,16 @@ fn base(sound: Vec<Snapshot>, lines: &[Line], has_links: bool, damaged: Option<&
     sound.pop().map(|(_, snapshot)| snapshot)
 }
 
+/// The newest of some sound snapshots in which the history of a sound database goes on: the
+/// database has lost its last events.
+pub(super) fn later<'a>(sound: &'a [Snapshot], tip: Head, identity: (i64, i64), progress: &Progress) -> Option<&'a Snapshot> {
+    let is_own = |snapshot: &&Snapshot| snapshot.event > tip.event && identity_of(&snapshot.path, progress) == Some(identity);
+    let goes_on = |snapshot: &&Snapshot| {
+        joints_of(&snapshot.path, progress).is_ok_and(|joints| tip.event.0 == 0 || joints.iter().any(|joint| joint.after == tip))
+    };
+    sound.iter().filter(is_own).max_by_key(|snapshot| (snapshot.at, snapshot.event)).filter(goes_on)
+}
+
 /// The head after an event by a journal.
 fn told_head(lines: &[Line], event: EventId) -> Option<Digest> {
     lines.iter().find(|line| line.event_id() == Some(event))?.link().map(|link| link.head)
@@ -230,7 +314,7 @@ fn told_head(lines: &[Line], event: EventId) -> Option<Digest> {
 
 /// Whether a folder has the journal or snapshots of a library, but not its database.
 pub fn has_lost_its_database(folder: &Path) -> bool {
-    let told = || fs::read(folder.join(JOURNAL)).is_ok_and(|text| journal::tells_events(&text));
+    let told = || fs::read(folder.join(JOURNAL)).is_ok_and(|text| journal::reached(&text) > EventId(0));
     // A new database file is empty until its write-ahead log is merged into it.
     let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     let [database, wal, _] = of_database(folder, DATABASE);

@@ -145,6 +145,7 @@ fn of_commands_that_act() {
         ("restore", "lib.tessera #999", 65),
         ("forget", "lib.tessera #6 --yes", 0),
         ("forget", "lib.tessera #999 --yes", 65),
+        ("undo", "lib.tessera", 0),
         ("relocate", "lib.tessera images images", 0),
         ("relocate", "lib.tessera gone images", 65),
     ];

@@ -211,6 +211,33 @@ fn damaged_lines_are_told_and_the_others_read() {
 }
 
 #[test]
+fn lines_that_are_not_utf_8_are_told_and_the_others_read() {
+    let good = [row("a.jpg", None, &["one"]), row("b.jpg", None, &["two \u{FFFD}"])];
+    let cases: [(&str, &[u8], &[usize]); 6] = [
+        ("t.txt", b"a.jpg#0\tone\nc.jpg#0\tcaf\xE9\nb.jpg#0\ttwo \xEF\xBF\xBD\n", &[2]),
+        ("t.csv", b"path,caption\na.jpg,one\nc.jpg,caf\xE9 \xE8\nb.jpg,two \xEF\xBF\xBD\n", &[3]),
+        ("t.csv", b"path,caption,a\xE9\na.jpg,one,\n\"c.jpg\",\"\xE9\n\",\nb.jpg,two \xEF\xBF\xBD,\n", &[1, 3]),
+        ("t.csv", b"path,caption\na.jpg,one\nc.jpg,\"\xE9\nb.jpg,two \xEF\xBF\xBD\n", &[3]),
+        (
+            "t.jsonl",
+            b"{\"path\":\"a.jpg\",\"caption\":\"one\"}\n{\"path\":\"c\xE9\",\"caption\":\"x\"}\n{\"path\":\"b.jpg\",\"caption\":\"two \xEF\xBF\xBD\"}",
+            &[2],
+        ),
+        (
+            "t.json",
+            b"{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"},{\"id\":2,\"file_name\":\"b.jpg\"}],\"annotations\":[\n{\"image_id\":1,\"caption\":\"one\"},\n\
+              {\"image_id\":1,\"caption\":\"caf\xE9\"},\n{\"image_id\":2,\"caption\":\"two \xEF\xBF\xBD\"}]}",
+            &[3],
+        ),
+    ];
+    for (name, bytes, lines) in cases {
+        let table = read_bytes(name, bytes).unwrap();
+        assert_eq!((table.rows.as_slice(), problem_lines(&table).as_slice()), (&good[..], lines), "{name}: {:#?}", table.problems);
+        assert!(table.problems[0].detail.starts_with("expected text in UTF-8, found the byte E9 in `"), "{:?}", table.problems);
+    }
+}
+
+#[test]
 fn problems_are_counted_beyond_those_kept() {
     let table = table("t.txt", &format!("a.jpg#0\tone\n{}", "bad\n".repeat(MAX_PROBLEMS + 5)));
     assert_eq!((table.problems.len(), table.n_problems), (MAX_PROBLEMS, MAX_PROBLEMS + 5));
@@ -245,7 +272,7 @@ fn what_is_no_table_is_refused_with_the_way_out() {
         for bytes in [&utf16, &[&[0xFF, 0xFE], utf16.as_slice()].concat()] {
             assert!(refusal(name, bytes).contains("UTF-16, or no text; open it in a text editor and save it as UTF-8"));
         }
-        assert!(refusal(name, b"path,caption\na.jpg,one\nb.jpg,caf\xE9\n").contains("on line 3; open it"));
+        assert!(refusal(name, b"path,caption\nb.jpg,caf\xE9\n").contains("on line 2; open it"));
         assert!(refusal(name, b"just\nsome words\n").contains("found a first line of `just`; name another file"));
         assert!(refusal(name, b"{\"images\": [").contains("found"));
     }

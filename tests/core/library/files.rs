@@ -58,10 +58,7 @@ fn tables_that_are_not_what_the_events_say_are_found() {
     db.execute("UPDATE image SET user_said = 'no class' WHERE id = 2", []).unwrap();
     drop(db);
     let refused = open(&place.folder(), Arc::new(InProcess::default())).err().unwrap().to_string();
-    assert!(
-        refused.contains("1 rows of the table `image` are not as they were written; run `tessera check LIBRARY --repair`"),
-        "{refused}"
-    );
+    assert!(refused.contains("1 row of the table `image` is not as it was written; run `tessera check LIBRARY --repair`"), "{refused}");
 }
 
 #[test]

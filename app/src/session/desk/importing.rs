@@ -167,7 +167,7 @@ fn read(session: &Session, library: &Mutex<Library>, path: &Path, was_asked: boo
         (if was_asked { read.unmatched.len() } else { 0 }, "names without an image"),
         (read.ambiguous.len(), "names that several images have"),
         (read.kept, "labels kept as you gave them"),
-        (read.left_out.values().sum(), "captions left out, too long or too many for one image"),
+        (read.n_left_out(), "captions left out, too long or too many for one image"),
         (table.n_problems, "lines that could not be read"),
     ] {
         if n > 0 {

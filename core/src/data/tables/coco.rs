@@ -60,6 +60,9 @@ pub(super) fn read(text: &str, coco: &Coco, draft: &mut Draft) -> Result<()> {
     let (mut rows, mut names) = (HashMap::new(), HashMap::new());
     for (i, raw) in coco.images.iter().flatten().enumerate() {
         draft.step()?;
+        if draft.is_spoilt(raw.get(), line(raw)) {
+            continue;
+        }
         match serde_json::from_str::<Image>(raw.get()) {
             Ok(image) => {
                 if let Some(row) = draft.row(&image.file_name, line(raw)) {
@@ -71,6 +74,9 @@ pub(super) fn read(text: &str, coco: &Coco, draft: &mut Draft) -> Result<()> {
     }
     for (i, raw) in coco.categories.iter().enumerate() {
         draft.step()?;
+        if draft.is_spoilt(raw.get(), line(raw)) {
+            continue;
+        }
         match serde_json::from_str::<Category>(raw.get()) {
             Ok(category) => drop(names.insert(category.id, category.name)),
             Err(error) => draft.problem(line(raw), format!("category {}: {}", i + 1, reason(&error))),
@@ -79,6 +85,9 @@ pub(super) fn read(text: &str, coco: &Coco, draft: &mut Draft) -> Result<()> {
     for (i, raw) in coco.annotations.iter().enumerate() {
         draft.step()?;
         let line = line(raw);
+        if draft.is_spoilt(raw.get(), line) {
+            continue;
+        }
         let annotation = match serde_json::from_str::<Annotation>(raw.get()) {
             Ok(annotation) => annotation,
             Err(error) => {
@@ -90,7 +99,7 @@ pub(super) fn read(text: &str, coco: &Coco, draft: &mut Draft) -> Result<()> {
             draft.problem(line, format!("annotation {}: there is no such image", i + 1));
             continue;
         };
-        draft.caption(Some(row), 0, annotation.caption.as_deref().unwrap_or_default());
+        draft.caption(Some(row), 0, annotation.caption.as_deref().unwrap_or_default(), line);
         match annotation.category_id.map(|id| names.get(&id)) {
             Some(Some(name)) => draft.label(Some(row), name, line),
             Some(None) => draft.problem(line, format!("annotation {}: there is no such category", i + 1)),

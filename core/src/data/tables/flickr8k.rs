@@ -22,11 +22,14 @@ pub(super) fn fits(line: &str) -> bool {
 pub(super) fn read(text: &str, draft: &mut Draft) -> Result<()> {
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         draft.step()?;
+        if draft.is_spoilt(line, i + 1) {
+            continue;
+        }
         match split(line) {
             Some((_, _, caption)) if caption.trim().is_empty() => draft.problem(i + 1, "no caption after the tab"),
             Some((path, number, caption)) => {
                 let row = draft.row(path, i + 1);
-                draft.caption(row, number, caption);
+                draft.caption(row, number, caption, i + 1);
             }
             None => draft.problem(i + 1, format!("expected `image.jpg#0`, a tab and a caption, found `{}`", shown(line))),
         }

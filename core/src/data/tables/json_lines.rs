@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize as Read, Serialize};
+use serde_json::Value;
 
-use super::rows::{self, Draft, Role, role};
+use super::rows::{self, Draft, Role, role, shown};
 use super::table::TableRow;
 use crate::error::Result;
 use crate::once::twice;
@@ -15,27 +16,35 @@ use crate::once::twice;
 #[derive(Default)]
 struct Object {
     path: Option<(usize, String)>,
-    label: Option<(usize, Words)>,
-    captions: Option<(usize, Words)>,
+    label: Option<(usize, Option<String>)>,
+    captions: Option<(usize, Vec<String>)>,
+    /// The names that mean nothing here.
+    unknown: Vec<String>,
 }
 
-#[derive(Read)]
-#[serde(untagged, expecting = "expected text, a number or a list of texts")]
-enum Words {
-    None(()),
-    One(String),
-    Number(serde_json::Number),
-    Many(Vec<String>),
+/// A text, or none where there is null.
+fn text(name: &str, value: Value) -> Result<Option<String>, String> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text)),
+        other => Err(format!("`{name}`: expected text in quotation marks, found {}", kind(&other))),
+    }
 }
 
-impl Words {
-    fn list(self) -> Vec<String> {
-        match self {
-            Self::None(()) => vec![],
-            Self::One(text) => vec![text],
-            Self::Number(number) => vec![number.to_string()],
-            Self::Many(texts) => texts,
-        }
+/// A text or a list of texts.
+fn texts(name: &str, value: Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::Array(list) => list.into_iter().filter_map(|each| text(name, each).transpose()).collect(),
+        other => text(name, other).map(|text| text.into_iter().collect()),
+    }
+}
+
+/// What a value is that is no text.
+fn kind(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+        other => format!("`{}`", shown(&other.to_string())),
     }
 }
 
@@ -55,11 +64,21 @@ impl<'de> Deserialize<'de> for Object {
                     if names.contains(&name) {
                         return Err(M::Error::custom(twice(&name)));
                     }
+                    let wrong = M::Error::custom::<String>;
                     match role(&name) {
-                        Some((Role::Path, rank)) if is_better(rank, &out.path) => out.path = Some((rank, map.next_value()?)),
-                        Some((Role::Label, rank)) if is_better(rank, &out.label) => out.label = Some((rank, map.next_value()?)),
-                        Some((Role::Caption, rank)) if is_better(rank, &out.captions) => out.captions = Some((rank, map.next_value()?)),
-                        _ => drop(map.next_value::<IgnoredAny>()?),
+                        Some((Role::Path, rank)) if is_better(rank, &out.path) => {
+                            out.path = text(&name, map.next_value()?).map_err(wrong)?.map(|path| (rank, path));
+                        }
+                        Some((Role::Label, rank)) if is_better(rank, &out.label) => {
+                            out.label = Some((rank, text(&name, map.next_value()?).map_err(wrong)?));
+                        }
+                        Some((Role::Caption, rank)) if is_better(rank, &out.captions) => {
+                            out.captions = Some((rank, texts(&name, map.next_value()?).map_err(wrong)?));
+                        }
+                        known => {
+                            map.next_value::<IgnoredAny>()?;
+                            out.unknown.extend(known.is_none().then(|| name.clone()));
+                        }
                     }
                     names.insert(name);
                 }
@@ -81,6 +100,23 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     text
 }
 
+impl Object {
+    /// What is missing where other names stand in its place, in words.
+    fn lacks(&self) -> Option<String> {
+        let found: Vec<String> = self.unknown.iter().take(TOLD).map(|name| format!("`{}`", shown(name))).collect();
+        let expected = match (&self.path, self.label.is_some() || self.captions.is_some()) {
+            _ if found.is_empty() => return None,
+            (None, _) => "`path`",
+            (Some(_), false) => "`label` or `caption`",
+            (Some(_), true) => return None,
+        };
+        Some(format!("expected {expected}, found {}", found.join(", ")))
+    }
+}
+
+/// Unknown names that a problem repeats.
+const TOLD: usize = 5;
+
 /// Whether some line is an object with a path.
 pub(super) fn fits(text: &str) -> bool {
     text.lines().any(|line| serde_json::from_str::<Object>(line).is_ok_and(|object| object.path.is_some()))
@@ -89,6 +125,9 @@ pub(super) fn fits(text: &str) -> bool {
 pub(super) fn read(text: &str, draft: &mut Draft) -> Result<()> {
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         draft.step()?;
+        if draft.is_spoilt(line, i + 1) {
+            continue;
+        }
         let object: Object = match serde_json::from_str(line) {
             Ok(object) => object,
             Err(error) => {
@@ -96,9 +135,13 @@ pub(super) fn read(text: &str, draft: &mut Draft) -> Result<()> {
                 continue;
             }
         };
+        if let Some(words) = object.lacks() {
+            draft.problem(i + 1, words);
+            continue;
+        }
         let row = draft.row(object.path.as_ref().map_or("", |(_, path)| path), i + 1);
-        object.label.into_iter().flat_map(|(_, words)| words.list()).for_each(|label| draft.label(row, &label, i + 1));
-        object.captions.into_iter().flat_map(|(_, words)| words.list()).for_each(|caption| draft.caption(row, 0, &caption));
+        object.label.into_iter().filter_map(|(_, label)| label).for_each(|label| draft.label(row, &label, i + 1));
+        object.captions.into_iter().flat_map(|(_, texts)| texts).for_each(|caption| draft.caption(row, 0, &caption, i + 1));
     }
     Ok(())
 }

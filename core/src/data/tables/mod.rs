@@ -10,8 +10,8 @@
 //! | `sidecar` | `photo.txt` beside `photo.jpg`, one line a caption; a folder of them makes a table |
 //!
 //! Header names are taken in any case and with the usual synonyms, such as `file_name`, `class` or
-//! `text`. Files are UTF-8. Captions and labels are trimmed, and empty ones are none. A bad line is
-//! reported as a problem and never stops the rest.
+//! `text`. Files are UTF-8; a line that is not is a bad one. Captions and labels are trimmed, and
+//! empty ones are none. A bad line is reported as a problem and never stops the rest.
 //!
 //! Text is written as it is, except by [`write_safe`], for spreadsheet programs, which
 //! would take `=...` for a formula: such text is guarded ([`guarded`]) and a column `csv_safe`
@@ -33,7 +33,7 @@ use std::path::Path;
 use crate::envelope;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use table::{shielded, text_of, unknown};
+use table::{Text, shielded, unknown};
 
 pub use formulas::{MARK, guarded, unguarded};
 pub use matcher::{Matcher, PathMatch};
@@ -47,8 +47,8 @@ pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableForma
 /// only in a folder where no sidecar has its image; elsewhere it is a problem.
 ///
 /// # Errors
-/// [`Error::Data`] when the file is larger than [`MAX_BYTES`], is not UTF-8, fits no format or has
-/// no usable row; [`Error::Io`], [`Error::Cancelled`].
+/// [`Error::Data`] when the file is larger than [`MAX_BYTES`], is UTF-16, fits no format or has no
+/// usable row; [`Error::Io`], [`Error::Cancelled`].
 ///
 /// # Complexity
 /// One pass; the file and its rows are in memory.
@@ -57,28 +57,41 @@ pub fn read(path: &Path, progress: &Progress) -> Result<Table> {
     if fs::metadata(path).map_err(Error::io("read", path))?.is_dir() {
         return sidecar::read_folder(path, progress);
     }
-    let text = text_of(path, MAX_BYTES)?;
+    let read = table::spoilt_text_of(path, MAX_BYTES)?;
+    let outcome = read_text(path, &read, progress);
+    // A file of which nothing can be used is in another encoding rather than of another kind.
+    outcome.map_err(|error| if matches!(error, Error::Data { .. }) && !read.spoilt.is_empty() { read.wrong(path) } else { error })
+}
+
+fn read_text(path: &Path, read: &Text, progress: &Progress) -> Result<Table> {
+    let text = &read.text;
     let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else {
         return Err(unknown(path, "an empty file"));
     };
-    let mut draft = rows::Draft::new(path, progress);
+    let mut draft = rows::Draft::of(path, progress, read);
     let format = if flickr8k::fits(first) {
-        flickr8k::read(&text, &mut draft)?;
+        flickr8k::read(text, &mut draft)?;
         TableFormat::Flickr8k
-    } else if let Some(shape) = separated::recognise(&text) {
-        separated::read(&text, shape, &mut draft)?;
+    } else if let Some(shape) = separated::recognise(text) {
+        separated::read(text, shape, &mut draft)?;
         shape.format
     } else if let Some(image) = sidecar::image_of(path).filter(|_| text.len() as u64 <= MAX_SIDECAR) {
         let row = draft.row(&image, 0);
-        sidecar::lines(&text).for_each(|caption| draft.caption(row, 0, caption));
+        let mut lines = rows::Lines::new(text);
+        for caption in sidecar::lines(text) {
+            let line = lines.line(draft.start_of(caption));
+            if !draft.is_spoilt(caption, line) {
+                draft.caption(row, 0, caption, line);
+            }
+        }
         TableFormat::Sidecar
     } else if first.trim_start().starts_with('{') {
-        read_json(path, &text, &mut draft)?
+        read_json(path, text, &mut draft)?
     } else if text.lines().any(flickr8k::fits) {
-        flickr8k::read(&text, &mut draft)?;
+        flickr8k::read(text, &mut draft)?;
         TableFormat::Flickr8k
-    } else if json_lines::fits(&text) {
-        json_lines::read(&text, &mut draft)?;
+    } else if json_lines::fits(text) {
+        json_lines::read(text, &mut draft)?;
         TableFormat::JsonLines
     } else {
         return Err(unknown(path, format!("a first line of `{}`", rows::shown(first))));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::table::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, unknown};
+use super::table::{MAX_PROBLEMS, Problem, SHORTEN, Table, TableFormat, TableRow, Text, unknown};
 use crate::error::{self, Error, Result};
 use crate::progress::Progress;
 
@@ -22,19 +22,52 @@ pub(super) struct Draft<'a> {
     problems: Vec<Problem>,
     n_problems: usize,
     n_captions: usize,
+    /// The text that is read, and its places that are not UTF-8.
+    text: &'a str,
+    spoilt: &'a [(usize, u8)],
 }
 
 #[derive(Default)]
 struct Entry {
     path: String,
     label: Option<String>,
-    captions: Vec<(u64, String)>,
+    /// Each with its number and its line.
+    captions: Vec<(u64, usize, String)>,
     is_disputed: bool,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(path: &'a Path, progress: &'a Progress) -> Self {
-        Self { path, progress, entries: vec![], places: HashMap::new(), problems: vec![], n_problems: 0, n_captions: 0 }
+        Self {
+            path,
+            progress,
+            entries: vec![],
+            places: HashMap::new(),
+            problems: vec![],
+            n_problems: 0,
+            n_captions: 0,
+            text: "",
+            spoilt: &[],
+        }
+    }
+
+    /// One of a text that may not be UTF-8 everywhere.
+    pub(super) fn of(path: &'a Path, progress: &'a Progress, read: &'a Text) -> Self {
+        Self { text: &read.text, spoilt: &read.spoilt, ..Self::new(path, progress) }
+    }
+
+    /// Where a part of the text begins. A slice's address gives its position.
+    pub(super) fn start_of(&self, part: &str) -> usize {
+        (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
+    }
+
+    /// Whether a part of the text is not UTF-8, which is a problem of this line. O(log places).
+    pub(super) fn is_spoilt(&mut self, part: &str, line: usize) -> bool {
+        let start = self.start_of(part);
+        let first = self.spoilt.get(self.spoilt.partition_point(|(at, _)| *at < start)).filter(|(at, _)| *at < start + part.len());
+        let Some((_, byte)) = first else { return false };
+        self.problem(line, format!("expected text in UTF-8, found the byte {byte:02X} in `{}`; save the file as UTF-8", shown(part)));
+        true
     }
 
     /// Counts one record, and returns whether there is room for more.
@@ -68,10 +101,10 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a caption, unless it is blank.
-    pub(super) fn caption(&mut self, row: Option<usize>, number: u64, text: &str) {
+    pub(super) fn caption(&mut self, row: Option<usize>, number: u64, text: &str, line: usize) {
         if let (Some(row), false) = (row, text.trim().is_empty()) {
             self.n_captions += 1;
-            self.entries[row].captions.push((number, text.trim().into()));
+            self.entries[row].captions.push((number, line, text.trim().into()));
         }
     }
 
@@ -93,10 +126,11 @@ impl<'a> Draft<'a> {
 
     pub(super) fn finish(self, format: TableFormat) -> Result<Table> {
         let row = |mut entry: Entry| {
-            entry.captions.sort_by_key(|(number, _)| *number);
-            TableRow { path: entry.path, label: entry.label, captions: entry.captions.into_iter().map(|(_, text)| text).collect() }
+            entry.captions.sort_by_key(|(number, ..)| *number);
+            let (lines, captions) = entry.captions.into_iter().map(|(_, line, text)| (line, text)).unzip();
+            (TableRow { path: entry.path, label: entry.label, captions }, lines)
         };
-        let rows: Vec<TableRow> = self.entries.into_iter().map(row).collect();
+        let (rows, caption_lines): (Vec<TableRow>, Vec<Vec<usize>>) = self.entries.into_iter().map(row).unzip();
         if rows.is_empty() {
             let found = match self.problems.first() {
                 Some(Problem { line: 0, detail }) => format!("none ({detail})"),
@@ -105,7 +139,7 @@ impl<'a> Draft<'a> {
             };
             return Err(unknown(self.path, found));
         }
-        Ok(Table { format, rows, problems: self.problems, n_problems: self.n_problems })
+        Ok(Table { format, rows, caption_lines, problems: self.problems, n_problems: self.n_problems })
     }
 }
 

@@ -72,7 +72,8 @@ pub(super) fn read(text: &str, shape: Shape, draft: &mut Draft) -> Result<()> {
                 // The quote may have swallowed good lines: only the line it stands on is given up.
                 at = start + raw.find(['\r', '\n']).unwrap_or(raw.len());
                 let first = &text[start..at];
-                if shape.format == TableFormat::Tsv {
+                if draft.is_spoilt(first, line) {
+                } else if shape.format == TableFormat::Tsv {
                     take(&first.split('\t').collect::<Vec<_>>(), shape, line, draft);
                 } else {
                     draft.problem(line, format!("a quotation mark without its partner in `{}`", shown(first)));
@@ -80,7 +81,8 @@ pub(super) fn read(text: &str, shape: Shape, draft: &mut Draft) -> Result<()> {
                 is_header = false;
                 continue 'again;
             }
-            if !std::mem::take(&mut is_header) {
+            let was_header = std::mem::take(&mut is_header);
+            if !draft.is_spoilt(raw.trim_end_matches(['\r', '\n']), line) && !was_header {
                 take(&record.iter().collect::<Vec<_>>(), shape, line, draft);
             }
         }
@@ -103,7 +105,7 @@ fn take(fields: &[&str], shape: Shape, line: usize, draft: &mut Draft) {
     let field = |i: usize| if shape.is_guarded { formulas::unguarded(fields[i]) } else { fields[i].to_owned() };
     let row = draft.row(&field(shape.path), line);
     draft.label(row, &shape.label.map_or_else(String::new, field), line);
-    draft.caption(row, 0, &shape.caption.map_or_else(String::new, field));
+    draft.caption(row, 0, &shape.caption.map_or_else(String::new, field), line);
 }
 
 /// Whether a quoted field of this record does not end, or goes on after its end.

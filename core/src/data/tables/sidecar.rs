@@ -155,7 +155,7 @@ pub(super) fn read_folder(root: &Path, progress: &Progress) -> Result<Table> {
         let images = if group.images.is_empty() { std::slice::from_ref(stem) } else { &group.images };
         for image in images {
             let row = draft.row(image, 0);
-            lines(&text).for_each(|caption| draft.caption(row, 0, caption));
+            lines(&text).for_each(|caption| draft.caption(row, 0, caption, 0));
         }
     }
     draft.finish(TableFormat::Sidecar)

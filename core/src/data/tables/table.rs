@@ -52,6 +52,9 @@ pub struct Table {
     pub format: TableFormat,
     /// One row for each path, in the order of first appearance; at least one.
     pub rows: Vec<TableRow>,
+    /// For each row the line that each of its captions begins on, counted from 1; 0 where that is
+    /// not known.
+    pub caption_lines: Vec<Vec<usize>>,
     /// What could not be used, the first [`MAX_PROBLEMS`] of them.
     pub problems: Vec<Problem>,
     /// How many problems there were in all.
@@ -111,8 +114,59 @@ pub(super) fn shielded(text: String) -> String {
 /// The byte order mark.
 const MARK: char = '\u{FEFF}';
 
+/// Most places of a text that may not be UTF-8; one with more is in another encoding as a whole.
+const MOST_SPOILT: usize = 100_000;
+
+/// The text of a file, with a replacement character at each place that is not UTF-8.
+pub(super) struct Text {
+    pub(super) text: String,
+    /// Where these characters are, and the first byte that was there.
+    pub(super) spoilt: Vec<(usize, u8)>,
+}
+
 /// The text of a file of at most `limit` bytes, without its byte order mark.
 pub(super) fn text_of(path: &Path, limit: u64) -> Result<String> {
+    let bytes = bytes_of(path, limit)?;
+    String::from_utf8(bytes).map_err(|error| wrong(path, &error.as_bytes()[..error.utf8_error().valid_up_to()]))
+}
+
+/// As [`text_of`], but places that are not UTF-8 are told.
+pub(super) fn spoilt_text_of(path: &Path, limit: u64) -> Result<Text> {
+    let bytes = match String::from_utf8(bytes_of(path, limit)?) {
+        Ok(text) => return Ok(Text { text, spoilt: Vec::new() }),
+        Err(error) => error.into_bytes(),
+    };
+    let (mut text, mut spoilt) = (String::new(), Vec::new());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if let Some(byte) = chunk.invalid().first() {
+            if spoilt.len() == MOST_SPOILT {
+                return Err(Text { text, spoilt }.wrong(path));
+            }
+            spoilt.push((text.len(), *byte));
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Ok(Text { text, spoilt })
+}
+
+impl Text {
+    /// The error of a file that is not UTF-8.
+    pub(super) fn wrong(&self, path: &Path) -> Error {
+        wrong(path, &self.text.as_bytes()[..self.spoilt.first().map_or(0, |(at, _)| *at)])
+    }
+}
+
+/// The error of a file that is not UTF-8 behind these bytes.
+fn wrong(path: &Path, before: &[u8]) -> Error {
+    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+    Error::data(path, "text in UTF-8", format!("another encoding, or no text, on line {line}"), SAVE_AS_UTF_8)
+}
+
+const SAVE_AS_UTF_8: &str = "open it in a text editor and save it as UTF-8";
+
+/// The bytes of a text file of at most `limit` bytes, without the byte order mark.
+fn bytes_of(path: &Path, limit: u64) -> Result<Vec<u8>> {
     // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
     let meta = fs::metadata(path).map_err(Error::io("read", path))?;
     if !meta.is_file() {
@@ -128,20 +182,15 @@ pub(super) fn text_of(path: &Path, limit: u64) -> Result<String> {
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64));
     }
-    let wrong = |found: String| Error::data(path, "text in UTF-8", found, "open it in a text editor and save it as UTF-8");
     let is_utf16 = |[a, b]: &[u8; 2]| matches!((a, b), (0xFF, 0xFE) | (0xFE, 0xFF)) || (*a == 0) != (*b == 0);
     if bytes.first_chunk().is_some_and(is_utf16) {
-        return Err(wrong("UTF-16, or no text".into()));
+        return Err(Error::data(path, "text in UTF-8", "UTF-16, or no text", SAVE_AS_UTF_8));
     }
-    let mut text = String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        wrong(format!("another encoding, or no text, on line {line}"))
-    })?;
-    if text.starts_with(MARK) {
-        text.drain(..MARK.len_utf8());
+    let mark = MARK.to_string();
+    if bytes.starts_with(mark.as_bytes()) {
+        bytes.drain(..mark.len());
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 pub(super) fn unknown(path: &Path, found: impl Into<String>) -> Error {

@@ -22,8 +22,9 @@ pub struct TableRead {
     /// Captions added.
     pub captions: usize,
     /// Captions that were left out because they are too long or too many for one image
-    /// ([`crate::library::captions`]), with the path that the table gives the image.
-    pub left_out: BTreeMap<String, usize>,
+    /// ([`crate::library::captions`]): the line of each, by the path that the table gives the
+    /// image.
+    pub left_out: BTreeMap<String, Vec<usize>>,
     /// Captions that their image has already, or that the table gives it twice.
     pub repeated: usize,
     /// Labels set.
@@ -35,7 +36,27 @@ pub struct TableRead {
 impl TableRead {
     /// What was left out of the captions of each image, in a sentence.
     pub fn left_out_in_words(&self) -> impl Iterator<Item = (&str, String)> {
-        self.left_out.iter().map(|(path, n)| (path.as_str(), left_out(*n)))
+        self.left_out.iter().map(|(path, lines)| (path.as_str(), format!("{}{}", at_lines(lines), left_out(lines.len()))))
+    }
+
+    /// How many captions were left out.
+    pub fn n_left_out(&self) -> usize {
+        self.left_out.values().map(Vec::len).sum()
+    }
+}
+
+/// Lines that are named one by one.
+const TOLD: usize = 5;
+
+/// The lines of captions, as a sentence begins with them; nothing where they are not known.
+fn at_lines(lines: &[usize]) -> String {
+    let known: BTreeSet<usize> = lines.iter().copied().filter(|line| *line > 0).collect();
+    let told: Vec<String> = known.iter().take(TOLD).map(usize::to_string).collect();
+    match (told.as_slice(), known.len() - told.len()) {
+        ([], _) => String::new(),
+        ([one], _) => format!("line {one}: "),
+        (told, 0) => format!("lines {}: ", told.join(", ")),
+        (told, more) => format!("lines {} and {more} more: ", told.join(", ")),
     }
 }
 
@@ -49,7 +70,7 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
     let matcher = Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())));
     let mut captions: BTreeMap<ItemId, Captions> = BTreeMap::new();
     let mut labels: BTreeMap<ItemId, String> = BTreeMap::new();
-    for row in &table.rows {
+    for (row, lines) in table.rows.iter().zip(&table.caption_lines) {
         let id = match matcher.find(&row.path) {
             PathMatch::One(id) => id,
             PathMatch::None => {
@@ -64,13 +85,13 @@ pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead
         read.matched += 1;
         let Some(image) = state.image(id) else { continue };
         let list = captions.entry(id).or_insert_with(|| Captions::new(image.captions.clone()));
-        for text in row.captions.iter().filter(|text| !text.trim().is_empty()) {
+        for (text, line) in row.captions.iter().zip(lines).filter(|(text, _)| !text.trim().is_empty()) {
             let plain = unguarded(text);
             let is_there = |text: &String| image.captions.iter().any(|caption| caption.text == *text);
             match list.add(if is_there(&plain) { &plain } else { text }, false) {
                 Ok(()) => read.captions += 1,
                 Err(Refusal::Nothing) => read.repeated += 1,
-                Err(_) => *read.left_out.entry(row.path.clone()).or_default() += 1,
+                Err(_) => read.left_out.entry(row.path.clone()).or_default().push(*line),
             }
         }
         if let Some(label) = row.label.as_ref().and_then(|label| tidy_name(label).ok()) {

@@ -143,7 +143,12 @@ fn catch_up(
     features: &FeatureStore<'_>,
     progress: &Progress,
 ) -> Result<()> {
-    if let Some((at, bytes)) = checkpoint.filter(|(at, _)| state.last_event() >= Some(*at)) {
+    // A checkpoint after an event that is lost has learned what the log does not tell.
+    let checkpoint = match checkpoint {
+        Some((at, _)) if state.last_event() < Some(at) || !store.has(at)? => None,
+        found => found,
+    };
+    if let Some((at, bytes)) = checkpoint {
         let events = store.events_after(at.0)?;
         // The state at the checkpoint is today's with all later changes reversed.
         let mut then = state.clone();

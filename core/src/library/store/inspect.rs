@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::log::{BARE_EVENTS, EVENTS, altered, joints, read_event, tip};
+use super::log::{BARE_EVENTS, EVENTS, LOST_FROM, altered, joints, read_event, tip};
 use super::refused::{damaged, refused};
 use super::schema::{APPLICATION, SCHEMA, expected};
 use super::seal;
@@ -96,10 +96,28 @@ pub(in crate::library) fn known_fault(at: EventId) -> String {
     format!("known fault at {}", at.0)
 }
 
+/// The name of the fact that all events from this one on were lost, to that which is its value.
+pub(in crate::library) fn lost_from(first: EventId) -> String {
+    format!("{LOST_FROM}{}", first.0)
+}
+
 /// The last event of a database that may be damaged, and the head after it where events have links.
 pub(in crate::library) fn tip_of(path: &Path, progress: &Progress) -> Option<Head> {
     table_of(path, "link", progress)?;
     tip(&table_of(path, "event", progress)?).ok()?.1
+}
+
+/// The last event that a database that may be damaged knows of, whether or not it still has it: at
+/// most as far after `last` as it has rows of events or links after that.
+pub(in crate::library) fn reached(path: &Path, last: EventId, progress: &Progress) -> EventId {
+    let rows = |table: &str, key: &str| -> Option<u64> {
+        let sql = format!("SELECT count(*), max({key}) FROM {table} WHERE {key} > ?1");
+        let row = table_of(path, table, progress)?.query_row(&sql, [last.0 as i64], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (n, most): (i64, i64) = row.ok()?;
+        Some((most as u64).min(last.0.saturating_add(n as u64)))
+    };
+    let told = [rows("event", "id"), rows("link", "event"), tip_of(path, progress).map(|tip| tip.event.0)];
+    EventId(told.into_iter().flatten().max().unwrap_or(0))
 }
 
 /// The heads before and after each event of a sound database.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::envelope::hash64;
-use crate::library::chain::{Head, Joint};
+use crate::library::chain::{Fault, Head, Joint};
 use crate::library::event::{Event, EventId, EventKind};
 use crate::library::link::{Digest, Link};
 
@@ -82,6 +82,24 @@ pub(super) fn tip(db: &Connection) -> rusqlite::Result<(EventId, Option<Head>)> 
     let Some((id, head)) = found else { return Ok((EventId(0), Some(Head { event: EventId(0), digest: Digest::origin() }))) };
     let event = EventId(id as u64);
     Ok((event, head.map(|head| Head { event, digest: Digest(head) })))
+}
+
+/// How the name of the fact begins that all events from one on were lost, to that which is its
+/// value.
+pub(super) const LOST_FROM: &str = "lost from ";
+
+/// The events that were lost after the last one.
+pub(super) fn lost_ends(db: &Connection) -> rusqlite::Result<Vec<Fault>> {
+    let mut query = db.prepare("SELECT substr(name, ?2), value FROM fact WHERE name LIKE ?1")?;
+    let end = |row: &Row<'_>| Ok((row.get::<_, String>(0)?.parse().ok(), row.get::<_, i64>(1)?));
+    let found = query.query_map(params![format!("{LOST_FROM}%"), LOST_FROM.len() as i64 + 1], end)?;
+    let found = found.collect::<rusqlite::Result<Vec<(Option<u64>, i64)>>>()?;
+    Ok(found.into_iter().filter_map(|(first, last)| Some(Fault::Lost(EventId(first?), EventId(last as u64)))).collect())
+}
+
+/// The number of the event after the last one, and after those that were lost.
+pub(super) fn after(last: EventId, lost: &[Fault]) -> EventId {
+    lost.iter().map(|fault| fault.at()).fold(EventId(last.0 + 1), EventId::max)
 }
 
 /// The heads before and after each event, in order.

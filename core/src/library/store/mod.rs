@@ -35,7 +35,7 @@ use crate::ids::ItemId;
 use crate::progress::Progress;
 use crate::raw_path::{RawPath, to_bytes};
 use crate::storage::{Disk, Storage};
-use log::{EVENTS, altered, delete, insert, joints, read_event, tip};
+use log::{EVENTS, after, altered, delete, insert, joints, lost_ends, read_event, tip};
 use refused::{damaged, refused};
 use schema::{APPLICATION, SCHEMA};
 use tables::{hash_bytes, project, put_image, put_place};
@@ -230,8 +230,9 @@ impl Store {
         let refused = refused("write", &self.path);
         let tx = self.db.transaction().map_err(&refused)?;
         let (last, previous) = tip(&tx).map_err(&refused)?;
+        let lost = lost_ends(&tx).map_err(&refused)?;
         let previous = previous.ok_or_else(|| damaged(&self.path, &Fault::Unlinked(last).to_string()))?;
-        let id = EventId(last.0 + 1);
+        let id = after(last, &lost);
         let mut event = Event { id, at, act: act.unwrap_or(id), kind, words: words.to_owned(), changes, link: None };
         event.tie(previous.digest, Secret::draw()?);
         insert(&tx, &event).map_err(&refused)?;
@@ -452,9 +453,27 @@ impl Store {
         sqlite::copy_to(&self.db, path).map_err(refused("write", path))
     }
 
-    /// The last event's number; 0 when there is none.
-    pub(super) fn last_event(&self) -> Result<u64> {
-        self.head().map(|head| head.event.0)
+    /// Whether there is an event of this number.
+    pub(super) fn has(&self, event: EventId) -> Result<bool> {
+        let sql = "SELECT count(*) > 0 FROM event WHERE id = ?1";
+        self.db.query_row(sql, [event.0 as i64], |row| row.get(0)).map_err(self.refused("read"))
+    }
+
+    /// The last event.
+    pub(super) fn last(&self) -> Result<Option<Event>> {
+        Ok(self.events("id = ?1", self.head()?.event.0)?.pop())
+    }
+
+    /// The number of the next event: identifiers of events are never used twice, also where the
+    /// last ones are lost or were purged.
+    pub(super) fn next_event(&self) -> Result<EventId> {
+        Ok(after(self.head()?.event, &self.lost_ends()?))
+    }
+
+    /// The events that were after the last one that a repair could recover, as far as other files
+    /// told of them.
+    pub(super) fn lost_ends(&self) -> Result<Vec<Fault>> {
+        lost_ends(&self.db).map_err(self.refused("read"))
     }
 
     /// Takes over the places of a damaged database that are as they were written, where nothing is

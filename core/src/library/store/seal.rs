@@ -10,6 +10,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result};
 
 use crate::envelope::hash64;
+use crate::plural::count;
 
 /// Every table, what is sealed of it, and what tells its rows apart. The rows of the log carry
 /// seals of their own.
@@ -88,7 +89,9 @@ pub(super) fn broken(db: &Connection) -> Result<Vec<String>> {
             let sql = format!("SELECT count(*) FROM {table} NOT INDEXED WHERE row_hash IS NOT seal('{table}', {})", columns.join(", "));
             let n: i64 = db.query_row(&sql, [], |row| row.get(0))?;
             if n > 0 {
-                found.push(format!("{n} rows of the table `{table}` are not as they were written"));
+                let rows = count(n as usize, "row");
+                let written = if n == 1 { "is not as it was written" } else { "are not as they were written" };
+                found.push(format!("{rows} of the table `{table}` {written}"));
             }
         }
     }

@@ -56,12 +56,12 @@ impl Drawn {
 /// As [`tessera_core::picture::Decoder::decode`]; [`Error::Data`] when there is nothing to compare
 /// it with.
 pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&State>, query: &ImageQuery) -> Result<(Recognition, Drawn)> {
-    let (model, state, by) = match answerer {
+    let (model, state, by, unlearned) = match answerer {
         Answerer::Library(library) => {
             let library = hold(library);
-            (live_recogniser(&library), Some(library.state().clone()), "this library".to_owned())
+            (live_recogniser(&library), Some(library.state().clone()), "this library".to_owned(), library.unlearned())
         }
-        Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone()),
+        Answerer::Model(model, name) => (RecogniserModel::clone(model), None, name.clone(), None),
     };
     // A model from elsewhere is asked about images of the library that is open, too.
     let Pixels { name, item, path, picture } = session.pixels_of(query, state.as_ref().or(open), SIDE)?;
@@ -73,7 +73,8 @@ pub(super) fn recognise(session: &Session, answerer: &Answerer, open: Option<&St
     if answer.ranking.is_empty() {
         let found = if model.ckm.classes().is_empty() { "no labelled image yet" } else { "no other object of any class" };
         let advice = "label images of two classes, or import folders that are classes";
-        return Err(Error::data(Path::new(&name), "labelled images to compare it with", found, advice));
+        let few = || Error::data(Path::new(&name), "labelled images to compare it with", found, advice);
+        return Err(unlearned.unwrap_or_else(few));
     }
     let explanations = session.explain(&model, &answer, without);
     let drawn = Drawn { model, answer: Arc::new(answer), explanations: Arc::new(explanations), state, item };
