@@ -246,7 +246,7 @@ fn lines_of_json_with_other_keys_and_values_are_told() {
     let path = "\"path\": \"images/disc/disc_01_0_0_0_lt.png\"";
     let lines = [
         format!("{{{path}, \"capton\": \"a ring\"}}"),
-        format!("{{{path}, \"label\": 3}}"),
+        format!("{{{path}, \"label\": true}}"),
         format!("{{{path}, \"label\": [\"odd\"]}}"),
         format!("{{{path}, \"caption\": [\"a ring\", 4]}}"),
         "{\"imgae\": \"x.png\", \"caption\": \"a ring\"}".to_owned(),
@@ -261,7 +261,7 @@ fn lines_of_json_with_other_keys_and_values_are_told() {
     let told: Vec<String> = report(&world).iter().map(|line| line["detail"].as_str().unwrap().to_owned()).collect();
     for words in [
         "line 1: expected `label` or `caption`, found `capton`",
-        "line 2: `label`: expected text in quotation marks, found `3`",
+        "line 2: `label`: expected text in quotation marks, found `true`",
         "line 3: `label`: expected text in quotation marks, found a list",
         "line 4: `caption`: expected text in quotation marks, found `4`",
         "line 5: expected `path`, found `imgae`",
@@ -270,4 +270,9 @@ fn lines_of_json_with_other_keys_and_values_are_told() {
         assert!(told.iter().any(|detail| detail.starts_with(words)), "{words} is not in {told:#?}");
     }
     ran.complains("line 8: 1 caption was left out");
+    // Classes that are numbers are common.
+    world.file("numbered.jsonl", format!("{{{path}, \"label\": 3}}\n").as_bytes());
+    let numbered = world.run(["import", "lib.tessera", "images", "--captions", "numbered.jsonl", "--json"]).ended(0).object();
+    assert_eq!(n(&numbered, "labels"), 1, "{numbered}");
+    world.run(["search", "lib.tessera", "--class", "3"]).ended(0);
 }

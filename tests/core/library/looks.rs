@@ -176,7 +176,7 @@ fn edges_and_colours_are_compared_alone() {
     let wanted = look(&library, ids[0]);
     for (by_look, part) in [(Look::Edges, 0..324), (Look::Colours, 324..372)] {
         let own = &wanted.values()[part.clone()];
-        for (image, likeness) in alike(&library, &LookQuery { by: Some(by_look), ..by(&wanted) }, 20, |_| true) {
+        for (image, likeness) in alike(&library, &LookQuery { by: Some(by_look.clone()), ..by(&wanted) }, 20, |_| true) {
             let other = &look(&library, image).values()[part.clone()];
             let cosine = 2.0 * own.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
             assert!((cosine - likeness).abs() < 1e-9, "{by_look:?}: {cosine} {likeness}");

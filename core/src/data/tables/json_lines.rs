@@ -31,6 +31,14 @@ fn text(name: &str, value: Value) -> Result<Option<String>, String> {
     }
 }
 
+/// The name of a class: a text, or a number as its digits.
+fn class(name: &str, value: Value) -> Result<Option<String>, String> {
+    match value {
+        Value::Number(number) => Ok(Some(number.to_string())),
+        other => text(name, other),
+    }
+}
+
 /// A text or a list of texts.
 fn texts(name: &str, value: Value) -> Result<Vec<String>, String> {
     match value {
@@ -70,7 +78,7 @@ impl<'de> Deserialize<'de> for Object {
                             out.path = text(&name, map.next_value()?).map_err(wrong)?.map(|path| (rank, path));
                         }
                         Some((Role::Label, rank)) if is_better(rank, &out.label) => {
-                            out.label = Some((rank, text(&name, map.next_value()?).map_err(wrong)?));
+                            out.label = Some((rank, class(&name, map.next_value()?).map_err(wrong)?));
                         }
                         Some((Role::Caption, rank)) if is_better(rank, &out.captions) => {
                             out.captions = Some((rank, texts(&name, map.next_value()?).map_err(wrong)?));
