@@ -19,7 +19,7 @@ use tessera_core::data::tables::{self, guarded, sidecar, unguarded};
 use tessera_core::data::{libsvm, mat, multilabel};
 use tessera_core::envelope::{MANIFEST, hash_hex, hash64};
 use tessera_core::json;
-use tessera_core::library::brought::BroughtVector;
+use tessera_core::library::brought_vector::BroughtVector;
 use tessera_core::library::event::{Change, inverse};
 use tessera_core::library::journal;
 use tessera_core::network::{BytePairs, brought};

@@ -1,5 +1,5 @@
-//! `tessera similar`: the most alike images by each kind of vectors, the same by an index, and never
-//! those that are gone.
+//! `tessera similar`: the most alike images by each kind of vectors, the same by an index, and
+//! never those that are gone.
 
 use std::fs;
 

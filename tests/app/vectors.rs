@@ -1,5 +1,5 @@
-//! Vectors that the user brings: read in each form, compared by `similar` and `search`, kept with the
-//! labels, taken back, and purged by `forget`.
+//! Vectors that the user brings: read in each form, compared by `similar` and `search`, kept with
+//! the labels, taken back, and purged by `forget`.
 
 use std::fs;
 

@@ -34,8 +34,9 @@ pub(super) struct Import {
     /// Then read captions and labels from this file: CSV, TSV, JSON lines, COCO or Flickr8k
     #[arg(long, value_name = "FILE")]
     pub(super) captions: Option<PathBuf>,
-    /// Then take in vectors of images from this file: .npy with a path on each line of a .txt of the
-    /// same name, .safetensors, or CSV of a path and numbers; `similar` and `search` compare them
+    /// Then take in vectors of images from this file: .npy with a path on each line of a .txt of
+    /// the same name, .safetensors, or CSV of a path and numbers; `similar` and `search` compare
+    /// them
     #[arg(long, value_name = "FILE")]
     pub(super) vectors: Option<PathBuf>,
     /// The name of their set; that of the file without its ending if it is not given
@@ -212,8 +213,8 @@ pub(super) struct Similar {
     #[arg(long, default_value_t = RECALL, value_name = "R", value_parser = recall)]
     pub(super) recall: f64,
     /// What is compared: edges and colours (`appearance`), `edges` or `colours` alone, what the
-    /// network sees (`network`), or a set of vectors that was brought, by its name; without it, what
-    /// the network sees, or the appearance where it has not looked
+    /// network sees (`network`), or a set of vectors that was brought, by its name; without it,
+    /// what the network sees, or the appearance where it has not looked
     #[arg(long, value_name = "VECTORS", value_parser = look)]
     pub(super) by: Option<Look>,
     /// Only this part of the image counts, in its pixels
@@ -225,8 +226,8 @@ pub(super) struct Similar {
     /// Only images in or below this folder
     #[arg(long, value_name = "FOLDER")]
     pub(super) folder: Option<PathBuf>,
-    /// Tell also which recall other numbers of compared images have, measured on this library; makes
-    /// an index for that, if there is none, also in a small library
+    /// Tell also which recall other numbers of compared images have, measured on this library;
+    /// makes an index for that, if there is none, also in a small library
     #[arg(long)]
     pub(super) curve: bool,
 }

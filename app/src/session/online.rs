@@ -11,7 +11,7 @@ use tessera_core::data::libsvm::{self, ClassNames};
 use tessera_core::data::{Dataset, OpenOptions, tables};
 use tessera_core::envelope::replace;
 use tessera_core::eval::figures::Curve;
-use tessera_core::eval::online::{self, Asked, DeskItems, Desks, Long, Look, StreamOrder, StreamSource};
+use tessera_core::eval::online::{self, Asked, DeskItems, Desks, Long, PictureValues, StreamOrder, StreamSource};
 use tessera_core::eval::recognition;
 use tessera_core::library::Glimpse;
 use tessera_core::network::Network;
@@ -72,7 +72,7 @@ impl Session {
         self.pool.install(|| {
             let preset = if files.learned_features { Preset::All } else { Preset::Mixed };
             let learned = recognition::learn(&data, |_| true, &preset.options(), &*self.decoder, &self.progress)?;
-            let look: Option<&Look<'_>> = if files.learned_features { Some(&seen) } else { None };
+            let look: Option<&PictureValues<'_>> = if files.learned_features { Some(&seen) } else { None };
             DeskItems::of_images(&data, captions.as_ref(), Some(learned.ckm), look, &*self.decoder, self.seed, &self.progress)
         })
     }

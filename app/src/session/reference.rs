@@ -182,8 +182,8 @@ impl Session {
         Ok(())
     }
 
-    /// Makes the index of these vectors, or of the usual ones, if there is none, also where there are
-    /// few images.
+    /// Makes the index of these vectors, or of the usual ones, if there is none, also where there
+    /// are few images.
     ///
     /// # Errors
     /// As [`looks::grow`].

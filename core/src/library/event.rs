@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::brought::BroughtVector;
+use super::brought_vector::BroughtVector;
 use super::link::Link;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::data::Meta;

@@ -49,6 +49,7 @@ pub mod appearance;
 mod apply;
 pub mod backup;
 pub mod brought;
+pub mod brought_vector;
 pub mod cache;
 pub mod captions;
 pub mod chain;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::brought::BroughtVector;
+use super::brought_vector::BroughtVector;
 use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
 use crate::error;
 use crate::ids::ItemId;

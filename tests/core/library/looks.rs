@@ -3,7 +3,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tessera_core::library::brought::BroughtVector;
+use tessera_core::library::brought_vector::BroughtVector;
 use tessera_core::library::looks::{Look, LookQuery, grow};
 use tessera_core::picture::appearance::Appearance;
 use tessera_core::picture::thumbnail;

@@ -16,4 +16,4 @@ pub use figures::{Long, figures};
 pub use orders::StreamOrder;
 pub use play::{Asked, OnlineLearner, OnlineSetting, Played, play};
 pub use streams::StreamSource;
-pub use things::{DeskItem, DeskItems, Look};
+pub use things::{DeskItem, DeskItems, PictureValues};

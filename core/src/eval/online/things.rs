@@ -42,7 +42,7 @@ pub struct DeskItems {
 }
 
 /// Gives the values of a picture that views are made of.
-pub type Look<'a> = dyn Fn(&RgbImage) -> Result<Vec<f64>> + Sync + 'a;
+pub type PictureValues<'a> = dyn Fn(&RgbImage) -> Result<Vec<f64>> + Sync + 'a;
 
 /// Numbers names in the order in which they are first met.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl DeskItems {
         data: &Dataset,
         captions: Option<&Table>,
         recogniser: Option<Ckm>,
-        look: Option<&Look<'_>>,
+        look: Option<&PictureValues<'_>>,
         decoder: &dyn Decoder,
         seed: u64,
         progress: &Progress,

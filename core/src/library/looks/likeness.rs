@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Look;
-use crate::library::brought::BroughtVector;
+use crate::library::brought_vector::BroughtVector;
 use crate::library::glimpse::{Glimpse, GlimpseLikeness, without};
 use crate::picture::appearance::Appearance;
 
@@ -55,8 +55,8 @@ pub(in crate::library) struct Likeness {
 }
 
 impl Likeness {
-    /// A measure of how alike images are to one, by these vectors; `common` is what is common to the
-    /// vectors of all images, where that is taken off.
+    /// A measure of how alike images are to one, by these vectors; `common` is what is common to
+    /// the vectors of all images, where that is taken off.
     pub(super) fn new(look: Look, to: Seen<'static>, common: Vec<f64>) -> Self {
         let network = match &to {
             Seen::Network(glimpse) => Some(GlimpseLikeness::around(glimpse, common.clone())),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 use super::log::{EVENTS, altered, read_event};
 use crate::data::Meta;
 use crate::ids::ItemId;
-use crate::library::brought::BroughtVector;
+use crate::library::brought_vector::BroughtVector;
 use crate::library::event::{Caption, ClassStyle, Content, ContentHash, FolderWord, Reward, RootId, UserLabel};
 use crate::library::state::{Image, Place, Root, State};
 use crate::raw_path::from_bytes;
