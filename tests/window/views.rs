@@ -181,6 +181,14 @@ fn views_with_ten_thousand_images() {
     world.run(Command::Import { folder: images.path().to_owned(), labels, exclude: Vec::new(), table: None });
     world.until("they are imported", |app| app.desk().state().unwrap().images().count() == 10_000 && !app.desk().jobs().is_busy());
     visit_all_but(&mut world, &["train", "recognise"]);
+    // Made in the background since the import.
+    similar(&mut world);
+    world.until("an index answers", |app| app.desk().similar().answer().is_some_and(|answer| answer.search.recall.is_some()));
+    assert!(world.shows("measured on your images") && world.shows("of 9,999 compared") && world.shows("Recall of the index"));
+    world.run(Command::SimilarRecall(1.0));
+    world.until("all are compared", |app| app.desk().similar().answer().is_some_and(|answer| answer.search.recall.is_none()));
+    assert!(world.shows("all 9,999 images compared"));
+    page(&mut world, Page::Browse);
     world.key(egui::Key::End);
     world.rest();
     let all: Vec<_> = world.state().images().map(|image| image.id).collect();
