@@ -69,7 +69,7 @@ fn the_neighbours_of_an_image_are_those_of_the_library() {
 }
 
 /// Opens a library that the window may still be closing.
-fn opened(session: &tessera::session::Session, folder: &std::path::Path) -> Library {
+pub(crate) fn opened(session: &tessera::session::Session, folder: &std::path::Path) -> Library {
     let start = std::time::Instant::now();
     loop {
         match session.open_library(folder) {

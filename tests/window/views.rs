@@ -8,6 +8,7 @@ use tessera::gui::page::Page;
 use tessera::gui::view::Viewer;
 use tessera_core::library::event::{Caption, UserLabel};
 
+use crate::similar::opened;
 use crate::world::{World, picture};
 
 /// A view: how to get there, and the text it shows without images and with them.
@@ -198,6 +199,14 @@ fn views_with_ten_thousand_images() {
     });
     world.run(Command::Undo);
     world.until("all is as before", |app| app.desk().state().unwrap().images().all(|image| image.label().is_none()));
+    // The index is kept with the library, and not made again.
+    world.run(Command::Close);
+    world.until("it is closed", |app| app.desk().state().is_none());
+    let session = || tessera::session::Session::new(1, 0).unwrap();
+    let library = std::sync::Mutex::new(opened(&session(), &world.path("own.tessera")));
+    let session = session();
+    session.grow_looks(&library, None).unwrap();
+    assert_eq!(session.progress().snapshot().stage, "", "nothing was to be done");
 }
 
 fn visit_all_but(world: &mut World, but: &[&str]) {
