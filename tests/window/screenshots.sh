@@ -91,6 +91,13 @@ for size in 1280x800 1920x1080; do
         xdotool key ctrl+6
         sleep 1
         shoot library
+        xdotool key ctrl+1
+        sleep 0.6
+        xdotool mousemove $((width / 3)) 340 click 1
+        sleep 0.6
+        xdotool key shift+l
+        sleep 3
+        shoot similar
         ask "review labels" "${JUDGING:-30}"
         shoot review
         for pair in settings:ctrl+comma history:ctrl+h open:ctrl+o keys:F1 palette:ctrl+k; do

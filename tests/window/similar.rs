@@ -2,7 +2,7 @@
 //! the ways from one to the next and back.
 
 use egui::{Event, Key, Modifiers, PointerButton, pos2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use tessera::command::{Command, Crop, ImageQuery};
 use tessera::gui::App;
 use tessera::gui::page::Page;
@@ -69,7 +69,7 @@ fn the_neighbours_of_an_image_are_those_of_the_library() {
 }
 
 /// Opens a library that the window may still be closing.
-fn opened(session: &tessera::session::Session, folder: &std::path::Path) -> Library {
+pub(crate) fn opened(session: &tessera::session::Session, folder: &std::path::Path) -> Library {
     let start = std::time::Instant::now();
     loop {
         match session.open_library(folder) {
@@ -170,4 +170,27 @@ fn a_file_is_chosen_dropped_or_pasted_and_one_that_cannot_be_read_is_named() {
     assert!(world.app().desk().recognising().recognition().is_none());
     world.click("← Back");
     world.until("the one before is back", |app| named(app, "other.png"));
+}
+
+#[test]
+fn without_learned_features_what_the_network_sees_cannot_be_chosen() {
+    let mut world = small();
+    world.run(Command::Similar(ImageQuery::Item(ItemId(2)), None));
+    until_near(&mut world, 2);
+    world.click("What the network sees");
+    world.until("that is compared", |app| is_by(app, Look::Network));
+    world.ctrl(Key::Num4);
+    world.run(Command::UseLearnedFeatures(false));
+    world.until("they are off", |app| !app.desk().recognising().learned().is_on && !app.desk().jobs().is_busy());
+    world.ctrl(Key::Num8);
+    world.until("edges and colours are compared", |app| is_by(app, Look::Appearance));
+    world.rest();
+    assert!(world.harness.get_by_label("What the network sees").accesskit_node().is_disabled());
+    assert!(world.app().desk().similar().query().unwrap().image.glimpse.is_none() && world.shows("11 images most like 001.png"));
+    world.run(Command::UseLearnedFeatures(true));
+    world.until("they are on", |app| app.desk().recognising().learned().is_on && !app.desk().jobs().is_busy());
+    world.ctrl(Key::Num1);
+    world.ctrl(Key::Num8);
+    world.until("what was chosen is compared again", |app| is_by(app, Look::Network));
+    assert_eq!(answered(world.app()).1.len(), 11);
 }

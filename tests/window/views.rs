@@ -8,6 +8,7 @@ use tessera::gui::page::Page;
 use tessera::gui::view::Viewer;
 use tessera_core::library::event::{Caption, UserLabel};
 
+use crate::similar::opened;
 use crate::world::{World, picture};
 
 /// A view: how to get there, and the text it shows without images and with them.
@@ -181,6 +182,14 @@ fn views_with_ten_thousand_images() {
     world.run(Command::Import { folder: images.path().to_owned(), labels, exclude: Vec::new(), table: None });
     world.until("they are imported", |app| app.desk().state().unwrap().images().count() == 10_000 && !app.desk().jobs().is_busy());
     visit_all_but(&mut world, &["train", "recognise"]);
+    // Made in the background since the import.
+    similar(&mut world);
+    world.until("an index answers", |app| app.desk().similar().answer().is_some_and(|answer| answer.search.recall.is_some()));
+    assert!(world.shows("measured on your images") && world.shows("of 9,999 compared") && world.shows("Recall of the index"));
+    world.run(Command::SimilarRecall(1.0));
+    world.until("all are compared", |app| app.desk().similar().answer().is_some_and(|answer| answer.search.recall.is_none()));
+    assert!(world.shows("all 9,999 images compared"));
+    page(&mut world, Page::Browse);
     world.key(egui::Key::End);
     world.rest();
     let all: Vec<_> = world.state().images().map(|image| image.id).collect();
@@ -190,6 +199,14 @@ fn views_with_ten_thousand_images() {
     });
     world.run(Command::Undo);
     world.until("all is as before", |app| app.desk().state().unwrap().images().all(|image| image.label().is_none()));
+    // The index is kept with the library, and not made again.
+    world.run(Command::Close);
+    world.until("it is closed", |app| app.desk().state().is_none());
+    let session = || tessera::session::Session::new(1, 0).unwrap();
+    let library = std::sync::Mutex::new(opened(&session(), &world.path("own.tessera")));
+    let session = session();
+    session.grow_looks(&library, None).unwrap();
+    assert_eq!(session.progress().snapshot().stage, "", "nothing was to be done");
 }
 
 fn visit_all_but(world: &mut World, but: &[&str]) {

@@ -249,7 +249,7 @@ fn note(alike: &LookAlike, answer: &SimilarAnswer) -> (String, String) {
     }
     let (share, k) = (100.0 * alike.probability, answer.k);
     let hover = format!(
-        "Distance {distance:.3}; 0 is the same\n{share:.0} %: how often what an index gave in this place was one of the {k} most alike of all, measured on your images"
+        "Distance {distance:.3}; 0 is the same\n{share:.0} %: the probability that it is one of the {k} most alike of all, measured for its place on your images"
     );
     (format!("{distance:.3} · {share:.0} %"), hover)
 }

@@ -158,6 +158,8 @@ impl Part for Similar {
                 {
                     self.begin(query, pending.is_new);
                 }
+                // A question that ended without an answer keeps no later one from being asked.
+                self.is_asked = false;
                 self.ask(ctx);
             }
             Message::Failed(words) => {
