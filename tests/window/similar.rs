@@ -62,7 +62,7 @@ fn the_neighbours_of_an_image_are_those_of_the_library() {
     assert!(world.app().desk().similar().query().is_none());
     let session = tessera::session::Session::new(1, 0).unwrap();
     let mut library: Library = opened(&session, &folder);
-    while library.load_looks(Look::Appearance, 100).unwrap() > 0 {}
+    while library.load_looks(&Look::Appearance, 100).unwrap() > 0 {}
     let query = LookQuery { by: Some(Look::Appearance), ..LookQuery::new(appearance, None, Some(ItemId(5))) };
     let truth = library.look_alikes(&query, 100, |id| id != ItemId(5));
     assert_eq!(shown, truth.list.iter().map(|alike| (alike.image, alike.likeness)).collect::<Vec<_>>());
