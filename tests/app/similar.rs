@@ -49,9 +49,9 @@ fn the_most_alike_come_first_and_an_index_finds_them_too() {
         assert!(distances.len() == 5 && distances.is_sorted() && distances[0] < 0.3, "{scanned}");
         let found = names(&scanned);
         assert!(!found.contains(&"20.png".into()), "it is not like itself: {found:?}");
-        let indexed = similar(&world, &format!("photos/20.png --by {by} -k 5 --curve"));
+        let indexed = similar(&world, &format!("photos/20.png --by {by} -k 5 --recall 0.9 --curve"));
         assert_eq!(indexed["indexed"], true, "{indexed}");
-        assert!(indexed["recall"].as_f64() >= Some(0.95) && !indexed["curve"].as_array().unwrap().is_empty(), "{indexed}");
+        assert!(indexed["recall"].as_f64() >= Some(0.9) && !indexed["curve"].as_array().unwrap().is_empty(), "{indexed}");
         assert!(names(&indexed).iter().filter(|name| found.contains(name)).count() >= 4, "{by}: {indexed} {found:?}");
         assert_eq!(names(&similar(&world, &format!("photos/20.png --by {by} -k 5 --recall 1"))), found, "with 1 all are compared");
     }
@@ -86,7 +86,7 @@ fn what_is_gone_is_never_found_and_what_comes_is_found_at_once() {
     almost.put_pixel(0, 0, Rgb([0, 0, 0]));
     almost.save(world.at("photos/almost.png")).unwrap();
     world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
-    let found = similar(&world, "photos/20.png --by appearance -k 1");
+    let found = similar(&world, "photos/20.png --by appearance -k 1 --recall 0.9");
     assert_eq!((names(&found), &found["indexed"]), (vec!["almost.png".into()], &true.into()));
     world.run(["forget", "lib.tessera", "photos/almost.png", "--yes"]).ended(0);
     let after = similar(&world, "photos/20.png --by appearance -k 39");

@@ -90,7 +90,7 @@ fn every_form_of_file_is_read_and_compared() {
     assert_eq!(names(&world.run(searched).ended(0).object()), ["e.png"]);
     let filtered = ["similar", "lib.tessera", "photos/a.png", "--by", "mine", "--folder", "photos/more", "--json"];
     assert_eq!(names(&world.run(filtered).ended(0).object()), ["d.png", "e.png"]);
-    let indexed = ["similar", "lib.tessera", "photos/a.png", "--by", "mine", "-k", "3", "--curve", "--json"];
+    let indexed = ["similar", "lib.tessera", "photos/a.png", "--by", "mine", "-k", "3", "--recall", "0.1", "--curve", "--json"];
     let indexed = world.run(indexed).ended(0).object();
     assert_eq!((&names(&indexed)[..], &indexed["indexed"]), (&names(&found)[..3], &true.into()));
     // An index follows a vector that is brought anew.
@@ -142,9 +142,13 @@ fn what_cannot_be_used_is_said_and_the_rest_is_taken_in() {
     world.file("short.csv", b"a.png,1,2,3\n");
     import("short.csv").ended(0);
     world.file("short.csv", b"b.png,1,2\n");
-    import("short.csv").ended(65).complains("as many values as the set has");
+    import("short.csv").ended(65).complains("as many values as the set has; drop it first");
     world.file("edges.csv", b"a.png,1\n");
     import("edges.csv").ended(65).complains("built-in");
+    // Rows of one file name: the path that has more in common with the image's counts.
+    world.file("same.csv", b"other/d.png,1,0\nmore/d.png,0,1\nelse/d.png,1,1\nother/e.png,1,0\nelse/e.png,0,1\n");
+    let same = import("same.csv").ended(0).object()["vectors"].clone();
+    assert_eq!((&same["matched"], &same["unmatched"], &same["ambiguous"]), (&1.into(), &2.into(), &2.into()), "{same}");
     world.file("few.npy", b"\x93NUMPY junk");
     world.file("few.txt", b"a.png\n");
     import("few.npy").ended(65).complains("npy");

@@ -57,12 +57,15 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     if is_new && place.extension().is_none_or(|ending| ending != ENDING) {
         out.note(&format!("The new library is {}, without the usual ending .{ENDING}: name it so in other commands.", display(&place)));
     }
-    let sum = take_in(librarian, &library, arguments, (table.as_ref(), vectors.as_ref()));
+    let mut sum = take_in(librarian, &library, arguments, (table.as_ref(), vectors.as_ref()));
     // What is not made now is made when it is first needed.
     if sum.error.is_none()
         && let Err(error) = out.watched(librarian.session.progress(), || librarian.session.grow_looks(&library, None))
     {
-        out.note(&format!("The index of look-alikes was not made: {error}"));
+        match error {
+            Error::Cancelled => sum.error = Some(Error::Cancelled),
+            error => out.note(&format!("The index of look-alikes was not made: {error}")),
+        }
     }
     let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut answer = in_json(&sum);
@@ -237,7 +240,12 @@ impl Sum {
             self.table = Some(read);
         }
         if let Some(vectors) = vectors {
-            self.vectors = Some(vectors.take_in(librarian, library)?);
+            let read = vectors.take_in(librarian, library)?;
+            let is_cancelled = read.cancelled;
+            self.vectors = Some(read);
+            if is_cancelled {
+                return Err(Error::Cancelled);
+            }
         }
         Ok(())
     }

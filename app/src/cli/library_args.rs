@@ -269,10 +269,10 @@ pub(super) struct Duplicates {
     #[arg(short = 'k', value_name = "N", value_parser = at_least_one)]
     pub(super) k: Option<usize>,
     /// Say that two images are no copies of each other: they are not found as such any more
-    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with = "k")]
+    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "distance"])]
     pub(super) not_copies: Vec<PathBuf>,
     /// Take that back
-    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "not_copies"])]
+    #[arg(long, num_args = 2, value_names = ["IMAGE", "IMAGE"], conflicts_with_all = ["k", "distance", "not_copies"])]
     pub(super) maybe_copies: Vec<PathBuf>,
 }
 

@@ -13,7 +13,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
 use tessera_core::library::event::Reward;
 use tessera_core::library::import::hold;
-use tessera_core::library::looks::Look;
+use tessera_core::library::looks::{Look, LookQuery};
 use tessera_core::library::models::caption_memory::words_of;
 use tessera_core::text::TextQuery;
 
@@ -45,11 +45,12 @@ fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>)
     let text = arguments.words.join(" ");
     let number = number(Path::new(text.trim()));
     let query = if number.is_some() { TextQuery::default() } else { TextQuery::parse(&text) };
+    let seen_by_network = !query.is_empty() || (arguments.like.is_some() && matches!(arguments.look, None | Some(Look::Network)));
+    let missing = if seen_by_network { librarian.complete(library)? } else { 0 };
     let like = match &arguments.like {
         Some(image) => Some(Arc::new(look_at(librarian, library, image, arguments.crop, arguments.look.as_ref())?)),
         None => None,
     };
-    let missing = if query.is_empty() && like.is_none() { 0 } else { librarian.complete(library)? };
     let mut library = hold(library);
     if !query.is_empty() {
         session.load_glimpses(&mut library)?;
@@ -145,9 +146,17 @@ pub(super) fn look_at(
     };
     let session = librarian.session;
     let like = librarian.out.watched(session.progress(), || {
-        session.grow_looks(library, by)?;
+        match session.grow_looks(library, by) {
+            Ok(()) => {}
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            // Without an index all images are compared.
+            Err(error) => librarian.out.note(&format!("The index of look-alikes was not made: {error}")),
+        }
         session.load_looks(library, by)?;
-        session.like(library, &query, crop)
+        let like = session.like(library, &query, crop)?;
+        let look = hold(library).look_of(&LookQuery { by: by.cloned(), ..like.query() });
+        session.load_looks(library, Some(&look))?;
+        Ok(like)
     })?;
     if let Some(Look::Brought(set)) = by {
         let of = like.item.filter(|_| crop.is_none());

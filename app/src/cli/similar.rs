@@ -36,7 +36,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Similar) -> Result<Done
         let found = library.look_alikes(&query, arguments.k, fits);
         let seconds = begun.elapsed().as_secs_f64();
         let LookSearch { by, compared, recall } = found.search;
-        let curve = if arguments.curve { library.look_curve(&by).map_or(&[][..], |curve| &curve.ways) } else { &[] };
+        let curve = if arguments.curve { library.look_curve_of(&by, arguments.k).map_or(&[][..], |curve| &curve.ways) } else { &[] };
         let images = library.state().images().count();
         librarian.out.answer(
             || {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::data::named_vectors::NamedVectors;
 use tessera_core::error::display;
-use tessera_core::library::brought::VectorsRead;
+use tessera_core::library::brought::{SET_NAME, VectorsRead, set_name};
 use tessera_core::library::{Library, hold};
 
 use super::Done;
@@ -33,6 +33,7 @@ impl<'a> Brought<'a> {
         let Some(file) = arguments.vectors.as_deref() else { return Ok(None) };
         let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = arguments.vectors_name.clone().unwrap_or_else(stem);
+        let name = set_name(&name).map_err(|found| Error::Option { name: "vectors-name", found, expected: SET_NAME })?;
         Ok(Some(Self { file, name, vectors: NamedVectors::read(file)? }))
     }
 
@@ -49,7 +50,7 @@ impl<'a> Brought<'a> {
                 librarian.out.note(&format!("{file}: {} more are names of {what}", names.len() - TOLD));
             }
         }
-        if read.cancelled { Err(Error::Cancelled) } else { Ok(read) }
+        Ok(read)
     }
 
     /// Lists the lines that could not be used.

@@ -87,9 +87,12 @@ impl NamedVectors {
             let names: Vec<String> =
                 serde_json::from_str(listed).map_err(|error| broken(path, format!("`{NAMES}` that are no JSON list of texts: {error}")))?;
             let all = tensors.tensors();
-            let Some((_, tensor)) = all.iter().find(|(_, tensor)| tensor.shape().len() == 2) else {
-                return Err(broken(path, "names, but no tensor of two axes"));
+            let [(_, tensor)] = &all[..] else {
+                return Err(broken(path, format!("`{NAMES}` for {} tensors, not for one matrix", all.len())));
             };
+            if tensor.shape().len() != 2 {
+                return Err(broken(path, format!("`{NAMES}` for a tensor of {} axes, not two", tensor.shape().len())));
+            }
             let [n, dimension] = [tensor.shape()[0], tensor.shape()[1]];
             if names.len() != n {
                 return Err(broken(path, format!("{} names for {n} vectors", names.len())));
@@ -123,9 +126,14 @@ impl NamedVectors {
             let record = record.map_err(|error| broken(path, error.to_string()))?;
             let line = record.position().map_or(0, |position| position.line() as usize);
             let name = record.get(0).unwrap_or_default();
+            if record.len() > MOST_VALUES + 1 {
+                self.refuse(line, format!("expected at most {MOST_VALUES} values, found {}", record.len() - 1));
+                continue;
+            }
             let values: Vec<std::result::Result<f32, &str>> =
                 record.iter().skip(1).map(|value| value.trim().parse().map_err(|_| value)).collect();
-            let is_header = line == 1 && values.iter().all(std::result::Result::is_err);
+            let is_title = ["", "path", "file", "filename", "image", "name"].contains(&name.trim().to_lowercase().as_str());
+            let is_header = line == 1 && (is_title || values.iter().all(std::result::Result::is_err));
             if is_header || (record.len() == 1 && name.trim().is_empty()) {
                 continue;
             }
@@ -196,15 +204,20 @@ fn broken(path: &Path, found: impl Into<String>) -> Error {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>> {
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    if fs::metadata(path).map_err(Error::io("read", path))?.len() > MOST_BYTES {
-        return Err(broken(path, "a file of more than 4 GiB"));
+    let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+    if !meta.is_file() {
+        return Err(broken(path, "no ordinary file"));
     }
     let mut bytes = Vec::new();
-    file.by_ref().take(MOST_BYTES).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(broken(path, "a file of more than 4 GiB"));
+    }
     Ok(bytes)
 }
 
 fn text_of(path: &Path) -> Result<String> {
-    String::from_utf8(bytes_of(path)?).map_err(|_| broken(path, "text that is not UTF-8"))
+    let text = String::from_utf8(bytes_of(path)?).map_err(|_| broken(path, "text that is not UTF-8"))?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }

@@ -1,10 +1,11 @@
 //! Vectors of images that the user brings, in sets with names.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::Library;
 use super::brought_vector::BroughtVector;
+use super::classes::tidy_name;
 use super::draft::{Acts, Draft};
 use super::event::{Change, EventId, EventKind, Field, Swap};
 use super::looks::Look;
@@ -17,8 +18,28 @@ use crate::progress::Progress;
 
 /// Most sets of one library.
 pub const MOST_SETS: usize = 32;
+/// Most values of all vectors of one set.
+const MOST_IN_ALL: usize = 150_000_000;
 /// Images whose vectors stand in one event.
 const BATCH: usize = 500;
+/// What the name of a set may be.
+pub const SET_NAME: &str = "1 to 200 characters, and none of the built-in vectors' names";
+
+/// The name of a set without the blanks around it, or what is wrong with it.
+///
+/// # Errors
+/// What was found in place of [`SET_NAME`].
+pub fn set_name(name: &str) -> std::result::Result<String, String> {
+    let name = tidy_name(name)?;
+    if Look::BUILT_IN.iter().any(|look| look.name() == name) { Err(format!("`{name}`")) } else { Ok(name) }
+}
+
+/// How many last parts two paths have in common.
+fn common_end(name: &str, path: &Path) -> usize {
+    let path = path.to_string_lossy();
+    let parts = |text: &'_ str| text.rsplit(['/', '\\']).map(str::to_lowercase).collect::<Vec<_>>();
+    parts(name).iter().zip(&parts(&path)).take_while(|(a, b)| a == b).count()
+}
 
 /// What taking in vectors did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,33 +63,47 @@ impl Acts<'_> {
     /// [`crate::Error::Unfit`] for a name that a set cannot have, for vectors with another number
     /// of values than those that other images have in the set, and for one set too many.
     pub fn bring_vectors(&self, set: &str, vectors: &NamedVectors) -> Result<(VectorsRead, Draft)> {
-        let set = self.tidy_name(set)?;
-        if Look::BUILT_IN.iter().any(|look| look.name() == set) {
-            return Err(self.unfit("name of vectors", format!("`{set}`"), "a name that no built-in vectors have"));
-        }
-        let sets = self.state.vector_sets();
-        if !sets.contains_key(set.as_str()) && sets.len() >= MOST_SETS {
+        let set = set_name(set).map_err(|found| self.unfit("name of vectors", found, SET_NAME))?;
+        let sets: BTreeSet<&String> = self.state.records().iter().flat_map(|image| image.vectors.keys()).collect();
+        if !sets.contains(&set) && sets.len() >= MOST_SETS {
             return Err(self.unfit("vectors", format!("{MOST_SETS} sets and one more"), "at most 32 sets"));
+        }
+        let having = self.state.records().iter().filter_map(|image| image.vectors.get(&set));
+        if let Some(other) = having.map(|vector| vector.values().len()).find(|values| *values != vectors.dimension) {
+            let words = format!("{}, where images have {other} in `{set}`", vectors.dimension);
+            return Err(self.unfit("vectors", words, "as many values as the set has; drop it first, or give another --vectors-name"));
         }
         let mut read = VectorsRead::default();
         let paths: Vec<(ItemId, PathBuf)> =
             self.state.images().flat_map(|image| image.places.iter().map(|place| (image.id, self.state.full_path(place)))).collect();
         let matcher = Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())));
-        let mut found: BTreeMap<ItemId, BroughtVector> = BTreeMap::new();
+        let mut of: BTreeMap<ItemId, Vec<(&String, &Vec<f32>)>> = BTreeMap::new();
         for (name, values) in &vectors.rows {
             match matcher.find(name) {
-                PathMatch::One(id) => {
-                    read.matched += 1;
-                    found.extend(BroughtVector::of(values).map(|vector| (id, vector)));
-                }
+                PathMatch::One(id) => of.entry(id).or_default().push((name, values)),
                 PathMatch::None => read.unmatched.push(name.clone()),
                 PathMatch::Several(_) => read.ambiguous.push(name.clone()),
             }
         }
-        let others = self.state.records().iter().filter(|image| !found.contains_key(&image.id));
-        if let Some(other) = others.filter_map(|image| image.vectors.get(&set)).find(|other| other.values().len() != vectors.dimension) {
-            let words = format!("{}, where other images of `{set}` have {}", vectors.dimension, other.values().len());
-            return Err(self.unfit("vectors", words, "as many values as the set has, or another --vectors-name"));
+        let mut found: BTreeMap<ItemId, BroughtVector> = BTreeMap::new();
+        for (id, rows) in of {
+            // A path that has only its end in common with the image's gives way to one with more.
+            let places = self.state.image(id).map_or(&[][..], |image| &image.places);
+            let common = |name: &str| places.iter().map(|place| common_end(name, &self.state.full_path(place))).max().unwrap_or(0);
+            let most = rows.iter().map(|(name, _)| common(name)).max().unwrap_or(0);
+            let (best, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(name, _)| common(name) == most);
+            read.unmatched.extend(others.into_iter().map(|(name, _)| name.clone()));
+            match best[..] {
+                [(_, values)] => {
+                    read.matched += 1;
+                    found.extend(BroughtVector::of(values).map(|vector| (id, vector)));
+                }
+                _ => read.ambiguous.extend(best.into_iter().map(|(name, _)| name.clone())),
+            }
+        }
+        if found.len().saturating_mul(vectors.dimension) > MOST_IN_ALL {
+            let words = format!("{} of {} values", found.len(), vectors.dimension);
+            return Err(self.unfit("vectors", words, "at most 150 million values in a set"));
         }
         let before = |id: ItemId| self.state.image(id).and_then(|image| image.vectors.get(&set).cloned());
         let changes = found.into_iter().map(|(id, vector)| (id, before(id), Some(vector))).filter(|(_, before, after)| before != after);
@@ -83,9 +118,9 @@ impl Acts<'_> {
     /// # Errors
     /// [`crate::Error::NotFound`] when there is none of that name; it names those that there are.
     pub fn drop_vectors(&self, set: &str) -> Result<Draft> {
-        let sets = self.state.vector_sets();
-        if !sets.contains_key(set) {
-            let names: Vec<&str> = sets.keys().copied().collect();
+        let sets: BTreeSet<&str> = self.state.records().iter().flat_map(|image| image.vectors.keys()).map(String::as_str).collect();
+        if !sets.contains(set) {
+            let names: Vec<&str> = sets.into_iter().collect();
             let there = if names.is_empty() { "none was brought".to_owned() } else { format!("there are {}", names.join(", ")) };
             return Err(crate::Error::not_found(self.library, "vectors", format!("`{set}` ({there})"), "a set that was brought"));
         }
@@ -116,16 +151,24 @@ impl Library {
     pub fn bring_vectors(&mut self, set: &str, vectors: &NamedVectors, progress: &Progress) -> Result<VectorsRead> {
         let (mut read, draft) = self.acts().bring_vectors(set, vectors)?;
         progress.begin("Taking in vectors", draft.changes.len().div_ceil(BATCH) as u64);
-        let mut act: Option<EventId> = None;
-        for (at, changes) in draft.changes.chunks(BATCH).enumerate() {
+        let (done, _) = self.commit_in_batches(&draft, progress)?;
+        (read.changed, read.cancelled) = (done, done < draft.changes.len());
+        Ok(read)
+    }
+
+    /// Writes an act as several events, up to where it is cancelled. Returns the number of changes
+    /// that are on disk, and the act.
+    fn commit_in_batches(&mut self, draft: &Draft, progress: &Progress) -> Result<(usize, Option<EventId>)> {
+        let (mut done, mut act) = (0, None);
+        for changes in draft.changes.chunks(BATCH) {
             if progress.step().is_err() {
-                (read.changed, read.cancelled) = (at * BATCH, true);
                 break;
             }
             let event = self.append(act, EventKind::Act, Draft::new(draft.words.clone(), changes.to_vec()))?;
             act.get_or_insert(event);
+            done += changes.len();
         }
-        Ok(read)
+        Ok((done, act))
     }
 
     /// Takes a set of vectors off all images.
@@ -134,6 +177,6 @@ impl Library {
     /// As [`Acts::drop_vectors`]; [`crate::Error::Io`].
     pub fn drop_vectors(&mut self, set: &str) -> Result<Option<EventId>> {
         let draft = self.acts().drop_vectors(set)?;
-        self.commit(None, EventKind::Act, draft)
+        self.commit_in_batches(&draft, &Progress::default()).map(|(_, act)| act)
     }
 }

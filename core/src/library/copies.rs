@@ -83,7 +83,7 @@ impl Acts<'_> {
         let [first, second] = both.as_slice() else {
             return Err(self.unfit("images", format!("#{} twice", one.0), "two different images"));
         };
-        let words = format!("{} and {} are {}copies", first.file_name(), second.file_name(), if is_said { "no " } else { "perhaps " });
+        let words = format!("{} and {} {} copies", first.file_name(), second.file_name(), if is_said { "are no" } else { "may again be" });
         let change = Change::Image(first.id, Field::NotCopy(second.id, Swap(!is_said, is_said)));
         Ok(Draft::new(words, if first.not_copies.contains(&second.id) == is_said { Vec::new() } else { vec![change] }))
     }

@@ -327,7 +327,7 @@ impl Library {
         self.state = self.store.load()?;
         self.appearances = Appearances::default();
         self.glimpses.clear();
-        self.looks = LookIndexes::default();
+        self.looks.give_up();
         self.pair.clear();
         self.models.outdate();
         purged?;
@@ -356,7 +356,7 @@ impl Library {
         let outcome = contained(|| {
             self.models.outdate();
             self.state = self.store.load()?;
-            self.looks = LookIndexes::default();
+            self.looks.give_up();
             self.catch_up(&Progress::default())
         });
         if let Some(words) = outcome.map_or_else(Some, |outcome| outcome.err().map(|error| error.to_string())) {

@@ -225,7 +225,7 @@ impl Library {
         if self.read_only.is_some() {
             return Ok(());
         }
-        let kept = if self.models.are_kept(&self.state) { Ok(()) } else { self.save_checkpoints() };
+        let kept = if self.models.are_kept(&self.state) && !self.looks.are_changed() { Ok(()) } else { self.save_checkpoints() };
         let copied = self.snapshots().take_if_due(&self.store, self.state.last_event());
         self.store.settle();
         kept.and(copied)

@@ -348,7 +348,8 @@ fn facts_ui(ui: &mut Ui, panel: &mut Panel<'_>, group: &CopyGroup, at: usize, co
         if at > 0 && ui.button("Remove this one").on_hover_text("Out of the library; the file stays where it is. Delete").clicked() {
             panel.ask(Command::Remove(vec![copy.image]));
         }
-        if at > 0 && ui.button("Not a copy").on_hover_text("These two are never shown as copies again; Ctrl+Z takes that back. N").clicked()
+        if at > 0
+            && ui.button("Not a copy").on_hover_text("Never shows it as a copy of the best again; Ctrl+Z takes that back. N").clicked()
         {
             panel.ask(Command::NotCopies(group.images[0].image, copy.image));
         }

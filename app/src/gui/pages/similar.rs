@@ -307,12 +307,10 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let chosen = panel.desk.similar().by().cloned();
     let is_learned = panel.desk.recognising().learned().is_on;
     let now = panel.desk.similar().answer().map(|answer| answer.search.by.clone());
-    let whole = panel.desk.similar().query().and_then(|query| query.image.query().of);
-    let state = panel.state().cloned();
-    let brought = state.iter().flat_map(|state| state.vector_sets()).map(|(set, images)| {
-        let hover = format!("Vectors that were brought, of {}", count(images, "image"));
-        let image = whole.and_then(|of| state.as_ref()?.image(of));
-        (Some(Look::Brought(set.into())), set.to_owned(), hover, image.is_some_and(|image| image.vectors.contains_key(set)))
+    let answer = panel.desk.similar().answer().cloned();
+    let brought = answer.iter().flat_map(|answer| &answer.sets).map(|(set, images, is_there)| {
+        let hover = format!("Vectors that were brought, of {}", count(*images, "image"));
+        (Some(Look::Brought(Arc::clone(set))), set.to_string(), hover, *is_there)
     });
     let built_in = LOOKS.into_iter().map(|(look, name, hover)| {
         let is_there = look != Some(Look::Network) || is_learned;

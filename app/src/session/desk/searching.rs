@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use tessera_core::Error;
 use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::import::hold;
 use tessera_core::text::TextQuery;
 
-use super::super::reference::ReferenceImage;
+use super::super::reference::{ReferenceImage, load_all};
 use super::super::search::{Engine, SearchRequest};
 use super::super::why::Why;
 use super::Message as DeskMessage;
@@ -110,6 +112,14 @@ impl Part for Searching {
     }
 }
 
+/// Loads what the images are compared by that are to resemble one, of some that are not loaded yet,
+/// and returns how many are left. One that cannot be read is loaded later.
+fn load(library: &mut Library, like: &ReferenceImage, k: usize) -> usize {
+    let look = library.look_of(&like.query());
+    let left = library.load_looks(&look, NEW).unwrap_or(0);
+    if library.look_curve_of(&look, k).is_some() { left } else { load_all(library, &look, NEW).unwrap_or(0) }
+}
+
 impl Searching {
     /// The answer to the last search.
     pub fn hits(&self) -> Option<&Arc<Hits>> {
@@ -147,9 +157,12 @@ impl Searching {
             let wanted = request();
             // New images are added a few at a time; one that cannot be read now is added later and
             // ranks no worse then.
-            let unseen = if wanted.like.is_some() { library.load_looks(&library.usual_look(), NEW).unwrap_or(0) } else { 0 };
-            // What networks see is read from the cache alone.
-            let unseen = unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0);
+            let unseen = wanted.like.as_ref().map_or(0, |like| load(library, like, wanted.k));
+            // What networks see is read from the cache alone, for words.
+            let unseen = match wanted.query.is_empty() {
+                true => unseen,
+                false => unseen + library.load_glimpses(GLIMPSES).unwrap_or(0) + library.load_image_vectors(GLIMPSES).unwrap_or(0),
+            };
             let hits = session.search(library, &wanted);
             let unknown = session.unknown_words(library, &wanted.query);
             let SearchRequest { like, engine, .. } = wanted;
@@ -202,10 +215,18 @@ impl Searching {
             return self.search_again(ctx);
         };
         let Some(library) = ctx.shared() else { return };
+        let k = self.effort.hits;
         ctx.job(JobKind::FindLike, move |session| {
             session.load_looks(&library, None)?;
             match session.like(&library, &query, crop) {
-                Ok(like) => Ok(DeskMessage::from(Message::Like(Arc::new(like)))),
+                Ok(like) => {
+                    let look = hold(&library).look_of(&like.query());
+                    session.load_looks(&library, Some(&look))?;
+                    if hold(&library).look_curve_of(&look, k).is_none() {
+                        session.load_all_looks(&library, &look)?;
+                    }
+                    Ok(DeskMessage::from(Message::Like(Arc::new(like))))
+                }
                 Err(Error::Cancelled) => Err(Error::Cancelled),
                 Err(error) => Ok(problem(error).into()),
             }

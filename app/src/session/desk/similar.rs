@@ -93,6 +93,9 @@ pub struct SimilarAnswer {
     pub time: Duration,
     /// What was measured of the index; `None` where there is none for so many neighbours.
     pub curve: Option<RecallCurve>,
+    /// The sets of vectors that were brought: their names, the images that have one, and whether the
+    /// query has one.
+    pub sets: Vec<(Arc<str>, usize, bool)>,
     /// Images whose vectors are still to be loaded.
     unseen: usize,
     /// The indexes that should be made.
@@ -133,6 +136,8 @@ pub(super) enum Message {
     Ready(Option<Arc<SimilarQuery>>),
     /// A query cannot be read.
     Failed(String),
+    /// Its preparation was stopped.
+    Stopped,
     /// The answer to a question.
     Answer(Box<SimilarAnswer>),
     /// All images are to be compared, and these vectors of many are not in memory.
@@ -167,6 +172,7 @@ impl Part for Similar {
                 ctx.tell(problem(&words));
                 self.failure = Some(words);
             }
+            Message::Stopped => self.pending = None,
             Message::Unread(look) => {
                 self.is_asked = false;
                 self.prepare(ctx, Some(look));
@@ -317,15 +323,20 @@ impl Similar {
         let (by, pending, quick) = (self.by.clone(), self.pending.clone(), ctx.quick.clone());
         ctx.job(JobKind::FindSimilar, move |session| {
             let quick = quick.with_progress(session.progress());
-            quick.load_looks(&library, by.as_ref())?;
-            if let Some(look) = &all {
-                quick.load_all_looks(&library, look)?;
+            let load = || {
+                quick.load_looks(&library, by.as_ref())?;
+                all.as_ref().map_or(Ok(()), |look| quick.load_all_looks(&library, look))
+            };
+            match load() {
+                Ok(()) => {}
+                Err(Error::Cancelled) => return Ok(Message::Stopped),
+                Err(error) => return Ok(Message::Failed(error.to_string())),
             }
             let Some(Pending { source, crop, .. }) = pending else { return Ok(Message::Ready(None)) };
             let is_learned = hold(&library).has_learned_features();
             match quick.like(&library, &source, crop) {
                 Ok(image) => Ok(Message::Ready(Some(Arc::new(SimilarQuery { source, image, is_learned })))),
-                Err(Error::Cancelled) => Err(Error::Cancelled),
+                Err(Error::Cancelled) => Ok(Message::Stopped),
                 Err(error) => Ok(Message::Failed(error.to_string())),
             }
         });
@@ -416,8 +427,13 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
         chosen: curve.way_for(recall).filter(|_| found.search.recall.is_some()),
     });
     let images = candidates(library.state(), wanted.of);
+    let has_vector = |set: &str| {
+        let image = wanted.of.and_then(|of| library.state().image(of));
+        image.is_some_and(|image| image.vectors.contains_key(set))
+    };
+    let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images, has_vector(set))).collect();
     let due = library.looks_due(Some(&look)).unwrap_or_default();
-    Ok(SimilarAnswer { query, by, recall, k, alikes: found.list, search: found.search, images, time, curve, unseen, due, is_learned })
+    Ok(SimilarAnswer { query, by, recall, k, alikes: found.list, search: found.search, images, time, curve, sets, unseen, due, is_learned })
 }
 
 fn point(compared: f64, recall: f64, spread: f64) -> RecallPoint {

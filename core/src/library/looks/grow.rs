@@ -49,6 +49,7 @@ struct Known {
 /// # Complexity
 /// The vectors of all images take four bytes a value while it works; O(images^1.5 * values).
 pub fn grow(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Result<bool> {
+    let before = hold(library).looks.given_up;
     let known = gather(library, look, progress)?;
     if known.len() < 2 {
         return Ok(false);
@@ -64,6 +65,10 @@ pub fn grow(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Resul
     let sources: HashMap<ItemId, ContentHash> = known.iter().map(|known| (known.id, known.source)).collect();
     let mut index = LookIndex::new(look.clone(), cells, sources, common, curves);
     let mut library = hold(library);
+    // Something was forgotten meanwhile, which must be in no index.
+    if library.looks.given_up != before {
+        return Ok(false);
+    }
     index.follow_all(&library.state);
     library.looks.of.insert(look.clone(), index);
     library.keep_looks()?;

@@ -35,10 +35,11 @@ pub struct LookCurve {
 }
 
 impl LookCurve {
-    /// The place of the way that is taken for a recall; none where there is no way.
+    /// The place of the way that is taken for a recall; none where no way had it by two standard
+    /// errors.
     pub fn way_for(&self, recall: f64) -> Option<usize> {
         let measured: Vec<Measured<usize>> = (0..).zip(&self.ways).map(|(at, way)| way.measured.map(|_| at)).collect();
-        cheapest(&measured, recall).ok().map(|measured| measured.way)
+        cheapest(&measured, recall).ok().filter(|way| way.recall - 2.0 * way.spread >= recall).map(|measured| measured.way)
     }
 }
 
@@ -137,6 +138,15 @@ impl LookIndex {
         }
     }
 
+    /// Takes an image out, which waits to be entered again.
+    pub(super) fn leave(&mut self, id: ItemId) {
+        if self.sources.remove(&id).is_some() {
+            self.cells.remove(id);
+            self.waiting.insert(id);
+            self.is_changed = true;
+        }
+    }
+
     /// Follows all that may have happened since it was kept.
     pub(super) fn follow_all(&mut self, state: &State) {
         let gone = self.sources.keys().filter(|id| state.image(**id).is_none_or(|image| !image.is_live()));
@@ -152,9 +162,9 @@ impl LookIndex {
 
     /// Enters an image that waits.
     pub(super) fn enter(&mut self, image: &Image, seen: &Seen<'_>) {
-        self.waiting.remove(&image.id);
         let Some(source) = source(&self.look, image) else { return };
         if self.cells.insert(image.id, &seen.vector(&self.look, &self.common)).is_ok() {
+            self.waiting.remove(&image.id);
             self.sources.insert(image.id, source);
             self.is_changed = true;
         }
@@ -231,7 +241,12 @@ impl Stored for LookIndex {
             for _ in 0..from.count()? {
                 let StoredWay { probes, shortlist, recall, spread, candidates, operations } = from.options()?;
                 let measured = Measured { way: CellWay { probes, shortlist }, recall, spread, candidates, operations };
-                ways.push(CandidateCurve { measured, probabilities: from.finite_values()? });
+                let probabilities = from.finite_values()?;
+                let is_share = |share: f64| (0.0..=1.0).contains(&share);
+                if probabilities.len() != k || !is_share(recall) || !is_share(spread) {
+                    return Err(from.wrong(format!("{k} probabilities, and shares"), format!("{} and {recall}", probabilities.len())));
+                }
+                ways.push(CandidateCurve { measured, probabilities });
             }
             curves.push(LookCurve { k, ways });
         }

@@ -14,7 +14,8 @@ mod index;
 mod likeness;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use grow::grow;
@@ -151,12 +152,33 @@ pub(super) struct LookIndexes {
     of: BTreeMap<Look, LookIndex>,
     /// Whether the cache was asked for them.
     is_read: bool,
+    /// Images whose vectors should be in the cache and are not.
+    lost: RefCell<BTreeSet<ItemId>>,
+    /// How often they were given up, as what was forgotten must be in none.
+    given_up: u64,
 }
 
 impl LookIndexes {
     /// Follows an event that changed some images.
     pub(super) fn follow(&mut self, state: &State, images: &[ItemId]) {
         self.of.values_mut().for_each(|index| index.follow(state, images));
+    }
+
+    /// Gives all of them up, also those that are being made.
+    pub(super) fn give_up(&mut self) {
+        *self = Self { given_up: self.given_up + 1, ..Self::default() };
+    }
+
+    /// Whether the cache has one otherwise.
+    pub(super) fn are_changed(&self) -> bool {
+        self.of.values().any(|index| index.is_changed) || !self.lost.borrow().is_empty()
+    }
+
+    /// Takes out images whose vectors are lost: they wait to be looked at again.
+    fn drop_lost(&mut self) {
+        for id in std::mem::take(self.lost.get_mut()) {
+            self.of.values_mut().for_each(|index| index.leave(id));
+        }
     }
 
     /// Reads those that are in the cache. One that is damaged or of another version is as if it
@@ -181,6 +203,7 @@ impl LookIndexes {
 
     /// Writes those that have changed to the cache.
     pub(super) fn keep(&mut self, cache: &mut Cache, after: EventId) -> Result<()> {
+        self.drop_lost();
         for (look, index) in self.of.iter_mut().filter(|(_, index)| index.is_changed) {
             cache.put_checkpoint(&look.model(), after, &stored(index))?;
             index.is_changed = false;
@@ -193,8 +216,13 @@ impl Library {
     /// Whether the network has looked at nine tenths of the images, as far as that is in memory or
     /// in an index.
     fn sees(&self) -> bool {
-        let indexed = self.looks.of.get(&Look::Network).filter(|_| self.has_learned_features()).map_or(0, LookIndex::len);
-        (indexed > 0 && 10 * indexed >= 9 * self.state.records().len()) || self.has_glimpses()
+        let Some(index) = self.looks.of.get(&Look::Network).filter(|_| self.has_learned_features()) else { return self.has_glimpses() };
+        let (mut all, mut seen) = (0, 0);
+        for image in self.state.images() {
+            all += 1;
+            seen += usize::from(index.holds(image) || self.glimpse(image).is_some());
+        }
+        seen > 0 && 10 * seen >= 9 * all
     }
 
     /// The vectors that a query compares.
@@ -215,6 +243,7 @@ impl Library {
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn load_looks(&mut self, look: &Look, n: usize) -> Result<usize> {
         self.looks.read(&self.cache, &self.state)?;
+        self.looks.drop_lost();
         // Its own vectors need not be in memory.
         let index = self.looks.of.remove(look);
         let is_needless = |image: &Image| index.as_ref().is_some_and(|index| index.holds(image));
@@ -275,7 +304,11 @@ impl Library {
     fn seen(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
         let row = |version| {
             let hash = image.content.filter(|_| self.is_indexed(look, image))?.hash;
-            self.cache.feature(hash, version).ok()?.sound()
+            let found = self.cache.feature(hash, version).ok()?.sound();
+            if found.is_none() {
+                self.looks.lost.borrow_mut().insert(image.id);
+            }
+            found
         };
         match look {
             Look::Network => {
