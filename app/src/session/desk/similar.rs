@@ -93,8 +93,8 @@ pub struct SimilarAnswer {
     pub time: Duration,
     /// What was measured of the index; `None` where there is none for so many neighbours.
     pub curve: Option<RecallCurve>,
-    /// The sets of vectors that were brought: their names, the images that have one, and whether the
-    /// query has one.
+    /// The sets of vectors that were brought: their names, the images that have one, and whether
+    /// the query has one.
     pub sets: Vec<(Arc<str>, usize, bool)>,
     /// Images whose vectors are still to be loaded.
     unseen: usize,
