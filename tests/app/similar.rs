@@ -86,7 +86,8 @@ fn what_is_gone_is_never_found_and_what_comes_is_found_at_once() {
     almost.put_pixel(0, 0, Rgb([0, 0, 0]));
     almost.save(world.at("photos/almost.png")).unwrap();
     world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
-    let found = similar(&world, "photos/20.png --by appearance -k 1 --recall 0.9");
+    assert_eq!(similar(&world, "photos/20.png --by appearance -k 1 --recall 0.9")["indexed"], false, "few images are all compared");
+    let found = similar(&world, "photos/20.png --by appearance -k 1 --recall 0.9 --curve");
     assert_eq!((names(&found), &found["indexed"]), (vec!["almost.png".into()], &true.into()));
     world.run(["forget", "lib.tessera", "photos/almost.png", "--yes"]).ended(0);
     let after = similar(&world, "photos/20.png --by appearance -k 39");

@@ -137,6 +137,8 @@ fn what_cannot_be_used_is_said_and_the_rest_is_taken_in() {
     let ran = import("bad.csv").ended(1).complains("line 2: expected 2 values, found 1");
     let read = ran.object()["vectors"].clone();
     assert_eq!((&read["bad"], &read["matched"], &read["unmatched"]), (&6.into(), &2.into(), &1.into()), "{read}");
+    world.file("nobody.csv", b"x.png,1,0\n");
+    import("nobody.csv").ended(1).complains("none of its paths");
     world.file("none.csv", b"path,caption\na.png,a cat\n");
     import("none.csv").ended(65).complains("no row that can be used");
     world.file("short.csv", b"a.png,1,2,3\n");

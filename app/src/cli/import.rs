@@ -113,7 +113,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         }
     }
     if let Some(vectors) = &vectors {
-        vectors.report(librarian, &mut failures)?;
+        vectors.report(librarian, sum.vectors.as_ref(), &mut failures)?;
     }
     let done = failures.end()?;
     let is_cancelled = matches!(sum.error, Some(Error::Cancelled));

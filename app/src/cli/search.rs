@@ -37,7 +37,13 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Search) -> Result<Done>
         librarian.out.note(&format!("`{word}` is read as words of the question, for it comes after `--`; options go before that."));
     }
     let library = librarian.open(&arguments.library)?;
-    librarian.with_shared(library, |library| find(librarian, arguments, library))
+    librarian.with_shared(library, |library| {
+        let done = find(librarian, arguments, library)?;
+        if arguments.like.is_some() {
+            grow_after(librarian, library, arguments.look.as_ref());
+        }
+        Ok(done)
+    })
 }
 
 fn find(librarian: &Librarian<'_>, arguments: &Search, library: &Mutex<Library>) -> Result<Done> {
@@ -146,27 +152,32 @@ pub(super) fn look_at(
     };
     let session = librarian.session;
     let like = librarian.out.watched(session.progress(), || {
-        match session.grow_looks(library, by) {
-            Ok(()) => {}
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            // Without an index all images are compared.
-            Err(error) => librarian.out.note(&format!("The index of look-alikes was not made: {error}")),
-        }
         session.load_looks(library, by)?;
         let like = session.like(library, &query, crop)?;
         let look = hold(library).look_of(&LookQuery { by: by.cloned(), ..like.query() });
         session.load_looks(library, Some(&look))?;
-        Ok(like)
+        Ok::<_, Error>(like)
     })?;
     if let Some(Look::Brought(set)) = by {
         let of = like.item.filter(|_| crop.is_none());
         let has_one = of.is_some_and(|id| hold(library).state().image(id).is_some_and(|image| image.vectors.contains_key(&**set)));
         if !has_one {
             let advice = "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`";
-            return Err(Error::data(path, format!("an image with a vector `{set}`"), "one without", advice).into());
+            let found = if crop.is_some() { "a part of one, of which no vector was brought" } else { "one without" };
+            return Err(Error::data(path, format!("an image with a vector `{set}`"), found, advice).into());
         }
     }
     Ok(like)
+}
+
+/// Makes the index that an answer lacked, for later ones. One that cannot be made, or is stopped, is
+/// made another time.
+pub(super) fn grow_after(librarian: &Librarian<'_>, library: &Mutex<Library>, by: Option<&Look>) {
+    let session = librarian.session;
+    match librarian.out.watched(session.progress(), || session.grow_looks(library, by)) {
+        Ok(()) | Err(Error::Cancelled) => {}
+        Err(error) => librarian.out.note(&format!("The index of look-alikes was not made: {error}")),
+    }
 }
 
 /// Refuses vectors that a library does not have.

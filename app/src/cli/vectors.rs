@@ -53,13 +53,17 @@ impl<'a> Brought<'a> {
         Ok(read)
     }
 
-    /// Lists the lines that could not be used.
-    pub(super) fn report(&self, librarian: &Librarian<'_>, failures: &mut Failures<'_>) -> Result<()> {
+    /// Lists the lines that could not be used, and says where none could.
+    pub(super) fn report(&self, librarian: &Librarian<'_>, read: Option<&VectorsRead>, failures: &mut Failures<'_>) -> Result<()> {
         for problem in &self.vectors.problems {
             failures.bad_line(self.file, problem.line, &problem.detail)?;
         }
         for problem in self.vectors.problems.iter().take(TOLD) {
             librarian.out.note(&format!("{}, line {}: {}", display(self.file), problem.line, problem.detail));
+        }
+        if read.is_some_and(|read| read.matched == 0) {
+            failures.bad_line(self.file, 0, "none of its paths is that of one image of the library")?;
+            librarian.out.complain(&format!("{}: none of its paths is that of one image of the library", display(self.file)));
         }
         if self.vectors.n_problems > 0 {
             let lines = count(self.vectors.n_problems, "vector");

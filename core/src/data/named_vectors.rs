@@ -60,6 +60,10 @@ impl NamedVectors {
 
     fn numpy(&mut self, path: &Path) -> Result<()> {
         let beside = path.with_extension("txt");
+        if !beside.exists() {
+            let advice = "write the path of each image on a line of it, in the order of the rows";
+            return Err(Error::data(path, "a file of names beside it, of the same name with the ending .txt", "none", advice));
+        }
         let vectors = VectorFile::read(path)?;
         let names = text_of(&beside)?;
         let names: Vec<&str> = names.lines().collect();
@@ -107,6 +111,9 @@ impl NamedVectors {
         let mut all = tensors.tensors();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         for ((name, tensor), line) in all.iter().zip(1..) {
+            if tensor.shape().len() > 1 {
+                return Err(broken(path, format!("a tensor `{name}` of {} axes and no `{NAMES}` in the metadata", tensor.shape().len())));
+            }
             let values = values_of(tensor, path)?;
             if self.dimension == 0 {
                 self.set_dimension(values.len(), path)?;

@@ -28,7 +28,7 @@ pub struct VectorFile {
 }
 
 impl VectorFile {
-    /// Reads a file: by what it begins with one of NumPy (f4, f8, i1, u1 or i4 values,
+    /// Reads a file: by what it begins with one of NumPy (f2, f4, f8, i1, u1 or i4 values,
     /// little-endian, one or more axes of which those after the first make up a row) or `idx`
     /// (bytes), plain or compressed by gzip; by its name `.fvecs`.
     ///
@@ -125,6 +125,7 @@ fn numpy(input: &mut impl Read, path: &Path) -> Result<VectorFile> {
     let values = match kind.as_str() {
         "<f4" => values(input, count, 4, path, |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))?,
         "<f8" => values(input, count, 8, path, |b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32)?,
+        "<f2" => values(input, count, 2, path, |b| half::f16::from_le_bytes([b[0], b[1]]).to_f32())?,
         "<i4" => values(input, count, 4, path, |b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f32)?,
         "|u1" => values(input, count, 1, path, |b| f32::from(b[0]))?,
         "|i1" => values(input, count, 1, path, |b| f32::from(b[0] as i8))?,

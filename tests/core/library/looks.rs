@@ -19,7 +19,7 @@ fn look(library: &Mutex<Library>, id: ItemId) -> Appearance {
 }
 
 fn by(appearance: &Appearance) -> LookQuery {
-    LookQuery::new(appearance.clone(), None, None)
+    LookQuery { also_few: true, ..LookQuery::new(appearance.clone(), None, None) }
 }
 
 /// The most alike images that a library finds, and how alike they are.

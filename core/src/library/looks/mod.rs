@@ -105,12 +105,14 @@ pub struct LookQuery {
     /// The share of the most alike images that an index is to find, 0 to 1; with 1 all images are
     /// compared.
     pub recall: f64,
+    /// Whether an index also answers where there are fewer images than it is made for.
+    pub also_few: bool,
 }
 
 impl LookQuery {
     /// Images like this one, by the usual vectors and with the usual recall.
     pub fn new(appearance: Appearance, glimpse: Option<Glimpse>, of: Option<ItemId>) -> Self {
-        Self { appearance, glimpse, of, by: None, recall: RECALL }
+        Self { appearance, glimpse, of, by: None, recall: RECALL, also_few: false }
     }
 }
 
@@ -362,7 +364,8 @@ impl Library {
             return LookAlikes { list: Vec::new(), search: LookSearch { by, compared: 0, recall: None } };
         };
         let measured = |image: &Arc<Image>| Some((image.id, self.likeness_of(&likeness, image)?));
-        let index = self.looks.of.get(&by).filter(|_| query.recall < 1.0);
+        let is_used = |index: &&LookIndex| query.recall < 1.0 && (query.also_few || index.len() >= FIRST / 2);
+        let index = self.looks.of.get(&by).filter(is_used);
         let named = index.and_then(|index| index.candidates(&likeness, query.recall, k, &fits));
         let (found, probabilities, recall): (Vec<(ItemId, f64)>, _, _) = match named {
             Some(named) => {
