@@ -170,8 +170,8 @@ pub(super) fn look_at(
     Ok(like)
 }
 
-/// Makes the index that an answer lacked, for later ones. One that cannot be made, or is stopped, is
-/// made another time.
+/// Makes the index that an answer lacked, for later ones. One that cannot be made, or is stopped,
+/// is made another time.
 pub(super) fn grow_after(librarian: &Librarian<'_>, library: &Mutex<Library>, by: Option<&Look>) {
     let session = librarian.session;
     match librarian.out.watched(session.progress(), || session.grow_looks(library, by)) {
