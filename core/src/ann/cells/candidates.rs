@@ -1,12 +1,10 @@
 //! Cells of points that are kept elsewhere: what names the candidates of a query, but measures no
 //! distance.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
 use super::super::candidates::KnnGraph;
-use super::super::corpus::PointSet;
+use super::super::corpus::{Places, PointSet};
 use super::super::pool::Pool;
 use super::super::tuning::{Measured, frontier};
 use super::partition::{Partition, Scratch};
@@ -14,7 +12,7 @@ use super::tune::sweep;
 use super::{CellOptions, CellWay};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::nearest::{Growth, taken};
+use crate::nearest::Growth;
 use crate::progress::Progress;
 
 /// Steps of this length meet places as if they were drawn at random: 2^64 by the golden ratio.
@@ -31,8 +29,7 @@ pub struct CellCandidates {
     pub(super) options: CellOptions,
     /// Prepares points; it holds none.
     pub(super) frame: PointSet,
-    pub(super) ids: Vec<ItemId>,
-    place_of: HashMap<ItemId, u32>,
+    pub(super) places: Places,
     pub(super) partition: Partition,
     pub(super) grown_at: usize,
     scratches: Pool<Scratch>,
@@ -66,28 +63,22 @@ impl CellCandidates {
     }
 
     pub(super) fn with(options: CellOptions, frame: PointSet, ids: Vec<ItemId>, partition: Partition, grown_at: usize) -> Result<Self> {
-        let mut place_of = HashMap::with_capacity(ids.len());
-        for (id, place) in ids.iter().zip(0..) {
-            if place_of.insert(*id, place).is_some() {
-                return Err(taken(*id));
-            }
-        }
-        Ok(Self { options, frame, ids, place_of, partition, grown_at, scratches: Pool::default() })
+        Ok(Self { options, frame, places: Places::new(ids)?, partition, grown_at, scratches: Pool::default() })
     }
 
     /// The number of points.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.places.ids().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.places.ids().is_empty()
     }
 
     /// Whether there is a point of this identifier.
     pub fn contains(&self, id: ItemId) -> bool {
-        self.place_of.contains_key(&id)
+        self.places.of(id).is_some()
     }
 
     /// Whether cells should be found anew, for the number of points has doubled since or fallen to
@@ -98,7 +89,7 @@ impl CellCandidates {
 
     /// Memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.partition.bytes() + self.ids.len() * 28
+        self.partition.bytes() + self.places.bytes()
     }
 
     /// Adds a point.
@@ -107,31 +98,24 @@ impl CellCandidates {
     /// [`Error::Value`] when the identifier is in use, or the point is not like the others.
     pub fn insert(&mut self, id: ItemId, point: &[f32]) -> Result<()> {
         self.frame.check(point)?;
-        if self.contains(id) {
-            return Err(taken(id));
-        }
-        self.place_of.insert(id, self.ids.len() as u32);
-        self.ids.push(id);
+        self.places.check_free(id)?;
+        self.places.push(id);
         self.partition.push(&self.frame.prepared(point));
         Ok(())
     }
 
     /// Removes a point. Returns whether there was one of this identifier.
     pub fn remove(&mut self, id: ItemId) -> bool {
-        let Some(place) = self.place_of.remove(&id) else { return false };
-        self.partition.swap_remove(place);
-        self.ids.swap_remove(place as usize);
-        if let Some(moved) = self.ids.get(place as usize) {
-            self.place_of.insert(*moved, place);
-        }
-        true
+        let place = self.places.swap_remove(id);
+        place.inspect(|place| self.partition.swap_remove(*place)).is_some()
     }
 
     /// About which share of the points `admits` lets through, by `n` of them.
     pub fn share(&self, n: usize, admits: impl Fn(ItemId) -> bool) -> f64 {
-        let place = |i: usize| (i as u64).wrapping_mul(SCATTER) as usize % self.ids.len();
+        let ids = self.places.ids();
+        let place = |i: usize| (i as u64).wrapping_mul(SCATTER) as usize % ids.len();
         let n = if self.is_empty() { 0 } else { n };
-        (0..n).filter(|i| admits(self.ids[place(*i)])).count() as f64 / n.max(1) as f64
+        (0..n).filter(|i| admits(ids[place(*i)])).count() as f64 / n.max(1) as f64
     }
 
     /// At most `way.shortlist` points that `admits` lets through, of the `way.probes` cells nearest
@@ -143,9 +127,10 @@ impl CellCandidates {
     pub fn candidates(&self, query: &[f32], way: CellWay, k: usize, admits: impl Fn(ItemId) -> bool) -> Result<Vec<ItemId>> {
         self.frame.check(query)?;
         let query = self.frame.prepared(query);
-        let is_wanted = |place: u32| admits(self.ids[place as usize]);
+        let ids = self.places.ids();
+        let is_wanted = |place: u32| admits(ids[place as usize]);
         let (places, ..) = self.scratches.with(|scratch| self.partition.select(&query, (way.probes, way.shortlist, k), is_wanted, scratch));
-        Ok(places.into_iter().map(|place| self.ids[place as usize]).collect())
+        Ok(places.into_iter().map(|place| ids[place as usize]).collect())
     }
 
     /// Measures many ways on some of the points, each asked for its neighbours among the others:
@@ -156,10 +141,7 @@ impl CellCandidates {
     /// [`Error::Value`] when there is not a list of as many known points for each query, or a query
     /// is not like the points; [`Error::Cancelled`].
     pub fn curve(&self, queries: &PointSet, own: &[ItemId], truth: &[Vec<ItemId>], progress: &Progress) -> Result<Vec<CandidateCurve>> {
-        let place = |id: &ItemId| {
-            let found = self.place_of.get(id).copied();
-            found.ok_or_else(|| Error::value("neighbours", "points of these cells", id.0.to_string()))
-        };
+        let place = |id: &ItemId| self.places.of(*id).ok_or_else(|| Error::value("neighbours", "points of these cells", id.0.to_string()));
         let own: Vec<u32> = own.iter().map(place).collect::<Result<_>>()?;
         let truth: Vec<Vec<u32>> = truth.iter().map(|list| list.iter().map(place).collect()).collect::<Result<_>>()?;
         if own.len() != queries.len() || truth.len() != queries.len() || queries.dimension() != self.frame.dimension() {

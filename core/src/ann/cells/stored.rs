@@ -96,7 +96,7 @@ impl Stored for CellCandidates {
     fn write(&self, out: &mut Writer) {
         out.options(&self.options);
         out.put(&self.frame);
-        out.put(&self.ids.iter().map(|id| id.0).collect::<Vec<u32>>());
+        out.put(&self.places.ids().iter().map(|id| id.0).collect::<Vec<u32>>());
         out.put(&(self.grown_at as u64));
         self.partition.write(out);
     }

@@ -4,17 +4,16 @@ mod bytes;
 mod codes;
 mod fine;
 mod outliers;
+mod places;
 mod point_set;
 mod rounding;
 mod steps;
-
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use bytes::Bytes;
 pub(super) use codes::{Asked, Codes, units_of};
 use fine::Fine;
 pub(super) use outliers::usual;
+pub(super) use places::Places;
 pub use point_set::PointSet;
 pub(super) use rounding::{Rounding, Shortlist};
 
@@ -22,7 +21,7 @@ use self::steps::is_unit;
 use crate::bytes::{Reader, Stored, Writer};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::nearest::{Metric, taken};
+use crate::nearest::Metric;
 
 /// Values of a point from which on rounded ones are compared first.
 const LONG: usize = 64;
@@ -61,8 +60,7 @@ pub(super) struct Compared {
 #[derive(Clone, Debug)]
 pub(super) struct Corpus {
     points: PointSet,
-    ids: Vec<ItemId>,
-    place_of: HashMap<ItemId, u32>,
+    places: Places,
     quick: Quick,
 }
 
@@ -70,7 +68,7 @@ pub(super) struct Corpus {
 impl Stored for Corpus {
     fn write(&self, out: &mut Writer) {
         out.put(&self.points);
-        out.put(&self.ids.iter().map(|id| id.0).collect::<Vec<u32>>());
+        out.put(&self.ids().iter().map(|id| id.0).collect::<Vec<u32>>());
         let (middle, units): (&[f32], &[f32]) = if let Quick::Rounded(fine) = &self.quick { fine.frame() } else { (&[], &[]) };
         out.put(&middle.to_vec());
         out.put(&units.to_vec());
@@ -109,13 +107,7 @@ impl Corpus {
         if ids.len() != points.len() {
             return Err(Error::value("identifiers", format!("one for each of {} points", points.len()), ids.len().to_string()));
         }
-        let mut place_of = HashMap::with_capacity(ids.len());
-        for (id, place) in ids.iter().zip(0..) {
-            if place_of.insert(*id, place).is_some() {
-                return Err(taken(*id));
-            }
-        }
-        Ok(Self { quick, points, ids, place_of })
+        Ok(Self { quick, points, places: Places::new(ids)? })
     }
 
     pub(super) fn points(&self) -> &PointSet {
@@ -123,15 +115,15 @@ impl Corpus {
     }
 
     pub(super) fn ids(&self) -> &[ItemId] {
-        &self.ids
+        self.places.ids()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ids.len()
+        self.ids().len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.ids().is_empty()
     }
 
     /// A query as points are kept.
@@ -150,14 +142,9 @@ impl Corpus {
     /// [`PointSet::push`].
     pub(super) fn push(&mut self, id: ItemId, point: &[f32]) -> Result<()> {
         let place = self.points.len();
-        match self.place_of.entry(id) {
-            Entry::Occupied(_) => return Err(taken(id)),
-            Entry::Vacant(entry) => {
-                self.points.push(point)?;
-                entry.insert(place as u32);
-            }
-        }
-        self.ids.push(id);
+        self.places.check_free(id)?;
+        self.points.push(point)?;
+        self.places.push(id);
         let row = self.points.row(place);
         match &mut self.quick {
             Quick::Rounded(fine) => fine.push(row, self.points.metric()),
@@ -173,16 +160,12 @@ impl Corpus {
 
     /// Removes a point and returns the place where it was; the last point is there now.
     pub(super) fn swap_remove(&mut self, id: ItemId) -> Option<u32> {
-        let place = self.place_of.remove(&id)?;
+        let place = self.places.swap_remove(id)?;
         self.points.swap_remove(place as usize);
-        self.ids.swap_remove(place as usize);
         match &mut self.quick {
             Quick::Rounded(fine) => fine.swap_remove(place as usize),
             Quick::Bytes(bytes) => bytes.swap_remove(place as usize),
             Quick::None => {}
-        }
-        if let Some(moved) = self.ids.get(place as usize) {
-            self.place_of.insert(*moved, place);
         }
         Some(place)
     }
@@ -201,7 +184,7 @@ impl Corpus {
                 Quick::Rounded(_) | Quick::None => self.points.distance(query, place as usize),
             });
             let distance = if self.points.metric() == Metric::Euclidean { distance.sqrt() } else { distance };
-            Compared { place, id: self.ids[place as usize], distance }
+            Compared { place, id: self.ids()[place as usize], distance }
         };
         let mut nearest: Vec<Compared> = places.into_iter().map(compared).collect();
         let by_distance = |a: &Compared, b: &Compared| a.distance.total_cmp(&b.distance).then(a.id.cmp(&b.id));
@@ -225,6 +208,6 @@ impl Corpus {
             Quick::Rounded(fine) => fine.bytes(),
             Quick::None => 0,
         };
-        self.points.bytes() + self.ids.len() * 28 + quick
+        self.points.bytes() + self.places.bytes() + quick
     }
 }
