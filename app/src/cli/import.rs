@@ -15,7 +15,7 @@ use tessera_core::library::brought::VectorsRead;
 use tessera_core::library::import::{ClassConflict, ImportOptions, Imported, TableRead};
 
 use super::librarian::{Librarian, count};
-use super::output::{Failures, Output};
+use super::output::{Failures, Output, TOLD};
 use super::vectors::Brought;
 use super::{AlreadyPrinted, Done, library_args as args};
 use crate::session::import::{allow_forgotten, take_table};
@@ -23,8 +23,6 @@ use crate::session::library::{ENDING, Target, what_is};
 
 /// The reason that a report gives for captions that were left out.
 const LEFT_OUT: &str = "captions";
-/// Names that are printed one by one; the rest are counted.
-const TOLD: usize = 5;
 
 /// The totals of an import, up to an error if there was one.
 #[derive(Default)]
@@ -179,15 +177,8 @@ fn unpacked(librarian: &Librarian<'_>, arguments: &args::Import) -> Result<Vec<P
 }
 
 fn tell(out: &Output, table: &Table, read: &TableRead, file: &Path) {
+    out.note_names(file, &read.unmatched, &read.ambiguous);
     let file = display(file);
-    for (names, what) in [(&read.unmatched, "no image of the library"), (&read.ambiguous, "several images of the library")] {
-        for name in names.iter().take(TOLD) {
-            out.note(&format!("{file}: `{}` is the name of {what}", display(Path::new(name))));
-        }
-        if names.len() > TOLD {
-            out.note(&format!("{file}: {} more are names of {what}", names.len() - TOLD));
-        }
-    }
     for problem in table.problems.iter().take(TOLD) {
         out.note(&format!("{file}, line {}: {}", problem.line, problem.detail));
     }

@@ -19,6 +19,13 @@ use tessera_core::progress::{Progress, ProgressSnapshot};
 use super::args::Global;
 use super::{AlreadyPrinted, Done};
 
+/// Names that are printed one by one; the rest are counted.
+pub(super) const TOLD: usize = 5;
+/// What a name means that cannot be used.
+pub(super) const NO_IMAGE: &str = "no image of the library";
+/// As [`NO_IMAGE`], where many have it.
+pub(super) const SEVERAL_IMAGES: &str = "several images of the library";
+
 /// The two output streams, and what is written to which.
 pub(super) struct Output {
     json: bool,
@@ -90,6 +97,19 @@ impl Output {
     /// Prints an error on stderr.
     pub(super) fn complain(&self, words: &str) {
         let _ = writeln!(io::stderr().lock(), "tessera: {words}");
+    }
+
+    /// Notes the names in a file that are not those of one image of the library.
+    pub(super) fn note_names(&self, file: &Path, unmatched: &[String], ambiguous: &[String]) {
+        let file = display(file);
+        for (names, what) in [(unmatched, NO_IMAGE), (ambiguous, SEVERAL_IMAGES)] {
+            for name in names.iter().take(TOLD) {
+                self.note(&format!("{file}: `{}` is the name of {what}", display(Path::new(name))));
+            }
+            if names.len() > TOLD {
+                self.note(&format!("{file}: {} more are names of {what}", names.len() - TOLD));
+            }
+        }
     }
 
     /// Runs `work`, and meanwhile shows its progress on a terminal.

@@ -15,10 +15,7 @@ use super::Done;
 use super::acts::tell_with;
 use super::librarian::{Librarian, count};
 use super::library_args::{Import, Vectors};
-use super::output::Failures;
-
-/// Names that are printed one by one; the rest are counted.
-const TOLD: usize = 5;
+use super::output::{Failures, NO_IMAGE, SEVERAL_IMAGES, TOLD};
 
 /// A file of vectors that was read, and the name of its set.
 pub(super) struct Brought<'a> {
@@ -41,15 +38,7 @@ impl<'a> Brought<'a> {
     pub(super) fn take_in(&self, librarian: &Librarian<'_>, library: &Mutex<Library>) -> Result<VectorsRead, Error> {
         let progress = librarian.session.progress();
         let read = librarian.out.watched(progress, || hold(library).bring_vectors(&self.name, &self.vectors, progress))?;
-        let file = display(self.file);
-        for (names, what) in [(&read.unmatched, "no image of the library"), (&read.ambiguous, "several images of the library")] {
-            for name in names.iter().take(TOLD) {
-                librarian.out.note(&format!("{file}: `{}` is the name of {what}", display(Path::new(name))));
-            }
-            if names.len() > TOLD {
-                librarian.out.note(&format!("{file}: {} more are names of {what}", names.len() - TOLD));
-            }
-        }
+        librarian.out.note_names(self.file, &read.unmatched, &read.ambiguous);
         Ok(read)
     }
 
