@@ -152,15 +152,17 @@ pub(super) fn look_at(
     };
     let session = librarian.session;
     let like = librarian.out.watched(session.progress(), || {
-        session.load_looks(library, by)?;
+        let loaded = session.load_looks(library, by)?;
         let like = session.like(library, &query, crop)?;
         let look = hold(library).look_of(&LookQuery { by: by.cloned(), ..like.query() });
-        session.load_looks(library, Some(&look))?;
+        if look != loaded {
+            session.load_looks(library, Some(&look))?;
+        }
         Ok::<_, Error>(like)
     })?;
     if let Some(Look::Brought(set)) = by {
         let of = like.item.filter(|_| crop.is_none());
-        let has_one = of.is_some_and(|id| hold(library).state().image(id).is_some_and(|image| image.vectors.contains_key(&**set)));
+        let has_one = of.is_some_and(|id| hold(library).state().has_vector(id, set));
         if !has_one {
             let advice = "name an image of the library that has one, as a whole, or bring one of it by `tessera import --vectors`";
             let found = if crop.is_some() { "a part of one, of which no vector was brought" } else { "one without" };
@@ -187,8 +189,7 @@ fn check_look(library: &Library, by: Option<&Look>) -> Result<()> {
             "network: expected a library with learned features, found them off; turn them on with `tessera train LIBRARY --learned-features on`, or compare something else".to_owned()
         }
         Some(Look::Brought(set)) if !library.state().vector_sets().contains_key(&**set) => {
-            let built_in = Look::BUILT_IN.map(|look| look.name().to_owned());
-            let names: Vec<String> = built_in.into_iter().chain(library.state().vector_sets().into_keys().map(str::to_owned)).collect();
+            let names: Vec<String> = Look::all(library.state()).map(|look| look.name().to_owned()).collect();
             format!("{set}: expected what is compared, one of {}, found nothing of that name", names.join(", "))
         }
         _ => return Ok(()),

@@ -44,7 +44,7 @@ fn tell(librarian: &Librarian<'_>, arguments: &Similar, library: &Library, like:
     let found = library.look_alikes(&query, arguments.k, fits);
     let seconds = begun.elapsed().as_secs_f64();
     let LookSearch { by, compared, recall } = found.search;
-    let curve = if arguments.curve { library.look_curve_of(&by, arguments.k).map_or(&[][..], |curve| &curve.ways) } else { &[] };
+    let curve = if arguments.curve { library.look_curve(&by, arguments.k).map_or(&[][..], |curve| &curve.ways) } else { &[] };
     if arguments.curve && curve.is_empty() {
         librarian
             .out

@@ -189,7 +189,7 @@ impl Session {
     /// As [`looks::grow`].
     pub fn measure_looks(&self, library: &Mutex<Library>, by: Option<&Look>) -> Result<()> {
         let look = self.load_looks(library, by)?;
-        let is_there = hold(library).look_curve(&look).is_some();
+        let is_there = hold(library).look_curve(&look, 1).is_some();
         if !is_there && hold(library).read_only().is_none() {
             self.on_threads(|| looks::grow(library, &look, self.progress()))?;
         }

@@ -1,7 +1,7 @@
 //! Vectors of images that the user brings, in sets with names.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Library;
 use super::brought_vector::BroughtVector;
@@ -10,7 +10,7 @@ use super::draft::{Acts, Draft};
 use super::event::{Change, EventId, EventKind, Field, Swap};
 use super::looks::Look;
 use crate::data::named_vectors::NamedVectors;
-use crate::data::tables::{Matcher, PathMatch};
+use crate::data::tables::PathMatch;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::plural::count;
@@ -64,8 +64,8 @@ impl Acts<'_> {
     /// of values than those that other images have in the set, and for one set too many.
     pub fn bring_vectors(&self, set: &str, vectors: &NamedVectors) -> Result<(VectorsRead, Draft)> {
         let set = set_name(set).map_err(|found| self.unfit("name of vectors", found, SET_NAME))?;
-        let sets: BTreeSet<&String> = self.state.records().iter().flat_map(|image| image.vectors.keys()).collect();
-        if !sets.contains(&set) && sets.len() >= MOST_SETS {
+        let sets = self.state.set_names();
+        if !sets.contains(set.as_str()) && sets.len() >= MOST_SETS {
             return Err(self.unfit("vectors", format!("{MOST_SETS} sets and one more"), "at most 32 sets"));
         }
         let having = self.state.records().iter().filter_map(|image| image.vectors.get(&set));
@@ -74,9 +74,7 @@ impl Acts<'_> {
             return Err(self.unfit("vectors", words, "as many values as the set has; drop it first, or give another --vectors-name"));
         }
         let mut read = VectorsRead::default();
-        let paths: Vec<(ItemId, PathBuf)> =
-            self.state.images().flat_map(|image| image.places.iter().map(|place| (image.id, self.state.full_path(place)))).collect();
-        let matcher = Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())));
+        let matcher = self.state.matcher();
         let mut of: BTreeMap<ItemId, Vec<(&String, &Vec<f32>)>> = BTreeMap::new();
         for (name, values) in &vectors.rows {
             match matcher.find(name) {
@@ -118,7 +116,7 @@ impl Acts<'_> {
     /// # Errors
     /// [`crate::Error::NotFound`] when there is none of that name; it names those that there are.
     pub fn drop_vectors(&self, set: &str) -> Result<Draft> {
-        let sets: BTreeSet<&str> = self.state.records().iter().flat_map(|image| image.vectors.keys()).map(String::as_str).collect();
+        let sets = self.state.set_names();
         if !sets.contains(set) {
             let names: Vec<&str> = sets.into_iter().collect();
             let there = if names.is_empty() { "none was brought".to_owned() } else { format!("there are {}", names.join(", ")) };
@@ -140,6 +138,16 @@ impl super::state::State {
             *sets.entry(name.as_str()).or_insert(0) += 1;
         }
         sets
+    }
+
+    /// Whether an image has a vector of this set.
+    pub fn has_vector(&self, image: ItemId, set: &str) -> bool {
+        self.image(image).is_some_and(|image| image.vectors.contains_key(set))
+    }
+
+    /// The sets of which any image has a vector, also one that was removed. O(images).
+    fn set_names(&self) -> BTreeSet<&str> {
+        self.records().iter().flat_map(|image| image.vectors.keys()).map(String::as_str).collect()
     }
 }
 

@@ -65,10 +65,15 @@ impl Library {
     /// Whether answers may use what the network sees: learned features are on, and that is in
     /// memory for nine tenths of the images. O(images).
     pub fn has_glimpses(&self) -> bool {
+        self.sees_enough(|image| self.glimpse(image).is_some())
+    }
+
+    /// Whether learned features are on, and nine tenths of the images are seen in some way.
+    pub(super) fn sees_enough(&self, is_seen: impl Fn(&Image) -> bool) -> bool {
         let (mut all, mut seen) = (0, 0);
         for image in self.state.images().filter(|_| self.has_learned_features()) {
             all += 1;
-            seen += usize::from(self.glimpse(image).is_some());
+            seen += usize::from(is_seen(image));
         }
         seen > 0 && 10 * seen >= ENOUGH * all
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::brought_vector::BroughtVector;
 use super::event::{Caption, ClassStyle, Content, ContentHash, EventId, FolderWord, Reward, RootId, UserLabel};
+use crate::data::tables::Matcher;
 use crate::error;
 use crate::ids::ItemId;
 
@@ -256,6 +257,13 @@ impl State {
     /// The full path where an image is found.
     pub fn path_of(&self, image: &Image) -> Option<PathBuf> {
         image.place().map(|place| self.full_path(place))
+    }
+
+    /// What finds images by the paths of tables. O(images log images).
+    pub(super) fn matcher(&self) -> Matcher<ItemId> {
+        let paths: Vec<(ItemId, PathBuf)> =
+            self.images().flat_map(|image| image.places.iter().map(|place| (image.id, self.full_path(place)))).collect();
+        Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())))
     }
 
     /// The record with these bytes, in O(images).

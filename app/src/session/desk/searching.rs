@@ -117,7 +117,7 @@ impl Part for Searching {
 fn load(library: &mut Library, like: &ReferenceImage, k: usize) -> usize {
     let look = library.look_of(&like.query());
     let left = library.load_looks(&look, NEW).unwrap_or(0);
-    if library.look_curve_of(&look, k).is_some() { left } else { load_all(library, &look, NEW).unwrap_or(0) }
+    if library.look_curve(&look, k).is_some() { left } else { load_all(library, &look, NEW).unwrap_or(0) }
 }
 
 impl Searching {
@@ -217,12 +217,14 @@ impl Searching {
         let Some(library) = ctx.shared() else { return };
         let k = self.effort.hits;
         ctx.job(JobKind::FindLike, move |session| {
-            session.load_looks(&library, None)?;
+            let loaded = session.load_looks(&library, None)?;
             match session.like(&library, &query, crop) {
                 Ok(like) => {
                     let look = hold(&library).look_of(&like.query());
-                    session.load_looks(&library, Some(&look))?;
-                    if hold(&library).look_curve_of(&look, k).is_none() {
+                    if look != loaded {
+                        session.load_looks(&library, Some(&look))?;
+                    }
+                    if hold(&library).look_curve(&look, k).is_none() {
                         session.load_all_looks(&library, &look)?;
                     }
                     Ok(DeskMessage::from(Message::Like(Arc::new(like))))

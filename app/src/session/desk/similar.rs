@@ -402,10 +402,7 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
         // Without learned features nothing is known of what the network sees.
         Look::Network => is_learned,
         // A vector that was brought is of an image as a whole.
-        Look::Brought(set) => {
-            let of = query.image.query().of;
-            of.and_then(|of| library.state().image(of)).is_some_and(|image| image.vectors.contains_key(&**set))
-        }
+        Look::Brought(set) => query.image.query().of.is_some_and(|of| library.state().has_vector(of, set)),
         Look::Appearance | Look::Edges | Look::Colours => true,
     });
     let wanted = LookQuery { by: by.clone(), recall, ..query.image.query() };
@@ -413,7 +410,7 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
     let look = library.look_of(&wanted);
     // One that cannot be read now is loaded later.
     let mut unseen = library.load_looks(&look, NEW).unwrap_or(0);
-    if recall >= 1.0 || library.look_curve_of(&look, k).is_none() {
+    if recall >= 1.0 || library.look_curve(&look, k).is_none() {
         unseen = load_all(library, &look, NEW).unwrap_or(0);
     }
     if unseen > NEW {
@@ -422,15 +419,12 @@ fn answer(library: &mut Library, query: Arc<SimilarQuery>, by: Option<Look>, rec
     let start = Instant::now();
     let found = library.look_alikes(&wanted, k, |image| Some(image) != wanted.of);
     let time = start.elapsed();
-    let curve = library.look_curve_of(&look, k).map(|curve| RecallCurve {
+    let curve = library.look_curve(&look, k).map(|curve| RecallCurve {
         points: curve.ways.iter().map(|way| point(way.measured.candidates, way.measured.recall, way.measured.spread)).collect(),
         chosen: curve.way_for(recall).filter(|_| found.search.recall.is_some()),
     });
     let images = candidates(library.state(), wanted.of);
-    let has_vector = |set: &str| {
-        let image = wanted.of.and_then(|of| library.state().image(of));
-        image.is_some_and(|image| image.vectors.contains_key(set))
-    };
+    let has_vector = |set: &str| wanted.of.is_some_and(|of| library.state().has_vector(of, set));
     let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images, has_vector(set))).collect();
     let due = library.looks_due(Some(&look)).unwrap_or_default();
     Ok(SimilarAnswer { query, by, recall, k, alikes: found.list, search: found.search, images, time, curve, sets, unseen, due, is_learned })

@@ -1,9 +1,8 @@
 //! Reading captions and labels from a table.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
-use crate::data::tables::{Matcher, PathMatch, Table, unguarded};
+use crate::data::tables::{PathMatch, Table, unguarded};
 use crate::ids::ItemId;
 use crate::library::captions::{Captions, Refusal, left_out};
 use crate::library::classes::tidy_name;
@@ -65,9 +64,7 @@ fn at_lines(lines: &[usize]) -> String {
 /// is taken for it, also where the table has lost the column that says that it is guarded.
 pub(in crate::library) fn read_table(state: &State, table: &Table) -> (TableRead, Vec<Change>) {
     let mut read = TableRead::default();
-    let paths: Vec<(ItemId, PathBuf)> =
-        state.images().flat_map(|image| image.places.iter().map(|place| (image.id, state.full_path(place)))).collect();
-    let matcher = Matcher::new(paths.iter().map(|(id, path)| (*id, path.as_path())));
+    let matcher = state.matcher();
     let mut captions: BTreeMap<ItemId, Captions> = BTreeMap::new();
     let mut labels: BTreeMap<ItemId, String> = BTreeMap::new();
     for (row, lines) in table.rows.iter().zip(&table.caption_lines) {

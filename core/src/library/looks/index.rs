@@ -101,10 +101,6 @@ impl LookIndex {
         &self.common
     }
 
-    pub(super) fn curves(&self) -> &[LookCurve] {
-        &self.curves
-    }
-
     /// What was measured for queries of `k` neighbours.
     pub(super) fn curve(&self, k: usize) -> Option<&LookCurve> {
         self.curves.iter().find(|curve| curve.k >= k)

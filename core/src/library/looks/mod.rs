@@ -81,6 +81,11 @@ impl Look {
         }
     }
 
+    /// Those of a library: the built-in ones, and the sets that the user brought. O(images).
+    pub fn all(state: &State) -> impl Iterator<Item = Self> {
+        Self::BUILT_IN.into_iter().chain(state.vector_sets().into_keys().map(|set| Self::Brought(set.into())))
+    }
+
     /// The model whose checkpoint its index is.
     fn model(&self) -> String {
         match self {
@@ -189,8 +194,7 @@ impl LookIndexes {
         if self.is_read {
             return Ok(());
         }
-        let brought = state.vector_sets().into_keys().map(|set| Look::Brought(set.into()));
-        for look in Look::BUILT_IN.into_iter().chain(brought) {
+        for look in Look::all(state) {
             let found = cache.checkpoint(&look.model())?;
             if let Some(mut index) =
                 found.and_then(|(_, bytes)| restored::<LookIndex>("index of looks", &bytes).ok()).filter(|index| *index.look() == look)
@@ -218,13 +222,7 @@ impl Library {
     /// Whether the network has looked at nine tenths of the images, as far as that is in memory or
     /// in an index.
     fn sees(&self) -> bool {
-        let Some(index) = self.looks.of.get(&Look::Network).filter(|_| self.has_learned_features()) else { return self.has_glimpses() };
-        let (mut all, mut seen) = (0, 0);
-        for image in self.state.images() {
-            all += 1;
-            seen += usize::from(index.holds(image) || self.glimpse(image).is_some());
-        }
-        seen > 0 && 10 * seen >= 9 * all
+        self.sees_enough(|image| self.is_indexed(&Look::Network, image) || self.glimpse(image).is_some())
     }
 
     /// The vectors that a query compares.
@@ -286,19 +284,14 @@ impl Library {
             other => also == Some(other) || self.looks.of.contains_key(other),
         };
         let is_due = |look: &Look| self.looks.of.get(look).is_none_or(LookIndex::is_due);
-        let brought = self.state.vector_sets().into_keys().map(|set| Look::Brought(set.into()));
-        Ok(Look::BUILT_IN.into_iter().chain(brought).filter(is_wanted).filter(is_due).collect())
+        Ok(Look::all(&self.state).filter(is_wanted).filter(is_due).collect())
     }
 
-    /// What was measured of the index of these vectors on the library's own images: of each way to
-    /// search that none other beats its recall, the cheapest first; none where there is no index.
-    pub fn look_curve(&self, look: &Look) -> Option<&LookCurve> {
-        self.looks.of.get(look)?.curves().first()
-    }
-
-    /// As [`Library::look_curve`], for queries of `k` neighbours; none where it was not measured
-    /// for so many, and all images are compared then.
-    pub fn look_curve_of(&self, look: &Look, k: usize) -> Option<&LookCurve> {
+    /// What was measured of the index of these vectors on the library's own images, for queries of
+    /// `k` neighbours: of each way to search that none other beats its recall, the cheapest first.
+    /// None where there is no index or it was not measured for so many: all images are compared
+    /// then.
+    pub fn look_curve(&self, look: &Look, k: usize) -> Option<&LookCurve> {
         self.looks.of.get(look)?.curve(k)
     }
 
@@ -359,13 +352,13 @@ impl Library {
     /// below 1 is asked for, and most images are admitted; otherwise of all images that are in
     /// memory ([`Library::load_looks`]), in O(images).
     pub fn look_alikes(&self, query: &LookQuery, k: usize, fits: impl Fn(ItemId) -> bool) -> LookAlikes {
-        let by = self.look_of(query);
         let Some(likeness) = self.likeness_to(query) else {
+            let by = self.look_of(query);
             return LookAlikes { list: Vec::new(), search: LookSearch { by, compared: 0, recall: None } };
         };
         let measured = |image: &Arc<Image>| Some((image.id, self.likeness_of(&likeness, image)?));
         let is_used = |index: &&LookIndex| query.recall < 1.0 && (query.also_few || index.len() >= FIRST / 2);
-        let index = self.looks.of.get(&by).filter(is_used);
+        let index = self.looks.of.get(likeness.look()).filter(is_used);
         let named = index.and_then(|index| index.candidates(&likeness, query.recall, k, &fits));
         let (found, probabilities, recall): (Vec<(ItemId, f64)>, _, _) = match named {
             Some(named) => {
@@ -383,6 +376,6 @@ impl Library {
             probability: probabilities.get(place).map_or(1.0, |share| f64::from(*share)),
         };
         let list = nearest.into_iter().enumerate().map(alike).collect();
-        LookAlikes { list, search: LookSearch { by, compared, recall } }
+        LookAlikes { list, search: LookSearch { by: likeness.look().clone(), compared, recall } }
     }
 }
