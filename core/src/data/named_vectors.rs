@@ -2,14 +2,12 @@
 //! list of names beside it, safetensors, CSV and TSV.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::Path;
 
 use safetensors::Dtype;
 use safetensors::tensor::{SafeTensors, TensorView};
 
-use super::tables::Problem;
+use super::tables::{Problem, read_at_most};
 use super::vectors::VectorFile;
 use crate::error::{Error, Result};
 
@@ -211,17 +209,7 @@ fn broken(path: &Path, found: impl Into<String>) -> Error {
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>> {
-    let meta = fs::metadata(path).map_err(Error::io("read", path))?;
-    if !meta.is_file() {
-        return Err(broken(path, "no ordinary file"));
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(broken(path, "a file of more than 4 GiB"));
-    }
-    Ok(bytes)
+    read_at_most(path, MOST_BYTES, |found| broken(path, if found.is_some() { "a file of more than 4 GiB" } else { "no ordinary file" }))
 }
 
 fn text_of(path: &Path) -> Result<String> {

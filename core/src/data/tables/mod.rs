@@ -38,6 +38,7 @@ use table::{Text, shielded, unknown};
 pub use formulas::{MARK, guarded, unguarded};
 pub use matcher::{Matcher, PathMatch};
 pub use sidecar::{beside, sidecar};
+pub(super) use table::read_at_most;
 pub use table::{MAX_BYTES, MAX_PROBLEMS, MAX_SIDECAR, Problem, Table, TableFormat, TableRow};
 
 /// Reads a file of any format, recognised by its content and then by its name, or a folder of

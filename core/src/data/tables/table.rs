@@ -165,23 +165,30 @@ fn wrong(path: &Path, before: &[u8]) -> Error {
 
 const SAVE_AS_UTF_8: &str = "open it in a text editor and save it as UTF-8";
 
-/// The bytes of a text file of at most `limit` bytes, without the byte order mark.
-fn bytes_of(path: &Path, limit: u64) -> Result<Vec<u8>> {
+/// The bytes of a file of at most `limit` bytes. `refuse` makes the error of a larger one, from its
+/// size, and of what is no ordinary file.
+pub(in crate::data) fn read_at_most(path: &Path, limit: u64, refuse: impl Fn(Option<u64>) -> Error) -> Result<Vec<u8>> {
     // Opening a pipe or a device could wait for ever, so the kind of file is checked first.
     let meta = fs::metadata(path).map_err(Error::io("read", path))?;
     if !meta.is_file() {
-        return Err(unknown(path, "something that is not a file"));
+        return Err(refuse(None));
     }
-    let too_large = |found: u64| Error::data(path, format!("at most {limit} bytes of text"), format!("{found} bytes or more"), SHORTEN);
     if meta.len() > limit {
-        return Err(too_large(meta.len()));
+        return Err(refuse(Some(meta.len())));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Error::io("open", path))?;
     file.take(limit + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
-    if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64));
-    }
+    if bytes.len() as u64 > limit { Err(refuse(Some(bytes.len() as u64))) } else { Ok(bytes) }
+}
+
+/// The bytes of a text file of at most `limit` bytes, without the byte order mark.
+fn bytes_of(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let refuse = |found: Option<u64>| match found {
+        Some(found) => Error::data(path, format!("at most {limit} bytes of text"), format!("{found} bytes or more"), SHORTEN),
+        None => unknown(path, "something that is not a file"),
+    };
+    let mut bytes = read_at_most(path, limit, refuse)?;
     let is_utf16 = |[a, b]: &[u8; 2]| matches!((a, b), (0xFF, 0xFE) | (0xFE, 0xFF)) || (*a == 0) != (*b == 0);
     if bytes.first_chunk().is_some_and(is_utf16) {
         return Err(Error::data(path, "text in UTF-8", "UTF-16, or no text", SAVE_AS_UTF_8));
