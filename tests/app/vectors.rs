@@ -151,6 +151,13 @@ fn what_cannot_be_used_is_said_and_the_rest_is_taken_in() {
     world.file("same.csv", b"other/d.png,1,0\nmore/d.png,0,1\nelse/d.png,1,1\nother/e.png,1,0\nelse/e.png,0,1\n");
     let same = import("same.csv").ended(0).object()["vectors"].clone();
     assert_eq!((&same["matched"], &same["unmatched"], &same["ambiguous"]), (&1.into(), &2.into(), &2.into()), "{same}");
+    let arguments = ["import", "lib.tessera", "photos", "--labels", "none", "--vectors", "same.csv", "--report", "report.jsonl"];
+    world.run(arguments).ended(0);
+    let report = fs::read_to_string(world.at("report.jsonl")).unwrap();
+    let rows: Vec<Value> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let paths: Vec<&str> = rows.iter().map(|row| row["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["other/d.png", "else/d.png", "other/e.png", "else/e.png"], "{report}");
+    assert!(rows.iter().all(|row| row["reason"] == "vectors"), "{report}");
     world.file("few.npy", b"\x93NUMPY junk");
     world.file("few.txt", b"a.png\n");
     import("few.npy").ended(65).complains("npy");

@@ -17,6 +17,9 @@ use super::librarian::{Librarian, count};
 use super::library_args::{Import, Vectors};
 use super::output::{Failures, NO_IMAGE, SEVERAL_IMAGES, TOLD};
 
+/// The reason that a report gives for vectors whose image was not found.
+const UNMATCHED: &str = "vectors";
+
 /// A file of vectors that was read, and the name of its set.
 pub(super) struct Brought<'a> {
     file: &'a Path,
@@ -42,13 +45,20 @@ impl<'a> Brought<'a> {
         Ok(read)
     }
 
-    /// Lists the lines that could not be used, and says where none could.
+    /// Lists the lines that could not be used and the paths that are not those of one image, and
+    /// says where none could be used.
     pub(super) fn report(&self, librarian: &Librarian<'_>, read: Option<&VectorsRead>, failures: &mut Failures<'_>) -> Result<()> {
         for problem in &self.vectors.problems {
             failures.bad_line(self.file, problem.line, &problem.detail)?;
         }
         for problem in self.vectors.problems.iter().take(TOLD) {
             librarian.out.note(&format!("{}, line {}: {}", display(self.file), problem.line, problem.detail));
+        }
+        for (names, what) in read.iter().flat_map(|read| [(&read.unmatched, NO_IMAGE), (&read.ambiguous, SEVERAL_IMAGES)]) {
+            for name in names {
+                let detail = format!("{} gives it a vector, and it is the name of {what}", display(self.file));
+                failures.line(Path::new(name), UNMATCHED, &detail)?;
+            }
         }
         if read.is_some_and(|read| read.matched == 0) {
             failures.bad_line(self.file, 0, "none of its paths is that of one image of the library")?;
