@@ -82,6 +82,31 @@ fn a_busy_library_can_be_waited_for() {
 
 #[cfg(unix)]
 #[test]
+fn waiting_for_a_library_can_be_stopped() {
+    let world = World::with_library();
+    let mut holder = world.start(["label", "lib.tessera", "--stdin"]);
+    let mut input = holder.stdin.take().unwrap();
+    writeln!(input, "{}", json!({"image": 1, "label": "ring"})).unwrap();
+    BufReader::new(holder.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+    for (arguments, key) in [
+        (&["import", "lib", "images"][..], Some("cancelled")),
+        (&["undo", "lib"], Some("event")),
+        (&["search", "lib", "ring"], None),
+        (&["train", "lib"], None),
+    ] {
+        let mut waiting = world.start(arguments.iter().chain(&["--wait", "60", "--json"]));
+        // It says which library it means, and waits.
+        BufReader::new(waiting.stderr.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+        std::process::Command::new("kill").args(["-INT", &waiting.id().to_string()]).status().unwrap();
+        let stopped = ran(waiting.wait_with_output().unwrap()).ended(130).complains("stopped before the work began");
+        assert_eq!(key.map(|key| stopped.object().get(key).is_some()), key.map(|_| true), "{arguments:?}: {}", stopped.stdout);
+    }
+    drop(input);
+    holder.wait().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
 fn a_stream_can_be_stopped() {
     let world = World::with_library();
     let mut child = world.start(["label", "lib.tessera", "--stdin"]);

@@ -51,7 +51,20 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
     let vectors = Brought::read(arguments)?;
     let place = librarian.named(&arguments.library);
     let is_new = !place.exists();
-    let library = Mutex::new(librarian.open_or_create(&place)?);
+    let bad_lines = table.as_ref().map_or(0, |(table, _)| table.n_problems);
+    let answer_of = |sum: &Sum| {
+        let mut answer = in_json(sum);
+        answer["bad_lines"] = json!(bad_lines);
+        if let Some(vectors) = &vectors {
+            answer["vectors"] = vectors.in_json(sum.vectors.as_ref());
+        }
+        answer
+    };
+    let opened = librarian.open_or_create(&place);
+    if matches!(opened, Err(Error::Cancelled)) {
+        out.json(|| answer_of(&Sum { error: Some(Error::Cancelled), ..Sum::default() }));
+    }
+    let library = Mutex::new(opened?);
     if is_new && place.extension().is_none_or(|ending| ending != ENDING) {
         out.note(&format!("The new library is {}, without the usual ending .{ENDING}: name it so in other commands.", display(&place)));
     }
@@ -66,12 +79,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &args::Import) -> Result
         }
     }
     let library = library.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut answer = in_json(&sum);
-    let bad_lines = table.as_ref().map_or(0, |(table, _)| table.n_problems);
-    answer["bad_lines"] = json!(bad_lines);
-    if let Some(vectors) = &vectors {
-        answer["vectors"] = vectors.in_json(sum.vectors.as_ref());
-    }
+    let mut answer = answer_of(&sum);
     librarian.add_head(&library, &mut answer);
     if is_new && sum.error.is_some() {
         librarian.take_away(library)?;

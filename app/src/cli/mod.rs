@@ -192,6 +192,7 @@ fn reached(session: &Session, command: &Command) -> String {
         _ => "",
     };
     match now.total {
+        0 if now.stage.is_empty() => format!("stopped before the work began{nothing}"),
         0 => format!("stopped at \"{}\"{nothing}", now.stage),
         total => format!("stopped at \"{}\", {} of {total}{nothing}", now.stage, now.done),
     }
