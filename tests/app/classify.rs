@@ -223,6 +223,8 @@ fn a_library_that_lost_its_features_and_its_files_says_so() {
         let ran = world.run([command, "lib.tessera"]).ended(0).complains("tessera relocate");
         assert!(!ran.stderr.contains("No image has a class yet"), "{}", ran.stderr);
     }
+    let checked = world.run(["check", "lib.tessera"]).ended(0).complains("24 labelled images whose features are not in cache.db");
+    assert!(checked.stdout.contains("nothing is damaged") && !checked.stdout.contains("as it should be"), "{}", checked.stdout);
     // Where some are left, it goes on with them, and says so.
     lose();
     fs::create_dir(world.at("images")).unwrap();

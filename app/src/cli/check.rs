@@ -37,6 +37,8 @@ struct Findings {
     mended: Vec<String>,
     /// Images that the recogniser lacks; all of them if it could not be read.
     missing: usize,
+    /// What is said of them.
+    unlearned: Option<Error>,
     /// The state of its learned features, if it could be read.
     learned: Option<LearnedFeatures>,
     /// The pair of encoders by which words find images, if one was chosen.
@@ -96,8 +98,11 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
     let is_sound = lost.is_empty();
     lost.extend(told.iter().filter(|(place, _)| place_of(*place).is_none()).map(|(_, words)| words.clone()));
     looked.problems = lost;
-    let Findings { problems, learned, pair, chain, .. } = &looked;
+    let Findings { problems, learned, pair, chain, unlearned, .. } = &looked;
     let freedom = freedom();
+    if let Some(unlearned) = unlearned {
+        librarian.out.note(&unlearned.to_string());
+    }
     librarian.out.answer(
         || {
             json!({"ok": problems.is_empty(), "problems": problems, "repaired": repaired,
@@ -114,7 +119,8 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Check) -> Result<Done> 
             let mut lines: Vec<String> = repaired.iter().map(|what| format!("Repaired: {what}")).collect();
             lines.extend(problems.iter().map(|problem| format!("Problem: {problem}")));
             if problems.is_empty() {
-                lines.push("Checked: everything is as it should be".into());
+                let is_complete = unlearned.is_none();
+                lines.push(if is_complete { "Checked: everything is as it should be" } else { "Checked: nothing is damaged" }.into());
             }
             if let Some(chain) = chain {
                 if arguments.head.is_some() {
@@ -280,6 +286,7 @@ fn look_at(library: &Library, noted: Option<&NotedHead>) -> Result<Findings, Err
         problems,
         is_cache,
         missing: library.recogniser().missing().len(),
+        unlearned: library.unlearned(),
         learned: library.learned_features().ok(),
         pair: library.words_network().ok().flatten(),
         chain: library.chain().ok(),
