@@ -372,6 +372,25 @@ fn a_journal_that_was_written_anew_is_told_as_repaired() {
 }
 
 #[test]
+fn a_repair_that_recovers_every_event_leaves_no_problem() {
+    let world = labelled();
+    let noted = head(&world, "lib.tessera");
+    // The snapshot has the event of the line that is skipped.
+    garble_in_journal(&world.at("lib.tessera"), &[1]);
+    fs::remove_file(world.at("lib.tessera/library.db")).unwrap();
+    copy_folder(&world.at("lib.tessera"), &world.at("cut.tessera"));
+    let found = world.run(["check", "lib.tessera", "--repair", "--head", &noted, "--json"]).ended(0).object();
+    assert!(found["repaired"].to_string().contains("was skipped") && found["noted"]["event"] == 5, "{found}");
+    world.run(["check", "lib.tessera"]).ended(0);
+    // Without the line that the program wrote when it closed the library, there may have been more.
+    let journal = world.at("cut.tessera/journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n").unwrap();
+    let (_, said) = lost_by_repair(&world, "cut.tessera");
+    assert!(said.contains("was skipped"), "{said}");
+}
+
+#[test]
 fn two_histories_are_named_with_the_first_event_that_differs() {
     let world = labelled();
     copy_folder(&world.at("lib.tessera"), &world.at("copy.tessera"));

@@ -120,15 +120,12 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         if n > 0 {
             done.done.push(format!("{} taken from the journal and the damaged files", count(n, "event")));
         }
-        if !problems.is_empty() {
-            done.lost.extend(problems.into_iter().map(|problem| problem.words));
-        }
         let lost_events = store.note_faults(EventId(0))?;
         // A journal that was cut at the end of a line looks whole, so what it says of its end
         // counts where the damaged database says the same.
         let tip = damaged.as_deref().and_then(|path| tip_of(path, progress));
-        done.lost.extend(lost_events);
-        let last = store.head()?.event;
+        let head = store.head()?;
+        let last = head.event;
         let by_databases = damaged.iter().map(|path| (reached(path, last, progress), "the damaged database".to_owned()));
         let by_snapshots = broken_own.iter().flat_map(|snapshot| {
             let (told, by) = told_by_name(snapshot);
@@ -138,6 +135,13 @@ pub fn repair(folder: &Path, progress: &Progress) -> Result<Repaired> {
         let by_cache = cached.map(|told| (told, format!("`{CACHE}`")));
         let told = [(journal_reached, "the journal".to_owned())].into_iter().chain(by_cache).chain(by_databases).chain(by_snapshots);
         let told = told.rev().max_by_key(|(told, _)| *told).filter(|(told, _)| *told > last);
+        // Nothing is missing where the history ends as a file says that it did.
+        let is_whole = lost_events.is_empty() && lost.is_empty() && told.is_none() && [tip, closed_at].contains(&Some(head));
+        for DamagedLine { words, event } in problems {
+            let is_there = is_whole && event.is_some_and(|event| event <= last);
+            if is_there { &mut done.done } else { &mut done.lost }.push(words);
+        }
+        done.lost.extend(lost_events);
         if let Some((told, by)) = &told {
             done.lost.extend(store.note_lost_end(*told, by)?);
         }
