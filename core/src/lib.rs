@@ -9,8 +9,9 @@
 //! 3. [`linalg`]
 //! 4. [`nearest`]
 //! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
-//! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`], [`copies`]
-//! 7. [`ckm`]
+//! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`], [`copies`],
+//!    [`cover_tree`]
+//! 7. [`ckm`], [`canopy`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
 //!
@@ -26,11 +27,13 @@
 pub mod advise;
 pub mod ann;
 pub mod bytes;
+pub mod canopy;
 pub mod ckm;
 pub mod cmt;
 pub mod contextual;
 #[cfg(feature = "images")]
 pub mod copies;
+pub mod cover_tree;
 #[cfg(feature = "images")]
 pub mod data;
 pub mod descriptor;

@@ -10,6 +10,7 @@ mod documents;
 mod duplicates;
 mod evaluate;
 mod evaluate_memories;
+mod evaluate_mixtures;
 mod evaluate_neighbours;
 mod evaluate_online;
 mod generate;

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod advise;
+mod canopy;
 mod ckm;
 mod cmt;
 mod contextual;
 mod copies;
+mod cover_tree;
 mod data;
 mod envelope;
 mod eval;

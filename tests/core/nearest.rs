@@ -15,6 +15,7 @@ use tessera_core::ann::candidates::{CandidateIndex, KnnGraph, SelectionRule, Tre
 use tessera_core::ann::cells::{CellCodes, CellIndex, CellOptions};
 use tessera_core::ann::{BinaryIvf, Ivf, IvfOptions, PointSet};
 use tessera_core::cmt::{Cmt, CmtIndex, CmtOptions};
+use tessera_core::cover_tree::{CoverTree, CoverTreeOptions, DensePoints, DenseTree, OwnedPoints};
 use tessera_core::descriptor::Descriptor;
 use tessera_core::hamming::HammingScan;
 use tessera_core::ids::{ItemId, Neighbor};
@@ -217,6 +218,15 @@ fn cell_index(points: &Points, metric: Metric, codes: CellCodes, is_exact: bool)
     Box::new(Adapter::new(filled(empty, points, dense), dense).refusing(no_points()).dynamic())
 }
 
+/// Half of the points at once, and half one by one.
+fn cover_tree(points: &Points, options: CoverTreeOptions) -> Box<dyn Tested> {
+    let (first, second): (Points, Points) = points.iter().partition(|(id, _)| id.0 % 2 == 0);
+    let rows = DensePoints::new(DIMENSION, first.values().flat_map(dense).collect()).unwrap();
+    let ids: Vec<ItemId> = first.keys().copied().collect();
+    let tree = DenseTree::new(rows, &ids, Metric::Euclidean, options).unwrap();
+    Box::new(Adapter::new(filled(tree, &second, dense), dense).refusing(no_points()).exact().dynamic())
+}
+
 fn euclidean(a: &Values, b: &Values) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
 }
@@ -336,6 +346,20 @@ fn cases() -> Vec<Case> {
             distance: None,
             ties: true,
         },
+        exact("cover tree", |points| cover_tree(points, CoverTreeOptions::default()), euclidean),
+        exact(
+            "cover tree, nearest ancestors",
+            |points| cover_tree(points, CoverTreeOptions { base: 2.0, nearest_ancestors: true }),
+            euclidean,
+        ),
+        exact(
+            "cover tree over bits",
+            |points| {
+                let empty = CoverTree::empty(OwnedPoints::<Descriptor>::new(Vec::new()), Bits, CoverTreeOptions::default()).unwrap();
+                Box::new(Adapter::new(filled(empty, points, bits), bits).exact().dynamic())
+            },
+            hamming,
+        ),
         Case {
             name: "memory tree",
             build: |points| {

@@ -12,8 +12,8 @@ const CORE: &[&[&str]] = &[
     &["linalg"],
     &["nearest"],
     &["picture", "hamming", "text", "online_linear"],
-    &["features", "network", "data", "cmt", "contextual", "ann", "copies"],
-    &["ckm"],
+    &["features", "network", "data", "cmt", "contextual", "ann", "copies", "cover_tree"],
+    &["ckm", "canopy"],
     &["advise"],
     &["eval", "library"],
 ];

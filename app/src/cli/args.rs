@@ -10,6 +10,7 @@ use super::library_args::{
     Similar, Suggest, Vectors,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
+use super::mixture_args::{EvalCanopy, EvalCoverTree};
 use super::neighbour_args::EvalAnn;
 use super::network_args::{ELEMENTS, Elements, Network};
 use super::online_args::{EvalDesk, EvalOnline, EvalOnlineFigures};
@@ -410,6 +411,10 @@ pub(super) enum Eval {
     Desk(EvalDesk),
     /// Find nearest neighbours among the candidates that trees select, tuned for a recall
     Ann(EvalAnn),
+    /// Fit a mixture of clusters to vectors, iteration by iteration
+    Canopy(EvalCanopy),
+    /// Find exact nearest neighbours by a cover tree
+    CoverTree(EvalCoverTree),
 }
 
 /// Arguments of `eval features`.

@@ -12,7 +12,7 @@ use super::args::{self, Eval, EvalCkm, Features};
 use super::output::{Failures, Output};
 use super::paths::images;
 use super::train::{experiment, kind_choice, learn_options, learned, options, search, untrained};
-use super::{Done, evaluate_memories, evaluate_neighbours, evaluate_online, evaluate_sets};
+use super::{Done, evaluate_memories, evaluate_mixtures, evaluate_neighbours, evaluate_online, evaluate_sets};
 use crate::session::Session;
 use crate::session::experiment::{Outcome, TestSplit};
 use crate::session::train::{Terms, TrainOptions};
@@ -31,6 +31,8 @@ pub(super) fn run(session: &Session, command: &Eval, out: &Output) -> Result<Don
         Eval::OnlineFigures(arguments) => evaluate_online::figures(session, arguments, out),
         Eval::Desk(arguments) => evaluate_online::desk(session, arguments, out),
         Eval::Ann(arguments) => evaluate_neighbours::ann(session, arguments, out),
+        Eval::Canopy(arguments) => evaluate_mixtures::canopy(session, arguments, out),
+        Eval::CoverTree(arguments) => evaluate_mixtures::cover_tree(session, arguments, out),
     }
 }
 

@@ -18,6 +18,7 @@ pub mod library;
 pub mod library_kinds;
 pub mod library_weights;
 pub mod memories;
+pub mod mixtures;
 pub mod models;
 pub mod neighbours;
 pub mod networks;

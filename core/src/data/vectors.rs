@@ -28,14 +28,43 @@ pub struct VectorFile {
 }
 
 impl VectorFile {
-    /// Reads a file: by what it begins with one of NumPy (f2, f4, f8, i1, u1 or i4 values,
-    /// little-endian, one or more axes of which those after the first make up a row) or `idx`
-    /// (bytes), plain or compressed by gzip; by its name `.fvecs`.
+    /// Reads a file: by what it begins with one of NumPy (f2, f4, f8, i1 to i8 or
+    /// u1 to u4 values, little-endian, one or more axes of which those after the first make up a
+    /// row) or `idx` (bytes), plain or compressed by gzip; by its name `.fvecs`.
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be read; [`Error::Data`] when it is none of these or ends
     /// before all values. No more memory is taken than the file has values.
     pub fn read(path: &Path) -> Result<Self> {
+        let (file, is_column) = Self::any(path)?;
+        if is_column {
+            return Err(broken(path, "no rows of several values"));
+        }
+        Ok(file)
+    }
+
+    /// Reads classes as numbers: one whole number of 0 or more for each row, in files as
+    /// [`VectorFile::read`] takes them, of one axis or of rows of one value.
+    ///
+    /// # Errors
+    /// As [`VectorFile::read`]; [`Error::Data`] for rows of more values and other numbers.
+    pub fn read_classes(path: &Path) -> Result<Vec<u32>> {
+        let (file, _) = Self::any(path)?;
+        let wrong = |found| {
+            Error::data(path, "a whole number from 0 to 16,777,216 for each row", found, "save the classes as numbers, with numpy.save")
+        };
+        if file.dimension != 1 && !file.values.is_empty() {
+            return Err(wrong(format!("rows of {} values", file.dimension)));
+        }
+        let class = |value: &f32| {
+            let is_class = value.fract() == 0.0 && (0.0..=16_777_216.0).contains(value);
+            if is_class { Ok(*value as u32) } else { Err(wrong(value.to_string())) }
+        };
+        file.values.iter().map(class).collect()
+    }
+
+    /// The values of a file, and whether it has one axis alone.
+    fn any(path: &Path) -> Result<(Self, bool)> {
         let mut file = BufReader::new(File::open(path).map_err(Error::io("open", path))?);
         let start = fill(&mut file, 2, path)?;
         if start == [0x1f, 0x8b] {
@@ -47,10 +76,10 @@ impl VectorFile {
         Self::of(start, file, path)
     }
 
-    fn of(start: Vec<u8>, rest: impl Read, path: &Path) -> Result<Self> {
+    fn of(start: Vec<u8>, rest: impl Read, path: &Path) -> Result<(Self, bool)> {
         let mut input = std::io::Cursor::new(start.clone()).chain(rest);
         match start.as_slice() {
-            _ if path.extension().is_some_and(|ending| ending == "fvecs") => fvecs(&mut input, path),
+            _ if path.extension().is_some_and(|ending| ending == "fvecs") => fvecs(&mut input, path).map(|file| (file, false)),
             b"\x93N" => numpy(&mut input, path),
             [0, 0] => idx(&mut input, path),
             _ => Err(broken(path, format!("a file that begins with {start:02x?}"))),
@@ -93,7 +122,7 @@ fn values(input: &mut impl Read, count: u64, size: usize, path: &Path, value: im
     Ok(values)
 }
 
-fn numpy(input: &mut impl Read, path: &Path) -> Result<VectorFile> {
+fn numpy(input: &mut impl Read, path: &Path) -> Result<(VectorFile, bool)> {
     let start = fill(input, 8, path)?;
     if start[..6] != *b"\x93NUMPY" {
         return Err(broken(path, "another beginning than that of .npy"));
@@ -114,8 +143,9 @@ fn numpy(input: &mut impl Read, path: &Path) -> Result<VectorFile> {
     let shape = after("'shape'").and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split_once(')')).map(|(shape, _)| shape);
     let shape: Option<Vec<u64>> =
         shape.and_then(|shape| shape.split(',').map(str::trim).filter(|text| !text.is_empty()).map(|text| text.parse().ok()).collect());
+    let is_column = shape.as_ref().is_some_and(|shape| shape.len() == 1);
     let (rows, row) = match shape.as_deref() {
-        Some([rows, row @ ..]) if !row.is_empty() => (*rows, row.iter().try_fold(1u64, |product, axis| product.checked_mul(*axis))),
+        Some([rows, row @ ..]) => (*rows, row.iter().try_fold(1u64, |product, axis| product.checked_mul(*axis))),
         _ => return Err(broken(path, "no rows of several values")),
     };
     let Some((dimension, count)) = row.and_then(|row| Some((row, rows.checked_mul(row)?))) else {
@@ -127,17 +157,21 @@ fn numpy(input: &mut impl Read, path: &Path) -> Result<VectorFile> {
         "<f8" => values(input, count, 8, path, |b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32)?,
         "<f2" => values(input, count, 2, path, |b| half::f16::from_le_bytes([b[0], b[1]]).to_f32())?,
         "<i4" => values(input, count, 4, path, |b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f32)?,
+        "<i8" => values(input, count, 8, path, |b| i64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32)?,
+        "<u4" => values(input, count, 4, path, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as f32)?,
+        "<i2" => values(input, count, 2, path, |b| f32::from(i16::from_le_bytes([b[0], b[1]])))?,
+        "<u2" => values(input, count, 2, path, |b| f32::from(u16::from_le_bytes([b[0], b[1]])))?,
         "|u1" => values(input, count, 1, path, |b| f32::from(b[0]))?,
         "|i1" => values(input, count, 1, path, |b| f32::from(b[0] as i8))?,
         other => return Err(broken(path, format!("values of the kind `{other}`"))),
     };
-    Ok(VectorFile { dimension: dimension as usize, values })
+    Ok((VectorFile { dimension: dimension as usize, values }, is_column))
 }
 
-fn idx(input: &mut impl Read, path: &Path) -> Result<VectorFile> {
+fn idx(input: &mut impl Read, path: &Path) -> Result<(VectorFile, bool)> {
     let start = fill(input, 4, path)?;
     let axes = usize::from(start[3]);
-    if start[2] != 8 || !(2..=4).contains(&axes) {
+    if start[2] != 8 || !(1..=4).contains(&axes) {
         return Err(broken(path, "an idx file of other values than bytes, or of no rows"));
     }
     let mut shape = Vec::new();
@@ -149,7 +183,8 @@ fn idx(input: &mut impl Read, path: &Path) -> Result<VectorFile> {
     let Some((dimension, count)) = row.and_then(|row| Some((row, shape[0].checked_mul(row)?))) else {
         return Err(broken(path, "more values than can be counted"));
     };
-    Ok(VectorFile { dimension: dimension as usize, values: values(input, count, 1, path, |b| f32::from(b[0]))? })
+    let values = values(input, count, 1, path, |b| f32::from(b[0]))?;
+    Ok((VectorFile { dimension: dimension as usize, values }, axes == 1))
 }
 
 fn fvecs(input: &mut impl Read, path: &Path) -> Result<VectorFile> {

@@ -26,6 +26,7 @@ pub mod candidates;
 pub mod captions;
 pub mod few_shot;
 pub mod figures;
+pub mod mixtures;
 pub mod multilabel;
 pub mod one_against_all;
 pub mod online;

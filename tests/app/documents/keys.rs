@@ -245,6 +245,8 @@ fn of_experiments_with_tables() {
     all.run("eval desk", "--stream train.svm --orders 1 --to desk", 0);
     all.world.file("vectors.npy", &npy(200, 1));
     all.run("eval ann", "--corpus vectors.npy --queries vectors.npy --trees 2", 0);
+    all.run("eval canopy", "--data vectors.npy --clusters 3 --iterations 2", 0);
+    all.run("eval cover-tree", "--data vectors.npy --queries vectors.npy", 0);
     all.compare();
 }
 

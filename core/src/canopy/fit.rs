@@ -1,0 +1,347 @@
+//! Fitting a mixture, iteration by iteration.
+
+use std::time::Instant;
+
+use rand::RngExt as _;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::components::{Components, exponentials, largest};
+use super::constraints::{Block, Constraints};
+use super::data::MixtureData;
+use super::draw::{Drawn, NONE, Pass, Shares, pick};
+use super::family::{Covariance, Parameters};
+use super::model::MixtureModel;
+use super::options::{ClusterDraw, MixtureMethod, MixtureOptions};
+use super::start;
+use super::statistics::{Members, Sums};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::random;
+
+/// Below this weight a cluster has no points, and stays where it is.
+const EMPTY: f64 = 1e-6;
+
+/// A mixture that is being fitted: after any iteration it can be used, kept, and gone on with.
+#[derive(Clone, Debug)]
+pub struct MixtureFit {
+    data: MixtureData,
+    options: MixtureOptions,
+    model: MixtureModel,
+    components: Components,
+    /// The cluster of each row.
+    assigned: Vec<u32>,
+    iterations: u64,
+    /// Rows that are assigned as one; the numbers of points are places of rows here.
+    blocks: Vec<Block>,
+}
+
+/// What is kept of a fit between runs: with the same data and options it goes on as if it had
+/// never stopped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MixtureState {
+    /// The mixture after the last iteration.
+    pub model: MixtureModel,
+    /// The cluster of each point, by number; 2^32 - 1 before the first iteration.
+    pub assigned: Vec<u32>,
+    /// Iterations so far.
+    pub iterations: u64,
+}
+
+/// The cluster of each row, of EM the shares and the mean likelihood, and what happened.
+type Matched = (Vec<u32>, Option<Shares>, Option<f64>, Drawn);
+
+/// What one iteration did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IterationReport {
+    /// Points that are in another cluster than before.
+    pub moved: u64,
+    /// Proposals of Metropolis and Hastings or of rejection, and how many were accepted; 0 where
+    /// there are none.
+    pub proposed: u64,
+    /// Of the proposals.
+    pub accepted: u64,
+    /// Densities of points in clusters that were computed.
+    pub evaluated: u64,
+    /// EM alone: the mean logarithm of the points' densities before this iteration.
+    pub likelihood: Option<f64>,
+    /// Seconds for matching points and clusters.
+    pub draw_s: f64,
+    /// Seconds for sums over clusters, parameters and tables.
+    pub update_s: f64,
+}
+
+impl MixtureFit {
+    /// A mixture at its start. Groups of near points are made here where the method needs them and
+    /// the data has none yet.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for no points, no clusters, more clusters than points, first means of
+    /// another number, or constraints that cannot hold.
+    pub fn new(data: MixtureData, options: MixtureOptions, constraints: &Constraints) -> Result<Self> {
+        let (n, k) = (data.len(), options.clusters);
+        if k == 0 || k > n {
+            return Err(Error::value("clusters", format!("1 to {n}, the number of points"), k.to_string()));
+        }
+        if data.covariance != options.covariance {
+            return Err(Error::value("points", "points that were taken over for clusters of this shape", format!("{:?}", data.covariance)));
+        }
+        let mut rng = random::seeded(options.seed);
+        let middles = start::means(&data, k, &options.start, &mut rng)?;
+        let spread = first_spread(&data, &options);
+        let parameters: Vec<Parameters> =
+            middles.chunks_exact(data.d).map(|middle| Parameters { middle: middle.to_vec(), spread: spread.clone() }).collect();
+        let model = MixtureModel::new(options.covariance, data.centre.clone(), parameters, vec![-(k as f64).ln(); k]);
+        let state = MixtureState { model, assigned: vec![NONE; n], iterations: 0 };
+        Self::resumed(data, options, constraints, state)
+    }
+
+    /// Goes on with a fit that was kept.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the state is not one of these points and options.
+    pub fn resumed(mut data: MixtureData, options: MixtureOptions, constraints: &Constraints, state: MixtureState) -> Result<Self> {
+        let (n, k) = (data.len(), options.clusters);
+        let fits = state.assigned.len() == n && state.assigned.iter().all(|cluster| *cluster == NONE || (*cluster as usize) < k);
+        if !fits || !state.model.fits(options.covariance, data.d, k) {
+            let found = format!("one of {} points and {} clusters", state.assigned.len(), state.model.clusters());
+            return Err(Error::value("kept mixture", format!("one of {n} points of {} values and {k} clusters", data.d), found));
+        }
+        let needs_groups = matches!(options.chosen(), MixtureMethod::Canopy1 | MixtureMethod::Canopy2);
+        if needs_groups && !data.is_grouped() {
+            data.group(n.div_ceil(options.surrogate_points()))?;
+        }
+        let mut places = vec![0u32; n];
+        data.order.iter().zip(0..).for_each(|(point, place)| places[*point as usize] = place);
+        let mut blocks = constraints.blocks(n, k)?;
+        blocks.iter_mut().flat_map(|block| &mut block.points).for_each(|point| *point = places[*point as usize]);
+        let assigned = data.order.iter().map(|point| state.assigned[*point as usize]).collect();
+        let MixtureState { model, iterations, .. } = state;
+        let components = model.components();
+        Ok(Self { data, options, model, components, assigned, iterations, blocks })
+    }
+
+    /// The mixture as it is now.
+    pub fn model(&self) -> &MixtureModel {
+        &self.model
+    }
+
+    /// The points.
+    pub fn data(&self) -> &MixtureData {
+        &self.data
+    }
+
+    /// Iterations so far.
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// What to keep of this fit. O(n + clusters * d).
+    pub fn state(&self) -> MixtureState {
+        MixtureState { model: self.model.clone(), assigned: self.drawn(), iterations: self.iterations }
+    }
+
+    /// The cluster of each point as it was drawn last, by number.
+    pub fn drawn(&self) -> Vec<u32> {
+        let mut drawn = vec![NONE; self.data.len()];
+        self.data.order.iter().zip(&self.assigned).for_each(|(point, cluster)| drawn[*point as usize] = *cluster);
+        drawn
+    }
+
+    /// Memory in bytes: points, tables and clusters of points.
+    pub fn bytes(&self) -> usize {
+        self.data.bytes() + self.components.bytes() + size_of_val(&self.assigned[..])
+    }
+
+    /// One iteration: each point is matched with clusters, and the clusters' parameters become the
+    /// most probable ones. Equal on any number of threads. When it is cancelled nothing has
+    /// changed.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn step(&mut self, progress: &Progress) -> Result<IterationReport> {
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let begun = Instant::now();
+        let (assigned, shares, likelihood, drawn) = self.matched(self.iterations)?;
+        let drawn_at = begun.elapsed();
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let members = match &shares {
+            Some(shares) => Members::new(self.options.clusters, shares.iter().flatten()),
+            None => Members::of(self.options.clusters, &assigned),
+        };
+        self.update(&members.sums(&self.data));
+        self.assigned = assigned;
+        self.iterations += 1;
+        let Drawn { moved, proposed, accepted, evaluated } = drawn;
+        let (draw_s, update_s) = (drawn_at.as_secs_f64(), (begun.elapsed() - drawn_at).as_secs_f64());
+        Ok(IterationReport { moved, proposed, accepted, evaluated, likelihood, draw_s, update_s })
+    }
+
+    /// Draws the clusters of all points as iteration `iteration` would, and leaves the clusters'
+    /// parameters as they are: the chain of draws for a mixture that stands still.
+    ///
+    /// # Errors
+    /// As [`MixtureFit::step`].
+    pub fn draw_only(&mut self, iteration: u64, progress: &Progress) -> Result<()> {
+        if progress.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        self.assigned = self.matched(iteration)?.0;
+        Ok(())
+    }
+
+    /// The clusters of all rows as an iteration draws them; of EM also the shares and the mean
+    /// likelihood.
+    fn matched(&self, iteration: u64) -> Result<Matched> {
+        let seed = self.options.seed ^ (iteration + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (data, components, parameters) = (&self.data, &self.components, self.model.parameters());
+        let pass = Pass { data, components, parameters, options: &self.options, seed };
+        let mut assigned = self.assigned.clone();
+        let (mut shares, mut likelihood) = (None, None);
+        let drawn = match (self.options.chosen(), self.options.draw) {
+            (MixtureMethod::Em, _) => {
+                let (found, sum, drawn) = pass.responsibilities(&mut assigned);
+                (shares, likelihood) = (Some(found), Some(sum / self.data.len() as f64));
+                drawn
+            }
+            (MixtureMethod::Canopy1, _) => pass.tables(&mut assigned),
+            (MixtureMethod::Canopy2, ClusterDraw::Rejection) => pass.trees(&mut assigned)?,
+            (MixtureMethod::Canopy2, _) => pass.lists(&mut assigned)?,
+            (MixtureMethod::Esca | MixtureMethod::Auto, _) => pass.exact(&mut assigned),
+        };
+        self.constrain(seed, &mut assigned, shares.as_mut());
+        Ok((assigned, shares, likelihood, drawn))
+    }
+
+    /// The sums of all clusters for the points as they are assigned: the least that any iteration
+    /// must do. Returns the seconds that it took.
+    pub fn one_pass_s(&self) -> f64 {
+        let begun = Instant::now();
+        let assigned: Vec<u32> = self.assigned.iter().map(|cluster| if *cluster == NONE { 0 } else { *cluster }).collect();
+        let sums = Members::of(self.options.clusters, &assigned).sums(&self.data);
+        std::hint::black_box(sums);
+        begun.elapsed().as_secs_f64()
+    }
+
+    /// Makes each cluster's parameters those that are most probable.
+    fn update(&mut self, sums: &[Sums]) {
+        let (n, k) = (self.data.len() as f64, self.options.clusters as f64);
+        let (family, prior) = (self.options.covariance.family(), self.options.prior);
+        let before = self.model.parameters();
+        let parameters: Vec<Parameters> = sums
+            .par_iter()
+            .zip(before)
+            .map(|(own, before)| if own.weight > EMPTY { family.estimate(own.weight, &own.phi, &prior) } else { before.clone() })
+            .collect();
+        let log_shares = sums.iter().map(|own| (own.weight + prior.share).ln() - (n + k * prior.share).ln()).collect();
+        self.model = MixtureModel::new(self.options.covariance, self.data.centre.clone(), parameters, log_shares);
+        self.components = self.model.components();
+    }
+
+    /// Assigns blocks of rows as one, each in a cluster that no block has from which it must be
+    /// apart.
+    fn constrain(&self, seed: u64, assigned: &mut [u32], shares: Option<&mut Shares>) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        let mut rng = random::stream(seed, u64::MAX);
+        let is_soft = shares.is_some();
+        let joint = joint_scores(&self.components, &self.data, &self.blocks);
+        let taken = place_blocks(&self.blocks, joint, |scores| {
+            let most = largest(scores.iter().copied());
+            if is_soft {
+                return (0..self.options.clusters).find(|cluster| scores[cluster / 16][cluster % 16] == most).unwrap_or(0) as u32;
+            }
+            let total = exponentials(scores, most);
+            pick(scores, rng.random::<f32>() * total)
+        });
+        for (block, cluster) in self.blocks.iter().zip(&taken) {
+            block.points.iter().for_each(|place| assigned[*place as usize] = *cluster);
+        }
+        if let Some(shares) = shares {
+            let blocked: std::collections::BTreeSet<u32> = self.blocks.iter().flat_map(|block| block.points.iter().copied()).collect();
+            shares.iter_mut().for_each(|shares| shares.retain(|(_, place, _)| !blocked.contains(place)));
+            let whole =
+                self.blocks.iter().zip(&taken).flat_map(|(block, cluster)| block.points.iter().map(|place| (*cluster, *place, 1.0)));
+            shares.push(whole.collect());
+        }
+    }
+
+    /// The most probable cluster of each point, by number, with what the user said held to.
+    /// O(n clusters d).
+    pub fn assign(&self) -> Vec<u32> {
+        let best = self.model.best_rows(&self.components, &self.data.rows);
+        let mut rows: Vec<u32> = best.into_iter().map(|(cluster, _)| cluster).collect();
+        if !self.blocks.is_empty() {
+            let joint = joint_scores(&self.components, &self.data, &self.blocks);
+            let taken = place_blocks(&self.blocks, joint, |scores| {
+                let most = largest(scores.iter().copied());
+                (0..self.options.clusters).find(|cluster| scores[cluster / 16][cluster % 16] == most).unwrap_or(0) as u32
+            });
+            for (block, cluster) in self.blocks.iter().zip(&taken) {
+                block.points.iter().for_each(|place| rows[*place as usize] = *cluster);
+            }
+        }
+        let mut assigned = vec![0; rows.len()];
+        self.data.order.iter().zip(rows).for_each(|(point, cluster)| assigned[*point as usize] = cluster);
+        assigned
+    }
+}
+
+/// The scores of all clusters for each block: its points together count one share.
+fn joint_scores(components: &Components, data: &MixtureData, blocks: &[Block]) -> Vec<Vec<super::components::Scores>> {
+    let of = |block: &Block| {
+        let mut joint: Vec<super::components::Scores> = Vec::new();
+        let mut scores = Vec::new();
+        for place in &block.points {
+            components.scores(data.row(*place as usize), &mut scores);
+            if joint.is_empty() {
+                joint.clone_from(&scores);
+                continue;
+            }
+            for (cluster, log_share) in components.log_shares.iter().enumerate() {
+                let (at, lane) = (cluster / 16, cluster % 16);
+                joint[at][lane] += scores[at][lane] - *log_share as f32;
+            }
+        }
+        joint
+    };
+    blocks.par_iter().map(of).collect()
+}
+
+/// A cluster for each block, by `choose` among those that are left to it.
+fn place_blocks(
+    blocks: &[Block],
+    joint: Vec<Vec<super::components::Scores>>,
+    mut choose: impl FnMut(&mut [super::components::Scores]) -> u32,
+) -> Vec<u32> {
+    let mut taken: Vec<u32> = Vec::with_capacity(blocks.len());
+    for (block, mut scores) in blocks.iter().zip(joint) {
+        for other in &block.apart {
+            let cluster = taken[*other] as usize;
+            scores[cluster / 16][cluster % 16] = f32::NEG_INFINITY;
+        }
+        taken.push(choose(&mut scores));
+    }
+    taken
+}
+
+/// The spread that all clusters begin with: that of all points.
+fn first_spread(data: &MixtureData, options: &MixtureOptions) -> Vec<f64> {
+    if options.covariance == Covariance::Directions {
+        return vec![data.d as f64];
+    }
+    let mut squares = vec![0.0f64; data.d];
+    for row in data.rows.chunks_exact(data.d) {
+        squares.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value).powi(2));
+    }
+    let variances: Vec<f64> = squares.into_iter().map(|sum| (sum / data.len() as f64 + options.prior.floor).max(1e-12)).collect();
+    if options.covariance == Covariance::Isotropic {
+        return vec![variances.iter().sum::<f64>() / data.d as f64; data.d];
+    }
+    variances
+}

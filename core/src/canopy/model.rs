@@ -1,0 +1,164 @@
+//! A mixture: its clusters, and what it says of points.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::components::{Components, LANES, exponentials, largest};
+use super::data::MixtureData;
+use super::family::{Covariance, Parameters};
+use crate::error::{Error, Result};
+
+/// Points that one parallel task looks at.
+const TASK: usize = 256;
+
+/// A mixture of clusters of one shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MixtureModel {
+    covariance: Covariance,
+    /// The point around which means are told.
+    centre: Vec<f64>,
+    parameters: Vec<Parameters>,
+    log_shares: Vec<f64>,
+}
+
+/// How well a mixture describes points.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MixtureLikelihood {
+    /// The mean over points of the logarithm of the largest share times density.
+    pub max: f64,
+    /// The mean over points of the logarithm of the mixture's density.
+    pub mix: f64,
+}
+
+impl MixtureModel {
+    pub(super) fn new(covariance: Covariance, centre: Vec<f64>, parameters: Vec<Parameters>, log_shares: Vec<f64>) -> Self {
+        Self { covariance, centre, parameters, log_shares }
+    }
+
+    /// Whether this is a mixture of that many clusters of points of `d` values.
+    pub(super) fn fits(&self, covariance: Covariance, d: usize, clusters: usize) -> bool {
+        let spread = if covariance == Covariance::Directions { 1 } else { d };
+        self.covariance == covariance
+            && self.centre.len() == d
+            && self.log_shares.len() == clusters
+            && self.parameters.len() == clusters
+            && self.parameters.iter().all(|own| own.middle.len() == d && own.spread.len() == spread)
+    }
+
+    pub(super) fn components(&self) -> Components {
+        Components::new(self.covariance, &self.parameters, self.log_shares.clone())
+    }
+
+    /// The number of clusters.
+    pub fn clusters(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// The parameters of each cluster; means are told around [`MixtureModel::centre`].
+    pub fn parameters(&self) -> &[Parameters] {
+        &self.parameters
+    }
+
+    /// The point around which means are told.
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    /// The share of each cluster in all points.
+    pub fn shares(&self) -> Vec<f64> {
+        self.log_shares.iter().map(|share| share.exp()).collect()
+    }
+
+    /// The mean of a cluster, in the terms of the points.
+    pub fn mean(&self, cluster: usize) -> Vec<f64> {
+        self.parameters[cluster].middle.iter().zip(&self.centre).map(|(middle, centre)| middle + centre).collect()
+    }
+
+    /// The cluster of largest share times density for each row of a matrix, and the logarithm of
+    /// that. O(n clusters d).
+    ///
+    /// # Errors
+    /// As [`MixtureData::new`]; [`Error::Value`] for rows of another length.
+    pub fn best(&self, values: &[f32]) -> Result<Vec<(u32, f64)>> {
+        let data = self.taken_over(values)?;
+        Ok(self.best_rows(&self.components(), &data.rows))
+    }
+
+    /// How well the mixture describes points that took no part in it.
+    ///
+    /// # Errors
+    /// As [`MixtureModel::best`].
+    pub fn likelihood(&self, values: &[f32]) -> Result<MixtureLikelihood> {
+        let data = self.taken_over(values)?;
+        let components = self.components();
+        let parts: Vec<MixtureLikelihood> = data
+            .rows
+            .par_chunks(TASK * data.d)
+            .map(|rows| {
+                let (mut sums, mut scores, mut own) = (MixtureLikelihood::default(), Vec::new(), Vec::new());
+                components.scores(rows, &mut scores);
+                let n = rows.len() / data.d;
+                for at in 0..n {
+                    own.clear();
+                    own.extend(scores[at..].iter().step_by(n));
+                    let most = largest(own.iter().copied());
+                    sums.max += f64::from(most);
+                    sums.mix += f64::from(most) + f64::from(exponentials(&mut own, most)).ln();
+                }
+                sums
+            })
+            .collect();
+        let n = data.len().max(1) as f64;
+        Ok(MixtureLikelihood {
+            max: parts.iter().map(|part| part.max).sum::<f64>() / n,
+            mix: parts.iter().map(|part| part.mix).sum::<f64>() / n,
+        })
+    }
+
+    fn taken_over(&self, values: &[f32]) -> Result<MixtureData> {
+        let mut data = MixtureData::new(values, self.centre.len(), self.covariance)?;
+        if self.covariance != Covariance::Directions {
+            data.centre.clone_from(&self.centre);
+            data.rows = values.chunks_exact(data.d).flat_map(|row| data.taken_over(row)).collect();
+        }
+        Ok(data)
+    }
+
+    pub(super) fn best_rows(&self, components: &Components, rows: &[f32]) -> Vec<(u32, f64)> {
+        let d = self.centre.len();
+        let parts: Vec<Vec<(u32, f64)>> = rows
+            .par_chunks(TASK * d)
+            .map(|rows| {
+                let (mut best, mut scores) = (Vec::new(), Vec::new());
+                components.scores(rows, &mut scores);
+                let n = rows.len() / d;
+                for at in 0..n {
+                    let own = || scores[at..].iter().step_by(n);
+                    let most = largest(own().copied());
+                    let block = own().position(|scores| scores.contains(&most)).unwrap_or(0);
+                    let lane = own().nth(block).and_then(|scores| scores.iter().position(|score| *score == most)).unwrap_or(0);
+                    best.push(((block * LANES + lane) as u32, f64::from(most)));
+                }
+                best
+            })
+            .collect();
+        parts.concat()
+    }
+
+    /// Checks values that came from a file.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when a value is not finite, or there are no clusters.
+    pub fn checked(self) -> Result<Self> {
+        let finite =
+            self.centre.iter().chain(&self.log_shares).chain(self.parameters.iter().flat_map(|own| own.middle.iter().chain(&own.spread)));
+        let d = self.centre.len();
+        if self.parameters.is_empty()
+            || !self.fits(self.covariance, d, self.parameters.len())
+            || !finite.into_iter().all(|value| value.is_finite())
+        {
+            return Err(Error::value("mixture", "one or more clusters of finite parameters, all of one length", "another thing"));
+        }
+        Ok(self)
+    }
+}

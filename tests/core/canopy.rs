@@ -1,0 +1,4 @@
+//! Mixtures: draws that follow the right law, bounds that hold, fits that agree with one another.
+
+mod exact;
+mod fits;
