@@ -36,6 +36,7 @@
 //! ```
 
 mod alias;
+mod choose;
 mod components;
 mod constraints;
 mod data;
@@ -51,6 +52,7 @@ mod start;
 mod statistics;
 
 pub use alias::AliasTable;
+pub use choose::{ClusterCount, choose_clusters};
 pub use constraints::Constraints;
 pub use data::MixtureData;
 pub use family::{Covariance, Family, Parameters, Prior};

@@ -84,6 +84,28 @@ impl MixtureModel {
         Ok(self.best_rows(&self.components(), &data.rows))
     }
 
+    /// For each row of a matrix the logarithm of share times density of the cluster that it is in.
+    /// O(n d).
+    ///
+    /// # Errors
+    /// As [`MixtureModel::best`]; [`Error::Value`] when there is not one cluster for each row.
+    pub fn densities(&self, values: &[f32], clusters: &[u32]) -> Result<Vec<f64>> {
+        let data = self.taken_over(values)?;
+        if clusters.len() != data.len() || clusters.iter().any(|cluster| *cluster as usize >= self.clusters()) {
+            return Err(Error::value(
+                "clusters",
+                format!("one of {} for each of {} rows", self.clusters(), data.len()),
+                clusters.len().to_string(),
+            ));
+        }
+        let components = self.components();
+        Ok(clusters
+            .iter()
+            .zip(data.rows.chunks_exact(data.d))
+            .map(|(cluster, row)| f64::from(components.score(row, *cluster as usize)))
+            .collect())
+    }
+
     /// How well the mixture describes points that took no part in it.
     ///
     /// # Errors

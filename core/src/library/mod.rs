@@ -55,6 +55,7 @@ pub mod captions;
 pub mod chain;
 mod check;
 mod classes;
+pub mod clusters;
 pub mod copies;
 pub mod draft;
 pub mod event;

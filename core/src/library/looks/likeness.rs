@@ -30,7 +30,7 @@ impl Seen<'_> {
     }
 
     /// The vector whose cosine with others is their likeness, or most of it.
-    pub(super) fn vector(&self, look: &Look, common: &[f64]) -> Vec<f32> {
+    pub(in crate::library) fn vector(&self, look: &Look, common: &[f64]) -> Vec<f32> {
         let whole = |values: &[i16]| values.iter().map(|value| f32::from(*value)).collect();
         match self {
             Self::Appearance(appearance) => whole(match look {

@@ -319,6 +319,21 @@ impl Library {
         }
     }
 
+    /// What is known of an image's look, in memory or in the cache, whether there is an index or
+    /// not.
+    pub(super) fn seen_for_clusters(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
+        self.seen(look, image).or_else(|| {
+            let row = |version| self.cache.feature(image.content?.hash, version).ok()?.sound();
+            match look {
+                Look::Network => self.glimpse_of(image).map(Cow::Owned).map(Seen::Network),
+                Look::Appearance | Look::Edges | Look::Colours => {
+                    Appearance::from_bytes(&row(VERSION)?).map(Cow::Owned).map(Seen::Appearance)
+                }
+                Look::Brought(_) => None,
+            }
+        })
+    }
+
     /// What the network sees in an image, in memory or in the cache, if learned features are on.
     pub fn glimpse_of(&self, image: &Image) -> Option<Glimpse> {
         self.extraction.cells.as_ref()?;

@@ -1,0 +1,97 @@
+//! What can be said of clusters: their most typical images, oddities, words and classes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kept::KeptClusters;
+use crate::ids::ItemId;
+use crate::library::Library;
+use crate::text::words;
+
+/// Words that are told of a cluster.
+const WORDS: usize = 5;
+
+/// Standard deviations below the mean of a cluster's logarithms of densities from which on an image
+/// is an outlier of it.
+const ODD: f64 = 3.0;
+
+/// One cluster of images.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageCluster {
+    /// Its number in the mixture.
+    pub number: usize,
+    /// Its images, the most typical (of the largest density) first.
+    pub images: Vec<ItemId>,
+    /// How many of these, the last, are outliers: far less probable than the others.
+    pub outliers: usize,
+    /// The root mean square distance from the middle, of vectors of length 1, along the axes that
+    /// are compared.
+    pub spread: f64,
+    /// The class that most of its images have, which is its name.
+    pub name: Option<String>,
+    /// The labels of its images with how many have each, the most frequent first.
+    pub classes: Vec<(String, usize)>,
+    /// Words of captions that its images have more often than others, each with the share of the
+    /// cluster's images that have it.
+    pub words: Vec<(String, f64)>,
+}
+
+impl KeptClusters {
+    /// All clusters that have images, the largest first; of equals the lower number. O(images +
+    /// words of captions).
+    pub fn describe(&self, library: &Library) -> Vec<ImageCluster> {
+        let mut members: BTreeMap<u32, Vec<(f64, ItemId)>> = BTreeMap::new();
+        for (id, (cluster, density)) in &self.images {
+            members.entry(*cluster).or_default().push((*density, ItemId(*id)));
+        }
+        let captions = |id: ItemId| -> BTreeSet<String> {
+            let image = library.state().image(id);
+            image.into_iter().flat_map(|image| &image.captions).flat_map(|caption| words(&caption.text)).collect()
+        };
+        let mut everywhere: BTreeMap<String, usize> = BTreeMap::new();
+        let mut within: BTreeMap<u32, BTreeMap<String, usize>> = BTreeMap::new();
+        for (cluster, images) in &members {
+            let own = within.entry(*cluster).or_default();
+            for word in images.iter().flat_map(|(_, id)| captions(*id)) {
+                *own.entry(word).or_insert(0) += 1;
+            }
+            own.iter().for_each(|(word, count)| *everywhere.entry(word.clone()).or_insert(0) += count);
+        }
+        let all = self.images.len() as f64;
+        let mut clusters: Vec<ImageCluster> = members
+            .into_iter()
+            .map(|(cluster, mut images)| {
+                images.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                let n = images.len() as f64;
+                let mean = images.iter().map(|(density, _)| density).sum::<f64>() / n;
+                let deviation = (images.iter().map(|(density, _)| (density - mean).powi(2)).sum::<f64>() / n).sqrt();
+                let outliers = images.iter().filter(|(density, _)| *density < mean - ODD * deviation).count();
+                let words = telling(&within[&cluster], &everywhere, n, all);
+                let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+                for class in images.iter().filter_map(|(_, id)| library.state().image(*id)?.label()) {
+                    *counts.entry(class).or_insert(0) += 1;
+                }
+                let mut classes: Vec<(String, usize)> = counts.into_iter().map(|(class, count)| (class.to_owned(), count)).collect();
+                classes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+                let name = classes.first().filter(|(_, count)| 2 * count > images.len()).map(|(class, _)| class.clone());
+                let spread = self.model.parameters()[cluster as usize].spread.iter().sum::<f64>().sqrt() * f64::from(self.unit());
+                let images = images.into_iter().map(|(_, id)| id).collect();
+                ImageCluster { number: cluster as usize, images, outliers, spread, name, classes, words }
+            })
+            .collect();
+        clusters.sort_by(|a, b| b.images.len().cmp(&a.images.len()).then(a.number.cmp(&b.number)));
+        clusters
+    }
+}
+
+/// The words of `own` that say most of a cluster of `n` images among `all`: by how often they occur
+/// there, times the logarithm of how much oftener than elsewhere.
+fn telling(own: &BTreeMap<String, usize>, everywhere: &BTreeMap<String, usize>, n: f64, all: f64) -> Vec<(String, f64)> {
+    let score = |(word, count): (&String, &usize)| {
+        let (share, usual) = (*count as f64 / n, everywhere[word] as f64 / all);
+        (share * (share / usual).ln(), word.clone(), share)
+    };
+    let mut scored: Vec<(f64, String, f64)> =
+        own.iter().filter(|(_, count)| **count >= 2).map(score).filter(|(score, ..)| *score > 0.02).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.into_iter().take(WORDS).map(|(_, word, share)| (word, share)).collect()
+}

@@ -1,0 +1,191 @@
+//! What is kept of clusters: the mixture, and the cluster of each image.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::canopy::{ClusterCount, MixtureModel, MixtureState};
+use crate::ids::ItemId;
+use crate::library::Library;
+use crate::library::looks::Look;
+use crate::linalg::axes::Axes;
+
+/// What clusters are made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterAim {
+    /// The vectors that are compared; without, the usual ones of the library.
+    pub look: Option<Look>,
+    /// The number of clusters; without, the number that describes images best that took no part.
+    pub clusters: Option<usize>,
+    /// The seed.
+    pub seed: u64,
+    /// Pairs of images that belong in one cluster.
+    pub together: Vec<(ItemId, ItemId)>,
+    /// Pairs that belong in two.
+    pub apart: Vec<(ItemId, ItemId)>,
+}
+
+/// Clusters of a library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptClusters {
+    /// The name of the vectors, and whether the user brought them.
+    look: (String, bool),
+    /// What is common to all vectors and taken off, where that is done.
+    pub(super) common: Vec<f64>,
+    mean: Vec<f32>,
+    axes: Vec<f32>,
+    unit: f32,
+    pub(super) model: MixtureModel,
+    /// The seed and the pairs that it was made with.
+    pub(super) seed: u64,
+    pub(super) together: Vec<(u32, u32)>,
+    pub(super) apart: Vec<(u32, u32)>,
+    /// The number of clusters that was asked for.
+    pub(super) asked: Option<usize>,
+    /// Iterations so far.
+    pub(super) iterations: u64,
+    /// Numbers of clusters that were tried, with how well they describe images held out.
+    pub(super) tried: Vec<(usize, f64)>,
+    /// The cluster of each image, and the logarithm of its density there.
+    pub(super) images: BTreeMap<u32, (u32, f64)>,
+    /// What a fit goes on from: the images that it is of, in order, and their clusters.
+    pub(super) drawn: Vec<(u32, u32)>,
+}
+
+impl KeptClusters {
+    #[expect(clippy::too_many_arguments, reason = "made in one place, of all that is kept")]
+    pub(super) fn new(
+        aim: &ClusterAim,
+        look: &Look,
+        common: Vec<f64>,
+        axes: &Axes,
+        state: MixtureState,
+        ids: &[ItemId],
+        tried: &[ClusterCount],
+        images: BTreeMap<u32, (u32, f64)>,
+    ) -> Self {
+        let pairs = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| (a.0, b.0)).collect();
+        Self {
+            look: (look.name().into(), matches!(look, Look::Brought(_))),
+            common,
+            mean: axes.mean().to_vec(),
+            axes: axes.rows(),
+            unit: axes.unit(),
+            seed: aim.seed,
+            together: pairs(&aim.together),
+            apart: pairs(&aim.apart),
+            asked: aim.clusters,
+            iterations: state.iterations,
+            tried: tried.iter().map(|own| (own.clusters, own.likelihood)).collect(),
+            drawn: ids.iter().map(|id| id.0).zip(state.assigned).collect(),
+            model: state.model,
+            images,
+        }
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        ron::to_string(self).unwrap_or_default().into_bytes()
+    }
+
+    /// None for bytes that are no clusters.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut kept: Self = ron::from_str(std::str::from_utf8(bytes).ok()?).ok()?;
+        kept.model = kept.model.checked().ok()?;
+        let (d, clusters) = (kept.model.centre().len(), kept.model.clusters());
+        let finite = [&kept.mean, &kept.axes].into_iter().flatten().chain([&kept.unit]).all(|value| value.is_finite());
+        let is_sound = finite
+            && kept.unit > 0.0
+            && kept.mean.len().checked_mul(d) == Some(kept.axes.len())
+            && kept.images.values().all(|(cluster, _)| (*cluster as usize) < clusters)
+            && kept.drawn.iter().all(|(_, cluster)| (*cluster as usize) < clusters);
+        is_sound.then_some(kept)
+    }
+
+    /// The vectors that are compared.
+    pub fn look(&self) -> Look {
+        let (name, is_brought) = &self.look;
+        let built_in = Look::BUILT_IN.into_iter().find(|look| !is_brought && look.name() == name);
+        built_in.unwrap_or_else(|| Look::Brought(Arc::from(name.as_str())))
+    }
+
+    /// The number of clusters.
+    pub fn count(&self) -> usize {
+        self.model.clusters()
+    }
+
+    /// The number of clusters that was asked for; none where it was left open.
+    pub fn asked(&self) -> Option<usize> {
+        self.asked
+    }
+
+    /// Iterations so far.
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// Numbers of clusters that were tried, each with the mean logarithm of the densities of images
+    /// held out.
+    pub fn tried(&self) -> &[(usize, f64)] {
+        &self.tried
+    }
+
+    /// The cluster of an image.
+    pub fn cluster_of(&self, image: ItemId) -> Option<usize> {
+        self.images.get(&image.0).map(|(cluster, _)| *cluster as usize)
+    }
+
+    /// The images that have a cluster.
+    pub fn len(&self) -> usize {
+        self.images.len()
+    }
+
+    /// Whether no image has a cluster.
+    pub fn is_empty(&self) -> bool {
+        self.images.is_empty()
+    }
+
+    /// What it was made of.
+    pub fn aim(&self) -> ClusterAim {
+        let pairs = |pairs: &[(u32, u32)]| pairs.iter().map(|(a, b)| (ItemId(*a), ItemId(*b))).collect();
+        ClusterAim {
+            look: Some(self.look()),
+            clusters: self.asked,
+            seed: self.seed,
+            together: pairs(&self.together),
+            apart: pairs(&self.apart),
+        }
+    }
+
+    /// What coordinates along the axes are in units of.
+    pub(super) fn unit(&self) -> f32 {
+        self.unit
+    }
+
+    pub(super) fn axes(&self) -> Axes {
+        let columns: Vec<Vec<f32>> = self.axes.chunks_exact(self.mean.len().max(1)).map(<[f32]>::to_vec).collect();
+        Axes::with(self.mean.clone(), &columns, self.unit)
+    }
+
+    /// The images that the mixture was fitted to.
+    pub(super) fn images_fitted(&self) -> impl Iterator<Item = ItemId> + '_ {
+        self.drawn.iter().map(|(id, _)| ItemId(*id))
+    }
+
+    /// Leaves out images that are gone, and assigns those that came.
+    pub(super) fn follow(&mut self, library: &Library) {
+        self.images.retain(|id, _| library.state().image(ItemId(*id)).is_some_and(|image| image.is_live()));
+        let (axes, look) = (self.axes(), self.look());
+        let (mut fresh, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
+        for image in library.state().images().filter(|image| !self.images.contains_key(&image.id.0)) {
+            if let Some(vector) = library.cluster_vector(&look, &self.common, image.id).filter(|vector| vector.len() == self.mean.len()) {
+                axes.project(&vector, &mut projected);
+                fresh.push(image.id);
+                rows.extend_from_slice(&projected);
+            }
+        }
+        if let Ok(best) = self.model.best(&rows) {
+            self.images.extend(fresh.iter().zip(best).map(|(id, found)| (id.0, found)));
+        }
+    }
+}

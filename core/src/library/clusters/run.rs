@@ -1,0 +1,183 @@
+//! Fitting clusters to the images of a library, iteration by iteration, while the library is free.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::kept::{ClusterAim, KeptClusters};
+use crate::canopy::{
+    ClusterCount, Constraints, IterationReport, MixtureData, MixtureFit, MixtureOptions, MixtureState, Prior, choose_clusters,
+};
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+use crate::library::looks::Look;
+use crate::library::{Library, glimpse, hold};
+use crate::linalg::axes::Axes;
+use crate::progress::Progress;
+use crate::random::{drawn, seeded};
+
+/// Principal axes along which images are told.
+const AXES: usize = 48;
+
+/// Images that these are found from.
+const SAMPLE: usize = 8192;
+
+/// Images that are read between two moments in which the library is free.
+const BATCH: usize = 256;
+
+/// What is added to each variance, as a share of the mean one.
+const FLOOR: f64 = 0.01;
+
+/// Clusters that are being found.
+#[derive(Clone, Debug)]
+pub struct ClusterRun {
+    aim: ClusterAim,
+    look: Look,
+    common: Vec<f64>,
+    axes: Axes,
+    ids: Vec<ItemId>,
+    rows: Vec<f32>,
+    fit: MixtureFit,
+    tried: Vec<ClusterCount>,
+    /// Images without such a vector.
+    left_out: usize,
+}
+
+impl ClusterRun {
+    /// Reads the vectors of all images, which must be in memory or in an index
+    /// ([`Library::load_looks`]), and starts. Where `kept` was made with the same aim of the same
+    /// images, the fit goes on from there.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when no image has such a vector, there are more clusters than images, or
+    /// pairs contradict each other; [`Error::Cancelled`].
+    ///
+    /// # Complexity
+    /// O(images * (values * axes + clusters * axes)).
+    pub fn new(library: &Mutex<Library>, aim: ClusterAim, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
+        let look = aim.look.clone().unwrap_or_else(|| hold(library).usual_look());
+        let common = if look == Look::Network {
+            let library = hold(library);
+            glimpse::common(library.state().images().filter_map(|image| library.glimpse_of(image)).collect::<Vec<_>>().iter())
+        } else {
+            Vec::new()
+        };
+        let all: Vec<ItemId> = hold(library).state().images().map(|image| image.id).collect();
+        progress.begin("Reading what images look like", all.len().div_ceil(BATCH) as u64);
+        let (mut ids, mut vectors, mut d) = (Vec::new(), Vec::new(), 0);
+        for part in all.chunks(BATCH) {
+            progress.step()?;
+            let library = hold(library);
+            for id in part {
+                if let Some(vector) = library.cluster_vector(&look, &common, *id).filter(|vector| d == 0 || vector.len() == d) {
+                    d = vector.len();
+                    ids.push(*id);
+                    vectors.extend(vector);
+                }
+            }
+        }
+        if ids.is_empty() {
+            let found = format!("none of {} images with {}", all.len(), look.words());
+            return Err(Error::value("clusters", "one image or more to compare", found));
+        }
+        let mut rng = seeded(aim.seed);
+        let some: Vec<f32> = drawn(ids.len(), SAMPLE, &mut rng).into_iter().flat_map(|i| &vectors[i * d..(i + 1) * d]).copied().collect();
+        let axes = Axes::new(&some, d, AXES, &mut rng);
+        drop(some);
+        let rows = axes.project_all(&vectors);
+        drop(vectors);
+        let s = axes.count();
+        // One image, or all alike: there is no axis along which they differ.
+        let (axes, rows, s) =
+            if s == 0 { (Axes::with(vec![0.0; d], &[vec![0.0; d]], 1.0), vec![0.0; ids.len()], 1) } else { (axes, rows, s) };
+        let left_out = all.len() - ids.len();
+        Self::fitted(Read { aim, look, common, axes, ids, rows, s, left_out }, kept, progress)
+    }
+
+    fn fitted(read: Read, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
+        let Read { aim, look, common, axes, ids, rows, s, left_out } = read;
+        let variance = rows.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / rows.len() as f64;
+        let floor = (FLOOR * variance).max(1e-12);
+        let prior = Prior { floor, variance: floor, ..Prior::default() };
+        let mut options = MixtureOptions { prior, seed: aim.seed, ..MixtureOptions::default() };
+        let place = |id: ItemId| {
+            ids.binary_search(&id)
+                .map(|place| place as u32)
+                .map_err(|_| Error::value("pairs of images", "images of this library that can be compared", format!("image {}", id.0)))
+        };
+        let pairs = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| Ok((place(*a)?, place(*b)?))).collect::<Result<Vec<_>>>();
+        let constraints = Constraints { together: pairs(&aim.together)?, apart: pairs(&aim.apart)? };
+        let is_same = |kept: &&KeptClusters| {
+            kept.aim() == ClusterAim { look: Some(look.clone()), ..aim.clone() }
+                && kept.axes() == axes
+                && kept.drawn.iter().map(|(id, _)| *id).eq(ids.iter().map(|id| id.0))
+        };
+        let mut tried = Vec::new();
+        if let Some(kept) = kept.filter(is_same) {
+            options.clusters = kept.count();
+            tried.extend(kept.tried.iter().map(|(clusters, likelihood)| ClusterCount { clusters: *clusters, likelihood: *likelihood }));
+            let assigned = kept.drawn.iter().map(|(_, cluster)| *cluster).collect();
+            let state = MixtureState { model: kept.model.clone(), assigned, iterations: kept.iterations };
+            let data = MixtureData::new(&rows, s, options.covariance)?;
+            let fit = MixtureFit::resumed(data, options, &constraints, state)?;
+            return Ok(Self { aim, look, common, axes, ids, rows, fit, tried, left_out });
+        }
+        options.clusters = match aim.clusters {
+            Some(clusters) => clusters,
+            None => {
+                let (best, counts) = choose_clusters(&rows, s, &options, progress)?;
+                tried = counts;
+                best
+            }
+        };
+        let data = MixtureData::new(&rows, s, options.covariance)?;
+        let fit = MixtureFit::new(data, options, &constraints)?;
+        Ok(Self { aim, look, common, axes, ids, rows, fit, tried, left_out })
+    }
+
+    /// One iteration.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn step(&mut self, progress: &Progress) -> Result<IterationReport> {
+        self.fit.step(progress)
+    }
+
+    /// Iterations so far, those of a fit that it goes on with included.
+    pub fn iterations(&self) -> u64 {
+        self.fit.iterations()
+    }
+
+    /// Images without a vector of this kind, which have no cluster.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// What was found so far.
+    ///
+    /// # Errors
+    /// None for a run that [`ClusterRun::new`] has made.
+    pub fn found(&self) -> Result<KeptClusters> {
+        let assigned = self.fit.assign();
+        let densities = self.fit.model().densities(&self.rows, &assigned)?;
+        let images: BTreeMap<u32, (u32, f64)> =
+            self.ids.iter().zip(assigned.iter().zip(densities)).map(|(id, (cluster, density))| (id.0, (*cluster, density))).collect();
+        let mut state = self.fit.state();
+        if state.iterations == 0 {
+            state.assigned = assigned;
+        }
+        let common = self.common.clone();
+        Ok(KeptClusters::new(&self.aim, &self.look, common, &self.axes, state, &self.ids, &self.tried, images))
+    }
+}
+
+/// What was read of a library.
+struct Read {
+    aim: ClusterAim,
+    look: Look,
+    common: Vec<f64>,
+    axes: Axes,
+    ids: Vec<ItemId>,
+    rows: Vec<f32>,
+    s: usize,
+    left_out: usize,
+}
