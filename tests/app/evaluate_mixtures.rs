@@ -78,8 +78,8 @@ fn what_cannot_be_fitted_is_said() {
     world.file("words.txt", b"not a matrix");
     let run = |more: &str| world.run("eval canopy --data x.npy --iterations 2".split(' ').chain(more.split(' ')));
     run("--clusters 31").ended(65).complains("1 to 27");
-    run("--clusters 0").ended(64);
-    run("--floor -1").ended(64).complains("--floor");
+    run("--clusters 0").ended(2);
+    run("--floor -1").ended(2).complains("--floor");
     run("--labels few.npy").ended(65).complains("one for each of 30 points");
     run("--labels minus.npy").ended(65).complains("whole number");
     run("--labels x.npy").ended(65).complains("rows of 12 values");

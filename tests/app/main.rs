@@ -3,6 +3,7 @@
 
 mod backup;
 mod classify;
+mod cluster;
 mod damage;
 mod desk;
 mod dice;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{
-    Backup, Caption, Check, Duplicates, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review, Search as Find,
-    Similar, Suggest, Vectors,
+    Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review,
+    Search as Find, Similar, Suggest, Vectors,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
 use super::mixture_args::{EvalCanopy, EvalCoverTree};
@@ -124,6 +124,8 @@ pub(super) enum Command {
     Suggest(Suggest),
     /// Find labels that look wrong: each is judged by advisers that never saw its object
     Review(Review),
+    /// Find groups of images that look alike, without labels
+    Cluster(Cluster),
     /// Find the images that look most like one, of the library or from elsewhere
     Similar(Similar),
     /// List the sets of vectors that were brought to a library, or take one off

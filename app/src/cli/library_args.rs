@@ -254,6 +254,63 @@ pub(super) struct Vectors {
     pub(super) drop: Option<String>,
 }
 
+/// Arguments of `cluster`.
+#[derive(Debug, Args)]
+pub(super) struct Cluster {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// What is compared: edges and colours (`appearance`), `edges` or `colours` alone, what the
+    /// network sees (`network`), or a set of vectors that was brought, by its name; without it,
+    /// what the network sees, or the appearance where it has not looked
+    #[arg(long, value_name = "VECTORS", value_parser = look)]
+    pub(super) by: Option<Look>,
+    /// The number of clusters, or `open`: as many as describe images best that took no part
+    /// [default: open]
+    #[arg(long, value_name = "K", value_parser = clusters)]
+    pub(super) clusters: Option<ClusterNumber>,
+    /// Iterations, which go on from clusters that were found by the same options [default: 20 for
+    /// new clusters]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) iterations: Option<u32>,
+    /// Begin anew, whatever was found before
+    #[arg(long)]
+    pub(super) again: bool,
+    /// Two images that belong in one cluster
+    #[arg(long, num_args = 2, action = clap::ArgAction::Append, value_names = ["IMAGE", "IMAGE"])]
+    pub(super) together: Vec<PathBuf>,
+    /// Two images that belong in two
+    #[arg(long, num_args = 2, action = clap::ArgAction::Append, value_names = ["IMAGE", "IMAGE"])]
+    pub(super) apart: Vec<PathBuf>,
+    /// Write a table of all images with their clusters to this file, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(super) to: Option<PathBuf>,
+    /// Typical images of each cluster told with --json
+    #[arg(short = 'k', default_value_t = 5, value_name = "N", value_parser = at_least_one)]
+    pub(super) k: usize,
+    /// Label all images of cluster N with a class, in one act
+    #[arg(long, value_name = "N=CLASS", value_parser = named_cluster,
+        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "to"])]
+    pub(super) name: Option<(usize, String)>,
+}
+
+/// A number of clusters; none where it is left open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClusterNumber(pub(super) Option<usize>);
+
+fn clusters(text: &str) -> Result<ClusterNumber, String> {
+    if text == "open" {
+        return Ok(ClusterNumber(None));
+    }
+    let number = text.parse().ok().filter(|number| (1..=100_000).contains(number));
+    number.map(|number| ClusterNumber(Some(number))).ok_or_else(|| "expected `open` or a number from 1 to 100,000".into())
+}
+
+fn named_cluster(text: &str) -> Result<(usize, String), String> {
+    let parts = text.split_once('=').and_then(|(number, class)| Some((number.trim().parse().ok()?, class.to_owned())));
+    parts.ok_or_else(|| "expected the number of a cluster and a class, such as 3=beach".into())
+}
+
 /// Arguments of `duplicates`.
 #[derive(Debug, Args)]
 pub(super) struct Duplicates {

@@ -5,6 +5,7 @@ mod args;
 mod backup;
 mod check;
 mod classify;
+mod cluster;
 mod decode_worker;
 mod duplicates;
 mod evaluate;
@@ -212,6 +213,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Feedback(arguments) => search::feedback(librarian, arguments),
         Command::Suggest(arguments) => suggest::run(librarian, arguments),
         Command::Review(arguments) => review::run(librarian, arguments),
+        Command::Cluster(arguments) => cluster::run(librarian, arguments),
         Command::Similar(arguments) => similar::run(librarian, arguments),
         Command::Vectors(arguments) => vectors::run(librarian, arguments),
         Command::Duplicates(arguments) => duplicates::run(librarian, arguments),

@@ -261,7 +261,7 @@ const HEAD: u64 = 4096;
 
 /// Refuses to overwrite anything but an earlier export of the same kind, which `is_ours` recognises
 /// by a file's first line; that too unless the options say so.
-fn check_new(to: &Path, options: ExportOptions, is_ours: impl Fn(&str) -> bool) -> Result<()> {
+pub(super) fn check_new(to: &Path, options: ExportOptions, is_ours: impl Fn(&str) -> bool) -> Result<()> {
     let found = match fs::metadata(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("read", to)(error)),

@@ -1,6 +1,7 @@
 //! Everything a user can do, one file for each; the command line and the window both act through a
 //! [`Session`].
 
+pub mod clusters;
 pub mod collage;
 pub mod copies;
 pub mod cost;

@@ -259,7 +259,7 @@ pub(crate) fn agrees(command: &str, ran: &Ran) {
 
 #[test]
 fn every_command_is_compared() {
-    let tried = read("tests/app/documents/keys.rs") + &read("tests/app/generate.rs");
+    let tried = read("tests/app/documents/keys.rs") + &read("tests/app/generate.rs") + &read("tests/app/cluster.rs");
     for command in Page::new(&read("docs/cli.md")).commands().into_iter().filter(|command| !command.name.is_empty()) {
         let name = &command.name;
         assert!(tried.contains(&format!("run(\"{name}\"")) || tried.contains(&format!("(\"{name}\", ")), "`tessera {name}` is not tried");

@@ -53,6 +53,14 @@ impl Library {
         self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &kept.to_bytes())
     }
 
+    /// Gives up the clusters that were kept.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] when the cache cannot be used.
+    pub fn drop_clusters(&mut self) -> Result<()> {
+        self.cache.drop_checkpoint(MODEL)
+    }
+
     /// The vector of an image by which it is compared, of length 1; none where it is not known.
     fn cluster_vector(&self, look: &Look, common: &[f64], id: ItemId) -> Option<Vec<f32>> {
         let image = self.state.image(id).filter(|image| image.is_live())?;

@@ -1,0 +1,144 @@
+//! `tessera cluster`.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tessera_core::Error;
+use tessera_core::error::display;
+use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters};
+use tessera_core::library::event::UserLabel;
+use tessera_core::library::{Library, hold};
+
+use super::Done;
+use super::acts::tell;
+use super::librarian::{Finder, Librarian, count};
+use super::library_args::Cluster;
+use crate::session::clusters::write_clusters;
+
+/// Iterations where none are asked for.
+const ITERATIONS: u32 = 20;
+
+/// Clusters of fewer images are oddities.
+const ODD: usize = 3;
+
+pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done> {
+    if let Some((number, class)) = &arguments.name {
+        return librarian.with(&arguments.library, |library| name(librarian, library, *number, class));
+    }
+    let library = librarian.open(&arguments.library)?;
+    librarian.with_shared(library, |library| {
+        let aim = aim(librarian, &hold(library), arguments)?;
+        let kept = hold(library).clusters()?.filter(|_| {
+            let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
+            arguments.iterations.is_none() && says_nothing && !arguments.again
+        });
+        let (kept, left_out) = match kept {
+            Some(kept) => {
+                let left_out = hold(library).state().images().count() - kept.len();
+                (kept, left_out)
+            }
+            None => {
+                if arguments.again {
+                    hold(library).drop_clusters()?;
+                }
+                let iterations = arguments.iterations.unwrap_or(ITERATIONS) as usize;
+                let found = librarian.out.watched(librarian.session.progress(), || librarian.session.cluster(library, aim, iterations))?;
+                (found.kept, found.left_out)
+            }
+        };
+        let library = hold(library);
+        let clusters = kept.describe(&library);
+        if let Some(to) = &arguments.to {
+            let rows = write_clusters(&library, &clusters, to)?;
+            librarian.out.note(&format!("{} written to {}", count(rows, "row"), display(to)));
+        }
+        answer(librarian, &library, &kept, &clusters, left_out, arguments.k);
+        Ok(Done::Whole)
+    })
+}
+
+fn aim(librarian: &Librarian<'_>, library: &Library, arguments: &Cluster) -> Result<ClusterAim, Error> {
+    let mut finder = Finder::default();
+    let mut pairs = |images: &[std::path::PathBuf]| -> Result<Vec<_>, Error> {
+        images.chunks_exact(2).map(|pair| Ok((finder.find(library, &pair[0])?, finder.find(library, &pair[1])?))).collect()
+    };
+    Ok(ClusterAim {
+        look: arguments.by.clone(),
+        clusters: arguments.clusters.and_then(|wanted| wanted.0),
+        seed: librarian.session.seed(),
+        together: pairs(&arguments.together)?,
+        apart: pairs(&arguments.apart)?,
+    })
+}
+
+/// Labels the images of a cluster.
+fn name(librarian: &Librarian<'_>, library: &mut Library, number: usize, class: &str) -> Result<Done> {
+    let kept = library.clusters()?;
+    let cluster = kept.iter().flat_map(|kept| kept.describe(library)).find(|cluster| cluster.number == number);
+    let Some(cluster) = cluster else {
+        let expected = "the number of a cluster that `tessera cluster` told of";
+        return Err(Error::Option { name: "--name", found: number.to_string(), expected }.into());
+    };
+    let event = library.label(&cluster.images, &UserLabel::Class(class.to_owned()))?;
+    tell(librarian, library, event);
+    Ok(Done::Whole)
+}
+
+fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clusters: &[ImageCluster], left_out: usize, typical: usize) {
+    let look = kept.look();
+    librarian.out.answer(
+        || {
+            let tried: Vec<Value> = kept.tried().iter().map(|(clusters, likelihood)| json!([clusters, likelihood])).collect();
+            let list: Vec<Value> = clusters.iter().map(|cluster| in_json(library, cluster, typical)).collect();
+            json!({"by": look.name(), "clusters": kept.count(), "asked": kept.asked(), "iterations": kept.iterations(),
+                "images": kept.len(), "left_out": left_out, "tried": tried, "list": list})
+        },
+        || {
+            let (usual, odd): (Vec<&ImageCluster>, Vec<&ImageCluster>) = clusters.iter().partition(|cluster| cluster.images.len() >= ODD);
+            let mut lines = vec![format!(
+                "{} of {} by {}, after {}",
+                count(clusters.len(), "cluster"),
+                count(kept.len(), "image"),
+                look.words(),
+                count(usize::try_from(kept.iterations()).unwrap_or(usize::MAX), "iteration")
+            )];
+            if let (None, false) = (kept.asked(), kept.tried().is_empty()) {
+                let tried: Vec<String> = kept.tried().iter().map(|(clusters, _)| clusters.to_string()).collect();
+                lines.push(format!("(the number that describes images best that took no part, of {})", tried.join(", ")));
+            }
+            lines.push(String::new());
+            lines.extend(usual.iter().map(|cluster| in_words(library, cluster)));
+            if !odd.is_empty() {
+                let images = odd.iter().map(|cluster| cluster.images.len()).sum();
+                lines.push(format!("\nOddities: {} in clusters of one or two", count(images, "image")));
+                lines.extend(odd.iter().map(|cluster| in_words(library, cluster)));
+            }
+            if left_out > 0 {
+                lines.push(format!("\n{} could not be compared", count(left_out, "image")));
+            }
+            lines.join("\n")
+        },
+    );
+}
+
+fn in_json(library: &Library, cluster: &ImageCluster, typical: usize) -> Value {
+    let image = |id: &tessera_core::ids::ItemId| {
+        let image = library.state().image(*id);
+        let path = image.and_then(|image| library.state().path_of(image));
+        json!({"image": id.0, "path": path.map(|path| path.to_string_lossy().into_owned())})
+    };
+    let outliers = &cluster.images[cluster.images.len() - cluster.outliers..];
+    json!({"cluster": cluster.number, "size": cluster.images.len(), "name": cluster.name, "spread": cluster.spread,
+        "words": cluster.words.iter().map(|(word, share)| json!({"word": word, "share": share})).collect::<Vec<_>>(),
+        "classes": cluster.classes.iter().map(|(class, images)| json!({"class": class, "images": images})).collect::<Vec<_>>(),
+        "typical": cluster.images.iter().take(typical).map(image).collect::<Vec<_>>(),
+        "outliers": outliers.iter().map(image).collect::<Vec<_>>()})
+}
+
+fn in_words(library: &Library, cluster: &ImageCluster) -> String {
+    let name = cluster.name.as_deref().map(|name| format!("  {name}")).unwrap_or_default();
+    let words: Vec<&str> = cluster.words.iter().map(|(word, _)| word.as_str()).collect();
+    let words = if words.is_empty() { String::new() } else { format!("  ({})", words.join(", ")) };
+    let typical = cluster.images.first().and_then(|id| library.state().image(*id)).map(|image| image.name()).unwrap_or_default();
+    let outliers = if cluster.outliers > 0 { format!(", {}", count(cluster.outliers, "outlier")) } else { String::new() };
+    format!("{:>4}: {}{outliers}{name}{words}, such as {typical}", cluster.number, count(cluster.images.len(), "image"))
+}

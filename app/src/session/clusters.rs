@@ -1,0 +1,82 @@
+//! Clusters of a library's images.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use tessera_core::envelope::replace;
+use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters};
+use tessera_core::library::{Library, hold};
+use tessera_core::{Error, Result};
+
+use super::Session;
+use super::export::{ExportOptions, check_new};
+
+/// The columns of the table of clusters.
+const COLUMNS: [&str; 7] = ["path", "image", "cluster", "name", "place", "outlier", "label"];
+
+/// Clusters that were found.
+pub struct FoundClusters {
+    /// The clusters.
+    pub kept: KeptClusters,
+    /// Images without a vector of the kind that is compared.
+    pub left_out: usize,
+}
+
+impl Session {
+    /// Finds clusters in so many iterations, and keeps them; a fit of the same aim that was kept is
+    /// gone on with. When it is cancelled after the first iteration, what was found by then is kept
+    /// and returned.
+    ///
+    /// # Errors
+    /// As [`ClusterRun::new`]; [`Error::Io`]; [`Error::Cancelled`] before the first iteration.
+    pub fn cluster(&self, library: &Mutex<Library>, aim: ClusterAim, iterations: usize) -> Result<FoundClusters> {
+        let look = self.load_looks(library, aim.look.as_ref())?;
+        let aim = ClusterAim { look: Some(look), ..aim };
+        let kept = hold(library).clusters()?;
+        let mut run = self.on_threads(|| ClusterRun::new(library, aim, kept.as_ref(), self.progress()))?;
+        self.progress().begin("Finding clusters", iterations as u64);
+        for iteration in 0..iterations {
+            match self.on_threads(|| run.step(self.progress())) {
+                Err(Error::Cancelled) if iteration > 0 => break,
+                stepped => drop(stepped?),
+            }
+            match self.progress().step() {
+                Err(Error::Cancelled) => break,
+                told => told?,
+            }
+        }
+        let found = self.on_threads(|| run.found())?;
+        hold(library).keep_clusters(&found)?;
+        Ok(FoundClusters { kept: found, left_out: run.left_out() })
+    }
+}
+
+/// Writes a table of the images of clusters: path, cluster, its name, place by how typical the image
+/// is, whether it is an outlier, and its label. An older table of clusters is replaced.
+///
+/// # Errors
+/// [`Error::Data`] where another file is; [`Error::Io`].
+pub fn write_clusters(library: &Library, clusters: &[ImageCluster], to: &Path) -> Result<usize> {
+    let options = ExportOptions { dry_run: false, replaces: true, csv_safe: false };
+    check_new(to, options, |line| line == COLUMNS.join(","))?;
+    let failed = |error: csv::Error| Error::io("write", to)(std::io::Error::other(error));
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(COLUMNS).map_err(failed)?;
+    let mut rows = 0;
+    for cluster in clusters {
+        let typical = cluster.images.len() - cluster.outliers;
+        for (place, id) in cluster.images.iter().enumerate() {
+            let Some(image) = library.state().image(*id) else { continue };
+            let path = library.state().path_of(image).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = cluster.name.as_deref().unwrap_or_default();
+            let (number, place_words) = (cluster.number.to_string(), (place + 1).to_string());
+            let outlier = if place < typical { "no" } else { "yes" };
+            let id = id.0.to_string();
+            table.write_record([&path, &id, &number, name, &place_words, outlier, image.label().unwrap_or_default()]).map_err(failed)?;
+            rows += 1;
+        }
+    }
+    let bytes = table.into_inner().map_err(|error| Error::io("write", to)(std::io::Error::other(error.to_string())))?;
+    replace(to, &bytes)?;
+    Ok(rows)
+}

@@ -1,0 +1,185 @@
+//! `tessera cluster`: groups of images that look alike, kept and followed, named by labels.
+
+use std::fs;
+
+use image::{Rgb, RgbImage};
+use serde_json::Value;
+
+use crate::documents::keys::agrees;
+use crate::world::World;
+
+/// A picture of one of three kinds: flat colours that differ a little within a kind.
+fn picture(kind: u8, seed: u8) -> RgbImage {
+    let near = 6 * (seed % 5);
+    let colour = match kind {
+        0 => [200 + near, 20, 20],
+        1 => [20, 200 + near, 20],
+        _ => [20, 20, 200 + near],
+    };
+    RgbImage::from_fn(48, 48, |x, y| if (x / 8 + y / 8 + u32::from(seed)).is_multiple_of(7) { Rgb([90; 3]) } else { Rgb(colour) })
+}
+
+/// A library of twelve images of each of three kinds.
+fn world() -> World {
+    let world = World::new();
+    fs::create_dir_all(world.at("photos")).unwrap();
+    for kind in 0..3 {
+        for seed in 0..12 {
+            picture(kind, seed).save(world.at(&format!("photos/{kind}-{seed:02}.png"))).unwrap();
+        }
+    }
+    world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
+    world
+}
+
+fn clusters(world: &World, arguments: &str) -> Value {
+    let all = format!("cluster lib.tessera {arguments} --json");
+    world.run(all.split(' ').filter(|word| !word.is_empty())).ended(0).object()
+}
+
+/// The kinds of the typical images of each cluster that has any.
+fn kinds(found: &Value) -> Vec<String> {
+    let list = found["list"].as_array().unwrap();
+    let kind = |image: &Value| image["path"].as_str().unwrap().rsplit(['/', '\\']).next().unwrap()[..1].to_owned();
+    list.iter().map(|cluster| cluster["typical"].as_array().unwrap().iter().map(kind).collect()).collect()
+}
+
+#[test]
+fn images_of_one_kind_are_found_together_kept_and_gone_on_with() {
+    let world = world();
+    let found = clusters(&world, "--by colours --clusters 3 -k 50");
+    assert_eq!(
+        (&found["clusters"], &found["asked"], &found["iterations"], &found["images"]),
+        (&3.into(), &3.into(), &20.into(), &36.into())
+    );
+    let kinds_found = kinds(&found);
+    assert!(kinds_found.iter().all(|kinds| kinds.len() == 12 && kinds.chars().all(|kind| kinds.starts_with(kind))), "{kinds_found:?}");
+    assert_eq!(clusters(&world, "-k 50"), found, "without options the kept ones are shown");
+    let more = clusters(&world, "--by colours --clusters 3 -k 50 --iterations 5");
+    assert_eq!(more["iterations"], 25, "the same options go on");
+    let again = clusters(&world, "--by colours --clusters 3 -k 50 --again");
+    assert_eq!(again, found, "the same seed finds the same");
+    let one_thread = clusters(&world, "--by colours --clusters 3 -k 50 --again --threads 1");
+    assert_eq!(one_thread, found, "on any number of threads");
+}
+
+#[test]
+fn a_cluster_tells_its_words_classes_and_oddities() {
+    let world = World::new();
+    fs::create_dir_all(world.at("photos")).unwrap();
+    for seed in 0..20 {
+        picture(0, seed % 2).save(world.at(&format!("photos/red-{seed:02}.png"))).unwrap();
+        picture(2, seed % 2).save(world.at(&format!("photos/blue-{seed:02}.png"))).unwrap();
+    }
+    // Copies of equal bytes are one image: each differs in one pixel.
+    for (at, name) in fs::read_dir(world.at("photos")).unwrap().enumerate() {
+        let path = name.unwrap().path();
+        let mut image = image::open(&path).unwrap().into_rgb8();
+        image.put_pixel(at as u32 % 48, 5 + at as u32 / 48, Rgb([at as u8, 7, 7]));
+        image.save(&path).unwrap();
+    }
+    RgbImage::from_fn(48, 48, |x, _| if x < 40 { Rgb([200, 20, 20]) } else { Rgb([250, 250, 250]) })
+        .save(world.at("photos/red-odd.png"))
+        .unwrap();
+    let captions: String = (0..12).map(|seed| format!("red-{seed:02}.png#0\ta poppy in a field\n")).collect();
+    world.file("captions.txt", captions.as_bytes());
+    world.run(["import", "lib.tessera", "photos", "--labels", "none", "--captions", "captions.txt"]).ended(0);
+    world.run(["label", "lib.tessera", "photos/blue-00.png", "--as", "sky"]).ended(0);
+    let ran = world.run("cluster lib.tessera --by colours --clusters 2 --json".split(' ')).ended(0);
+    agrees("cluster", &ran);
+    let found = ran.object();
+    let list = found["list"].as_array().unwrap();
+    let red = list.iter().find(|cluster| cluster["words"].as_array().unwrap().iter().any(|word| word["word"] == "poppy"));
+    let odd = red.unwrap()["outliers"][0]["path"].as_str().unwrap();
+    assert!(odd.ends_with("red-odd.png"), "{found}");
+    assert!(list.iter().any(|cluster| cluster["classes"][0]["class"] == "sky"), "{found}");
+}
+
+#[test]
+fn the_number_may_be_left_open() {
+    let world = world();
+    let found = clusters(&world, "--by colours");
+    let tried = found["tried"].as_array().unwrap();
+    assert!(tried.len() >= 2 && found["asked"].is_null() && found["clusters"].as_u64() >= Some(2), "{found}");
+    assert!(world.run(["cluster", "lib.tessera"]).ended(0).stdout.contains("describes images best"));
+}
+
+#[test]
+fn clusters_follow_the_library() {
+    let world = world();
+    let before = clusters(&world, "--by colours --clusters 3 -k 50");
+    picture(1, 40).save(world.at("photos/1-new.png")).unwrap();
+    world.run(["import", "lib.tessera", "photos"]).ended(0);
+    world.run(["remove", "lib.tessera", "photos/0-00.png"]).ended(0);
+    let after = clusters(&world, "-k 50");
+    assert_eq!(after["images"], 36, "one came and one went");
+    let of = |kind: &str| kinds(&after).iter().find(|kinds| kinds.starts_with(kind)).map(String::len);
+    assert_eq!((of("0"), of("1"), of("2")), (Some(11), Some(13), Some(12)), "{before} {after}");
+    world.run(["forget", "lib.tessera", "photos/2-00.png", "--yes"]).ended(0);
+    let anew = clusters(&world, "--by colours --clusters 3 -k 50");
+    assert_eq!(anew["iterations"], 20, "what an image took part in that was forgotten is gone");
+    assert_eq!(anew["images"], 35);
+    let mut cache = fs::read(world.at("lib.tessera/cache.db")).unwrap();
+    cache.fill(0);
+    fs::write(world.at("lib.tessera/cache.db"), cache).unwrap();
+    assert_eq!(clusters(&world, "--by colours --clusters 3 -k 50")["images"], 35, "a lost cache is made again");
+}
+
+#[test]
+fn a_cluster_is_named_by_labelling_it_and_keeps_its_name() {
+    let world = world();
+    let found = clusters(&world, "--by colours --clusters 3");
+    let number = found["list"][0]["cluster"].as_u64().unwrap();
+    let events = || world.run("history lib.tessera --json".split(' ')).ended(0).stdout.lines().count();
+    let before = events();
+    world.run(["cluster", "lib.tessera", "--name", &format!("{number}=bright one")]).ended(0);
+    assert_eq!(events(), before + 1, "one act");
+    let anew = clusters(&world, "--by colours --clusters 3 --again --seed 9");
+    let names: Vec<&Value> = anew["list"].as_array().unwrap().iter().map(|cluster| &cluster["name"]).collect();
+    assert_eq!(names.iter().filter(|name| **name == "bright one").count(), 1, "{anew}");
+    world.run(["undo", "lib.tessera"]).ended(0);
+    assert!(clusters(&world, "")["list"].as_array().unwrap().iter().all(|cluster| cluster["name"].is_null()));
+    world.run(["cluster", "lib.tessera", "--name", "77=x"]).ended(2).complains("number of a cluster");
+    world.run(["cluster", "lib.tessera", "--name", "x"]).ended(2);
+}
+
+#[test]
+fn pairs_that_belong_together_or_apart_are_held_to() {
+    let world = world();
+    let cluster_of = |found: &Value, name: &str| {
+        let list = found["list"].as_array().unwrap();
+        let has =
+            |cluster: &&Value| cluster["typical"].as_array().unwrap().iter().any(|image| image["path"].as_str().unwrap().ends_with(name));
+        list.iter().find(has).map(|cluster| cluster["cluster"].as_u64().unwrap()).unwrap()
+    };
+    let said = "--by colours --clusters 4 -k 50 --together photos/0-00.png photos/1-00.png --apart photos/2-00.png photos/2-01.png";
+    let found = clusters(&world, said);
+    assert_eq!(cluster_of(&found, "0-00.png"), cluster_of(&found, "1-00.png"));
+    assert_ne!(cluster_of(&found, "2-00.png"), cluster_of(&found, "2-01.png"));
+    let both = "cluster lib.tessera --clusters 4 --together photos/0-00.png photos/1-00.png --apart photos/0-00.png photos/1-00.png";
+    world.run(both.split(' ')).ended(65).complains("together");
+}
+
+#[test]
+fn a_table_is_written_and_never_over_another_file() {
+    let world = world();
+    world.run("cluster lib.tessera --by colours --clusters 3 --to clusters.csv".split(' ')).ended(0);
+    let table = fs::read_to_string(world.at("clusters.csv")).unwrap();
+    assert_eq!((table.lines().count(), table.lines().next()), (37, Some("path,image,cluster,name,place,outlier,label")));
+    world.run("cluster lib.tessera --to clusters.csv".split(' ')).ended(0);
+    world.file("mine.txt", b"my own words");
+    world.run("cluster lib.tessera --to mine.txt".split(' ')).ended(65).complains("another file");
+    assert_eq!(fs::read_to_string(world.at("mine.txt")).unwrap(), "my own words");
+}
+
+#[test]
+fn what_cannot_be_clustered_is_said() {
+    let world = World::new();
+    fs::create_dir_all(world.at("photos")).unwrap();
+    picture(0, 0).save(world.at("photos/one.png")).unwrap();
+    world.run(["import", "lib.tessera", "photos", "--labels", "none"]).ended(0);
+    assert_eq!(clusters(&world, "--by appearance")["clusters"], 1, "one image is one cluster");
+    world.run("cluster lib.tessera --clusters 2".split(' ')).ended(65).complains("1 to 1");
+    world.run("cluster lib.tessera --clusters 0".split(' ')).ended(2);
+    world.run("cluster lib.tessera --by nothing-like-that".split(' ')).ended(65).complains("none of 1 images");
+}
