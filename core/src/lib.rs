@@ -10,7 +10,7 @@
 //! 4. [`nearest`]
 //! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
 //! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`], [`copies`]
-//! 7. [`ckm`]
+//! 7. [`ckm`], [`layout`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
 //!
@@ -46,6 +46,7 @@ pub mod hash;
 pub mod ids;
 #[cfg(feature = "images")]
 pub mod json;
+pub mod layout;
 pub mod learn;
 #[cfg(feature = "library")]
 pub mod library;

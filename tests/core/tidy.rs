@@ -13,7 +13,7 @@ const CORE: &[&[&str]] = &[
     &["nearest"],
     &["picture", "hamming", "text", "online_linear"],
     &["features", "network", "data", "cmt", "contextual", "ann", "copies"],
-    &["ckm"],
+    &["ckm", "layout"],
     &["advise"],
     &["eval", "library"],
 ];
