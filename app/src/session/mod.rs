@@ -2,6 +2,7 @@
 //! [`Session`].
 
 pub mod collage;
+pub mod colours;
 pub mod copies;
 pub mod cost;
 pub mod desk;
@@ -17,6 +18,8 @@ pub mod learned;
 pub mod library;
 pub mod library_kinds;
 pub mod library_weights;
+pub mod map;
+pub mod map_file;
 pub mod memories;
 pub mod models;
 pub mod neighbours;

@@ -99,7 +99,10 @@ impl GridRepulsion {
             force.map(|value| value * scale)
         };
         let forces = nodes.par_chunks(TASK).flat_map_iter(|nodes| nodes.iter().map(read)).collect();
-        Repulsion { forces, total: (total / (side * side) as f64 - places.len() as f64).max(f64::MIN_POSITIVE) }
+        // What each point would add for being beside itself.
+        let own = own_kernel(spacing);
+        let own: f64 = nodes.iter().map(|at| at.own(&own)).sum();
+        Repulsion { forces, total: (total / (side * side) as f64 - own).max(f64::MIN_POSITIVE) }
     }
 }
 
@@ -184,6 +187,14 @@ impl Nodes {
         Self { column, row, x, y }
     }
 
+    /// What a point at this place adds to the sum of q by itself.
+    fn own(&self, kernel: &[[f64; 4]; 4]) -> f64 {
+        let products =
+            |weights: &[f32; 4]| [0, 1, 2, 3].map(|apart| (apart..4).map(|i| f64::from(weights[i] * weights[i - apart])).sum::<f64>());
+        let (x, y) = (products(&self.x), products(&self.y));
+        kernel.iter().zip(y).map(|(row, y)| y * row.iter().zip(x).map(|(q, x)| q * x).sum::<f64>()).sum()
+    }
+
     fn each(&self, side: usize, mut with: impl FnMut(usize, f32)) {
         for (row, y) in (self.row as usize..).zip(self.y) {
             for (column, x) in (self.column as usize..).zip(self.x) {
@@ -191,6 +202,13 @@ impl Nodes {
             }
         }
     }
+}
+
+/// q between nodes so many apart along both directions, each counted on both sides.
+fn own_kernel(spacing: f32) -> [[f64; 4]; 4] {
+    let q = |x: usize, y: usize| 1.0 / (1.0 + f64::from(spacing).powi(2) * (x * x + y * y) as f64);
+    let sides = |apart: usize| if apart == 0 { 1.0 } else { 2.0 };
+    [0, 1, 2, 3].map(|y| [0, 1, 2, 3].map(|x| sides(x) * sides(y) * q(x, y)))
 }
 
 /// The weights of nodes at -1, 0, 1 and 2 for what is at `t` (Lagrange).
