@@ -117,7 +117,11 @@ pub fn text_on(ground: Color32) -> Color32 {
 /// The colour of the class at a position, unless the user chose one. Stable, and never runs out:
 /// beyond the first few, hues follow the golden angle and lightness goes round in three steps.
 pub fn class(position: u32, chosen: Option<[u8; 3]>) -> Color32 {
-    let [r, g, b] = crate::session::colours::class(position, chosen);
+    rgb(crate::session::colours::class(position, chosen))
+}
+
+/// A colour of red, green and blue.
+pub fn rgb([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 

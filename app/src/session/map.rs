@@ -9,6 +9,7 @@ use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
 use tessera_core::layout::{Components, Layout, LayoutOptions, NEIGHBORS, Place, trustworthiness};
 use tessera_core::library::Library;
+use tessera_core::library::event::ClassStyle;
 use tessera_core::library::import::hold;
 use tessera_core::library::looks::{self, Look, LookRows};
 use tessera_core::library::state::{Image, State};
@@ -104,14 +105,22 @@ impl Colouring {
         let judged: HashMap<ItemId, _> = report.iter().flat_map(|report| &report.judged).map(|judged| (judged.image, judged)).collect();
         let image = |id: &ItemId| state.image(*id).map(AsRef::as_ref);
         match colour {
-            MapColour::Class => Self::of_names(images.iter().map(|id| class_of(state, image(id)))),
+            MapColour::Class => {
+                let looks: HashMap<Option<&str>, (u32, [u8; 3])> = classes(state);
+                let none = (u32::MAX, colours::UNKNOWN);
+                Self::of_names(images.iter().map(|id| {
+                    let class = image(id).and_then(Image::label);
+                    let (position, colour) = looks.get(&class).copied().unwrap_or(none);
+                    (position, class.unwrap_or(NO_CLASS), colour)
+                }))
+            }
             MapColour::Error => {
                 let verdict = |id: &ItemId| {
                     let predicted = judged.get(id).and_then(|judged| report?.classes.get(judged.predicted as usize));
                     match predicted.zip(image(id).and_then(Image::label)) {
-                        Some((predicted, class)) if state.class_now(predicted) == class => (0, "right".to_owned(), colours::RIGHT),
-                        Some(_) => (1, "wrong".to_owned(), colours::WRONG),
-                        None => (u32::MAX, "not judged".to_owned(), colours::UNKNOWN),
+                        Some((predicted, class)) if state.class_now(predicted) == class => (0, "right", colours::RIGHT),
+                        Some(_) => (1, "wrong", colours::WRONG),
+                        None => (u32::MAX, "not judged", colours::UNKNOWN),
                     }
                 };
                 Self::of_names(images.iter().map(verdict))
@@ -129,14 +138,18 @@ impl Colouring {
     }
 
     /// Colours of things with names, in the order of their numbers.
-    fn of_names(each: impl Iterator<Item = (u32, String, [u8; 3])>) -> Self {
-        let mut entries: BTreeMap<(u32, String), ([u8; 3], usize)> = BTreeMap::new();
+    fn of_names<'a>(each: impl Iterator<Item = (u32, &'a str, [u8; 3])>) -> Self {
+        let mut entries: BTreeMap<(u32, &str), ([u8; 3], usize)> = BTreeMap::new();
         let mut all = Vec::new();
         for (number, name, colour) in each {
             all.push(colour);
             entries.entry((number, name)).or_insert((colour, 0)).1 += 1;
         }
-        let entry = |((_, name), (colour, images))| LegendEntry { name, colour, images: Some(images) };
+        let entry = |((_, name), (colour, images)): ((u32, &str), ([u8; 3], usize))| LegendEntry {
+            name: name.to_owned(),
+            colour,
+            images: Some(images),
+        };
         Self { colours: all, legend: entries.into_iter().map(entry).collect() }
     }
 
@@ -172,15 +185,10 @@ impl Colouring {
     }
 }
 
-/// The position, the name and the colour of an image's class.
-fn class_of(state: &State, image: Option<&Image>) -> (u32, String, [u8; 3]) {
-    match image.and_then(Image::label) {
-        Some(class) => {
-            let look = state.class(class).unwrap_or_default();
-            (look.position, class.to_owned(), colours::class(look.position, look.colour))
-        }
-        None => (u32::MAX, NO_CLASS.to_owned(), colours::UNKNOWN),
-    }
+/// The position and the colour of each class.
+fn classes(state: &State) -> HashMap<Option<&str>, (u32, [u8; 3])> {
+    let of = |(name, look): (_, ClassStyle)| (Some(name), (look.position, colours::class(look.position, look.colour)));
+    state.classes().into_iter().map(of).collect()
 }
 
 /// Places in the unit square, x to the right and y down, with the same scale along both: what is

@@ -68,7 +68,7 @@ struct Kept {
 }
 
 impl GridRepulsion {
-    /// The repulsion of some places, with an error of about a hundredth of the largest force.
+    /// The repulsion of some places, with errors of at most some hundredths of the largest force.
     /// Equal on any number of threads, for the same places before. O(points + nodes log nodes).
     pub fn of(&mut self, places: &[Place]) -> Repulsion {
         let (low, span) = extent(places);
