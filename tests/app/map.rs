@@ -123,8 +123,9 @@ fn what_cannot_be_written_or_laid_out_is_told_in_a_sentence() {
     refused("lib.tessera --to map.svg --thumbnails", 2, ".png only");
     refused("lib.tessera --to map.svg --perplexity 0", 2, "1 to 200");
     refused("lib.tessera --to map.svg --rounds 0", 2, "1 to 100000");
-    fs::create_dir(world.at("none")).unwrap();
-    world.run(["import", "empty.tessera", "none"]).ended(0);
+    world.run(["import", "empty.tessera", "images/disc", "--labels", "none"]).ended(0);
+    let images: Vec<String> = (1..=12).map(|id| format!("#{id}")).collect();
+    world.run(["remove", "empty.tessera"].into_iter().chain(images.iter().map(String::as_str))).ended(0);
     refused("empty.tessera --to map.svg", 65, "import a folder of images first");
     assert!(!world.at("map.svg").exists());
     for n in 1..=3 {

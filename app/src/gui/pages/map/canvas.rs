@@ -23,8 +23,12 @@ use crate::gui::words::count;
 
 /// The share of the shorter side that the whole map takes.
 const FILLED: f32 = 0.94;
-/// The nearest and the farthest view.
-const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=400.0;
+/// The farthest view, and the nearest one of few points; of many the one where a few are left.
+const ZOOMS: [f32; 2] = [0.5, 6.0];
+/// How much the wheel zooms.
+const WHEEL: f32 = 0.004;
+/// Selected points up to which each has a ring.
+const RINGS: usize = 300;
 /// A step of zooming by a key.
 const STEP: f32 = 1.25;
 /// The share of the view that an arrow key moves it by.
@@ -91,12 +95,11 @@ impl Default for Canvas {
 
 impl Canvas {
     pub(super) fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, points: &Points) {
-        self.tools_ui(ui);
         let (rect, response) = ui.allocate_exact_size(ui.available_size().max(vec2(80.0, 80.0)), Sense::click_and_drag());
         let words = format!("Map of {}", count(points.len(), "image"));
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Image, true, &words));
         self.keys(ui, panel, points);
-        self.move_view(ui, &response, rect);
+        self.move_view(ui, &response, rect, points);
         let transform = self.transform(rect);
         self.draw_lasso(ui, panel, points, &response, transform);
         let painter = ui.painter_at(rect);
@@ -118,22 +121,20 @@ impl Canvas {
         Transform { rect, middle: self.middle, scale: rect.width().min(rect.height()) * FILLED * self.zoom }
     }
 
-    fn tools_ui(&mut self, ui: &mut Ui) {
-        ui.horizontal(|ui| {
-            let hover = "Drag around images to select them; Shift and drag does it too";
-            if ui.selectable_label(self.is_lasso, "Lasso").on_hover_text(hover).clicked() {
-                self.is_lasso = !self.is_lasso;
+    /// The buttons, from right to left.
+    pub(super) fn tools_ui(&mut self, ui: &mut Ui, points: &Points) {
+        if ui.button("All").on_hover_text("The whole map (0)").clicked() {
+            (self.middle, self.zoom) = (pos2(0.5, 0.5), 1.0);
+        }
+        for (words, hover, factor) in [("−", "Farther (−, wheel)", 1.0 / STEP), ("+", "Nearer (+, wheel)", STEP)] {
+            if ui.button(words).on_hover_text(hover).clicked() {
+                self.zoom = zoomed(self.zoom * factor, points);
             }
-            for (words, hover, factor) in [("+", "Nearer (+, wheel)", STEP), ("−", "Farther (−, wheel)", 1.0 / STEP)] {
-                let button = ui.button(words).on_hover_text(hover);
-                if button.clicked() {
-                    self.zoom = (self.zoom * factor).clamp(*ZOOMS.start(), *ZOOMS.end());
-                }
-            }
-            if ui.button("All").on_hover_text("The whole map (0)").clicked() {
-                (self.middle, self.zoom) = (pos2(0.5, 0.5), 1.0);
-            }
-        });
+        }
+        let hover = "Drag around images to select them; Shift and drag does it too";
+        if ui.selectable_label(self.is_lasso, "Lasso").on_hover_text(hover).clicked() {
+            self.is_lasso = !self.is_lasso;
+        }
     }
 
     fn keys(&mut self, ui: &Ui, panel: &mut Panel<'_>, points: &Points) {
@@ -141,7 +142,6 @@ impl Canvas {
             return;
         }
         let pressed = |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key) > 0);
-        let zoomed = |zoom: f32| zoom.clamp(*ZOOMS.start(), *ZOOMS.end());
         // Plus may be written with Shift.
         let plus = |input: &mut egui::InputState| {
             [Key::Plus, Key::Equals]
@@ -149,10 +149,10 @@ impl Canvas {
                 .any(|key| input.consume_key(Modifiers::NONE, key) || input.consume_key(Modifiers::SHIFT, key))
         };
         if ui.input_mut(plus) {
-            self.zoom = zoomed(self.zoom * STEP);
+            self.zoom = zoomed(self.zoom * STEP, points);
         }
         if pressed(Key::Minus) {
-            self.zoom = zoomed(self.zoom / STEP);
+            self.zoom = zoomed(self.zoom / STEP, points);
         }
         if pressed(Key::Num0) {
             (self.middle, self.zoom) = (pos2(0.5, 0.5), 1.0);
@@ -182,13 +182,13 @@ impl Canvas {
     }
 
     /// Zooms by the wheel or two fingers around the pointer, and moves by dragging.
-    fn move_view(&mut self, ui: &Ui, response: &Response, rect: Rect) {
+    fn move_view(&mut self, ui: &Ui, response: &Response, rect: Rect, points: &Points) {
         if let Some(at) = response.hover_pos() {
             let (wheel, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-            let factor = (wheel * 0.005).exp() * pinch;
+            let factor = (wheel * WHEEL).exp() * pinch;
             if factor != 1.0 {
                 let before = self.transform(rect).in_square(at);
-                self.zoom = (self.zoom * factor).clamp(*ZOOMS.start(), *ZOOMS.end());
+                self.zoom = zoomed(self.zoom * factor, points);
                 self.middle += before - self.transform(rect).in_square(at);
             }
         }
@@ -272,13 +272,15 @@ impl Canvas {
             |i: u32, radius: f32, colour: Color32| add_disc(&mut mesh, transform.on_screen(points.place(i as usize)), radius, colour);
         let weak = ui.visuals().weak_text_color().gamma_multiply(0.25);
         ground.iter().for_each(|i| put(*i, radius, weak));
-        let dim = if points.has_selected() { 0.4 } else { 0.85 };
+        let dim = if points.has_selected() { 0.3 } else { 0.85 };
         for i in visible.iter().filter(|i| !points.is_selected(**i as usize)) {
             put(*i, radius, points.colour(*i as usize).gamma_multiply(dim));
         }
         let ring = ui.visuals().strong_text_color();
-        selected.iter().for_each(|i| put(*i, radius + 1.6, ring));
-        selected.iter().for_each(|i| put(*i, radius + 0.4, points.colour(*i as usize)));
+        if selected.len() <= RINGS {
+            selected.iter().for_each(|i| put(*i, radius + 2.0, ring));
+        }
+        selected.iter().for_each(|i| put(*i, radius + 0.6, points.colour(*i as usize)));
         let mesh = Arc::new(mesh);
         self.painted = Some(Painted { of, mesh: Arc::clone(&mesh), visible: Vec::new() });
         (mesh, visible)
@@ -322,6 +324,11 @@ impl Canvas {
             }
         });
     }
+}
+
+/// A zoom within bounds.
+fn zoomed(zoom: f32, points: &Points) -> f32 {
+    zoom.clamp(ZOOMS[0], ZOOMS[1].max((points.len() as f32).sqrt()))
 }
 
 /// The texture and the size of an image's thumbnail, once it is there.

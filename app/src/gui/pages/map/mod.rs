@@ -47,12 +47,12 @@ impl PageUi for MapView {
         if !has_images(panel) {
             return;
         }
-        Side::left("map choices").frame(frame).default_size(250.0).size_range(200.0..=420.0).show(ui, |ui| {
+        Side::left("map choices").frame(frame).default_size(275.0).size_range(200.0..=420.0).show(ui, |ui| {
             confined_ui(ui, |ui| {
                 ScrollArea::vertical().id_salt("map choices").auto_shrink([false, false]).show(ui, |ui| self.choices_ui(ui, panel));
             });
         });
-        if !panel.view.selection.is_empty() && panel.desk.map().shown().is_some() {
+        if panel.desk.map().shown().is_some() {
             Side::right("map details").frame(frame).default_size(270.0).size_range(220.0..=520.0).show(ui, |ui| {
                 confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
             });
@@ -65,7 +65,10 @@ impl PageUi for MapView {
             return;
         };
         self.points.follow(panel, &map, self.colour, self.is_by_components);
-        head_ui(ui, panel, &map);
+        ui.horizontal(|ui| {
+            head_ui(ui, panel, &map);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| self.canvas.tools_ui(ui, &self.points));
+        });
         self.canvas.ui(ui, panel, &self.points);
     }
 }
@@ -170,25 +173,24 @@ fn has_images(panel: &Panel<'_>) -> bool {
 fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, map: &ShownMap) {
     let here = panel.state().map_or(0, |state| state.images().count());
     let missing = panel.state().map_or(0, |state| state.images().filter(|image| map.images.binary_search(&image.id).is_err()).count());
-    ui.horizontal(|ui| {
-        let selected = panel.view.selection.len();
-        let words = if selected > 0 { format!("{} of {}", grouped(selected), count(here, "image")) } else { count(here, "image") };
-        ui.label(RichText::new(words).strong());
-        if selected > 0 {
-            if ui.button("Label these").on_hover_text(Action::LabelThese.words().1).clicked() {
-                panel.act(Action::LabelThese);
-            }
-            if ui.button("Select none").clicked() {
-                panel.view.selection.clear();
-            }
+    let selected = panel.view.selection.len();
+    let all = if here == 1 { "1 image".to_owned() } else { format!("{} images", grouped(here)) };
+    let words = if selected > 0 { format!("{} of {all}", grouped(selected)) } else { all };
+    ui.label(RichText::new(words).strong());
+    if selected > 0 {
+        if ui.button("Label these").on_hover_text(Action::LabelThese.words().1).clicked() {
+            panel.act(Action::LabelThese);
         }
-        if missing > 0 && !panel.desk.jobs().is_running(&JobKind::LayOutMap) {
-            let hover = format!("{} not on the map: they came after it was made", count(missing, "image"));
-            if ui.button("Lay out anew").on_hover_text(hover).clicked() {
-                panel.ask(Command::LayOutMap(panel.desk.map().by().cloned()));
-            }
+        if ui.button("Select none").clicked() {
+            panel.view.selection.clear();
         }
-    });
+    }
+    if missing > 0 && !panel.desk.jobs().is_running(&JobKind::LayOutMap) {
+        let hover = format!("{} not on the map: they came after it was made, or have no such vector", count(missing, "image"));
+        if ui.button("Lay out anew").on_hover_text(hover).clicked() {
+            panel.ask(Command::LayOutMap(panel.desk.map().by().cloned()));
+        }
+    }
 }
 
 /// The choice of the vectors.
