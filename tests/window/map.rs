@@ -47,16 +47,16 @@ fn button(world: &mut World, pos: Pos2, pressed: bool, modifiers: Modifiers) {
 fn click_at(world: &mut World, at: Pos2, modifiers: Modifiers) {
     world.harness.event(Event::PointerMoved(at));
     world.harness.step();
-    world.harness.input_mut().modifiers = modifiers;
+    world.harness.event(Event::ModifiersChanged(modifiers));
     button(world, at, true, modifiers);
     button(world, at, false, modifiers);
-    world.harness.input_mut().modifiers = Modifiers::NONE;
+    world.harness.event(Event::ModifiersChanged(Modifiers::NONE));
     world.step();
 }
 
 /// Drags along a line.
 fn drag(world: &mut World, line: &[Pos2], modifiers: Modifiers) {
-    world.harness.input_mut().modifiers = modifiers;
+    world.harness.event(Event::ModifiersChanged(modifiers));
     world.harness.event(Event::PointerMoved(line[0]));
     world.harness.step();
     button(world, line[0], true, modifiers);
@@ -65,7 +65,7 @@ fn drag(world: &mut World, line: &[Pos2], modifiers: Modifiers) {
         world.harness.step();
     }
     button(world, line[line.len() - 1], false, modifiers);
-    world.harness.input_mut().modifiers = Modifiers::NONE;
+    world.harness.event(Event::ModifiersChanged(Modifiers::NONE));
     world.step();
 }
 
@@ -87,7 +87,7 @@ fn points_are_selected_by_clicks_lasso_and_legend_and_labelled_as_any_selection(
     // Around one.
     world.key(Key::Escape);
     let at = point(&world, 7);
-    let around = [vec2(-3.0, -3.0), vec2(3.0, -3.0), vec2(3.0, 3.0), vec2(-3.0, 3.0)].map(|way| at + way);
+    let around = [vec2(-12.0, -12.0), vec2(-3.0, -12.0), vec2(12.0, -12.0), vec2(12.0, 12.0), vec2(-12.0, 12.0)].map(|way| at + way);
     drag(&mut world, &around, Modifiers::SHIFT);
     assert_eq!(selected(&mut world), [7]);
     world.click("ant  4");
