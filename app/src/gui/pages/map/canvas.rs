@@ -114,7 +114,9 @@ impl Canvas {
         let pointed =
             response.hover_pos().filter(|_| self.lasso.is_empty()).and_then(|at| pointed(points, transform, &visible, &taken, at));
         self.point(ui, panel, points, &response, pointed, transform);
-        self.painted.iter_mut().for_each(|painted| painted.visible = visible.clone());
+        if let Some(painted) = &mut self.painted {
+            painted.visible = visible;
+        }
     }
 
     fn transform(&self, rect: Rect) -> Transform {

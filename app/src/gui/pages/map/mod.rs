@@ -16,7 +16,6 @@ use crate::gui::theme;
 use crate::gui::widgets::{confined_ui, heading, line, main_button, nothing_ui, page_frame};
 use crate::gui::words::{count, grouped};
 use crate::job::JobKind;
-use crate::session::desk::map::ShownMap;
 use crate::session::map::MapColour;
 use canvas::Canvas;
 use points::Points;
@@ -66,7 +65,7 @@ impl PageUi for MapView {
         };
         self.points.follow(panel, &map, self.colour, self.is_by_components);
         ui.horizontal(|ui| {
-            head_ui(ui, panel, &map);
+            head_ui(ui, panel, &self.points);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| self.canvas.tools_ui(ui, &self.points));
         });
         self.canvas.ui(ui, panel, &self.points);
@@ -89,7 +88,7 @@ impl MapView {
         });
         self.state_ui(ui, panel);
         heading(ui, "Near by");
-        looks_ui(ui, panel);
+        looks_ui(ui, panel, self.points.sets());
         heading(ui, "Colour");
         ui.horizontal_wrapped(|ui| {
             for colour in MapColour::ALL {
@@ -170,9 +169,8 @@ fn has_images(panel: &Panel<'_>) -> bool {
 }
 
 /// The line above the points.
-fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, map: &ShownMap) {
-    let here = panel.state().map_or(0, |state| state.images().count());
-    let missing = panel.state().map_or(0, |state| state.images().filter(|image| map.images.binary_search(&image.id).is_err()).count());
+fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, points: &Points) {
+    let (here, missing) = (points.all(), points.missing());
     let selected = panel.view.selection.len();
     let all = if here == 1 { "1 image".to_owned() } else { format!("{} images", grouped(here)) };
     let words = if selected > 0 { format!("{} of {all}", grouped(selected)) } else { all };
@@ -194,12 +192,11 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, map: &ShownMap) {
 }
 
 /// The choice of the vectors.
-fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>, sets: &[String]) {
     let chosen = panel.desk.map().by().cloned();
     let is_learned = panel.desk.recognising().learned().is_on;
     let now = panel.desk.map().shown().map(|shown| shown.by.words().to_owned());
-    let sets = panel.state().map(|state| state.vector_sets().into_keys().map(str::to_owned).collect::<Vec<_>>()).unwrap_or_default();
-    let brought = sets.into_iter().map(|set| (Some(Look::Brought(set.as_str().into())), set, "Vectors that were brought", true));
+    let brought = sets.iter().map(|set| (Some(Look::Brought(set.as_str().into())), set.clone(), "Vectors that were brought", true));
     let built_in = LOOKS.into_iter().map(|(look, name, hover)| {
         let is_there = look != Some(Look::Network) || is_learned;
         (look, name.to_owned(), hover, is_there)

@@ -24,6 +24,11 @@ pub(super) struct Points {
     /// Whether each image is there and passes the filter of Browse.
     is_admitted: Vec<bool>,
     is_selected: Vec<bool>,
+    /// Images of the library, and those of them that are not on the map.
+    all: usize,
+    missing: usize,
+    /// The sets of vectors that were brought.
+    sets: Vec<String>,
     /// What the above was computed from.
     from: Option<From>,
     selection: Selection,
@@ -59,6 +64,9 @@ impl Points {
             sorted.sort_unstable();
             let is_admitted = |id: &ItemId| sorted.binary_search(id).is_ok() && state.image(*id).is_some_and(|image| image.is_live());
             self.is_admitted = self.images.iter().map(is_admitted).collect();
+            self.all = state.images().count();
+            self.missing = state.images().filter(|image| self.images.binary_search(&image.id).is_err()).count();
+            self.sets = state.vector_sets().into_keys().map(str::to_owned).collect();
             self.from = Some(From { state: state.clone(), report: report.cloned(), list, colour });
             self.version += 1;
         }
@@ -72,6 +80,21 @@ impl Points {
             }
             self.version += 1;
         }
+    }
+
+    /// Images of the library.
+    pub(super) fn all(&self) -> usize {
+        self.all
+    }
+
+    /// Images of the library that are not on the map.
+    pub(super) fn missing(&self) -> usize {
+        self.missing
+    }
+
+    /// The sets of vectors that were brought.
+    pub(super) fn sets(&self) -> &[String] {
+        &self.sets
     }
 
     /// Changes whenever anything here has.
