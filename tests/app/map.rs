@@ -1,5 +1,5 @@
-//! `tessera map`: every image has a place, those that are alike lie together, the same seed gives the
-//! same map on any number of threads, and nothing else is written over.
+//! `tessera map`: every image has a place, those that are alike lie together, the same seed gives
+//! the same map on any number of threads, and nothing else is written over.
 
 use std::collections::HashMap;
 use std::fs;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tessera_core::Error;
 use tessera_core::layout::fft::{Fourier, Grid};
 use tessera_core::layout::repulsion::{GridRepulsion, exact};
-use tessera_core::layout::{Components, Layout, LayoutOptions, NEIGHBORS, Place, trustworthiness};
+use tessera_core::layout::{Components, NEIGHBORS, PlanePoint, Tsne, TsneOptions, trustworthiness};
 use tessera_core::progress::Progress;
 use tessera_core::random::{normal, seeded};
 
@@ -17,15 +17,15 @@ fn clusters(n: usize, count: usize, dimension: usize, seed: u64) -> (Vec<f32>, V
     (rows.collect(), of)
 }
 
-fn laid(rows: &[f32], dimension: usize, options: LayoutOptions) -> Layout {
+fn laid(rows: &[f32], dimension: usize, options: TsneOptions) -> Tsne {
     let progress = Progress::default();
-    let mut layout = Layout::new(&Components::new(rows, dimension, options.seed), options, &progress).unwrap();
+    let mut layout = Tsne::new(&Components::new(rows, dimension, options.seed), options, &progress).unwrap();
     layout.improve(options.rounds, &progress).unwrap();
     layout
 }
 
 /// The definition, with all distances sorted.
-fn obvious_trustworthiness(rows: &[f32], dimension: usize, places: &[Place], k: usize) -> f64 {
+fn obvious_trustworthiness(rows: &[f32], dimension: usize, places: &[PlanePoint], k: usize) -> f64 {
     let n = places.len();
     let order = |i: usize, distance: &dyn Fn(usize, usize) -> f64| {
         let mut others: Vec<usize> = (0..n).filter(|j| *j != i).collect();
@@ -52,7 +52,7 @@ proptest! {
     fn trustworthiness_is_that_of_the_definition(n in 3usize..60, k in 1usize..12, seed in any::<u64>()) {
         let mut rng = seeded(seed);
         let rows: Vec<f32> = (0..n * 3).map(|_| normal(&mut rng) as f32).collect();
-        let places: Vec<Place> = (0..n).map(|_| [normal(&mut rng) as f32, normal(&mut rng) as f32]).collect();
+        let places: Vec<PlanePoint> = (0..n).map(|_| [normal(&mut rng) as f32, normal(&mut rng) as f32]).collect();
         let k = k.min((n - 1) / 2);
         let measured = trustworthiness(&rows, 3, &places, k, (n, 0), &Progress::default()).unwrap();
         prop_assert!((measured - obvious_trustworthiness(&rows, 3, &places, k)).abs() < 1e-9);
@@ -62,7 +62,7 @@ proptest! {
     fn a_grid_drives_apart_as_all_pairs_do(n in 1usize..400, spread in -6.0f64..2.5, seed in any::<u64>()) {
         let mut rng = seeded(seed);
         let spread = 10f64.powf(spread);
-        let places: Vec<Place> = (0..n).map(|_| [0, 1].map(|_| (spread * normal(&mut rng)) as f32)).collect();
+        let places: Vec<PlanePoint> = (0..n).map(|_| [0, 1].map(|_| (spread * normal(&mut rng)) as f32)).collect();
         let (all, on_grid) = (exact(&places), GridRepulsion::default().of(&places));
         // With forces for each point from all others, the error is told beside the largest.
         let largest = all.forces.iter().flatten().fold(0.0f32, |most, value| most.max(value.abs()));
@@ -79,7 +79,7 @@ proptest! {
         let mut rng = seeded(seed);
         // Few values: many points are equal.
         let rows: Vec<f32> = (0..n * dimension).map(|_| (normal(&mut rng) * f64::from(values)).round() as f32).collect();
-        let layout = laid(&rows, dimension, LayoutOptions { rounds: 40, seed, ..LayoutOptions::default() });
+        let layout = laid(&rows, dimension, TsneOptions { rounds: 40, seed, ..TsneOptions::default() });
         prop_assert_eq!(layout.places().len(), n);
         prop_assert!(layout.is_done());
         prop_assert!(layout.places().iter().flatten().all(|value| value.is_finite()));
@@ -117,7 +117,7 @@ fn a_transform_is_that_of_the_definition_and_goes_back() {
 fn clusters_stay_apart() {
     for n in [120, 2000] {
         let (rows, of) = clusters(n, 6, 12, 3);
-        let layout = laid(&rows, 12, LayoutOptions { rounds: 300, ..LayoutOptions::default() });
+        let layout = laid(&rows, 12, TsneOptions { rounds: 300, ..TsneOptions::default() });
         let mut own = 0;
         for (i, place) in layout.places().iter().enumerate() {
             let far = |j: &usize| (0..2).map(|axis| f64::from(place[axis] - layout.places()[*j][axis]).powi(2)).sum::<f64>();
@@ -140,21 +140,21 @@ fn points_of_a_plane_are_trusted_wholly_by_their_components() {
         })
         .collect();
     let components = Components::new(&rows, 4, 0);
-    let trust = |places: &[Place]| trustworthiness(&rows, 4, places, NEIGHBORS, (300, 0), &Progress::default()).unwrap();
+    let trust = |places: &[PlanePoint]| trustworthiness(&rows, 4, places, NEIGHBORS, (300, 0), &Progress::default()).unwrap();
     assert!(trust(&components.places()) > 0.9999);
-    let by_chance: Vec<Place> = (0..300).map(|_| [normal(&mut rng) as f32, normal(&mut rng) as f32]).collect();
+    let by_chance: Vec<PlanePoint> = (0..300).map(|_| [normal(&mut rng) as f32, normal(&mut rng) as f32]).collect();
     assert!((0.4..0.6).contains(&trust(&by_chance)), "{}", trust(&by_chance));
 }
 
 #[test]
 fn threads_and_cuts_do_not_change_a_layout() {
     let (rows, _) = clusters(2500, 9, 20, 8);
-    let options = LayoutOptions { rounds: 30, seed: 4, ..LayoutOptions::default() };
+    let options = TsneOptions { rounds: 30, seed: 4, ..TsneOptions::default() };
     let on = |threads: usize, cut: u32| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let progress = Progress::default();
-            let mut layout = Layout::new(&Components::new(&rows, 20, 4), options, &progress).unwrap();
+            let mut layout = Tsne::new(&Components::new(&rows, 20, 4), options, &progress).unwrap();
             while !layout.is_done() {
                 layout.improve(cut, &progress).unwrap();
             }
@@ -165,15 +165,15 @@ fn threads_and_cuts_do_not_change_a_layout() {
     let one = on(1, 30);
     assert_eq!(on(2, 7), one);
     assert_eq!(on(4, 1), one);
-    assert_ne!(laid(&rows, 20, LayoutOptions { seed: 5, ..options }).places(), one.0);
+    assert_ne!(laid(&rows, 20, TsneOptions { seed: 5, ..options }).places(), one.0);
 }
 
 #[test]
 fn a_stopped_layout_goes_on_where_it_was() {
     let (rows, _) = clusters(200, 4, 6, 2);
-    let options = LayoutOptions { rounds: 20, ..LayoutOptions::default() };
+    let options = TsneOptions { rounds: 20, ..TsneOptions::default() };
     let components = Components::new(&rows, 6, 0);
-    let mut layout = Layout::new(&components, options, &Progress::default()).unwrap();
+    let mut layout = Tsne::new(&components, options, &Progress::default()).unwrap();
     layout.improve(5, &Progress::default()).unwrap();
     let stopped = Progress::default();
     stopped.cancel();
@@ -182,17 +182,17 @@ fn a_stopped_layout_goes_on_where_it_was() {
     layout.improve(100, &Progress::default()).unwrap();
     assert_eq!(layout.rounds(), 20);
     assert_eq!(layout.places(), laid(&rows, 6, options).places());
-    assert!(matches!(Layout::new(&components, options, &stopped), Err(Error::Cancelled)));
+    assert!(matches!(Tsne::new(&components, options, &stopped), Err(Error::Cancelled)));
 }
 
 #[test]
 fn options_out_of_range_are_refused() {
     let components = Components::new(&[], 3, 0);
     for options in [
-        LayoutOptions { perplexity: 0.5, ..LayoutOptions::default() },
-        LayoutOptions { perplexity: f64::NAN, ..LayoutOptions::default() },
-        LayoutOptions { rounds: 0, ..LayoutOptions::default() },
+        TsneOptions { perplexity: 0.5, ..TsneOptions::default() },
+        TsneOptions { perplexity: f64::NAN, ..TsneOptions::default() },
+        TsneOptions { rounds: 0, ..TsneOptions::default() },
     ] {
-        assert!(matches!(Layout::new(&components, options, &Progress::default()), Err(Error::Option { .. })));
+        assert!(matches!(Tsne::new(&components, options, &Progress::default()), Err(Error::Option { .. })));
     }
 }

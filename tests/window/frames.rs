@@ -1,5 +1,5 @@
-//! How long a frame takes with 10,000 images or on the map of a library that is named, and an answer with 100,000 captions: `cargo bench -p
-//! tessera-window-tests`. Everything but rasterising.
+//! How long a frame takes with 10,000 images or on the map of a library that is named, and an
+//! answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything but rasterising.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 #[path = "world.rs"]

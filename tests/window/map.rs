@@ -1,5 +1,5 @@
-//! The map: its points, the ways to move and select on it, its colours, and the layout that improves,
-//! stops and goes on.
+//! The map: its points, the ways to move and select on it, its colours, and the layout that
+//! improves, stops and goes on.
 
 use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::Queryable as _;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::copies::{NEAR, SIMILAR};
-use tessera_core::layout::LayoutOptions;
+use tessera_core::layout::TsneOptions;
 use tessera_core::library::acts::LEAST_REWARD;
 use tessera_core::library::chain::NotedHead;
 use tessera_core::library::looks::{Look, RECALL};
@@ -251,8 +251,8 @@ pub(super) struct Map {
     /// The library
     #[arg(value_name = "LIBRARY")]
     pub(super) library: PathBuf,
-    /// The file that is written, by the ending of its name: vectors (.svg), pixels (.png) or a table
-    /// of places (.csv)
+    /// The file that is written, by the ending of its name: vectors (.svg), pixels (.png) or a
+    /// table of places (.csv)
     #[arg(long, value_name = "FILE")]
     pub(super) to: PathBuf,
     /// The vectors by which images are near each other, as `tessera similar` takes them
@@ -266,10 +266,10 @@ pub(super) struct Map {
     #[arg(long, value_enum, default_value_t = MapLayout::Neighbours, value_name = "LAYOUT")]
     pub(super) layout: MapLayout,
     /// The neighbours of each image that count, in effect (1 to 200)
-    #[arg(long, default_value_t = LayoutOptions::default().perplexity, value_name = "P")]
+    #[arg(long, default_value_t = TsneOptions::default().perplexity, value_name = "P")]
     pub(super) perplexity: f64,
     /// Rounds in which the layout of neighbours is improved
-    #[arg(long, default_value_t = LayoutOptions::default().rounds, value_name = "N")]
+    #[arg(long, default_value_t = TsneOptions::default().rounds, value_name = "N")]
     pub(super) rounds: u32,
     /// Pixels of the map's side
     #[arg(long, default_value_t = 1200, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(100..=10_000))]

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::layout::LayoutOptions;
+use tessera_core::layout::TsneOptions;
 use tessera_core::library::hold;
 use tessera_core::library::looks::Look;
 
@@ -44,7 +44,7 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Map) -> Result<Done> {
         let (places, rounds) = match arguments.layout {
             MapLayout::Components => (points.components.places(), 0),
             MapLayout::Neighbours => out.watched(progress, || {
-                let options = LayoutOptions { perplexity: arguments.perplexity, rounds: arguments.rounds, seed: session.seed() };
+                let options = TsneOptions { perplexity: arguments.perplexity, rounds: arguments.rounds, seed: session.seed() };
                 let mut layout = session.map_layout(&points, options)?;
                 progress.begin("Laying out the map", arguments.rounds.into());
                 session.on_threads(|| layout.improve(arguments.rounds, progress))?;

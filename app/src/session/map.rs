@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
-use tessera_core::layout::{Components, Layout, LayoutOptions, NEIGHBORS, Place, trustworthiness};
+use tessera_core::layout::{Components, NEIGHBORS, PlanePoint, Tsne, TsneOptions, trustworthiness};
 use tessera_core::library::Library;
 use tessera_core::library::event::ClassStyle;
 use tessera_core::library::import::hold;
@@ -193,7 +193,7 @@ fn classes(state: &State) -> HashMap<Option<&str>, (u32, [u8; 3])> {
 
 /// Places in the unit square, x to the right and y down, with the same scale along both: what is
 /// shorter is in the middle. Points that are all in one place are in the middle of the square.
-pub fn in_square(places: &[Place]) -> Vec<Place> {
+pub fn in_square(places: &[PlanePoint]) -> Vec<PlanePoint> {
     let (mut low, mut high) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
     for place in places {
         for axis in 0..2 {
@@ -203,7 +203,7 @@ pub fn in_square(places: &[Place]) -> Vec<Place> {
     }
     let span = (high[0] - low[0]).max(high[1] - low[1]);
     let scale = if span > 0.0 { 1.0 / span } else { 0.0 };
-    let put = |place: &Place| [0, 1].map(|axis| 0.5 + (place[axis] - f32::midpoint(low[axis], high[axis])) * scale);
+    let put = |place: &PlanePoint| [0, 1].map(|axis| 0.5 + (place[axis] - f32::midpoint(low[axis], high[axis])) * scale);
     places.iter().map(put).collect()
 }
 
@@ -239,16 +239,16 @@ impl Session {
     /// The beginning of a layout that keeps neighbours together.
     ///
     /// # Errors
-    /// As [`Layout::new`].
-    pub fn map_layout(&self, points: &MapPoints, options: LayoutOptions) -> Result<Layout> {
-        self.on_threads(|| Layout::new(&points.components, options, self.progress()))
+    /// As [`Tsne::new`].
+    pub fn map_layout(&self, points: &MapPoints, options: TsneOptions) -> Result<Tsne> {
+        self.on_threads(|| Tsne::new(&points.components, options, self.progress()))
     }
 
     /// How far the neighbours in a map can be trusted, measured at up to 1,000 of the images.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn map_trust(&self, points: &MapPoints, places: &[Place], progress: &Progress) -> Result<f64> {
+    pub fn map_trust(&self, points: &MapPoints, places: &[PlanePoint], progress: &Progress) -> Result<f64> {
         let LookRows { values, dimension, .. } = &points.rows;
         self.on_threads(|| trustworthiness(values, *dimension, places, NEIGHBORS, (MEASURED, self.seed()), progress))
     }

@@ -9,7 +9,7 @@ use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
 use tessera_core::envelope::replace;
 use tessera_core::ids::ItemId;
-use tessera_core::layout::Place;
+use tessera_core::layout::PlanePoint;
 use tessera_core::library::Library;
 use tessera_core::library::import::hold;
 use tessera_core::library::state::State;
@@ -37,7 +37,7 @@ pub struct DrawnMap<'a> {
     /// The images.
     pub images: &'a [ItemId],
     /// Where they are; any unit.
-    pub places: &'a [Place],
+    pub places: &'a [PlanePoint],
     /// Their colours.
     pub colouring: &'a Colouring,
     /// Pixels of its side.
@@ -46,8 +46,8 @@ pub struct DrawnMap<'a> {
     pub thumbnails: bool,
 }
 
-/// Refuses a file that a map must not be written to: a folder, one in a folder that is not there, or
-/// an image of the library.
+/// Refuses a file that a map must not be written to: a folder, one in a folder that is not there,
+/// or an image of the library.
 ///
 /// # Errors
 /// [`Error::Data`].
@@ -87,7 +87,7 @@ impl DrawnMap<'_> {
     }
 
     /// The points in pixels, and the radius that suits so many.
-    fn points(&self) -> (Vec<Place>, f32) {
+    fn points(&self) -> (Vec<PlanePoint>, f32) {
         let side = self.side as f32;
         let room = side * (1.0 - 2.0 * BORDER);
         let points = in_square(self.places).into_iter().map(|place| place.map(|value| side * BORDER + room * value)).collect();
@@ -184,7 +184,7 @@ impl DrawnMap<'_> {
 }
 
 /// Draws a disc with a smooth edge.
-fn disc(picture: &mut RgbImage, [x, y]: Place, radius: f32, colour: [u8; 3]) {
+fn disc(picture: &mut RgbImage, [x, y]: PlanePoint, radius: f32, colour: [u8; 3]) {
     let reach = radius + 1.0;
     let range = |at: f32, end: u32| (at - reach).floor().max(0.0) as u32..((at + reach).ceil().max(0.0) as u32 + 1).min(end);
     for row in range(y, picture.height()) {

@@ -24,8 +24,8 @@ pub(super) struct Affinities {
 }
 
 impl Affinities {
-    /// Those of points to their exact neighbours, three times as many as the perplexity, which is at
-    /// most a third of the number of other points.
+    /// Those of points to their exact neighbours, three times as many as the perplexity, which is
+    /// at most a third of the number of other points.
     ///
     /// # Errors
     /// [`crate::Error::Value`] for values that are not finite; [`crate::Error::Cancelled`].

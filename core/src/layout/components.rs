@@ -1,7 +1,7 @@
 //! Principal components: the first two as a layout, some more as the vectors that neighbours are
 //! found by.
 
-use super::Place;
+use super::PlanePoint;
 use crate::linalg::axes::Axes;
 use crate::random::{drawn, seeded};
 
@@ -68,7 +68,7 @@ impl Components {
     }
 
     /// The points by their first two components.
-    pub fn places(&self) -> Vec<Place> {
+    pub fn places(&self) -> Vec<PlanePoint> {
         let of = |i: usize| [0, 1].map(|axis| self.row(i).get(axis).copied().unwrap_or(0.0));
         (0..self.len).map(of).collect()
     }

@@ -3,7 +3,7 @@
 //!
 //! Problem: of n vectors find n places in the plane, so that points that are near each other lie
 //! near each other. [`Components`] are linear and there at once, but keep only what two directions
-//! can. [`Layout`] is t-SNE: it begins at the components and is improved in rounds, between which it
+//! can. [`Tsne`] is t-SNE: it begins at the components and is improved in rounds, between which it
 //! can be looked at, stopped and gone on with. [`trustworthiness`] measures what either is worth.
 //!
 //! | step | time |
@@ -18,9 +18,9 @@
 //!
 //! - van der Maaten, Hinton, *Visualizing Data using t-SNE*, 2008: the method.
 //! - Linderman, Rachh, Hoskins, Steinerberger, Kluger, *Fast interpolation-based t-SNE for improved
-//!   visualization of single-cell RNA-seq data*, 2019: repulsion by interpolation on a grid. Here the
-//!   kernel of the force itself is interpolated, so that one transform of the density is enough for
-//!   both of its components, and the sum of the other kernel follows by Parseval's theorem.
+//!   visualization of single-cell RNA-seq data*, 2019: repulsion by interpolation on a grid. Here
+//!   the kernel of the force itself is interpolated, so that one transform of the density is enough
+//!   for both of its components, and the sum of the other kernel follows by Parseval's theorem.
 //! - Kobak, Berens, *The art of using t-SNE for single-cell transcriptomics*, 2019: components as
 //!   the beginning; the learning rate grows with n.
 //! - Venna, Kaski, *Neighborhood preservation in nonlinear projection methods*, 2001:
@@ -39,10 +39,10 @@ mod tsne;
 
 pub use components::Components;
 pub use trust::{NEIGHBORS, trustworthiness};
-pub use tsne::{Layout, LayoutOptions};
+pub use tsne::{Tsne, TsneOptions};
 
 /// A place in the plane: x to the right, y down.
-pub type Place = [f32; 2];
+pub type PlanePoint = [f32; 2];
 
 /// Points that one parallel task moves.
 const TASK: usize = 1024;

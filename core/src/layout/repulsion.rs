@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::fft::{Fourier, Grid};
-use super::{Place, TASK};
+use super::{PlanePoint, TASK};
 
 /// The distance of nodes that is aimed at. The error of forces falls with its fourth power.
 const SPACING: f32 = 0.4;
@@ -27,14 +27,14 @@ const FILLED: f32 = 0.75;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repulsion {
     /// For each point the sum of q² times what lies between the others and it.
-    pub forces: Vec<Place>,
+    pub forces: Vec<PlanePoint>,
     /// The sum of q over all ordered pairs of two points.
     pub total: f64,
 }
 
 /// The exact repulsion. Equal on any number of threads. O(points²).
-pub fn exact(places: &[Place]) -> Repulsion {
-    let of = |a: &Place| {
+pub fn exact(places: &[PlanePoint]) -> Repulsion {
+    let of = |a: &PlanePoint| {
         let (mut x, mut y, mut total) = (0.0, 0.0, 0.0);
         for b in places {
             let (dx, dy) = (a[0] - b[0], a[1] - b[1]);
@@ -45,7 +45,7 @@ pub fn exact(places: &[Place]) -> Repulsion {
         }
         ([x, y], f64::from(total) - 1.0)
     };
-    let each: Vec<(Place, f64)> = places.par_chunks(TASK / 16).flat_map_iter(|places| places.iter().map(of)).collect();
+    let each: Vec<(PlanePoint, f64)> = places.par_chunks(TASK / 16).flat_map_iter(|places| places.iter().map(of)).collect();
     Repulsion { total: each.iter().map(|(_, total)| total).sum(), forces: each.into_iter().map(|(force, _)| force).collect() }
 }
 
@@ -70,7 +70,7 @@ struct Kept {
 impl GridRepulsion {
     /// The repulsion of some places, with errors of at most some hundredths of the largest force.
     /// Equal on any number of threads, for the same places before. O(points + nodes log nodes).
-    pub fn of(&mut self, places: &[Place]) -> Repulsion {
+    pub fn of(&mut self, places: &[PlanePoint]) -> Repulsion {
         let (low, span) = extent(places);
         let kept = match self.kept.take().filter(|kept| kept.fits(span)) {
             Some(kept) => kept,
@@ -176,7 +176,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn of(place: Place, low: Place, spacing: f32) -> Self {
+    fn of(place: PlanePoint, low: PlanePoint, spacing: f32) -> Self {
         let along = |axis: usize| {
             // One node before the first, and one in reserve for rounding.
             let at = (place[axis] - low[axis]) / spacing + 1.5;
@@ -218,7 +218,7 @@ fn cubic(t: f32) -> [f32; 4] {
 }
 
 /// The lower corner of some places, and the longer side of what they span.
-fn extent(places: &[Place]) -> (Place, f32) {
+fn extent(places: &[PlanePoint]) -> (PlanePoint, f32) {
     let (mut low, mut high) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
     for place in places {
         for axis in 0..2 {

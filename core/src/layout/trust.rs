@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Place;
+use super::PlanePoint;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::linalg::single::squared_distances;
@@ -19,9 +19,9 @@ const TASK: usize = 16;
 /// How far the neighbours in a layout can be trusted (Venna and Kaski 2001): 1 where the `k` points
 /// next to each in the plane are its `k` nearest, and less by how far down the list of its nearest
 /// the others stand; about 0.5 for places by chance. Points are the rows of a matrix, compared by
-/// Euclidean distance; of equals the earlier one is nearer. Measured at all points, or at `sample` of
-/// them, drawn by `seed`; `k` is at most what the measure is defined for, (n - 1) / 2; of fewer than
-/// three points it is 1. Equal on any number of threads. O(sample * n * dimension).
+/// Euclidean distance; of equals the earlier one is nearer. Measured at all points, or at `sample`
+/// of them, drawn by `seed`; `k` is at most what the measure is defined for, (n - 1) / 2; of fewer
+/// than three points it is 1. Equal on any number of threads. O(sample * n * dimension).
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
@@ -31,7 +31,7 @@ const TASK: usize = 16;
 pub fn trustworthiness(
     rows: &[f32],
     dimension: usize,
-    places: &[Place],
+    places: &[PlanePoint],
     k: usize,
     (sample, seed): (usize, u64),
     progress: &Progress,

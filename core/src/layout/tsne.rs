@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::affinities::Affinities;
 use super::repulsion::{GridRepulsion, Repulsion, exact};
-use super::{Components, Place, TASK};
+use super::{Components, PlanePoint, TASK};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::random::{normal, stream};
@@ -28,7 +28,7 @@ const ROUNDS: std::ops::RangeInclusive<u32> = 1..=100_000;
 
 /// How points are laid out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LayoutOptions {
+pub struct TsneOptions {
     /// The number of neighbours that count, in effect; in 1..=200, and at most a third of the
     /// others.
     pub perplexity: f64,
@@ -38,13 +38,13 @@ pub struct LayoutOptions {
     pub seed: u64,
 }
 
-impl Default for LayoutOptions {
+impl Default for TsneOptions {
     fn default() -> Self {
         Self { perplexity: 30.0, rounds: 750, seed: 0 }
     }
 }
 
-impl LayoutOptions {
+impl TsneOptions {
     fn check(&self) -> Result<()> {
         if !PERPLEXITIES.contains(&self.perplexity) {
             return Err(Error::Option { name: "perplexity", found: self.perplexity.to_string(), expected: "1 to 200" });
@@ -58,10 +58,10 @@ impl LayoutOptions {
 
 /// A layout that keeps neighbours together, and what is needed to go on with it.
 #[derive(Clone, Debug)]
-pub struct Layout {
-    options: LayoutOptions,
+pub struct Tsne {
+    options: TsneOptions,
     affinities: Affinities,
-    places: Vec<Place>,
+    places: Vec<PlanePoint>,
     moves: Vec<Move>,
     grid: GridRepulsion,
     done: u32,
@@ -70,18 +70,18 @@ pub struct Layout {
 /// How a place moved last, and how much it heeds its forces along each direction.
 #[derive(Clone, Copy, Debug)]
 struct Move {
-    step: Place,
-    gain: Place,
+    step: PlanePoint,
+    gain: PlanePoint,
 }
 
-impl Layout {
+impl Tsne {
     /// The beginning of a layout: the first two components, and the neighbours of all points. O(n²)
     /// products of at most 64 bytes.
     ///
     /// # Errors
     /// [`Error::Option`] for options out of range; [`Error::Value`] for values that are not finite;
     /// [`Error::Cancelled`].
-    pub fn new(points: &Components, options: LayoutOptions, progress: &Progress) -> Result<Self> {
+    pub fn new(points: &Components, options: TsneOptions, progress: &Progress) -> Result<Self> {
         options.check()?;
         let affinities = Affinities::new(points, options.perplexity, progress)?;
         let mut places = points.places();
@@ -96,7 +96,7 @@ impl Layout {
     }
 
     /// The places now, around the origin.
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[PlanePoint] {
         &self.places
     }
 
@@ -133,7 +133,7 @@ impl Layout {
         let Repulsion { forces, total } = if self.places.len() < MANY { exact(&self.places) } else { self.grid.of(&self.places) };
         let apart = (1.0 / total.max(f64::MIN_POSITIVE)) as f32;
         let (places, affinities) = (&self.places, &self.affinities);
-        let gradient = |i: usize, force: &Place| {
+        let gradient = |i: usize, force: &PlanePoint| {
             let [x, y] = places[i];
             let mut sum = [-force[0] * apart, -force[1] * apart];
             for (j, p) in affinities.of(i) {
@@ -170,7 +170,7 @@ impl Layout {
 impl Move {
     /// Goes on against the gradient. A direction that stays the same is heeded more, one that turns
     /// less (Jacobs 1988).
-    fn heed(&mut self, gradient: Place, momentum: f32, rate: f32) {
+    fn heed(&mut self, gradient: PlanePoint, momentum: f32, rate: f32) {
         for axis in 0..2 {
             let (step, gain, slope) = (&mut self.step[axis], &mut self.gain[axis], gradient[axis]);
             *gain = if (slope > 0.0) == (*step > 0.0) { (*gain * 0.8).max(0.01) } else { *gain + 0.2 };

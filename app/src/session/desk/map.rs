@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tessera_core::Error;
 use tessera_core::ids::ItemId;
-use tessera_core::layout::{Layout, LayoutOptions, Place};
+use tessera_core::layout::{PlanePoint, Tsne, TsneOptions};
 use tessera_core::library::looks::Look;
 
 use super::super::map::{MapPoints, in_square};
@@ -44,9 +44,9 @@ pub struct ShownMap {
     /// Its images, in order.
     pub images: Arc<Vec<ItemId>>,
     /// Where they are by their principal components, in the unit square.
-    pub components: Arc<Vec<Place>>,
+    pub components: Arc<Vec<PlanePoint>>,
     /// Where they are by the layout that keeps neighbours together; at first as by components.
-    pub places: Arc<Vec<Place>>,
+    pub places: Arc<Vec<PlanePoint>>,
     /// Rounds of the layout that are done.
     pub rounds: u32,
     /// How far its neighbours can be trusted, once it is done.
@@ -56,7 +56,7 @@ pub struct ShownMap {
 /// A layout under way.
 struct Work {
     points: MapPoints,
-    layout: Option<Layout>,
+    layout: Option<Tsne>,
 }
 
 /// What arrives from the job, and for which turn.
@@ -66,7 +66,7 @@ enum News {
     /// The map by its components, and the work that improves it.
     Begun(ShownMap, Arc<Mutex<Work>>),
     /// The places after so many rounds.
-    Improved(Arc<Vec<Place>>, u32),
+    Improved(Arc<Vec<PlanePoint>>, u32),
     /// It is done, and is worth so much.
     Done(f64),
     /// It was stopped.
@@ -134,7 +134,7 @@ impl CollectionMap {
 
     /// Rounds of a layout in all.
     pub fn rounds(&self) -> u32 {
-        LayoutOptions::default().rounds
+        TsneOptions::default().rounds
     }
 
     /// Makes the map of a library once its page is visible and there are images.
@@ -194,13 +194,13 @@ fn improve(session: &Session, work: &Mutex<Work>, tell: &dyn Fn(News)) -> News {
     let mut run = || {
         let layout = match layout {
             Some(layout) => layout,
-            None => layout.insert(session.map_layout(points, LayoutOptions { seed: session.seed(), ..LayoutOptions::default() })?),
+            None => layout.insert(session.map_layout(points, TsneOptions { seed: session.seed(), ..TsneOptions::default() })?),
         };
         let progress = session.progress();
-        let left = LayoutOptions::default().rounds - layout.rounds();
+        let left = TsneOptions::default().rounds - layout.rounds();
         progress.begin("Laying out the map", left.into());
         let mut last = Instant::now();
-        let show = |layout: &Layout| tell(News::Improved(Arc::new(in_square(layout.places())), layout.rounds()));
+        let show = |layout: &Tsne| tell(News::Improved(Arc::new(in_square(layout.places())), layout.rounds()));
         while !layout.is_done() {
             let outcome = session.on_threads(|| layout.improve(TURN, progress));
             if outcome.is_err() || layout.is_done() || last.elapsed() >= SHOWN {

@@ -23,8 +23,8 @@ pub struct LookRows {
     pub values: Vec<f32>,
 }
 
-/// The vectors of one kind of all images that have one in memory ([`Library::load_looks`]) or in the
-/// index. The library is held only for moments. Four bytes for each value; O(images * values).
+/// The vectors of one kind of all images that have one in memory ([`Library::load_looks`]) or in
+/// the index. The library is held only for moments. Four bytes for each value; O(images * values).
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].

@@ -1,12 +1,12 @@
-//! The points of the map: where they are, their colours, which are shown and which selected. Each is
-//! computed anew only when what it follows from has changed.
+//! The points of the map: where they are, their colours, which are shown and which selected. Each
+//! is computed anew only when what it follows from has changed.
 
 use std::sync::Arc;
 
 use egui::Color32;
 use tessera_core::eval::report::Report;
 use tessera_core::ids::ItemId;
-use tessera_core::layout::Place;
+use tessera_core::layout::PlanePoint;
 use tessera_core::library::state::State;
 
 use crate::gui::panel::Panel;
@@ -19,7 +19,7 @@ use crate::session::map::{Colouring, LegendEntry, MapColour};
 #[derive(Default)]
 pub(super) struct Points {
     images: Arc<Vec<ItemId>>,
-    places: Arc<Vec<Place>>,
+    places: Arc<Vec<PlanePoint>>,
     colouring: Colouring,
     /// Whether each image is there and passes the filter of Browse.
     is_admitted: Vec<bool>,
@@ -110,7 +110,7 @@ impl Points {
         self.images[i]
     }
 
-    pub(super) fn place(&self, i: usize) -> Place {
+    pub(super) fn place(&self, i: usize) -> PlanePoint {
         self.places[i]
     }
 
