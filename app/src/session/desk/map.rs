@@ -157,6 +157,7 @@ impl CollectionMap {
         self.turn += 1;
         let (turn, by, outbox) = (self.turn, self.by.clone(), ctx.outbox.clone());
         ctx.job(JobKind::LayOutMap, move |session| {
+            let session = &apart(session);
             let tell = |news| outbox.send(Message(turn, news));
             let points = match session.map_points(&library, by.as_ref()) {
                 Ok(points) if points.rows.images.is_empty() => {
@@ -184,8 +185,16 @@ impl CollectionMap {
     pub(super) fn go_on(&mut self, ctx: &mut Context) {
         let Some(work) = self.work.clone().filter(|_| !ctx.jobs.is_running(&JobKind::LayOutMap)) else { return };
         let (turn, outbox) = (self.turn, ctx.outbox.clone());
-        ctx.job(JobKind::LayOutMap, move |session| Ok(Message(turn, improve(session, &work, &|news| outbox.send(Message(turn, news))))));
+        ctx.job(JobKind::LayOutMap, move |session| {
+            Ok(Message(turn, improve(&apart(session), &work, &|news| outbox.send(Message(turn, news)))))
+        });
     }
+}
+
+/// The session on threads of its own: a round takes milliseconds, and would wait for the long pieces
+/// of other jobs.
+fn apart(session: &Session) -> Session {
+    session.beside().unwrap_or_else(|_| session.clone())
 }
 
 /// Improves a layout until it is done or stopped, and shows it from time to time.
