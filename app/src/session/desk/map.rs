@@ -191,8 +191,8 @@ impl CollectionMap {
     }
 }
 
-/// The session on threads of its own: a round takes milliseconds, and would wait for the long pieces
-/// of other jobs.
+/// The session on threads of its own: a round takes milliseconds, and would wait for the long
+/// pieces of other jobs.
 fn apart(session: &Session) -> Session {
     session.beside().unwrap_or_else(|_| session.clone())
 }

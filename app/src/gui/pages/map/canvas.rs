@@ -255,7 +255,7 @@ impl Canvas {
         let mut ground = Vec::new();
         let mut selected = Vec::new();
         for i in 0..points.len() {
-            if !seen.contains(transform.on_screen(points.place(i))) {
+            if !points.is_there(i) || !seen.contains(transform.on_screen(points.place(i))) {
                 continue;
             }
             if !points.is_admitted(i) {

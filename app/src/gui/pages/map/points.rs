@@ -21,7 +21,9 @@ pub(super) struct Points {
     images: Arc<Vec<ItemId>>,
     places: Arc<Vec<PlanePoint>>,
     colouring: Colouring,
-    /// Whether each image is there and passes the filter of Browse.
+    /// Whether each image takes part still.
+    is_there: Vec<bool>,
+    /// Whether it also passes the filter of Browse.
     is_admitted: Vec<bool>,
     is_selected: Vec<bool>,
     /// Images of the library, and those of them that are not on the map.
@@ -62,8 +64,9 @@ impl Points {
             self.colouring = Colouring::new(state, report.map(AsRef::as_ref), &self.images, colour);
             let mut sorted = list.to_vec();
             sorted.sort_unstable();
-            let is_admitted = |id: &ItemId| sorted.binary_search(id).is_ok() && state.image(*id).is_some_and(|image| image.is_live());
-            self.is_admitted = self.images.iter().map(is_admitted).collect();
+            self.is_there = self.images.iter().map(|id| state.image(*id).is_some_and(|image| image.is_live())).collect();
+            let is_admitted = |(id, is_there): (&ItemId, &bool)| *is_there && sorted.binary_search(id).is_ok();
+            self.is_admitted = self.images.iter().zip(&self.is_there).map(is_admitted).collect();
             self.all = state.images().count();
             self.missing = state.images().filter(|image| self.images.binary_search(&image.id).is_err()).count();
             self.sets = state.vector_sets().into_keys().map(str::to_owned).collect();
@@ -112,6 +115,10 @@ impl Points {
 
     pub(super) fn place(&self, i: usize) -> PlanePoint {
         self.places[i]
+    }
+
+    pub(super) fn is_there(&self, i: usize) -> bool {
+        self.is_there[i]
     }
 
     pub(super) fn is_admitted(&self, i: usize) -> bool {
