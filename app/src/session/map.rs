@@ -103,25 +103,26 @@ impl Colouring {
     /// The colours of these images. `report` is the last one on the recogniser. O(images).
     pub fn new(state: &State, report: Option<&Report>, images: &[ItemId], colour: MapColour) -> Self {
         let judged: HashMap<ItemId, _> = report.iter().flat_map(|report| &report.judged).map(|judged| (judged.image, judged)).collect();
-        let image = |id: &ItemId| state.image(*id).map(AsRef::as_ref);
+        // What was removed since has no colour.
+        let image = |id: &ItemId| state.image(*id).map(AsRef::as_ref).filter(|image: &&Image| image.is_live());
         match colour {
             MapColour::Class => {
                 let looks: HashMap<Option<&str>, (u32, [u8; 3])> = classes(state);
                 let none = (u32::MAX, colours::UNKNOWN);
                 Self::of_names(images.iter().map(|id| {
-                    let class = image(id).and_then(Image::label);
+                    let class = image(id)?.label();
                     let (position, colour) = looks.get(&class).copied().unwrap_or(none);
-                    (position, class.unwrap_or(NO_CLASS), colour)
+                    Some((position, class.unwrap_or(NO_CLASS), colour))
                 }))
             }
             MapColour::Error => {
                 let verdict = |id: &ItemId| {
                     let predicted = judged.get(id).and_then(|judged| report?.classes.get(judged.predicted as usize));
-                    match predicted.zip(image(id).and_then(Image::label)) {
+                    Some(match predicted.zip(image(id)?.label()) {
                         Some((predicted, class)) if state.class_now(predicted) == class => (0, "right", colours::RIGHT),
                         Some(_) => (1, "wrong", colours::WRONG),
                         None => (u32::MAX, "not judged", colours::UNKNOWN),
-                    }
+                    })
                 };
                 Self::of_names(images.iter().map(verdict))
             }
@@ -138,10 +139,14 @@ impl Colouring {
     }
 
     /// Colours of things with names, in the order of their numbers.
-    fn of_names<'a>(each: impl Iterator<Item = (u32, &'a str, [u8; 3])>) -> Self {
+    fn of_names<'a>(each: impl Iterator<Item = Option<(u32, &'a str, [u8; 3])>>) -> Self {
         let mut entries: BTreeMap<(u32, &str), ([u8; 3], usize)> = BTreeMap::new();
         let mut all = Vec::new();
-        for (number, name, colour) in each {
+        for one in each {
+            let Some((number, name, colour)) = one else {
+                all.push(colours::UNKNOWN);
+                continue;
+            };
             all.push(colour);
             entries.entry((number, name)).or_insert((colour, 0)).1 += 1;
         }
