@@ -211,3 +211,21 @@ fn a_layout_that_is_stopped_goes_on() {
     world.until("it is done", is_done);
     assert_eq!(world.app().desk().map().shown().unwrap().rounds, world.app().desk().map().rounds());
 }
+
+#[test]
+fn the_menu_of_a_point_stays_open_while_the_pointer_goes_to_it() {
+    let mut world = mapped();
+    let at = point(&world, 4);
+    world.harness.event(Event::PointerMoved(at));
+    world.harness.step();
+    for pressed in [true, false] {
+        world.harness.event(Event::PointerButton { pos: at, button: PointerButton::Secondary, pressed, modifiers: Modifiers::NONE });
+        world.harness.step();
+    }
+    world.step();
+    assert_eq!(selected(&mut world), [4]);
+    assert!(world.shows("Label 1 image"));
+    world.harness.event(Event::PointerMoved(at + vec2(40.0, 30.0)));
+    world.step();
+    assert!(world.shows("Label 1 image"), "it is still there");
+}

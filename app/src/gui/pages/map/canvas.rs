@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use egui::epaint::Vertex;
 use egui::{
-    Color32, ColorImage, CornerRadius, Key, Mesh, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind,
-    TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Color32, ColorImage, CornerRadius, EventFilter, Key, Mesh, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke,
+    StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use tessera_core::ids::ItemId;
 
@@ -57,6 +57,8 @@ pub(super) struct Canvas {
     is_lasso: bool,
     /// The corners of the lasso under way, in the unit square.
     lasso: Vec<Pos2>,
+    /// The image whose menu is open.
+    menu: Option<ItemId>,
     disc: Option<TextureHandle>,
     painted: Option<Painted>,
 }
@@ -89,7 +91,7 @@ impl Transform {
 
 impl Default for Canvas {
     fn default() -> Self {
-        Self { middle: pos2(0.5, 0.5), zoom: 1.0, is_lasso: false, lasso: Vec::new(), disc: None, painted: None }
+        Self { middle: pos2(0.5, 0.5), zoom: 1.0, is_lasso: false, lasso: Vec::new(), menu: None, disc: None, painted: None }
     }
 }
 
@@ -98,6 +100,11 @@ impl Canvas {
         let (rect, response) = ui.allocate_exact_size(ui.available_size().max(vec2(80.0, 80.0)), Sense::click_and_drag());
         let words = format!("Map of {}", count(points.len(), "image"));
         response.widget_info(|| WidgetInfo::labeled(egui::Role::Image, true, &words));
+        if response.has_focus() {
+            // Arrow keys move the map, not the focus.
+            let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        }
         self.keys(ui, panel, points);
         self.move_view(ui, &response, rect, points);
         let transform = self.transform(rect);
@@ -111,8 +118,10 @@ impl Canvas {
         if response.has_focus() {
             painter.rect_stroke(rect, CornerRadius::same(theme::ROUNDING), theme::focus(ui), StrokeKind::Inside);
         }
-        let pointed =
-            response.hover_pos().filter(|_| self.lasso.is_empty()).and_then(|at| pointed(points, transform, &visible, &taken, at));
+        let pointed = response
+            .hover_pos()
+            .filter(|_| self.lasso.is_empty() && !response.dragged())
+            .and_then(|at| pointed(points, transform, &visible, &taken, at));
         self.point(ui, panel, points, &response, pointed, transform);
         if let Some(painted) = &mut self.painted {
             painted.visible = visible;
@@ -289,16 +298,30 @@ impl Canvas {
     }
 
     /// Tells of the image at the pointer; a click selects it, a double click shows it large.
-    fn point(&self, ui: &Ui, panel: &mut Panel<'_>, points: &Points, response: &Response, pointed: Option<usize>, transform: Transform) {
+    fn point(
+        &mut self,
+        ui: &Ui,
+        panel: &mut Panel<'_>,
+        points: &Points,
+        response: &Response,
+        pointed: Option<usize>,
+        transform: Transform,
+    ) {
+        if response.secondary_clicked() {
+            self.menu = pointed.map(|i| points.image(i));
+        }
+        if let Some(id) = self.menu {
+            response.context_menu(|ui| image_menu_ui(ui, panel, id));
+        }
         let Some(i) = pointed else {
-            if response.clicked() && !ui.input(|input| input.modifiers.any()) {
+            if response.clicked_by(PointerButton::Primary) && !ui.input(|input| input.modifiers.any()) {
                 panel.view.selection.clear();
             }
             return;
         };
         let id = points.image(i);
         ui.painter_at(transform.rect).circle_stroke(transform.on_screen(points.place(i)), REACH, theme::focus(ui));
-        if response.clicked() {
+        if response.clicked_by(PointerButton::Primary) {
             let pick = if ui.input(|input| input.modifiers.any()) { Pick::Toggle } else { Pick::Alone };
             panel.view.selection.pick(&[id], id, pick);
         }
@@ -308,9 +331,6 @@ impl Canvas {
         }
         if response.secondary_clicked() && !panel.view.selection.contains(id) {
             panel.view.selection.set([id]);
-        }
-        if panel.view.selection.contains(id) {
-            response.context_menu(|ui| image_menu_ui(ui, panel, id));
         }
         let picture = thumbnail(panel, id);
         let image = panel.state().and_then(|state| state.image(id));
