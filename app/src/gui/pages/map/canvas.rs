@@ -1,6 +1,5 @@
 //! Where the points are painted: the view of them, thumbnails, pointer, lasso and keys.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use egui::epaint::Vertex;
@@ -35,9 +34,9 @@ const STEP: f32 = 1.25;
 const MOVED: f32 = 0.15;
 /// Points in view up to which thumbnails are drawn.
 const NEAR: usize = 400;
-/// The side of a thumbnail, and the room that each has.
+/// The side of a thumbnail, and the least distance of two.
 const THUMBNAIL: f32 = 52.0;
-const ROOM: f32 = 58.0;
+const APART: f32 = 7.0;
 /// How far from a point the pointer may be.
 const REACH: f32 = 9.0;
 /// Radius of points, at least and at most.
@@ -364,21 +363,16 @@ fn thumbnail(panel: &mut Panel<'_>, id: ItemId) -> Option<(egui::TextureId, (u32
 /// Draws thumbnails, of which none covers another. Returns which points have one, and where.
 fn thumbnails_ui(ui: &Ui, panel: &mut Panel<'_>, points: &Points, transform: Transform, visible: &[u32]) -> Vec<(u32, Rect)> {
     let painter = ui.painter_at(transform.rect);
-    let mut taken = HashSet::new();
-    let mut drawn = Vec::new();
+    let mut drawn: Vec<(u32, Rect)> = Vec::new();
     let accent = theme::accent(ui);
     for i in visible {
         let at = transform.on_screen(points.place(*i as usize));
-        let cells = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(x, y)| {
-            let corner = at - Vec2::splat(ROOM / 2.0);
-            ((corner.x / ROOM).floor() as i32 + x, (corner.y / ROOM).floor() as i32 + y)
-        });
-        if cells.iter().any(|cell| taken.contains(cell)) {
+        let room = Rect::from_center_size(at, Vec2::splat(THUMBNAIL));
+        if drawn.iter().any(|(_, other)| other.expand(APART).intersects(room)) {
             continue;
         }
         let Some((texture, size)) = thumbnail(panel, points.image(*i as usize)) else { continue };
-        taken.extend(cells);
-        let rect = fitted(size, Rect::from_center_size(at, Vec2::splat(THUMBNAIL)));
+        let rect = fitted(size, room);
         painter.image(texture, rect, WHOLE, Color32::WHITE);
         let colour = if points.is_selected(*i as usize) { accent } else { points.colour(*i as usize) };
         let width = if points.is_selected(*i as usize) { 4.0 } else { 2.5 };
