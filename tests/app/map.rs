@@ -1,7 +1,7 @@
 //! `tessera map`: every image has a place, those that are alike lie together, the same seed gives
 //! the same map on any number of threads, and nothing else is written over.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn map(world: &World, arguments: &str) -> Value {
 }
 
 /// The rows of a table: class and place by path.
-fn places(world: &World, name: &str) -> HashMap<String, (String, f64, f64)> {
+fn places(world: &World, name: &str) -> BTreeMap<String, (String, f64, f64)> {
     let text = fs::read_to_string(world.at(name)).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("id,path,x,y,class"));
@@ -60,7 +60,7 @@ fn images_that_are_alike_lie_together() {
 fn a_seed_repeats_a_map_on_any_number_of_threads() {
     let world = world();
     let write = |name: &str, more: &str| {
-        map(&world, &format!("--to {name} --by appearance --rounds 60 {more}").trim_end().to_owned());
+        map(&world, &format!("--to {name} --by appearance --rounds 60 {more}").trim_end());
         fs::read(world.at(name)).unwrap()
     };
     let one = write("one.csv", "--threads 1 --seed 5");

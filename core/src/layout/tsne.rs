@@ -171,8 +171,7 @@ impl Move {
     /// Goes on against the gradient. A direction that stays the same is heeded more, one that turns
     /// less (Jacobs 1988).
     fn heed(&mut self, gradient: PlanePoint, momentum: f32, rate: f32) {
-        for axis in 0..2 {
-            let (step, gain, slope) = (&mut self.step[axis], &mut self.gain[axis], gradient[axis]);
+        for ((step, gain), slope) in self.step.iter_mut().zip(&mut self.gain).zip(gradient) {
             *gain = if (slope > 0.0) == (*step > 0.0) { (*gain * 0.8).max(0.01) } else { *gain + 0.2 };
             *step = momentum * *step - rate * *gain * slope;
         }
