@@ -60,7 +60,7 @@ fn images_that_are_alike_lie_together() {
 fn a_seed_repeats_a_map_on_any_number_of_threads() {
     let world = world();
     let write = |name: &str, more: &str| {
-        map(&world, &format!("--to {name} --by appearance --rounds 60 {more}").trim_end());
+        map(&world, format!("--to {name} --by appearance --rounds 60 {more}").trim_end());
         fs::read(world.at(name)).unwrap()
     };
     let one = write("one.csv", "--threads 1 --seed 5");
