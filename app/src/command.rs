@@ -84,6 +84,10 @@ pub enum Command {
     SimilarRecall(f64),
     /// Find more similar images.
     MoreSimilar,
+    /// Lay out the map of the collection anew, by these vectors or by the usual ones.
+    LayOutMap(Option<Look>),
+    /// Go on with the layout of the map where it was stopped.
+    GoOnWithMap,
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Explain why the search found an image.

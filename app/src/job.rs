@@ -60,6 +60,8 @@ pub enum JobKind {
     FindSimilar,
     /// Makes the indexes that name images like one.
     GrowLooks,
+    /// Lays out the map of the collection.
+    LayOutMap,
     /// Reviews labels: finds those that may be wrong.
     Review,
     /// Previews an export into class folders.
@@ -100,6 +102,7 @@ impl JobKind {
             Self::FindLike => "Preparing the search by look",
             Self::FindSimilar => "Looking for similar images",
             Self::GrowLooks => "Preparing look-alikes",
+            Self::LayOutMap => "Laying out the map",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
@@ -121,6 +124,7 @@ impl JobKind {
             | Self::FindLike
             | Self::FindSimilar
             | Self::FindCopies
+            | Self::LayOutMap
             | Self::CountClassFolders
             | Self::Picture => true,
             Self::Import(_)

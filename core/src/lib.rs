@@ -11,7 +11,7 @@
 //! 5. [`picture`], [`hamming`], [`text`], [`online_linear`]
 //! 6. [`features`], [`network`], [`data`], [`cmt`], [`contextual`], [`ann`], [`copies`],
 //!    [`cover_tree`]
-//! 7. [`ckm`], [`canopy`]
+//! 7. [`ckm`], [`canopy`], [`layout`]
 //! 8. [`advise`]
 //! 9. [`eval`], [`library`]
 //!
@@ -49,6 +49,7 @@ pub mod hash;
 pub mod ids;
 #[cfg(feature = "images")]
 pub mod json;
+pub mod layout;
 pub mod learn;
 #[cfg(feature = "library")]
 pub mod library;

@@ -23,6 +23,7 @@ mod learned;
 mod library;
 #[path = "../core/made.rs"]
 mod made;
+mod map;
 mod networks;
 mod read_only;
 #[path = "../../fuzz/src/readers.rs"]

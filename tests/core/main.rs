@@ -13,6 +13,7 @@ mod envelope;
 mod eval;
 mod features;
 mod hamming;
+mod layout;
 mod library;
 mod linalg;
 mod made;

@@ -13,7 +13,7 @@ const CORE: &[&[&str]] = &[
     &["nearest"],
     &["picture", "hamming", "text", "online_linear"],
     &["features", "network", "data", "cmt", "contextual", "ann", "copies", "cover_tree"],
-    &["ckm", "canopy"],
+    &["ckm", "canopy", "layout"],
     &["advise"],
     &["eval", "library"],
 ];

@@ -1,5 +1,5 @@
-//! How long a frame takes with 10,000 images, and an answer with 100,000 captions: `cargo bench -p
-//! tessera-window-tests`. Everything but rasterising.
+//! How long a frame takes with 10,000 images or on the map of a library that is named, and an
+//! answer with 100,000 captions: `cargo bench -p tessera-window-tests`. Everything but rasterising.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints and may fail")]
 
 #[path = "world.rs"]
@@ -7,6 +7,7 @@
 mod world;
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use egui::{Event, MouseWheelUnit, vec2};
@@ -23,6 +24,11 @@ const FRAMES: usize = 600;
 fn main() {
     // `cargo test --benches` only asks whether this starts.
     if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    // Of a library that is named, its map alone.
+    if let Some(library) = std::env::args().nth(1).filter(|argument| argument.ends_with(".tessera")) {
+        map(Path::new(&library));
         return;
     }
     let images = tempfile::tempdir().unwrap();
@@ -65,6 +71,61 @@ fn main() {
     tell("while scrolling", scrolling);
     label(&mut world);
     type_queries(&mut world);
+}
+
+/// The map of a library: its frames while it is laid out, and then while it is moved, zoomed and
+/// looked at.
+fn map(library: &Path) {
+    let mut world = World::new(&[]);
+    world.run(Command::Open(library.to_owned()));
+    world.until("the library is open", |app| app.desk().state().is_some());
+    world.harness.state_mut().turn_to(tessera::gui::page::Page::Map);
+    let (start, mut frames) = (Instant::now(), Vec::new());
+    while world.app().desk().map().shown().is_none() {
+        frames.push(frame(&mut world));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    println!("{} images by components after {:.1} s", world.state().images().count(), start.elapsed().as_secs_f64());
+    while world.app().desk().map().shown().is_none_or(|map| map.trust.is_none()) {
+        frames.push(frame(&mut world));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let trust = world.app().desk().map().shown().unwrap().trust.unwrap();
+    println!("laid out after {:.1} s, trustworthiness {trust:.3}", start.elapsed().as_secs_f64());
+    tell("while it is laid out", frames);
+    let still = (0..FRAMES).map(|_| frame(&mut world)).collect();
+    tell("while it stands still", still);
+    let middle = egui::pos2(760.0, 450.0);
+    let mut moved = Vec::new();
+    world.harness.hover_at(middle);
+    for i in 0..FRAMES {
+        // In by forty steps, and out again.
+        let delta = vec2(0.0, if i / 40 % 2 == 0 { 20.0 } else { -20.0 });
+        let (unit, phase, source) = (MouseWheelUnit::Point, egui::TouchPhase::Move, egui::MouseWheelSource::Unknown);
+        world.harness.event(Event::MouseWheel { unit, delta, phase, source, modifiers: egui::Modifiers::NONE });
+        moved.push(frame(&mut world));
+    }
+    tell("while it is zoomed", moved);
+    world.harness.key_press(egui::Key::Num0);
+    world.harness.step();
+    let dragged =
+        |pressed| Event::PointerButton { pos: middle, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE };
+    world.harness.event(Event::PointerMoved(middle));
+    world.harness.event(dragged(true));
+    let mut panned = Vec::new();
+    for i in 0..FRAMES {
+        world.harness.event(Event::PointerMoved(middle + vec2((i % 100) as f32, (i % 60) as f32)));
+        panned.push(frame(&mut world));
+    }
+    world.harness.event(dragged(false));
+    tell("while it is dragged", panned);
+    let pointed = (0..FRAMES)
+        .map(|i| {
+            world.harness.event(Event::PointerMoved(middle + vec2((i % 100) as f32, (i % 60) as f32)));
+            frame(&mut world)
+        })
+        .collect();
+    tell("while it is pointed at", pointed);
 }
 
 /// Labels given at the desk.

@@ -6,6 +6,7 @@ mod journey;
 mod keeping;
 mod keys;
 mod label;
+mod map;
 mod networks;
 mod recognise;
 mod search;

@@ -98,6 +98,9 @@ for size in 1280x800 1920x1080; do
         xdotool key shift+l
         sleep 3
         shoot similar
+        xdotool key ctrl+9
+        sleep 15
+        shoot map
         ask "review labels" "${JUDGING:-30}"
         shoot review
         for pair in settings:ctrl+comma history:ctrl+h open:ctrl+o keys:F1 palette:ctrl+k; do

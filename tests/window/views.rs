@@ -50,6 +50,15 @@ fn similar(world: &mut World) {
     }
 }
 
+/// The map, if there are images.
+fn map(world: &mut World) {
+    page(world, Page::Map);
+    world.step();
+    if world.state().images().next().is_some() {
+        world.until("it is laid out", |app| app.desk().map().shown().is_some_and(|map| map.trust.is_some()));
+    }
+}
+
 /// All views.
 const VIEWS: &[Visit] = &[
     Visit { name: "browse", go: |w| page(w, Page::Browse), empty: "No images yet", full: "image" },
@@ -59,6 +68,7 @@ const VIEWS: &[Visit] = &[
     Visit { name: "library", go: health, empty: "None yet.", full: "all there" },
     Visit { name: "copies", go: |w| page(w, Page::Copies), empty: "Copies in this library", full: "Copies in this library" },
     Visit { name: "similar", go: similar, empty: "No images yet", full: "Recall" },
+    Visit { name: "map", go: map, empty: "No images yet", full: "Map of" },
     Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
     Visit { name: "settings", go: |w| modal(w, Modal::Settings), empty: "Appearance", full: "Appearance" },
     Visit { name: "history", go: |w| modal(w, Modal::History), empty: "Nothing was done yet", full: "Import" },

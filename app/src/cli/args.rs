@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::library_args::{
-    Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, OfLibrary, Relocate, Review,
+    Backup, Caption, Check, Cluster, Duplicates, Export, Feedback, Forget, Images, Import, Label, Map, OfLibrary, Relocate, Review,
     Search as Find, Similar, Suggest, Vectors,
 };
 use super::memory_args::{EvalCmtCaptions, EvalCmtClassify, EvalCmtFigures, EvalCmtGrowth, EvalCmtMultilabel};
@@ -128,6 +128,8 @@ pub(super) enum Command {
     Cluster(Cluster),
     /// Find the images that look most like one, of the library or from elsewhere
     Similar(Similar),
+    /// Lay all images out in the plane, those that look alike near each other, and draw that
+    Map(Map),
     /// List the sets of vectors that were brought to a library, or take one off
     Vectors(Vectors),
     /// Find copies and near copies: recompressed, resized, rotated, mirrored or cropped

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use tessera_core::copies::{NEAR, SIMILAR};
+use tessera_core::layout::TsneOptions;
 use tessera_core::library::acts::LEAST_REWARD;
 use tessera_core::library::chain::NotedHead;
 use tessera_core::library::looks::{Look, RECALL};
 
 use crate::command::Crop;
+use crate::session::map::MapColour;
 use crate::settings::SEARCH_LEAVES;
 
 /// A library and nothing else.
@@ -241,6 +243,64 @@ fn recall(text: &str) -> Result<f64, String> {
 fn look(text: &str) -> Result<Look, String> {
     let built_in = Look::BUILT_IN.into_iter().find(|look| look.name() == text);
     Ok(built_in.unwrap_or_else(|| Look::Brought(text.into())))
+}
+
+/// Arguments of `map`.
+#[derive(Debug, Args)]
+pub(super) struct Map {
+    /// The library
+    #[arg(value_name = "LIBRARY")]
+    pub(super) library: PathBuf,
+    /// The file that is written, by the ending of its name: vectors (.svg), pixels (.png) or a
+    /// table of places (.csv)
+    #[arg(long, value_name = "FILE")]
+    pub(super) to: PathBuf,
+    /// The vectors by which images are near each other, as `tessera similar` takes them
+    #[arg(long, value_name = "VECTORS", value_parser = look)]
+    pub(super) by: Option<Look>,
+    /// What colours say: the class, how sure the recogniser is when it is judged (score), whether
+    /// it is right then (error), or when files were last changed (date)
+    #[arg(long, value_name = "WHAT", default_value = "class", value_parser = map_colour())]
+    pub(super) colour: MapColour,
+    /// How images are laid out: neighbours stay together, or by the two principal components
+    #[arg(long, value_enum, default_value_t = MapLayout::Neighbours, value_name = "LAYOUT")]
+    pub(super) layout: MapLayout,
+    /// The neighbours of each image that count, in effect (1 to 200)
+    #[arg(long, default_value_t = TsneOptions::default().perplexity, value_name = "P")]
+    pub(super) perplexity: f64,
+    /// Rounds in which the layout of neighbours is improved
+    #[arg(long, default_value_t = TsneOptions::default().rounds, value_name = "N")]
+    pub(super) rounds: u32,
+    /// Pixels of the map's side
+    #[arg(long, default_value_t = 1200, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(100..=10_000))]
+    pub(super) size: u32,
+    /// Draw thumbnails where there is room for them (.png)
+    #[arg(long)]
+    pub(super) thumbnails: bool,
+}
+
+fn map_colour() -> impl clap::builder::TypedValueParser<Value = MapColour> {
+    let of = |name: String| MapColour::ALL.into_iter().find(|colour| colour.name() == name).unwrap_or_default();
+    clap::builder::TypedValueParser::map(clap::builder::PossibleValuesParser::new(MapColour::ALL.map(MapColour::name)), of)
+}
+
+/// How a map is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MapLayout {
+    /// Neighbours stay together
+    Neighbours,
+    /// By the two principal components
+    Components,
+}
+
+impl MapLayout {
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Neighbours => "neighbours",
+            Self::Components => "components",
+        }
+    }
 }
 
 /// Arguments of `vectors`.

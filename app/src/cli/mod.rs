@@ -20,6 +20,7 @@ mod import;
 mod label;
 mod librarian;
 mod library_args;
+mod map;
 mod memory_args;
 mod mixture_args;
 mod neighbour_args;
@@ -215,6 +216,7 @@ fn run_command(command: &Command, librarian: &Librarian<'_>) -> anyhow::Result<D
         Command::Review(arguments) => review::run(librarian, arguments),
         Command::Cluster(arguments) => cluster::run(librarian, arguments),
         Command::Similar(arguments) => similar::run(librarian, arguments),
+        Command::Map(arguments) => map::run(librarian, arguments),
         Command::Vectors(arguments) => vectors::run(librarian, arguments),
         Command::Duplicates(arguments) => duplicates::run(librarian, arguments),
         Command::Lessons(arguments) => search::lessons(librarian, arguments),

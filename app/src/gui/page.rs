@@ -22,6 +22,8 @@ pub enum Page {
     Copies,
     /// Images like one.
     Similar,
+    /// All images as points, near each other where they are alike.
+    Map,
 }
 
 /// How a page is listed in menus and in the bar on top.
@@ -47,6 +49,7 @@ impl Page {
         entry(Self::Library, "Library", "Folders, skipped files, copies, checks and the room it takes", Key::Num6),
         entry(Self::Copies, "Copies", "Copies and near copies in the whole library, compared side by side", Key::Num7),
         entry(Self::Similar, "Similar", "The images that are most like one, or like a part of it", Key::Num8),
+        entry(Self::Map, "Map", "All images as points in the plane, near each other where they are alike", Key::Num9),
     ];
 
     /// How it is listed.

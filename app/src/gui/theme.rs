@@ -114,19 +114,14 @@ pub fn text_on(ground: Color32) -> Color32 {
     if 0.299 * r + 0.587 * g + 0.114 * b > 140.0 { Color32::from_gray(20) } else { Color32::from_gray(250) }
 }
 
-/// Colours that colour-blind people can tell apart (M. Okabe and K. Ito, *Color universal design*,
-/// 2008), without black.
-const CLASSES: [[u8; 3]; 7] = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [213, 94, 0], [86, 180, 233], [200, 190, 40]];
-
 /// The colour of the class at a position, unless the user chose one. Stable, and never runs out:
 /// beyond the first few, hues follow the golden angle and lightness goes round in three steps.
 pub fn class(position: u32, chosen: Option<[u8; 3]>) -> Color32 {
-    let [r, g, b] = chosen.or_else(|| CLASSES.get(position as usize).copied()).unwrap_or_else(|| {
-        let n = position as f32 - CLASSES.len() as f32;
-        let hue = (n * 0.618_034 + 0.07).fract();
-        let value = [0.85, 0.62, 0.95][position as usize % 3];
-        Color32::from(egui::ecolor::Hsva::new(hue, 0.62, value, 1.0)).to_array()[..3].try_into().unwrap_or_default()
-    });
+    rgb(crate::session::colours::class(position, chosen))
+}
+
+/// A colour of red, green and blue.
+pub fn rgb([r, g, b]: [u8; 3]) -> Color32 {
     Color32::from_rgb(r, g, b)
 }
 

@@ -3,6 +3,7 @@
 
 pub mod clusters;
 pub mod collage;
+pub mod colours;
 pub mod copies;
 pub mod cost;
 pub mod desk;
@@ -18,6 +19,8 @@ pub mod learned;
 pub mod library;
 pub mod library_kinds;
 pub mod library_weights;
+pub mod map;
+pub mod map_file;
 pub mod memories;
 pub mod mixtures;
 pub mod models;

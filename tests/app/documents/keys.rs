@@ -182,6 +182,7 @@ fn of_commands_that_answer() {
     all.run("review", "lib.tessera", 0);
     all.run("review", "lib.tessera --harm", 0);
     all.run("similar", "lib.tessera #1 --curve", 0);
+    all.run("map", "lib.tessera --to map.svg --rounds 10", 0);
     all.run("vectors", "lib.tessera", 0);
     all.run("duplicates", "lib.tessera --distance 100", 0);
     pair_in(&all.world);

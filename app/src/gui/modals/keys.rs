@@ -22,6 +22,12 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Backspace", "Back to the image before"),
         ("Drag on the picture", "Compare a part of it"),
     ];
+    let map = [
+        ("Arrows, drag", "Move the map"),
+        ("+ − 0, wheel", "Nearer, farther, the whole map"),
+        ("Shift and drag", "Select the images inside; with Ctrl, those too"),
+        ("Double click", "Show the image large"),
+    ];
     let labelling = [
         ("Enter or A", "Accept the suggestion; in Review, keep the label"),
         ("X", "Reject it: not this class"),
@@ -39,7 +45,8 @@ pub(super) fn keys_ui(ui: &mut Ui) {
     ];
     ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
-            for (heading, keys) in [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many), ("Similar", &similar)]
+            for (heading, keys) in
+                [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many), ("Similar", &similar), ("Map", &map)]
             {
                 ui.strong(heading);
                 ui.end_row();

@@ -4,6 +4,7 @@ mod browse;
 mod copies;
 pub mod label;
 mod library;
+mod map;
 mod mislead;
 mod models;
 mod recognise;
@@ -35,6 +36,8 @@ pub struct Pages {
     pub copies: copies::CopiesView,
     /// Images like one.
     pub similar: similar::SimilarView,
+    /// All images as points.
+    pub map: map::MapView,
 }
 
 impl Pages {
@@ -49,6 +52,7 @@ impl Pages {
             Page::Library => &mut self.library,
             Page::Copies => &mut self.copies,
             Page::Similar => &mut self.similar,
+            Page::Map => &mut self.map,
         }
     }
 
@@ -58,5 +62,6 @@ impl Pages {
         self.label = Default::default();
         self.copies = Default::default();
         self.similar = Default::default();
+        self.map = Default::default();
     }
 }

@@ -47,6 +47,11 @@ impl Desk {
         self.parts.similar.watch(&mut self.ctx, is_watched);
     }
 
+    /// Sets whether the map is visible: it is made when it first is.
+    pub fn watch_map(&mut self, is_watched: bool) {
+        self.parts.map.watch(&mut self.ctx, is_watched);
+    }
+
     /// Requests which of some paths exist; see [`Files::is_there`](super::Files::is_there).
     pub fn look_for(&self, paths: Vec<PathBuf>) {
         files::look_for(&self.ctx, paths);

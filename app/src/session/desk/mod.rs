@@ -16,6 +16,7 @@ mod importing;
 mod jobs;
 pub mod labelling;
 mod library_act;
+pub mod map;
 pub mod near_copies;
 mod networks;
 mod notices;
@@ -46,6 +47,7 @@ pub use files::Files;
 use importing::Refresher;
 pub use jobs::Jobs;
 use labelling::LabellingDesk;
+use map::CollectionMap;
 use near_copies::NearCopies;
 pub use networks::Networks;
 pub use notices::Notices;
@@ -83,6 +85,8 @@ part::parts! {
     near_copies: NearCopies,
     /// Images like one, and the indexes that name them.
     similar: Similar,
+    /// The map of the collection.
+    map: CollectionMap,
     /// The networks that the user brought.
     networks: Networks,
     /// The picture on display, and thumbnails.
@@ -148,6 +152,8 @@ impl Desk {
             Command::SimilarBack => parts.similar.go_back(ctx),
             Command::SimilarBy(by) => parts.similar.compare_by(ctx, by),
             Command::SimilarRecall(recall) => parts.similar.set_recall(ctx, recall),
+            Command::LayOutMap(by) => parts.map.lay_out(ctx, by),
+            Command::GoOnWithMap => parts.map.go_on(ctx),
             Command::MoreSimilar => parts.similar.show_more(ctx),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),

@@ -30,11 +30,11 @@ fn options() -> CellOptions {
     CellOptions { codes: CellCodes::Regression(24), ..CellOptions::default() }
 }
 
-/// An image that is to be in the index.
-struct Known {
-    id: ItemId,
+/// An image, and what is known of its look.
+pub(super) struct Known {
+    pub(super) id: ItemId,
     source: ContentHash,
-    seen: Seen<'static>,
+    pub(super) seen: Seen<'static>,
 }
 
 /// Makes the index of one kind of vectors and keeps it in the cache, of the images whose vectors
@@ -76,7 +76,7 @@ pub fn grow(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Resul
 }
 
 /// All images of which the vector is known, in order.
-fn gather(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Result<Vec<Known>> {
+pub(super) fn gather(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Result<Vec<Known>> {
     let ids: Vec<ItemId> = hold(library).state.images().map(|image| image.id).collect();
     progress.begin("Reading what images look like", ids.len().div_ceil(BATCH) as u64);
     let mut known = Vec::with_capacity(ids.len());

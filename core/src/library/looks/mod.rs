@@ -12,6 +12,7 @@
 mod grow;
 mod index;
 mod likeness;
+mod rows;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,6 +23,7 @@ pub use grow::grow;
 pub use index::LookCurve;
 pub(super) use index::LookIndex;
 pub(super) use likeness::{Likeness, Seen};
+pub use rows::{LookRows, rows};
 
 use super::Library;
 use super::cache::Cache;
