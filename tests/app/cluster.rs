@@ -130,7 +130,10 @@ fn a_cluster_is_named_by_labelling_it_and_keeps_its_name() {
     let world = world();
     let found = clusters(&world, "--by colours --clusters 3");
     let number = found["list"][0]["cluster"].as_u64().unwrap();
-    let events = || world.run("history lib.tessera --json".split(' ')).ended(0).stdout.lines().count();
+    let events = || {
+        world.run("export lib.tessera events --to events.jsonl".split(' ')).ended(0);
+        fs::read_to_string(world.at("events.jsonl")).unwrap().lines().count()
+    };
     let before = events();
     world.run(["cluster", "lib.tessera", "--name", &format!("{number}=bright one")]).ended(0);
     assert_eq!(events(), before + 1, "one act");

@@ -27,10 +27,18 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
     let library = librarian.open(&arguments.library)?;
     librarian.with_shared(library, |library| {
         let aim = aim(librarian, &hold(library), arguments)?;
-        let kept = hold(library).clusters()?.filter(|_| {
-            let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
-            arguments.iterations.is_none() && says_nothing && !arguments.again
-        });
+        let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
+        let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again;
+        let kept = if is_shown { hold(library).clusters()? } else { None };
+        let kept = match kept {
+            // Images that came since are assigned by their vectors.
+            Some(kept) => {
+                let load = || librarian.session.load_looks(library, Some(&kept.look()));
+                librarian.out.watched(librarian.session.progress(), load)?;
+                hold(library).clusters()?
+            }
+            None => None,
+        };
         let (kept, left_out) = match kept {
             Some(kept) => {
                 let left_out = hold(library).state().images().count() - kept.len();

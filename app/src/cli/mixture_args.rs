@@ -27,7 +27,7 @@ pub(super) struct EvalCanopy {
     pub(super) covariance: ShapeChoice,
     /// The first means: random1 (points), random2 (means of points dealt out at random), kmeans++,
     /// cover-tree, or a FILE of rows
-    #[arg(long, default_value = "kmeans++", value_name = "random1|random2|kmeans++|cover-tree|FILE")]
+    #[arg(long, default_value = "kmeans++", value_name = "START")]
     pub(super) init: PathBuf,
     /// Iterations
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

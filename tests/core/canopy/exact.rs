@@ -173,7 +173,7 @@ proptest! {
         let mut sums = vec![0.0; family.statistics(d)];
         points.iter().for_each(|x| sums.iter_mut().zip(family.phi(x)).for_each(|(sum, value)| *sum += value));
         // Next to no prior, so that the most probable are the most likely.
-        let prior = Prior { mean_weight: 0.0, variance_weight: -3.0, variance: 0.0, floor: 0.0, share: 1.0 };
+        let prior = Prior { mean_weight: 0.0, variance_weight: 0.0, variance: 0.0, floor: 0.0, share: 1.0 };
         let weight = if shape == 2 { 199.0 } else { 200.0 };
         let own = family.estimate(weight, &sums, &prior);
         let likelihood = |own: &Parameters| points.iter().map(|x| family.log_density(x, own)).sum::<f64>();

@@ -90,7 +90,7 @@ proptest! {
         let mut options = MixtureOptions { clusters: k, covariance, method: MixtureMethod::Em, seed, ..MixtureOptions::default() };
         // A prior this weak does not show; the likelihood alone is what rises.
         options.prior.mean_weight = 0.0;
-        options.prior.variance_weight = -3.0;
+        options.prior.variance_weight = 0.0;
         options.prior.floor = 0.0;
         options.prior.variance = 0.0;
         let data = MixtureData::new(&values, d, covariance).unwrap();

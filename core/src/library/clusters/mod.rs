@@ -1,7 +1,7 @@
 //! Clusters of a library's images: groups that look alike, found without labels.
 //!
 //! Images are compared by one kind of their vectors ([`Look`]), brought to length 1 and told along
-//! their principal axes; a mixture of Gaussians ([`crate::canopy`]) has its clusters there.
+//! their principal axes; a mixture of round Gaussians ([`crate::canopy`]) has its clusters there.
 //! [`ClusterRun`] fits it iteration by iteration, while the library is free; what it has found is
 //! kept in the cache ([`KeptClusters`]) and follows the library: images that come are assigned by
 //! the mixture, images that go leave. A lost cache is made again by fitting again.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::kept::{ClusterAim, KeptClusters};
 use crate::canopy::{
-    ClusterCount, Constraints, IterationReport, MixtureData, MixtureFit, MixtureOptions, MixtureState, Prior, choose_clusters,
+    ClusterCount, Constraints, Covariance, IterationReport, MixtureData, MixtureFit, MixtureOptions, MixtureState, Prior, choose_clusters,
 };
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -98,7 +98,10 @@ impl ClusterRun {
         let variance = rows.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / rows.len() as f64;
         let floor = (FLOOR * variance).max(1e-12);
         let prior = Prior { floor, variance: floor, ..Prior::default() };
-        let mut options = MixtureOptions { prior, seed: aim.seed, ..MixtureOptions::default() };
+        // One variance for all axes: with one each, clusters of few images follow the axes along
+        // which they happen to differ least.
+        let covariance = Covariance::Isotropic;
+        let mut options = MixtureOptions { covariance, prior, seed: aim.seed, ..MixtureOptions::default() };
         let place = |id: ItemId| {
             ids.binary_search(&id)
                 .map(|place| place as u32)
