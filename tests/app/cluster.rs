@@ -108,7 +108,7 @@ fn the_number_may_be_left_open() {
 fn clusters_follow_the_library() {
     let world = world();
     let before = clusters(&world, "--by colours --clusters 3 -k 50");
-    picture(1, 40).save(world.at("photos/1-new.png")).unwrap();
+    picture(1, 13).save(world.at("photos/1-new.png")).unwrap();
     world.run(["import", "lib.tessera", "photos"]).ended(0);
     world.run(["remove", "lib.tessera", "photos/0-00.png"]).ended(0);
     let after = clusters(&world, "-k 50");

@@ -51,8 +51,8 @@ impl Session {
     }
 }
 
-/// Writes a table of the images of clusters: path, cluster, its name, place by how typical the image
-/// is, whether it is an outlier, and its label. An older table of clusters is replaced.
+/// Writes a table of the images of clusters: path, cluster, its name, place by how typical the
+/// image is, whether it is an outlier, and its label. An older table of clusters is replaced.
 ///
 /// # Errors
 /// [`Error::Data`] where another file is; [`Error::Io`].

@@ -1,6 +1,7 @@
 //! Where clusters start.
 
 use rand::RngExt as _;
+use rayon::prelude::*;
 
 use super::data::MixtureData;
 use crate::cover_tree::{CoverTreeOptions, DensePoints, DenseTree};
@@ -9,6 +10,9 @@ use crate::ids::ItemId;
 use crate::linalg::single::squared_distances;
 use crate::nearest::Metric;
 use crate::random::{Rng, drawn};
+
+/// Points that one parallel task compares.
+const TASK: usize = 4096;
 
 /// How the first means are chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,29 +80,47 @@ pub(super) fn means(data: &MixtureData, k: usize, start: &ClusterStart, rng: &mu
     })
 }
 
-/// The places of k points by k-means++. O(n k d).
+/// Clusters up to which several candidates are drawn for each next point.
+const GREEDY: usize = 256;
+
+/// The places of k points by k-means++; up to [`GREEDY`] of them greedily: of 2 + ln k candidates
+/// the one that lowers the sum of squares most. O(n k d), greedily O(n k log k d).
 fn plus_plus(data: &MixtureData, places: &[usize], k: usize, rng: &mut Rng) -> Vec<usize> {
-    let n = data.len();
-    let mut chosen = vec![places[rng.random_range(0..n)]];
-    let mut nearest = vec![f32::INFINITY; n];
-    let mut squares = vec![0.0f32; n];
+    let candidates = if k <= GREEDY { 2 + (k as f64).ln() as usize } else { 1 };
+    let mut chosen = vec![places[rng.random_range(0..data.len())]];
+    let mut nearest = nearer(data, chosen[0], &vec![f32::INFINITY; data.len()]);
     while chosen.len() < k {
-        use rayon::prelude::*;
-        let last = data.row(chosen[chosen.len() - 1]);
-        let task = 4096;
-        let parts = nearest.par_chunks_mut(task).zip(squares.par_chunks_mut(task)).zip(data.rows.par_chunks(task * data.d));
-        parts.for_each(|((nearest, squares), rows)| {
-            squared_distances(last, rows, squares);
-            nearest.iter_mut().zip(squares).for_each(|(nearest, square)| *nearest = nearest.min(*square));
-        });
         let total: f64 = places.iter().map(|place| f64::from(nearest[*place])).sum();
-        let mut left = rng.random::<f64>() * total;
-        let drawn = places.iter().copied().find(|place| {
-            left -= f64::from(nearest[*place]);
-            left < 0.0
-        });
-        // All points are at those chosen already.
-        chosen.push(drawn.unwrap_or_else(|| places[rng.random_range(0..n)]));
+        let mut best: Option<(f64, usize, Vec<f32>)> = None;
+        for _ in 0..candidates {
+            let mut left = rng.random::<f64>() * total;
+            let drawn = places.iter().copied().find(|place| {
+                left -= f64::from(nearest[*place]);
+                left < 0.0
+            });
+            // All points are at those chosen already.
+            let place = drawn.unwrap_or_else(|| places[rng.random_range(0..data.len())]);
+            let own = nearer(data, place, &nearest);
+            let sum: f64 = places.iter().map(|place| f64::from(own[*place])).sum();
+            if best.as_ref().is_none_or(|best| sum < best.0) {
+                best = Some((sum, place, own));
+            }
+        }
+        if let Some((_, place, own)) = best {
+            chosen.push(place);
+            nearest = own;
+        }
     }
     chosen
+}
+
+/// The squared distance of each row to the nearest of those before and of a new one.
+fn nearer(data: &MixtureData, place: usize, before: &[f32]) -> Vec<f32> {
+    let mut squares = vec![0.0f32; before.len()];
+    let parts = squares.par_chunks_mut(TASK).zip(before.par_chunks(TASK)).zip(data.rows.par_chunks(TASK * data.d));
+    parts.for_each(|((squares, before), rows)| {
+        squared_distances(data.row(place), rows, squares);
+        squares.iter_mut().zip(before).for_each(|(square, before)| *square = square.min(*before));
+    });
+    squares
 }
