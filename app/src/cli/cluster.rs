@@ -53,14 +53,26 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
                 (found.kept, found.left_out)
             }
         };
+        let clusters = kept.describe(&hold(library));
+        let mut missing = 0;
+        if let Some(to) = &arguments.folders {
+            let export = || librarian.session.export_clusters(library, &clusters, to, arguments.dry_run);
+            let written = librarian.out.watched(librarian.session.progress(), export)?;
+            missing = written.missing;
+            let done = if arguments.dry_run { "would be copied" } else { "copied" };
+            let (images, folders) = (count(written.n, "image"), count(written.folders.len(), "folder"));
+            librarian.out.note(&format!("{images} {done} to {folders} in {}", display(to)));
+            if missing > 0 {
+                librarian.out.note(&format!("{} left out: their files are not there, or hold other bytes now", count(missing, "image")));
+            }
+        }
         let library = hold(library);
-        let clusters = kept.describe(&library);
         if let Some(to) = &arguments.to {
             let rows = write_clusters(&library, &clusters, to)?;
             librarian.out.note(&format!("{} written to {}", count(rows, "row"), display(to)));
         }
         answer(librarian, &library, &kept, &clusters, left_out, arguments.k);
-        Ok(Done::Whole)
+        Ok(if missing > 0 { Done::Partly } else { Done::Whole })
     })
 }
 

@@ -345,12 +345,18 @@ pub(super) struct Cluster {
     /// Write a table of all images with their clusters to this file, as CSV
     #[arg(long, value_name = "FILE")]
     pub(super) to: Option<PathBuf>,
+    /// Copy all images into a folder for each cluster below this one
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) folders: Option<PathBuf>,
+    /// With --folders: say what would be copied, and copy nothing
+    #[arg(long, requires = "folders")]
+    pub(super) dry_run: bool,
     /// Typical images of each cluster told with --json
     #[arg(short = 'k', default_value_t = 5, value_name = "N", value_parser = at_least_one)]
     pub(super) k: usize,
     /// Label all images of cluster N with a class, in one act
     #[arg(long, value_name = "N=CLASS", value_parser = named_cluster,
-        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "to"])]
+        conflicts_with_all = ["by", "clusters", "iterations", "again", "together", "apart", "to", "folders"])]
     pub(super) name: Option<(usize, String)>,
 }
 

@@ -1,14 +1,17 @@
 //! Clusters of a library's images.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
 
 use tessera_core::envelope::replace;
+use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters};
 use tessera_core::library::{Library, hold};
 use tessera_core::{Error, Result};
 
 use super::Session;
+use super::copies::{ExportSize, check_empty, copies_into, copy};
 use super::export::{ExportOptions, check_new};
 
 /// The columns of the table of clusters.
@@ -48,6 +51,25 @@ impl Session {
         let found = self.on_threads(|| run.found())?;
         hold(library).keep_clusters(&found)?;
         Ok(FoundClusters { kept: found, left_out: run.left_out() })
+    }
+}
+
+impl Session {
+    /// Copies the images of clusters into a folder for each cluster below `to`, which is named as
+    /// the cluster or numbered; with `dry_run` nothing is written.
+    ///
+    /// # Errors
+    /// [`Error::Data`] where `to` is not a new or empty folder; [`Error::Io`]; [`Error::Cancelled`].
+    pub fn export_clusters(&self, library: &Mutex<Library>, clusters: &[ImageCluster], to: &Path, dry_run: bool) -> Result<ExportSize> {
+        let name = |cluster: &ImageCluster| cluster.name.clone().unwrap_or_else(|| format!("cluster {}", cluster.number));
+        let folders: HashMap<ItemId, String> =
+            clusters.iter().flat_map(|cluster| cluster.images.iter().map(move |id| (*id, name(cluster)))).collect();
+        let (copies, written) = copies_into(library, &folders, &self.progress)?;
+        check_empty(to)?;
+        if !dry_run {
+            copy(&copies, to, false, &self.progress)?;
+        }
+        Ok(written)
     }
 }
 

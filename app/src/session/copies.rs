@@ -81,11 +81,26 @@ pub fn plan_class_folders(library: &Mutex<Library>, to: &Path, progress: &Progre
 /// The copies that an export of a library's labelled images makes.
 pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, progress: &Progress) -> Result<(Vec<Copied>, ExportSize)> {
     let state = hold(library).state().clone();
-    let labelled = labelled(&state, progress)?;
-    let copies = if format == ExportFormat::NorbNames { in_norb_names(&labelled)? } else { in_class_folders(&labelled) };
-    let missing = state.images().filter(|image| image.label().is_some()).count() - copies.len();
+    let all = state.images().filter(|image| image.label().is_some()).count();
+    arranged(&labelled(&state, Image::label, progress)?, all, format)
+}
+
+/// The copies of images into folders of these names.
+pub(super) fn copies_into(
+    library: &Mutex<Library>,
+    folders: &HashMap<ItemId, String>,
+    progress: &Progress,
+) -> Result<(Vec<Copied>, ExportSize)> {
+    let state = hold(library).state().clone();
+    let labelled = labelled(&state, |image| folders.get(&image.id).map(String::as_str), progress)?;
+    arranged(&labelled, folders.len(), ExportFormat::ClassFolders)
+}
+
+/// The copies of those that are there of `all` images.
+fn arranged(labelled: &[Labelled<'_>], all: usize, format: ExportFormat) -> Result<(Vec<Copied>, ExportSize)> {
+    let copies = if format == ExportFormat::NorbNames { in_norb_names(labelled)? } else { in_class_folders(labelled) };
     let bytes = labelled.iter().filter_map(|(image, ..)| Some(image.place()?.bytes)).sum();
-    let mut written = ExportSize { n: copies.len(), missing, bytes, ..ExportSize::default() };
+    let mut written = ExportSize { n: copies.len(), missing: all - copies.len(), bytes, ..ExportSize::default() };
     if format != ExportFormat::NorbNames {
         let mut folders: BTreeMap<String, usize> = BTreeMap::new();
         for Copied { from, to, .. } in &copies {
@@ -99,8 +114,8 @@ pub(super) fn copies(library: &Mutex<Library>, format: ExportFormat, progress: &
 }
 
 /// The labelled images of which a file is there that still has their bytes.
-fn labelled<'a>(state: &'a State, progress: &Progress) -> Result<Vec<Labelled<'a>>> {
-    let known: Vec<_> = state.images().filter_map(|image| Some((&**image, image.label()?, image.content?.hash))).collect();
+fn labelled<'a>(state: &'a State, label: impl Fn(&'a Image) -> Option<&'a str>, progress: &Progress) -> Result<Vec<Labelled<'a>>> {
+    let known: Vec<_> = state.images().filter_map(|image| Some((&**image, label(image)?, image.content?.hash))).collect();
     progress.begin("Looking for files", known.len() as u64);
     let mut there = Vec::with_capacity(known.len());
     for (image, label, hash) in known {

@@ -7,6 +7,9 @@ use crate::ids::ItemId;
 use crate::library::Library;
 use crate::text::words;
 
+/// Words that more than this share of all images have tell nothing of a cluster.
+const USUAL: f64 = 0.25;
+
 /// Words that are told of a cluster.
 const WORDS: usize = 5;
 
@@ -90,8 +93,12 @@ fn telling(own: &BTreeMap<String, usize>, everywhere: &BTreeMap<String, usize>, 
         let (share, usual) = (*count as f64 / n, everywhere[word] as f64 / all);
         (share * (share / usual).ln(), word.clone(), share)
     };
-    let mut scored: Vec<(f64, String, f64)> =
-        own.iter().filter(|(_, count)| **count >= 2).map(score).filter(|(score, ..)| *score > 0.02).collect();
+    let mut scored: Vec<(f64, String, f64)> = own
+        .iter()
+        .filter(|(word, count)| **count >= 2 && everywhere[*word] as f64 <= USUAL * all)
+        .map(score)
+        .filter(|(score, ..)| *score > 0.02)
+        .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     scored.into_iter().take(WORDS).map(|(_, word, share)| (word, share)).collect()
 }
