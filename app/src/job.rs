@@ -60,6 +60,10 @@ pub enum JobKind {
     FindSimilar,
     /// Makes the indexes that name images like one.
     GrowLooks,
+    /// Finds clusters of images.
+    FindClusters,
+    /// Gives new images clusters.
+    AssignClusters,
     /// Reviews labels: finds those that may be wrong.
     Review,
     /// Previews an export into class folders.
@@ -100,6 +104,8 @@ impl JobKind {
             Self::FindLike => "Preparing the search by look",
             Self::FindSimilar => "Looking for similar images",
             Self::GrowLooks => "Preparing look-alikes",
+            Self::FindClusters => "Finding clusters",
+            Self::AssignClusters => "Giving new images clusters",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
@@ -121,6 +127,7 @@ impl JobKind {
             | Self::FindLike
             | Self::FindSimilar
             | Self::FindCopies
+            | Self::FindClusters
             | Self::CountClassFolders
             | Self::Picture => true,
             Self::Import(_)
@@ -138,6 +145,7 @@ impl JobKind {
             | Self::GrowLooks
             | Self::SaveModel
             | Self::AddNetwork
+            | Self::AssignClusters
             | Self::Review
             | Self::Export
             | Self::BackUp => false,

@@ -22,6 +22,8 @@ pub enum Page {
     Copies,
     /// Images like one.
     Similar,
+    /// Groups of images that look alike.
+    Clusters,
 }
 
 /// How a page is listed in menus and in the bar on top.
@@ -47,6 +49,7 @@ impl Page {
         entry(Self::Library, "Library", "Folders, skipped files, copies, checks and the room it takes", Key::Num6),
         entry(Self::Copies, "Copies", "Copies and near copies in the whole library, compared side by side", Key::Num7),
         entry(Self::Similar, "Similar", "The images that are most like one, or like a part of it", Key::Num8),
+        entry(Self::Clusters, "Clusters", "Groups of images that look alike, found without labels, to be named at once", Key::Num0),
     ];
 
     /// How it is listed.

@@ -1,6 +1,7 @@
 //! All pages, one file or folder each, with their state and painting.
 
 mod browse;
+mod clusters;
 mod copies;
 pub mod label;
 mod library;
@@ -35,6 +36,8 @@ pub struct Pages {
     pub copies: copies::CopiesView,
     /// Images like one.
     pub similar: similar::SimilarView,
+    /// Groups of images that look alike.
+    pub clusters: clusters::ClustersView,
 }
 
 impl Pages {
@@ -49,6 +52,7 @@ impl Pages {
             Page::Library => &mut self.library,
             Page::Copies => &mut self.copies,
             Page::Similar => &mut self.similar,
+            Page::Clusters => &mut self.clusters,
         }
     }
 
@@ -58,5 +62,6 @@ impl Pages {
         self.label = Default::default();
         self.copies = Default::default();
         self.similar = Default::default();
+        self.clusters = Default::default();
     }
 }

@@ -39,9 +39,9 @@ impl Jobs {
     }
 
     /// Whether any job is running whose work would be lost by closing the program. What the network
-    /// has looked at is kept, and an index is made when the library is next opened.
+    /// has looked at is kept, and an index is made when the library is next opened; so are clusters of new images.
     pub fn is_busy(&self) -> bool {
-        self.running.values().any(|job| !matches!(job.kind(), JobKind::LookWithNetwork | JobKind::GrowLooks))
+        self.running.values().any(|job| !matches!(job.kind(), JobKind::LookWithNetwork | JobKind::GrowLooks | JobKind::AssignClusters))
     }
 
     /// Starts a job. A running one of the same kind is cancelled first if the kind is replaced
