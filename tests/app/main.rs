@@ -5,6 +5,7 @@ mod backup;
 mod classify;
 mod damage;
 mod desk;
+mod desk_clusters;
 mod dice;
 mod documents;
 mod duplicates;

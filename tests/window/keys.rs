@@ -185,6 +185,7 @@ fn pages_have_keys() {
         (Key::Num6, Page::Library),
         (Key::Num7, Page::Copies),
         (Key::Num8, Page::Similar),
+        (Key::Num0, Page::Clusters),
         (Key::Num1, Page::Browse),
     ] {
         world.ctrl(key);

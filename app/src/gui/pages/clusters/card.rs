@@ -8,7 +8,7 @@ use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ImageCluster;
 
 use super::list::{GAP, Layout, NAME, PADDING, WORDS, says};
-use super::{Chosen, ClustersView, name, name_at, number_at, toggle};
+use super::{Chosen, ClustersView, name, name_at, number_at, spoken_at, toggle};
 use crate::gui::cell::cell;
 use crate::gui::listing::Scope;
 use crate::gui::pages::browse::menu::image_menu_ui;
@@ -91,11 +91,11 @@ impl ClustersView {
         rect: Rect,
         layout: Layout,
     ) {
-        let (title, images) = (name_at(answer, place), answer.images(place));
+        let (title, spoken, images) = (name_at(answer, place), spoken_at(answer, place), answer.images(place));
         let number = number_at(answer, place);
         let is_whole = chosen.is_whole(answer, place);
         let response = ui.interact(rect, ui.scope_id().with("name"), Sense::click());
-        let words = format!("{title}, {}", count(images.len(), "image"));
+        let words = format!("{spoken}, {}", count(images.len(), "image"));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_whole, &words));
         if response.hovered() || response.has_focus() {
             ui.painter().rect_filled(rect.expand(2.0), CornerRadius::same(theme::ROUNDING), ui.visuals().faint_bg_color);
@@ -117,14 +117,14 @@ impl ClustersView {
             let mut is_chosen = is_whole;
             let is_part = !is_whole && chosen.counts[place] > 0;
             let check = ui.add(Checkbox::without_text(&mut is_chosen).indeterminate(is_part));
-            check.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, is_whole, format!("Select {title}")));
+            check.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, is_whole, format!("Select {spoken}")));
             if check.on_hover_text("Adds all its images to the selection, or takes them out").clicked() {
                 self.current = Some(number);
                 toggle(panel, answer, chosen, place);
             }
             ui.with_layout(Direction::right_to_left(Align::Center), |ui| {
                 let button = ui.add(Button::new("Name…").small());
-                button.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Name {title}")));
+                button.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Name {spoken}")));
                 if button.on_hover_text("Labels all its images, in one act that Ctrl+Z takes back").clicked() {
                     self.current = Some(number);
                     panel.view.selection.set(images.iter().copied());
@@ -199,8 +199,9 @@ fn facts(answer: &ClusterAnswer, place: usize) -> String {
         return format!("{} in {} that are small", count(answer.odd.len(), "image"), count(answer.oddities, "cluster"));
     };
     let n = cluster.images.len();
+    let number = if cluster.name.is_some() { format!("cluster {} · ", cluster.number + 1) } else { String::new() };
     let outliers = if cluster.outliers > 0 { format!(" · {}", count(cluster.outliers, "outlier")) } else { String::new() };
-    format!("{} image{} · spread {:.2}{outliers}", grouped(n), if n == 1 { "" } else { "s" }, cluster.spread)
+    format!("{number}{} image{} · spread {:.2}{outliers}", grouped(n), if n == 1 { "" } else { "s" }, cluster.spread)
 }
 
 /// The classes and the words of a cluster.

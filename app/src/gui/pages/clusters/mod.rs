@@ -203,6 +203,15 @@ fn name_at(answer: &ClusterAnswer, place: usize) -> String {
     }
 }
 
+/// Its name for those who do not see it: two clusters may have one name.
+fn spoken_at(answer: &ClusterAnswer, place: usize) -> String {
+    let name = name_at(answer, place);
+    match answer.clusters.get(place) {
+        Some(cluster) if cluster.name.is_some() => format!("{name} (cluster {})", cluster.number + 1),
+        _ => name,
+    }
+}
+
 /// Adds a cluster to the selection, or takes it out.
 fn toggle(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen, place: usize) {
     let images: BTreeSet<ItemId> = answer.images(place).iter().copied().collect();
