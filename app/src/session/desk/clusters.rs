@@ -19,7 +19,7 @@ use crate::job::JobKind;
 
 /// Iterations of a run.
 const ITERATIONS: u64 = 20;
-/// New images that are given a cluster without a job.
+/// New images that are given clusters without a job, if their vectors are at hand.
 const NEW: usize = 256;
 /// The least time between two descriptions of what a run has found.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -233,15 +233,17 @@ impl Clusters {
         });
     }
 
-    /// Gives new images clusters, once they were imported; those that are few have them already.
+    /// Gives new images clusters, once they were imported; their vectors are loaded for that.
     pub(super) fn assign_if_due(&mut self, ctx: &mut Context) {
         let is_busy =
             ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters) || ctx.jobs.is_running(&JobKind::AssignClusters);
-        if !self.is_watched || is_busy || self.new <= NEW.max(self.in_vain) {
+        if !self.is_watched || is_busy || self.new == 0 || self.new == self.in_vain {
             return;
         }
         let Some(kept) = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept)) else { return };
         let run = self.run.load(Ordering::Relaxed);
+        // Also if it is stopped, or fails.
+        self.in_vain = self.new;
         ctx.library_job(JobKind::AssignClusters, move |session, library| {
             session.load_looks(library, Some(&kept.look()))?;
             let mut kept = (*kept).clone();
