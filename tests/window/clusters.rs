@@ -144,7 +144,7 @@ fn clusters_are_merged_and_images_told_apart() {
     assert!(world.shows("together, 0 apart"));
     world.harness.state_mut().view_mut().selection.set(two.clone());
     world.step();
-    world.click("These do not");
+    world.click("These do not belong together");
     world.until("they are apart", |app| {
         app.desk().clusters().answer().is_some_and(|answer| answer.place_of(two[0]) != answer.place_of(two[1]))
     });

@@ -78,8 +78,8 @@ impl ClustersView {
             let whole = chosen.whole(answer).len();
             let words = match (n, whole) {
                 (0, _) => "Nothing selected".to_owned(),
-                (_, 0) => format!("{} selected", count(n, "image")),
-                _ => format!("{} selected, {} whole", count(n, "image"), count(whole, "cluster")),
+                (_, 0 | 1) => format!("{} selected", images(n)),
+                _ => format!("{} of {} selected", images(n), count(whole, "cluster")),
             };
             ui.label(RichText::new(words).strong());
             if ui.add_enabled(n > 0, Button::new("Name…")).on_hover_text("Labels the selected images, in one act (L)").clicked() {
@@ -99,7 +99,7 @@ impl ClustersView {
             if together.on_hover_text("Goes on with these images in one cluster").on_disabled_hover_text(&disabled).clicked() {
                 say(panel, answer, &chosen.images, ClusterAim::say_together);
             }
-            let apart = ui.add_enabled(is_paired, Button::new("These do not"));
+            let apart = ui.add_enabled(is_paired, Button::new("These do not belong together"));
             if apart.on_hover_text("Goes on with each of these images in another cluster").on_disabled_hover_text(disabled).clicked() {
                 say(panel, answer, &chosen.images, ClusterAim::say_apart);
             }
