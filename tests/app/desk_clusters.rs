@@ -7,7 +7,7 @@ use tessera::session::desk::Desk;
 use tessera::session::desk::clusters::ClusterAnswer;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
-use tessera_core::library::event::UserLabel;
+use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::looks::Look;
 
 use crate::desk::{desk, session, state, until};
@@ -174,4 +174,22 @@ fn images_that_come_get_clusters_and_those_that_go_leave() {
     assert_eq!((answer(&desk).kept.len(), answer(&desk).kept.iterations()), (25, 20));
     desk.run(Command::Close);
     assert!(desk.clusters().answer().is_none() && !desk.clusters().is_known());
+}
+
+#[test]
+fn words_of_captions_are_told_where_they_tell_clusters_apart() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    assert!(answer(&desk).clusters.iter().all(|cluster| cluster.words.is_empty()));
+    for (place, text) in [(0, "there is a kite"), (1, "there is a boat")] {
+        for image in answer(&desk).images(place).to_vec().into_iter().skip(1) {
+            desk.run(Command::Caption(image, vec![Caption { text: text.into(), by_user: true }]));
+        }
+    }
+    // Of all images of the cluster, also those without a caption; words of every caption say nothing.
+    let n = answer(&desk).images(1).len();
+    let wanted = [("boat".to_owned(), (n - 1) as f64 / n as f64)];
+    until(&mut desk, "all captions are counted", |desk| answer(desk).clusters[1].words == wanted);
+    assert!(answer(&desk).clusters[0].words.iter().all(|(word, _)| word == "kite"), "{:?}", answer(&desk).clusters[0].words);
 }

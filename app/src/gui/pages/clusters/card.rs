@@ -74,7 +74,12 @@ impl ClustersView {
                 let x = frame.left() - GAP / 2.0;
                 ui.painter().vline(x, frame.shrink(2.0).y_range(), egui::Stroke::new(2.0, ui.visuals().weak_text_color()));
             }
-            self.image_ui(ui, panel, images, images[*index], frame, slot >= typical, number_at(answer, place));
+            let image = images[*index];
+            // Of oddities it is said which of them belong to one cluster.
+            let odd = answer.kept.cluster_of(image).filter(|_| place == answer.clusters.len());
+            if image_ui(ui, panel, images, Slot { image, frame, is_outlier: slot >= typical, odd }) {
+                self.current = Some(number_at(answer, place));
+            }
         }
         ui.advance_cursor_after_rect(rect);
     }
@@ -149,40 +154,52 @@ impl ClustersView {
             });
         });
     }
+}
 
-    /// One image of a strip.
-    #[expect(clippy::too_many_arguments, reason = "what an image is painted of")]
-    fn image_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, list: &[ItemId], id: ItemId, frame: Rect, is_outlier: bool, number: usize) {
-        let Some(cell) = cell(panel, id) else { return };
-        let response = ui.interact(frame, ui.scope_id().with(id.0), Sense::click());
-        let mut selection = std::mem::take(&mut panel.view.selection);
-        pick_clicked(ui, &response, list, id, &mut selection);
-        let is_selected = selection.contains(id);
-        let is_cursor = is_selected && selection.cursor() == Some(id);
-        panel.view.selection = selection;
-        if response.clicked() {
-            self.current = Some(number);
-        }
-        if response.double_clicked() {
-            panel.view.selection.set([id]);
-            panel.view.viewer = Some(Viewer::default());
-        }
-        paint(ui, frame, &cell, (is_selected, is_cursor), response.hovered() || response.has_focus());
-        let mut words = cell.name.clone();
-        if let Some((label, _)) = &cell.label {
-            words = format!("{words}, {label}");
-        }
-        if is_outlier {
-            words.push_str(", an outlier");
-        }
-        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &words));
-        if response.context_menu_opened() || response.secondary_clicked() {
-            response.context_menu(|ui| image_menu_ui(ui, panel, id));
-        } else {
-            let said = if is_outlier { "\nFar less typical than the others of this cluster" } else { "" };
-            response.on_hover_text(format!("{words}{said}"));
-        }
+/// An image of a strip, and where it is painted.
+struct Slot {
+    image: ItemId,
+    frame: Rect,
+    is_outlier: bool,
+    /// The cluster of an oddity.
+    odd: Option<usize>,
+}
+
+/// One image of a strip. Returns whether it was clicked.
+fn image_ui(ui: &mut Ui, panel: &mut Panel<'_>, list: &[ItemId], slot: Slot) -> bool {
+    let Slot { image: id, frame, is_outlier, odd } = slot;
+    let Some(cell) = cell(panel, id) else { return false };
+    let response = ui.interact(frame, ui.scope_id().with(id.0), Sense::click());
+    let mut selection = std::mem::take(&mut panel.view.selection);
+    pick_clicked(ui, &response, list, id, &mut selection);
+    let is_selected = selection.contains(id);
+    let is_cursor = is_selected && selection.cursor() == Some(id);
+    panel.view.selection = selection;
+    if response.double_clicked() {
+        panel.view.selection.set([id]);
+        panel.view.viewer = Some(Viewer::default());
     }
+    paint(ui, frame, &cell, (is_selected, is_cursor), response.hovered() || response.has_focus());
+    let mut words = cell.name.clone();
+    if let Some((label, _)) = &cell.label {
+        words = format!("{words}, {label}");
+    }
+    if is_outlier {
+        words.push_str(", an outlier");
+    }
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &words));
+    let is_clicked = response.clicked();
+    if response.context_menu_opened() || response.secondary_clicked() {
+        response.context_menu(|ui| image_menu_ui(ui, panel, id));
+    } else {
+        let more = match odd {
+            _ if is_outlier => "\nFar less typical than the others of this cluster".to_owned(),
+            Some(cluster) => format!("\nCluster {}", cluster + 1),
+            None => String::new(),
+        };
+        response.on_hover_text(format!("{words}{more}"));
+    }
+    is_clicked
 }
 
 /// The places of the images in a strip, typical ones and then outliers, and how many are typical.

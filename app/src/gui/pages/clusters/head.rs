@@ -74,7 +74,7 @@ impl ClustersView {
     /// What can be done with the selected images.
     pub(super) fn chosen_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
         ui.horizontal_wrapped(|ui| {
-            let n = chosen.images.len();
+            let n = chosen.total;
             let whole = chosen.whole(answer).len();
             let words = match (n, whole) {
                 (0, _) => "Nothing selected".to_owned(),
@@ -97,11 +97,11 @@ impl ClustersView {
             let together = ui.add_enabled(is_paired, Button::new("These belong together"));
             let disabled = format!("Select 2 to {PAIRED} images first");
             if together.on_hover_text("Goes on with these images in one cluster").on_disabled_hover_text(&disabled).clicked() {
-                say(panel, answer, &chosen.images, ClusterAim::say_together);
+                say(panel, answer, ClusterAim::say_together);
             }
             let apart = ui.add_enabled(is_paired, Button::new("These do not belong together"));
             if apart.on_hover_text("Goes on with each of these images in another cluster").on_disabled_hover_text(disabled).clicked() {
-                say(panel, answer, &chosen.images, ClusterAim::say_apart);
+                say(panel, answer, ClusterAim::say_apart);
             }
         });
         ui.add_space(2.0);
@@ -187,9 +187,10 @@ fn images(n: usize) -> String {
     format!("{} image{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
-/// Goes on with what was said of images.
-fn say(panel: &mut Panel<'_>, answer: &ClusterAnswer, images: &[ItemId], said: impl Fn(&mut ClusterAim, &[ItemId])) {
+/// Goes on with what is said of the selected images.
+fn say(panel: &mut Panel<'_>, answer: &ClusterAnswer, said: impl Fn(&mut ClusterAim, &[ItemId])) {
+    let images: Vec<ItemId> = panel.view.selection.iter().filter(|id| answer.place_of(*id).is_some()).collect();
     let mut aim = answer.kept.aim();
-    said(&mut aim, images);
+    said(&mut aim, &images);
     panel.ask(Command::FindClusters(aim));
 }

@@ -61,19 +61,18 @@ struct Chosen {
     /// For each place the images that are selected.
     counts: Vec<usize>,
     /// Selected images with a cluster.
-    images: Vec<ItemId>,
+    total: usize,
 }
 
 impl Chosen {
     fn of(panel: &Panel<'_>, answer: &ClusterAnswer) -> Self {
-        let (mut counts, mut images) = (vec![0; answer.len()], Vec::new());
+        let mut counts = vec![0; answer.len()];
         for image in panel.view.selection.iter() {
             if let Some(place) = answer.place_of(image) {
                 counts[place] += 1;
-                images.push(image);
             }
         }
-        Self { counts, images }
+        Self { total: counts.iter().sum(), counts }
     }
 
     fn is_whole(&self, answer: &ClusterAnswer, place: usize) -> bool {
@@ -164,7 +163,7 @@ impl ClustersView {
             }
         }
         if pressed(ui, Key::L) {
-            if let Some(place) = at.filter(|_| chosen.images.is_empty()) {
+            if let Some(place) = at.filter(|_| chosen.total == 0) {
                 panel.view.selection.set(answer.images(place).iter().copied());
             }
             name(panel);
