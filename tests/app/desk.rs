@@ -25,7 +25,7 @@ use tessera_core::progress::Progress;
 use crate::world::World;
 
 /// How long a test waits for a condition, generous for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(400);
 
 pub(crate) fn session(world: &World) -> Session {
     Session::new(2, 0).unwrap().with_data_folder(world.at("data"))

@@ -187,7 +187,7 @@ fn words_of_captions_are_told_where_they_tell_clusters_apart() {
             desk.run(Command::Caption(image, vec![Caption { text: text.into(), by_user: true }]));
         }
     }
-    // Of all images of the cluster, also those without a caption; words of every caption say nothing.
+    // A share of all its images, also those without a caption; words of every caption say nothing.
     let n = answer(&desk).images(1).len();
     let wanted = [("boat".to_owned(), (n - 1) as f64 / n as f64)];
     until(&mut desk, "all captions are counted", |desk| answer(desk).clusters[1].words == wanted);

@@ -39,7 +39,8 @@ impl Jobs {
     }
 
     /// Whether any job is running whose work would be lost by closing the program. What the network
-    /// has looked at is kept, and an index is made when the library is next opened; so are clusters of new images.
+    /// has looked at is kept, an index is made when the library is next opened, and new images get
+    /// clusters when these are next looked at.
     pub fn is_busy(&self) -> bool {
         self.running.values().any(|job| !matches!(job.kind(), JobKind::LookWithNetwork | JobKind::GrowLooks | JobKind::AssignClusters))
     }
