@@ -97,7 +97,7 @@ impl PageUi for ClustersView {
     }
 
     fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
-        if !panel.state().is_some_and(|state| state.images().next().is_some()) {
+        if panel.state().is_none_or(|state| state.images().next().is_none()) {
             nothing_ui(ui, "No images yet", "Import a folder of images; groups of them that look alike are then found here");
             ui.vertical_centered(|ui| {
                 if main_button(ui, "Add folder…").clicked() {
@@ -145,7 +145,7 @@ impl ClustersView {
                 if taken(ui, modifiers, key) {
                     let place = at.unwrap_or(0);
                     let images = answer.images(place);
-                    let is_elsewhere = !panel.view.selection.cursor().is_some_and(|id| answer.place_of(id) == Some(place));
+                    let is_elsewhere = panel.view.selection.cursor().is_none_or(|id| answer.place_of(id) != Some(place));
                     if is_elsewhere {
                         panel.view.selection.pick(images, images[0], Pick::Alone);
                     } else {
