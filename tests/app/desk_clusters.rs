@@ -5,6 +5,7 @@ use tessera::command::Command;
 use tessera::job::JobKind;
 use tessera::session::desk::Desk;
 use tessera::session::desk::clusters::ClusterAnswer;
+use tessera::session::desk::view::Tone;
 use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
@@ -192,4 +193,21 @@ fn words_of_captions_are_told_where_they_tell_clusters_apart() {
     let wanted = [("boat".to_owned(), (n - 1) as f64 / n as f64)];
     until(&mut desk, "all captions are counted", |desk| answer(desk).clusters[1].words == wanted);
     assert!(answer(&desk).clusters[0].words.iter().all(|(word, _)| word == "kite"), "{:?}", answer(&desk).clusters[0].words);
+}
+
+#[test]
+fn images_may_go_and_be_forgotten_while_clusters_are_found() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    for round in 0..6 {
+        let last = state(&desk).images().last().unwrap().id;
+        desk.run(Command::FindClusters(ClusterAim { seed: round, ..aim(Some(3)) }));
+        desk.run(if round % 2 == 0 { Command::Forget(vec![last]) } else { Command::Remove(vec![last]) });
+        until(&mut desk, "both are done", |desk| !desk.jobs().is_busy() && state(desk).images().count() == 23 - round as usize);
+        until(&mut desk, "it has no cluster", |desk| {
+            desk.clusters().answer().is_some_and(|answer| answer.place_of(last).is_none() && answer.kept.len() == 23 - round as usize)
+        });
+        assert!(desk.clusters().failure().is_none(), "{:?}", desk.clusters().failure());
+    }
+    assert!(desk.notices().log().iter().all(|notice| notice.tone != Tone::Problem), "{:?}", desk.notices().log());
 }

@@ -70,6 +70,7 @@ pub struct ClusterAnswer {
 }
 
 impl ClusterAnswer {
+    /// Of clusters without images that are gone.
     fn new(library: &Library, kept: Arc<KeptClusters>) -> Self {
         let mut clusters = kept.describe(library);
         let mean = kept.len() / clusters.len().max(1);
@@ -82,7 +83,7 @@ impl ClusterAnswer {
         for (place, images) in lists.enumerate() {
             images.iter().for_each(|id| places[id.0 as usize] = place as u32);
         }
-        let left_out = library.state().images().count() - kept.len();
+        let left_out = library.state().images().count().saturating_sub(kept.len());
         Self { kept, clusters, odd, oddities: others.len(), left_out, places }
     }
 
@@ -304,9 +305,12 @@ impl Watch {
         self.run.load(Ordering::Relaxed) == self.number
     }
 
-    fn tell(&self, library: &Mutex<Library>, kept: KeptClusters) -> Arc<KeptClusters> {
+    fn tell(&self, library: &Mutex<Library>, mut kept: KeptClusters) -> Arc<KeptClusters> {
+        let library = hold(library);
+        kept.leave_out_gone(&library);
         let kept = Arc::new(kept);
-        let answer = ClusterAnswer::new(&hold(library), Arc::clone(&kept));
+        let answer = ClusterAnswer::new(&library, Arc::clone(&kept));
+        drop(library);
         self.outbox.send(super::Message::from(Message::Found(self.number, Arc::new(answer))));
         kept
     }
@@ -360,11 +364,15 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
 fn followed(library: &Library, kept: Arc<KeptClusters>, in_vain: usize) -> Arc<KeptClusters> {
     let new = without(library, &kept);
     let is_same = new == 0 && kept.len() == library.state().images().count();
-    if is_same || new > NEW.max(in_vain) {
+    if is_same {
         return kept;
     }
     let mut kept = (*kept).clone();
-    kept.follow(library);
+    if new > NEW.max(in_vain) {
+        kept.leave_out_gone(library);
+    } else {
+        kept.follow(library);
+    }
     Arc::new(kept)
 }
 
