@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tessera_core::ckm::Search;
 use tessera_core::data::Labels;
 use tessera_core::ids::ItemId;
+use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
 use tessera_core::library::looks::Look;
 use tessera_core::library::search::Engine;
@@ -88,6 +89,10 @@ pub enum Command {
     LayOutMap(Option<Look>),
     /// Go on with the layout of the map where it was stopped.
     GoOnWithMap,
+    /// Find clusters of images, or go on finding them.
+    FindClusters(ClusterAim),
+    /// Make clusters, by their numbers, one.
+    MergeClusters(Vec<usize>),
     /// Search among these images only; `None` searches among all.
     Narrow(Option<Arc<Vec<ItemId>>>),
     /// Explain why the search found an image.

@@ -62,6 +62,10 @@ pub enum JobKind {
     GrowLooks,
     /// Lays out the map of the collection.
     LayOutMap,
+    /// Finds clusters of images.
+    FindClusters,
+    /// Gives new images clusters.
+    AssignClusters,
     /// Reviews labels: finds those that may be wrong.
     Review,
     /// Previews an export into class folders.
@@ -103,6 +107,8 @@ impl JobKind {
             Self::FindSimilar => "Looking for similar images",
             Self::GrowLooks => "Preparing look-alikes",
             Self::LayOutMap => "Laying out the map",
+            Self::FindClusters => "Finding clusters",
+            Self::AssignClusters => "Giving new images clusters",
             Self::Review => "Reviewing labels",
             Self::CountClassFolders => "Counting class folders",
             Self::Export => "Exporting",
@@ -125,6 +131,7 @@ impl JobKind {
             | Self::FindSimilar
             | Self::FindCopies
             | Self::LayOutMap
+            | Self::FindClusters
             | Self::CountClassFolders
             | Self::Picture => true,
             Self::Import(_)
@@ -142,6 +149,7 @@ impl JobKind {
             | Self::GrowLooks
             | Self::SaveModel
             | Self::AddNetwork
+            | Self::AssignClusters
             | Self::Review
             | Self::Export
             | Self::BackUp => false,

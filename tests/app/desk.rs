@@ -27,17 +27,17 @@ use crate::world::World;
 /// How long a test waits for a condition, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(400);
 
-fn session(world: &World) -> Session {
+pub(crate) fn session(world: &World) -> Session {
     Session::new(2, 0).unwrap().with_data_folder(world.at("data"))
 }
 
-fn desk(session: Session) -> Desk {
+pub(crate) fn desk(session: Session) -> Desk {
     Desk::new(session, Arc::new(|| {})).unwrap()
 }
 
 /// Polls until a condition holds.
 #[track_caller]
-fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
+pub(crate) fn until(desk: &mut Desk, what: &str, is_so: impl Fn(&Desk) -> bool) {
     let start = Instant::now();
     while !is_so(desk) {
         assert!(start.elapsed() < PATIENCE, "waited in vain until {what}; the log says {:?}", desk.notices().log());
@@ -51,7 +51,7 @@ fn until_told(desk: &mut Desk, words: &str) {
     until(desk, words, |desk| desk.notices().log().iter().any(|notice| notice.words.contains(words)));
 }
 
-fn state(desk: &Desk) -> &State {
+pub(crate) fn state(desk: &Desk) -> &State {
     desk.state().unwrap()
 }
 

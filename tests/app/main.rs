@@ -6,6 +6,7 @@ mod classify;
 mod cluster;
 mod damage;
 mod desk;
+mod desk_clusters;
 mod dice;
 mod documents;
 mod duplicates;

@@ -2,6 +2,7 @@
 
 mod acts;
 mod chain;
+mod cluster_pairs;
 mod durable;
 mod files;
 mod forget;

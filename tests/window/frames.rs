@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 use egui::{Event, MouseWheelUnit, vec2};
 use rand::RngExt as _;
 use tessera::command::Command;
+use tessera::job::JobKind;
 use tessera_core::data::Labels;
+use tessera_core::ids::ItemId;
+use tessera_core::library::clusters::ClusterAim;
 use tessera_core::random::seeded;
 
 use world::{World, picture};
@@ -56,19 +59,11 @@ fn main() {
     tell("while importing", importing);
     let mut scrolling = Vec::new();
     for i in 0..FRAMES {
-        let down = if i % 200 < 150 { -900.0 } else { 1500.0 };
-        world.harness.hover_at(egui::pos2(600.0, 400.0));
-        let modifiers = egui::Modifiers::NONE;
-        world.harness.event(Event::MouseWheel {
-            unit: MouseWheelUnit::Point,
-            delta: vec2(0.0, down),
-            phase: egui::TouchPhase::Move,
-            source: egui::MouseWheelSource::Unknown,
-            modifiers,
-        });
+        scroll(&mut world, i);
         scrolling.push(frame(&mut world));
     }
     tell("while scrolling", scrolling);
+    cluster(&mut world);
     label(&mut world);
     type_queries(&mut world);
 }
@@ -126,6 +121,51 @@ fn map(library: &Path) {
         })
         .collect();
     tell("while it is pointed at", pointed);
+}
+
+/// Clusters are found while one scrolls through them, with nothing selected and with everything.
+fn cluster(world: &mut World) {
+    world.harness.state_mut().turn_to(tessera::gui::page::Page::Clusters);
+    let start = Instant::now();
+    world.harness.state_mut().ask(Command::FindClusters(ClusterAim { clusters: Some(100), ..ClusterAim::default() }));
+    let (mut frames, mut first) = (Vec::new(), None);
+    for i in 0.. {
+        let is_running = world.app().desk().jobs().is_running(&JobKind::FindClusters);
+        if i >= FRAMES && !is_running {
+            break;
+        }
+        if world.app().desk().clusters().answer().is_some() {
+            first.get_or_insert_with(|| start.elapsed());
+        }
+        scroll(world, i);
+        frames.push(frame(world));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let first = first.unwrap_or_default().as_secs_f64();
+    println!("clusters of {IMAGES} images: the first after {first:.1} s, all after {:.1} s", start.elapsed().as_secs_f64());
+    tell("while clusters are found", frames);
+    world.harness.state_mut().view_mut().selection.set((1..=IMAGES).map(ItemId));
+    let frames = (0..FRAMES).map(|i| {
+        scroll(world, i);
+        frame(world)
+    });
+    let frames = frames.collect();
+    tell("while scrolling through clusters with everything selected", frames);
+    world.harness.state_mut().view_mut().selection.clear();
+}
+
+/// The wheel is turned, mostly down and then up again.
+fn scroll(world: &mut World, i: usize) {
+    let down = if i % 200 < 150 { -900.0 } else { 1500.0 };
+    world.harness.hover_at(egui::pos2(600.0, 400.0));
+    let modifiers = egui::Modifiers::NONE;
+    world.harness.event(Event::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, down),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+        modifiers,
+    });
 }
 
 /// Labels given at the desk.

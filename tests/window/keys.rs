@@ -186,6 +186,7 @@ fn pages_have_keys() {
         (Key::Num7, Page::Copies),
         (Key::Num8, Page::Similar),
         (Key::Num9, Page::Map),
+        (Key::Num0, Page::Clusters),
         (Key::Num1, Page::Browse),
     ] {
         world.ctrl(key);

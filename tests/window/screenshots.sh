@@ -101,6 +101,10 @@ for size in 1280x800 1920x1080; do
         xdotool key ctrl+9
         sleep 15
         shoot map
+        xdotool key ctrl+0
+        sleep 0.6
+        ask "find clusters" 10
+        shoot clusters
         ask "review labels" "${JUDGING:-30}"
         shoot review
         for pair in settings:ctrl+comma history:ctrl+h open:ctrl+o keys:F1 palette:ctrl+k; do

@@ -6,6 +6,7 @@ use tessera::command::{Command, ImageQuery};
 use tessera::gui::modal::Modal;
 use tessera::gui::page::Page;
 use tessera::gui::view::Viewer;
+use tessera_core::library::clusters::ClusterAim;
 use tessera_core::library::event::{Caption, UserLabel};
 
 use crate::similar::opened;
@@ -59,6 +60,16 @@ fn map(world: &mut World) {
     }
 }
 
+/// The clusters of all images, if there are any.
+fn clusters(world: &mut World) {
+    page(world, Page::Clusters);
+    world.step();
+    if world.state().images().next().is_some() {
+        world.run(Command::FindClusters(ClusterAim::default()));
+        world.until("they are found", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() > 0));
+    }
+}
+
 /// All views.
 const VIEWS: &[Visit] = &[
     Visit { name: "browse", go: |w| page(w, Page::Browse), empty: "No images yet", full: "image" },
@@ -69,6 +80,7 @@ const VIEWS: &[Visit] = &[
     Visit { name: "copies", go: |w| page(w, Page::Copies), empty: "Copies in this library", full: "Copies in this library" },
     Visit { name: "similar", go: similar, empty: "No images yet", full: "Recall" },
     Visit { name: "map", go: map, empty: "No images yet", full: "Map of" },
+    Visit { name: "clusters", go: clusters, empty: "No images yet", full: "tried" },
     Visit { name: "hits", go: search, empty: "No memory of this yet", full: "No memory of this yet" },
     Visit { name: "settings", go: |w| modal(w, Modal::Settings), empty: "Appearance", full: "Appearance" },
     Visit { name: "history", go: |w| modal(w, Modal::History), empty: "Nothing was done yet", full: "Import" },

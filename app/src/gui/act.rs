@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Context, ViewportCommand};
 use tessera_core::ids::ItemId;
+use tessera_core::library::suggest::LabelOrder;
 
 use super::actions::Action;
 use super::app::App;
@@ -121,9 +122,14 @@ impl App {
                 self.view.toasts.note("Select the images first, in Browse; Ctrl+2 goes through all without a class");
             }
             Action::LabelThese => {
+                let from = self.view.page;
                 self.pages.label = Default::default();
                 self.turn_to(Page::Label);
-                self.run(Command::LabelFrom(Some(Arc::new(selected)), self.kept.settings.label_order));
+                let (images, order) = match self.desk.clusters().answer().filter(|_| from == Page::Clusters) {
+                    Some(answer) => (answer.arranged(&selected), LabelOrder::Given),
+                    None => (selected, self.kept.settings.label_order),
+                };
+                self.run(Command::LabelFrom(Some(Arc::new(images)), order));
             }
             Action::Review => {
                 self.turn_to(Page::Label);
@@ -137,6 +143,9 @@ impl App {
     /// The images that select commands and arrow keys work on: the answer that is on the screen,
     /// otherwise those that pass the filter.
     fn walked(&self) -> Arc<Vec<ItemId>> {
+        if let Some(answer) = self.desk.clusters().answer().filter(|_| self.view.page == Page::Clusters) {
+            return Arc::new(answer.all());
+        }
         match (self.view.page, self.desk.searching().hits(), self.desk.similar().answer()) {
             (Page::Browse, Some(hits), _) => Arc::new(hits.hits.iter().map(|hit| hit.image).collect()),
             (Page::Similar, _, Some(answer)) => Arc::new(answer.alikes.iter().map(|alike| alike.image).collect()),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use egui::{Context, ViewportCommand};
 use tessera_core::library::event::ContentHash;
+use tessera_core::library::suggest::LabelOrder;
 
 use super::actions::Action;
 use super::dialogs::{Dialogs, SystemDialogs};
@@ -122,6 +123,7 @@ impl App {
             let is_taken = |action: Action| match page {
                 Some(Page::Label | Page::Copies) => action != Action::Keys,
                 Some(Page::Similar) => action == Action::View,
+                Some(Page::Clusters) => matches!(action, Action::View | Action::Like),
                 _ => false,
             };
             self.requests.extend(Action::pressed(ctx, is_taken).into_iter().map(Request::Action));
@@ -142,6 +144,7 @@ impl App {
         self.desk.watch_labelling(self.view.page == Page::Label);
         self.desk.watch_similar(self.view.page == Page::Similar);
         self.desk.watch_map(self.view.page == Page::Map && self.view.viewer.is_none());
+        self.desk.watch_clusters(self.view.page == Page::Clusters);
         let changes = self.view.refresh(&self.desk);
         if let Some(only) = changes.narrowed {
             self.run(Command::Narrow(only));
@@ -230,6 +233,8 @@ impl App {
             Command::Similar(..) if self.desk.state().is_some() => self.turn_to(Page::Similar),
             Command::Close | Command::OpenSample => self.turn_to(Page::Browse),
             Command::Search(words) => self.view.begin_search(words),
+            // An order that cannot be chosen is no setting.
+            Command::LabelFrom(_, LabelOrder::Given) => {}
             Command::LabelFrom(_, order) => self.kept.settings.label_order = *order,
             _ => {}
         }

@@ -24,6 +24,8 @@ pub enum Page {
     Similar,
     /// All images as points, near each other where they are alike.
     Map,
+    /// Groups of images that look alike.
+    Clusters,
 }
 
 /// How a page is listed in menus and in the bar on top.
@@ -50,6 +52,7 @@ impl Page {
         entry(Self::Copies, "Copies", "Copies and near copies in the whole library, compared side by side", Key::Num7),
         entry(Self::Similar, "Similar", "The images that are most like one, or like a part of it", Key::Num8),
         entry(Self::Map, "Map", "All images as points in the plane, near each other where they are alike", Key::Num9),
+        entry(Self::Clusters, "Clusters", "Groups of images that look alike, found without labels, to be named at once", Key::Num0),
     ];
 
     /// How it is listed.

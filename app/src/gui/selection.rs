@@ -46,6 +46,11 @@ impl Selection {
         self.chosen.iter().copied().collect()
     }
 
+    /// The images, in order of their identifiers.
+    pub fn iter(&self) -> impl Iterator<Item = ItemId> + '_ {
+        self.chosen.iter().copied()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.chosen.len()

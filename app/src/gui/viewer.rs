@@ -16,7 +16,10 @@ use crate::session::reference::LEAST;
 
 pub(super) fn viewer_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     label_keys(ui, panel);
+    let clusters = panel.desk.clusters().answer().filter(|_| panel.view.page == Page::Clusters);
+    let place = clusters.zip(panel.view.selection.one()).and_then(|(answer, id)| Some((answer, answer.place_of(id)?)));
     let list: Vec<_> = match (panel.view.page, panel.desk.similar().answer(), panel.desk.searching().hits()) {
+        (Page::Clusters, ..) => place.map_or_else(Vec::new, |(answer, place)| answer.images(place).to_vec()),
         (Page::Similar, Some(answer), _) => answer.alikes.iter().map(|alike| alike.image).collect(),
         (_, _, Some(hits)) => hits.hits.iter().map(|hit| hit.image).collect(),
         _ => panel.view.shown.list().to_vec(),

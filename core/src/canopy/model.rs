@@ -69,6 +69,35 @@ impl MixtureModel {
         self.log_shares.iter().map(|share| share.exp()).collect()
     }
 
+    /// The mixture in which clusters of one number in `into`, which has one for each cluster, are
+    /// one, with the mean and the variances of all their points. Numbers begin with 0, and none is
+    /// left out. O(clusters d).
+    pub(crate) fn joined(&self, into: &[u32]) -> Self {
+        let clusters = into.iter().max().map_or(0, |last| *last as usize + 1);
+        let join = |number: usize| {
+            let parts: Vec<usize> = (0..into.len()).filter(|old| into[*old] as usize == number).collect();
+            if let [only] = parts[..] {
+                return (self.parameters[only].clone(), self.log_shares[only]);
+            }
+            let shares: Vec<f64> = parts.iter().map(|old| self.log_shares[*old].exp()).collect();
+            let total: f64 = shares.iter().sum();
+            let mean = |value: &dyn Fn(&Parameters) -> f64| {
+                parts.iter().zip(&shares).map(|(old, share)| share * value(&self.parameters[*old])).sum::<f64>() / total
+            };
+            let mut middle: Vec<f64> = (0..self.centre.len()).map(|i| mean(&|own| own.middle[i])).collect();
+            let spread = if self.covariance == Covariance::Directions {
+                let length = middle.iter().map(|value| value * value).sum::<f64>().sqrt();
+                middle.iter_mut().for_each(|value| *value /= length.max(f64::MIN_POSITIVE));
+                vec![mean(&|own| own.spread[0])]
+            } else {
+                (0..middle.len()).map(|i| mean(&|own| own.spread[i] + (own.middle[i] - middle[i]).powi(2))).collect()
+            };
+            (Parameters { middle, spread }, total.ln())
+        };
+        let (parameters, log_shares) = (0..clusters).map(join).unzip();
+        Self { covariance: self.covariance, centre: self.centre.clone(), parameters, log_shares }
+    }
+
     /// The mean of a cluster, in the terms of the points.
     pub fn mean(&self, cluster: usize) -> Vec<f64> {
         self.parameters[cluster].middle.iter().zip(&self.centre).map(|(middle, centre)| middle + centre).collect()

@@ -28,6 +28,13 @@ pub(super) fn keys_ui(ui: &mut Ui) {
         ("Shift and drag", "Select the images inside; with Ctrl, those too"),
         ("Double click", "Show the image large"),
     ];
+    let clusters = [
+        ("Up, Down, Home, End", "Go from cluster to cluster"),
+        ("Left, Right", "Go from image to image; with Shift, select"),
+        ("Enter", "Select all images of the cluster; Space adds them, or takes them out"),
+        ("L", "Name the selected images"),
+        ("M", "Merge the selected clusters"),
+    ];
     let labelling = [
         ("Enter or A", "Accept the suggestion; in Review, keep the label"),
         ("X", "Reject it: not this class"),
@@ -45,9 +52,15 @@ pub(super) fn keys_ui(ui: &mut Ui) {
     ];
     ScrollArea::vertical().id_salt("keys").max_height(460.0).auto_shrink([false, true]).show(ui, |ui| {
         egui::Grid::new("keys").num_columns(2).striped(true).spacing([24.0, 4.0]).show(ui, |ui| {
-            for (heading, keys) in
-                [("Browse and viewer", &others[..]), ("Label", &labelling), ("Label many", &many), ("Similar", &similar), ("Map", &map)]
-            {
+            let pages = [
+                ("Browse and viewer", &others[..]),
+                ("Label", &labelling),
+                ("Label many", &many),
+                ("Similar", &similar),
+                ("Clusters", &clusters),
+                ("Map", &map),
+            ];
+            for (heading, keys) in pages {
                 ui.strong(heading);
                 ui.end_row();
                 for (keys, words) in keys {

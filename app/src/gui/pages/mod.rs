@@ -1,6 +1,7 @@
 //! All pages, one file or folder each, with their state and painting.
 
 mod browse;
+mod clusters;
 mod copies;
 pub mod label;
 mod library;
@@ -38,6 +39,8 @@ pub struct Pages {
     pub similar: similar::SimilarView,
     /// All images as points.
     pub map: map::MapView,
+    /// Groups of images that look alike.
+    pub clusters: clusters::ClustersView,
 }
 
 impl Pages {
@@ -53,6 +56,7 @@ impl Pages {
             Page::Copies => &mut self.copies,
             Page::Similar => &mut self.similar,
             Page::Map => &mut self.map,
+            Page::Clusters => &mut self.clusters,
         }
     }
 
@@ -63,5 +67,6 @@ impl Pages {
         self.copies = Default::default();
         self.similar = Default::default();
         self.map = Default::default();
+        self.clusters = Default::default();
     }
 }

@@ -31,7 +31,7 @@ const RECALLS: std::ops::RangeInclusive<f64> = 0.8..=1.0;
 const HIGHEST: f32 = 230.0;
 
 /// The vectors of every library that can be chosen, with their names and what they mean.
-const LOOKS: [(Option<Look>, &str, &str); 5] = [
+pub(super) const LOOKS: [(Option<Look>, &str, &str); 5] = [
     (None, "Usual", "What the network sees where learned features are on and it has looked at the images, otherwise edges and colours"),
     (Some(Look::Appearance), "Edges and colours", "Where edges run and where colours are, each for a half"),
     (Some(Look::Edges), "Edges", "Where edges run, whatever the colours"),

@@ -52,6 +52,12 @@ impl Desk {
         self.parts.map.watch(&mut self.ctx, is_watched);
     }
 
+    /// Sets whether the page of clusters is visible: only then are they described anew when the
+    /// library changes.
+    pub fn watch_clusters(&mut self, is_watched: bool) {
+        self.parts.clusters.watch(&mut self.ctx, is_watched);
+    }
+
     /// Requests which of some paths exist; see [`Files::is_there`](super::Files::is_there).
     pub fn look_for(&self, paths: Vec<PathBuf>) {
         files::look_for(&self.ctx, paths);

@@ -39,9 +39,12 @@ impl Jobs {
     }
 
     /// Whether any job is running whose work would be lost by closing the program. What the network
-    /// has looked at is kept, and an index or a map is made when it is next needed.
+    /// has looked at is kept, an index or a map is made when it is next needed, and new images get
+    /// clusters when these are next looked at.
     pub fn is_busy(&self) -> bool {
-        self.running.values().any(|job| !matches!(job.kind(), JobKind::LookWithNetwork | JobKind::GrowLooks | JobKind::LayOutMap))
+        let can_wait =
+            |job: &JobKind| matches!(job, JobKind::LookWithNetwork | JobKind::GrowLooks | JobKind::LayOutMap | JobKind::AssignClusters);
+        self.running.values().any(|job| !can_wait(job.kind()))
     }
 
     /// Starts a job. A running one of the same kind is cancelled first if the kind is replaced

@@ -8,6 +8,7 @@
 //! A desk is made of parts, each of which owns its fields and its messages. A new part is a file
 //! and a line of `parts!`; a new command is a function of a part and a line of [`Desk::run`].
 
+pub mod clusters;
 mod context;
 mod exporting;
 mod files;
@@ -40,6 +41,7 @@ use tessera_core::library::state::State;
 
 use super::Session;
 use crate::command::{Command, Written};
+use clusters::Clusters;
 pub use context::NOTHING_OPEN;
 use context::{Context, Event, Next};
 pub use exporting::Exporting;
@@ -87,6 +89,8 @@ part::parts! {
     similar: Similar,
     /// The map of the collection.
     map: CollectionMap,
+    /// Clusters of images.
+    clusters: Clusters,
     /// The networks that the user brought.
     networks: Networks,
     /// The picture on display, and thumbnails.
@@ -154,6 +158,8 @@ impl Desk {
             Command::SimilarRecall(recall) => parts.similar.set_recall(ctx, recall),
             Command::LayOutMap(by) => parts.map.lay_out(ctx, by),
             Command::GoOnWithMap => parts.map.go_on(ctx),
+            Command::FindClusters(aim) => parts.clusters.find(ctx, aim),
+            Command::MergeClusters(clusters) => parts.clusters.merge(ctx, clusters),
             Command::MoreSimilar => parts.similar.show_more(ctx),
             Command::Why(image) => parts.searching.explain(ctx, image),
             Command::LabelFrom(only, order) => parts.labelling.label_from(ctx, only, order),
@@ -215,6 +221,7 @@ impl Desk {
         // Parts have heard by now of what has changed.
         self.parts.recognising.judge_if_due(&mut self.ctx);
         self.parts.similar.grow_if_due(&mut self.ctx);
+        self.parts.clusters.assign_if_due(&mut self.ctx);
         self.settle();
         has_changed
     }

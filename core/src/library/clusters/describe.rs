@@ -7,11 +7,11 @@ use crate::ids::ItemId;
 use crate::library::Library;
 use crate::text::words;
 
-/// Words that more than this share of all images have tell nothing of a cluster.
-const USUAL: f64 = 0.25;
-
 /// Words that are told of a cluster.
 const WORDS: usize = 5;
+
+/// A word is told only where a cluster has it oftener than all by so many standard errors.
+const CLEAR: f64 = 2.5;
 
 /// Standard deviations below the mean of a cluster's logarithms of densities from which on an image
 /// is an outlier of it.
@@ -50,16 +50,17 @@ impl KeptClusters {
             let image = library.state().image(id);
             image.into_iter().flat_map(|image| &image.captions).flat_map(|caption| words(&caption.text)).collect()
         };
-        let mut everywhere: BTreeMap<String, usize> = BTreeMap::new();
-        let mut within: BTreeMap<u32, BTreeMap<String, usize>> = BTreeMap::new();
+        let mut everywhere = Words::default();
+        let mut within: BTreeMap<u32, Words> = BTreeMap::new();
         for (cluster, images) in &members {
             let own = within.entry(*cluster).or_default();
-            for word in images.iter().flat_map(|(_, id)| captions(*id)) {
-                *own.entry(word).or_insert(0) += 1;
+            for words in images.iter().map(|(_, id)| captions(*id)).filter(|words| !words.is_empty()) {
+                own.captioned += 1;
+                words.into_iter().for_each(|word| *own.counts.entry(word).or_insert(0) += 1);
             }
-            own.iter().for_each(|(word, count)| *everywhere.entry(word.clone()).or_insert(0) += count);
+            everywhere.captioned += own.captioned;
+            own.counts.iter().for_each(|(word, count)| *everywhere.counts.entry(word.clone()).or_insert(0) += count);
         }
-        let all = self.images.len() as f64;
         let mut clusters: Vec<ImageCluster> = members
             .into_iter()
             .map(|(cluster, mut images)| {
@@ -68,7 +69,7 @@ impl KeptClusters {
                 let mean = images.iter().map(|(density, _)| density).sum::<f64>() / n;
                 let deviation = (images.iter().map(|(density, _)| (density - mean).powi(2)).sum::<f64>() / n).sqrt();
                 let outliers = images.iter().filter(|(density, _)| *density < mean - ODD * deviation).count();
-                let words = telling(&within[&cluster], &everywhere, n, all);
+                let words = telling(&within[&cluster], &everywhere, n);
                 let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
                 for class in images.iter().filter_map(|(_, id)| library.state().image(*id)?.label()) {
                     *counts.entry(class).or_insert(0) += 1;
@@ -86,19 +87,26 @@ impl KeptClusters {
     }
 }
 
-/// The words of `own` that say most of a cluster of `n` images among `all`: by how often they occur
-/// there, times the logarithm of how much oftener than elsewhere.
-fn telling(own: &BTreeMap<String, usize>, everywhere: &BTreeMap<String, usize>, n: f64, all: f64) -> Vec<(String, f64)> {
+/// The words of captions of some images.
+#[derive(Default)]
+struct Words {
+    /// Images with a caption.
+    captioned: usize,
+    /// How many of them have each word.
+    counts: BTreeMap<String, usize>,
+}
+
+/// The words that say most of a cluster of `n` images: by how often they occur in its captions,
+/// times the logarithm of how much oftener than in all. What may be chance is left out.
+fn telling(own: &Words, everywhere: &Words, n: f64) -> Vec<(String, f64)> {
     let score = |(word, count): (&String, &usize)| {
-        let (share, usual) = (*count as f64 / n, everywhere[word] as f64 / all);
-        (share * (share / usual).ln(), word.clone(), share)
+        let (share, usual) = (*count as f64 / own.captioned as f64, everywhere.counts[word] as f64 / everywhere.captioned as f64);
+        let error = (usual * (1.0 - usual) / own.captioned as f64).sqrt();
+        let score = if share - usual > CLEAR * error { share * (share / usual).ln() } else { 0.0 };
+        (score, word.clone(), *count as f64 / n)
     };
-    let mut scored: Vec<(f64, String, f64)> = own
-        .iter()
-        .filter(|(word, count)| **count >= 2 && everywhere[*word] as f64 <= USUAL * all)
-        .map(score)
-        .filter(|(score, ..)| *score > 0.02)
-        .collect();
+    let mut scored: Vec<(f64, String, f64)> =
+        own.counts.iter().filter(|(_, count)| **count >= 2).map(score).filter(|(score, ..)| *score > 0.02).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     scored.into_iter().take(WORDS).map(|(_, word, share)| (word, share)).collect()
 }

@@ -172,9 +172,15 @@ impl KeptClusters {
         self.drawn.iter().map(|(id, _)| ItemId(*id))
     }
 
-    /// Leaves out images that are gone, and assigns those that came.
-    pub(super) fn follow(&mut self, library: &Library) {
+    /// Leaves out images that are gone. O(images).
+    pub fn leave_out_gone(&mut self, library: &Library) {
         self.images.retain(|id, _| library.state().image(ItemId(*id)).is_some_and(|image| image.is_live()));
+    }
+
+    /// Leaves out images that are gone, and assigns those that came, as far as their vectors are in
+    /// memory or in an index. O(images + those that came * clusters).
+    pub fn follow(&mut self, library: &Library) {
+        self.leave_out_gone(library);
         let (axes, look) = (self.axes(), self.look());
         let (mut fresh, mut rows, mut projected) = (Vec::new(), Vec::new(), Vec::new());
         for image in library.state().images().filter(|image| !self.images.contains_key(&image.id.0)) {

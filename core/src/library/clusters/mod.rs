@@ -11,6 +11,8 @@
 
 mod describe;
 mod kept;
+mod merge;
+mod pairs;
 mod run;
 
 pub use describe::ImageCluster;
@@ -59,6 +61,12 @@ impl Library {
     /// [`crate::Error::Io`] when the cache cannot be used.
     pub fn drop_clusters(&mut self) -> Result<()> {
         self.cache.drop_checkpoint(MODEL)
+    }
+
+    /// Whether an image has a vector of this kind, by which it can have a cluster; it must be in
+    /// memory or in an index ([`Library::load_looks`]).
+    pub fn can_cluster(&self, look: &Look, image: ItemId) -> bool {
+        self.state.image(image).is_some_and(|image| image.is_live() && self.seen_for_clusters(look, image).is_some())
     }
 
     /// The vector of an image by which it is compared, of length 1; none where it is not known.

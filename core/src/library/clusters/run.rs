@@ -44,8 +44,8 @@ pub struct ClusterRun {
 
 impl ClusterRun {
     /// Reads the vectors of all images, which must be in memory or in an index
-    /// ([`Library::load_looks`]), and starts. Where `kept` was made with the same aim of the same
-    /// images, the fit goes on from there.
+    /// ([`Library::load_looks`]), and starts. Where `kept` was made of the same images by the same
+    /// vectors, number of clusters and seed, the fit goes on from there, with the pairs of `aim`.
     ///
     /// # Errors
     /// [`Error::Value`] when no image has such a vector, there are more clusters than images, or
@@ -110,7 +110,7 @@ impl ClusterRun {
         let pairs = |pairs: &[(ItemId, ItemId)]| pairs.iter().map(|(a, b)| Ok((place(*a)?, place(*b)?))).collect::<Result<Vec<_>>>();
         let constraints = Constraints { together: pairs(&aim.together)?, apart: pairs(&aim.apart)? };
         let is_same = |kept: &&KeptClusters| {
-            kept.aim() == ClusterAim { look: Some(look.clone()), ..aim.clone() }
+            (kept.look() == look && kept.asked() == aim.clusters && kept.seed == aim.seed)
                 && kept.axes() == axes
                 && kept.drawn.iter().map(|(id, _)| *id).eq(ids.iter().map(|id| id.0))
         };

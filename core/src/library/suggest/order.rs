@@ -28,6 +28,8 @@ pub enum LabelOrder {
     Folder,
     /// In random order.
     Random,
+    /// As they were given; no order to be chosen.
+    Given,
 }
 
 /// Images of which the most useful are chosen at one time.
@@ -37,7 +39,7 @@ pub const POOL: usize = 400;
 const UNLIKE: usize = 16;
 
 impl LabelOrder {
-    /// All of them.
+    /// All that can be chosen.
     pub const ALL: [Self; 4] = [Self::Useful, Self::Disagreement, Self::Folder, Self::Random];
 
     /// Its name on the command line.
@@ -47,6 +49,7 @@ impl LabelOrder {
             Self::Disagreement => "disagreement",
             Self::Folder => "folder",
             Self::Random => "random",
+            Self::Given => "given",
         }
     }
 
@@ -60,7 +63,8 @@ impl LabelOrder {
     pub fn arrange(self, state: &State, images: &mut [ItemId], seed: u64) {
         match self {
             Self::Folder => images.sort_by_cached_key(|id| state.image(*id).and_then(|image| state.path_of(image))),
-            _ => images.shuffle(&mut random::stream(seed, 0)),
+            Self::Given => {}
+            Self::Useful | Self::Disagreement | Self::Random => images.shuffle(&mut random::stream(seed, 0)),
         }
     }
 }

@@ -60,6 +60,7 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, view: &mut LabelView, labelling: 
             LabelOrder::Disagreement => "Disputed first",
             LabelOrder::Folder => "By folder",
             LabelOrder::Random => "By chance",
+            LabelOrder::Given => "Typical first",
         };
         let mut order = labelling.order;
         let combo = egui::ComboBox::from_id_salt("order").selected_text(words(order)).width(150.0);

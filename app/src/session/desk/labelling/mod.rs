@@ -114,9 +114,11 @@ impl LabellingDesk {
     }
 
     /// Fills the queue with some images, or with all that have no class. The order also becomes the
-    /// default.
+    /// default, if it can be chosen.
     pub(super) fn label_from(&mut self, ctx: &Context, only: Option<Arc<Vec<ItemId>>>, order: LabelOrder) {
-        self.order = order;
+        if order != LabelOrder::Given {
+            self.order = order;
+        }
         self.start(ctx, only, order);
     }
 

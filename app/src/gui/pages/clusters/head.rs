@@ -1,0 +1,196 @@
+//! Above the clusters: how they are found, how far that is, and what can be done with the selected
+//! ones.
+
+use egui::{Button, ComboBox, DragValue, RichText, Ui};
+use tessera_core::ids::ItemId;
+use tessera_core::library::clusters::ClusterAim;
+
+use super::{Chosen, ClustersView, Wish, looks, merge, name};
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::panel::Panel;
+use crate::gui::widgets::{line, main_button};
+use crate::gui::words::{self, count, grouped};
+use crate::job::JobKind;
+use crate::session::desk::clusters::ClusterAnswer;
+
+/// Images that can be said to belong together, or apart, at one time.
+const PAIRED: usize = 100;
+/// Clusters that can be asked for.
+const MOST: usize = 10_000;
+
+impl ClustersView {
+    /// How clusters are found.
+    pub(super) fn head_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, answer: Option<&ClusterAnswer>) {
+        let kept = answer.map(|answer| answer.kept.aim());
+        let asked =
+            |kept: &ClusterAim| Wish { look: kept.look.clone(), is_open: kept.clusters.is_none(), clusters: kept.clusters.unwrap_or(20) };
+        let mut wish = self.wish.clone().or_else(|| kept.as_ref().map(asked)).unwrap_or(Wish { look: None, is_open: true, clusters: 20 });
+        let before = wish.clone();
+        ui.horizontal_wrapped(|ui| {
+            wish_ui(ui, panel, &mut wish);
+            if wish != before {
+                self.wish = Some(wish.clone());
+            }
+            if let Some(job) = panel.desk.jobs().of(&JobKind::FindClusters) {
+                let stop = if job.stopping { "Stopping…" } else { "Stop" };
+                let button = ui.add_enabled(!job.stopping, Button::new(stop));
+                if button.on_hover_text("What was found until then stays; it can go on at any time").clicked() {
+                    panel.ask(Command::Cancel(job.id));
+                }
+                ui.spinner();
+                line(ui, RichText::new(words::job(&job)).weak());
+                return;
+            }
+            let aim = ClusterAim {
+                look: wish.look.clone(),
+                clusters: (!wish.is_open).then_some(wish.clusters),
+                ..kept.clone().unwrap_or_default()
+            };
+            let is_same = kept.as_ref().is_some_and(|kept| kept.clusters == aim.clusters && (aim.look.is_none() || aim.look == kept.look));
+            if !is_same {
+                if main_button(ui, "Find clusters").on_hover_text("Changes nothing in the library; can be stopped at any time").clicked() {
+                    self.wish = None;
+                    panel.ask(Command::FindClusters(aim));
+                }
+                return;
+            }
+            if ui.button("Go on").on_hover_text("Twenty more passes over the images, from where it ended").clicked() {
+                self.wish = None;
+                panel.ask(Command::FindClusters(aim));
+            } else if ui.button("Begin anew").on_hover_text("Finds other clusters, from another start; names stay").clicked() {
+                self.wish = None;
+                panel.ask(Command::FindClusters(ClusterAim { seed: aim.seed.wrapping_add(1), ..aim }));
+            }
+        });
+        if let Some(answer) = answer {
+            told_ui(ui, panel, answer);
+            if let Some(words) = panel.desk.clusters().failure() {
+                ui.colored_label(ui.visuals().error_fg_color, words);
+            }
+        }
+    }
+
+    /// What can be done with the selected images.
+    pub(super) fn chosen_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
+        ui.horizontal_wrapped(|ui| {
+            let n = chosen.total;
+            let whole = chosen.whole(answer).len();
+            let words = match (n, whole) {
+                (0, _) => "Nothing selected".to_owned(),
+                (_, 0 | 1) => format!("{} selected", images(n)),
+                _ => format!("{} of {} selected", images(n), count(whole, "cluster")),
+            };
+            ui.label(RichText::new(words).strong());
+            if ui.add_enabled(n > 0, Button::new("Name…")).on_hover_text("Labels the selected images, in one act (L)").clicked() {
+                name(panel);
+            }
+            let one_by_one = ui.add_enabled(n > 0, Button::new("Label one by one"));
+            if one_by_one.on_hover_text("The selected images on the page Label, the most typical first").clicked() {
+                panel.act(Action::LabelThese);
+            }
+            let hover = "Makes the selected clusters one, and goes on from there (M)";
+            if ui.add_enabled(whole > 1, Button::new("Merge")).on_hover_text(hover).clicked() {
+                merge(panel, answer, chosen);
+            }
+            let is_paired = (2..=PAIRED).contains(&n);
+            let together = ui.add_enabled(is_paired, Button::new("These belong together"));
+            let disabled = format!("Select 2 to {PAIRED} images first");
+            if together.on_hover_text("Goes on with these images in one cluster").on_disabled_hover_text(&disabled).clicked() {
+                say(panel, answer, ClusterAim::say_together);
+            }
+            let apart = ui.add_enabled(is_paired, Button::new("These do not belong together"));
+            if apart.on_hover_text("Goes on with each of these images in another cluster").on_disabled_hover_text(disabled).clicked() {
+                say(panel, answer, ClusterAim::say_apart);
+            }
+        });
+        ui.add_space(2.0);
+    }
+}
+
+/// The vectors that are compared, and the number of clusters.
+fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) {
+    let all = looks(panel);
+    let chosen = all.iter().find(|(look, _, _, is_there)| *look == wish.look && *is_there).or(all.first());
+    let shown = chosen.map(|(_, name, ..)| name.clone()).unwrap_or_default();
+    ui.label("Compare by");
+    let combo = ComboBox::from_id_salt("clusters by").selected_text(&shown).width(170.0);
+    let response = combo.show_ui(ui, |ui| {
+        for (look, name, hover, is_there) in &all {
+            let button = ui.add_enabled(*is_there, Button::selectable(wish.look == *look, name));
+            let off = "Learned features are off in this library; the page Train turns them on";
+            if button.on_hover_text(hover).on_disabled_hover_text(off).clicked() {
+                wish.look.clone_from(look);
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Compare by {shown}")));
+    ui.label("Number");
+    let open = "As many clusters as describe images best that took no part";
+    ui.selectable_value(&mut wish.is_open, true, "Open").on_hover_text(open);
+    ui.selectable_value(&mut wish.is_open, false, "Fixed").on_hover_text("So many clusters as you say");
+    if !wish.is_open {
+        let number = ui.add(DragValue::new(&mut wish.clusters).range(1..=MOST).speed(0.2));
+        let clusters = wish.clusters as f64;
+        number.widget_info(|| {
+            let mut info = egui::WidgetInfo::labeled(egui::Role::SpinButton, true, "Number of clusters");
+            info.value = Some(clusters);
+            info
+        });
+    }
+}
+
+/// What is known of the clusters.
+fn told_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer) {
+    let kept = &answer.kept;
+    ui.horizontal_wrapped(|ui| {
+        let shown = answer.clusters.len() + answer.oddities;
+        let words = format!(
+            "{} of {} by {} after {}",
+            count(shown, "cluster"),
+            images(kept.len()),
+            kept.look().words(),
+            count(kept.iterations() as usize, "iteration"),
+        );
+        ui.label(RichText::new(words).weak());
+        if let Some((tried, hover)) = tried(kept.tried()) {
+            ui.label(RichText::new(format!("· {tried}")).weak()).on_hover_text(hover);
+        }
+        if answer.left_out > 0 {
+            let hover = "They cannot be compared in this way, and have no cluster";
+            ui.label(RichText::new(format!("· {} without such a vector", images(answer.left_out))).weak()).on_hover_text(hover);
+        }
+        let aim = kept.aim();
+        let (together, apart) = (aim.together.len(), aim.apart.len());
+        if together + apart > 0 {
+            let words = format!("· {} together, {apart} apart", count(together, "pair"));
+            ui.label(RichText::new(words).weak()).on_hover_text("What you said of images, by merging too; every run holds to it");
+            if ui.small_button("Drop").on_hover_text("Forgets what was said, and goes on without it").clicked() {
+                panel.ask(Command::FindClusters(ClusterAim { together: Vec::new(), apart: Vec::new(), ..aim }));
+            }
+        }
+    });
+}
+
+/// The numbers of clusters that were tried, in words, and what was measured.
+fn tried(tried: &[(usize, f64)]) -> Option<(String, String)> {
+    let best = tried.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let numbers: Vec<String> = tried.iter().map(|(clusters, _)| clusters.to_string()).collect();
+    let (last, others) = numbers.split_last()?;
+    let list = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    let lines: Vec<String> = tried.iter().map(|(clusters, likelihood)| format!("{clusters}: {likelihood:.2}")).collect();
+    let hover = format!("The mean logarithm of the density of images left out, the higher the better:\n{}", lines.join("\n"));
+    Some((format!("{list} tried, {} the best", best.0), hover))
+}
+
+fn images(n: usize) -> String {
+    format!("{} image{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// Goes on with what is said of the selected images.
+fn say(panel: &mut Panel<'_>, answer: &ClusterAnswer, said: impl Fn(&mut ClusterAim, &[ItemId])) {
+    let images: Vec<ItemId> = panel.view.selection.iter().filter(|id| answer.place_of(*id).is_some()).collect();
+    let mut aim = answer.kept.aim();
+    said(&mut aim, &images);
+    panel.ask(Command::FindClusters(aim));
+}

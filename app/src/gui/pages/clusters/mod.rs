@@ -1,0 +1,265 @@
+//! The page of clusters: how they are found above, a strip of typical images of each below, and the
+//! selected image at the right.
+
+mod card;
+mod head;
+mod list;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use egui::{FocusDirection, Key, Modifiers, Panel as Side, Ui};
+use tessera_core::ids::ItemId;
+use tessera_core::library::looks::Look;
+
+use super::browse::captions::CaptionDrafts;
+use super::browse::inspector::inspector_ui;
+use super::label::keys::{is_free, pressed};
+use crate::command::Command;
+use crate::gui::actions::Action;
+use crate::gui::class_keys::label_keys;
+use crate::gui::modal::Modal;
+use crate::gui::panel::{PageUi, Panel};
+use crate::gui::selection::Pick;
+use crate::gui::widgets::{confined_ui, main_button, nothing_ui, page_frame};
+use crate::job::JobKind;
+use crate::session::desk::clusters::ClusterAnswer;
+
+/// The number of oddities among clusters.
+const ODDITIES: usize = usize::MAX;
+/// Clusters that Page Up and Page Down pass.
+const LEAP: usize = 4;
+
+/// The state of the page.
+#[derive(Default)]
+pub struct ClustersView {
+    captions: CaptionDrafts,
+    wish: Option<Wish>,
+    /// The number of the cluster that keys are about.
+    current: Option<usize>,
+    /// The clusters of which all images are shown, by their numbers.
+    unfolded: BTreeSet<usize>,
+    /// Whether the list is to be scrolled to the current cluster.
+    is_hidden: bool,
+    /// The part of the list that was visible last: its top and its height.
+    seen: (f32, f32),
+}
+
+/// What is to be found next.
+#[derive(Clone, Debug, PartialEq)]
+struct Wish {
+    /// The vectors that are compared; `None` for the usual ones.
+    look: Option<Look>,
+    /// Whether the number of clusters is left open.
+    is_open: bool,
+    /// The number otherwise.
+    clusters: usize,
+}
+
+/// The clusters that are selected, each by its place.
+struct Chosen {
+    /// For each place the images that are selected.
+    counts: Vec<usize>,
+    /// Selected images with a cluster.
+    total: usize,
+}
+
+impl Chosen {
+    fn of(panel: &Panel<'_>, answer: &ClusterAnswer) -> Self {
+        let mut counts = vec![0; answer.len()];
+        for image in panel.view.selection.iter() {
+            if let Some(place) = answer.place_of(image) {
+                counts[place] += 1;
+            }
+        }
+        Self { total: counts.iter().sum(), counts }
+    }
+
+    fn is_whole(&self, answer: &ClusterAnswer, place: usize) -> bool {
+        self.counts[place] == answer.images(place).len()
+    }
+
+    /// The numbers of the clusters of which all images are selected.
+    fn whole(&self, answer: &ClusterAnswer) -> Vec<usize> {
+        let clusters = answer.clusters.iter().enumerate();
+        clusters.filter(|(place, _)| self.is_whole(answer, *place)).map(|(_, cluster)| cluster.number).collect()
+    }
+}
+
+impl PageUi for ClustersView {
+    fn sides_ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        if panel.desk.clusters().answer().is_some_and(|answer| !answer.is_empty()) {
+            let frame = page_frame(ui);
+            Side::right("cluster details").frame(frame).default_size(270.0).size_range(220.0..=520.0).show(ui, |ui| {
+                confined_ui(ui, |ui| inspector_ui(ui, panel, &mut self.captions, None));
+            });
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, panel: &mut Panel<'_>) {
+        if panel.state().is_none_or(|state| state.images().next().is_none()) {
+            nothing_ui(ui, "No images yet", "Import a folder of images; groups of them that look alike are then found here");
+            ui.vertical_centered(|ui| {
+                if main_button(ui, "Add folder…").clicked() {
+                    panel.act(Action::AddFolder);
+                }
+            });
+            return;
+        }
+        let answer = panel.desk.clusters().answer().filter(|answer| !answer.is_empty()).cloned();
+        self.head_ui(ui, panel, answer.as_deref());
+        let Some(answer) = answer else {
+            empty_ui(ui, panel);
+            return;
+        };
+        label_keys(ui, panel);
+        let chosen = Chosen::of(panel, &answer);
+        self.keys(ui, panel, &answer, &chosen);
+        self.chosen_ui(ui, panel, &answer, &chosen);
+        self.list_ui(ui, panel, &answer, &chosen);
+    }
+}
+
+impl ClustersView {
+    fn keys(&mut self, ui: &Ui, panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
+        if !is_free(ui, panel) {
+            return;
+        }
+        let at = self.current.and_then(|number| place_of_number(answer, number));
+        let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
+        let last = answer.len() - 1;
+        let moves = [
+            (Key::ArrowUp, at.unwrap_or(0).saturating_sub(1)),
+            (Key::ArrowDown, at.map_or(0, |at| (at + 1).min(last))),
+            (Key::PageUp, at.unwrap_or(0).saturating_sub(LEAP)),
+            (Key::PageDown, (at.unwrap_or(0) + LEAP).min(last)),
+            (Key::Home, 0),
+            (Key::End, last),
+        ];
+        if let Some((_, place)) = moves.into_iter().find(|(key, _)| taken(ui, Modifiers::NONE, *key)) {
+            (self.current, self.is_hidden) = (Some(number_at(answer, place)), true);
+            return;
+        }
+        for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
+            for (modifiers, pick) in [(Modifiers::SHIFT, Pick::Range), (Modifiers::NONE, Pick::Alone)] {
+                if taken(ui, modifiers, key) {
+                    let place = at.unwrap_or(0);
+                    let images = answer.images(place);
+                    let is_elsewhere = panel.view.selection.cursor().is_none_or(|id| answer.place_of(id) != Some(place));
+                    if is_elsewhere {
+                        panel.view.selection.pick(images, images[0], Pick::Alone);
+                    } else {
+                        panel.view.selection.step(images, by, pick);
+                    }
+                    (self.current, self.is_hidden) = (Some(number_at(answer, place)), true);
+                }
+            }
+        }
+        if !has_focus && let Some(place) = at {
+            if pressed(ui, Key::Enter) {
+                panel.view.selection.set(answer.images(place).iter().copied());
+            } else if pressed(ui, Key::Space) {
+                toggle(panel, answer, chosen, place);
+            }
+        }
+        if pressed(ui, Key::L) {
+            if let Some(place) = at.filter(|_| chosen.total == 0) {
+                panel.view.selection.set(answer.images(place).iter().copied());
+            }
+            name(panel);
+        } else if pressed(ui, Key::M) {
+            merge(panel, answer, chosen);
+        }
+    }
+}
+
+/// Whether a key that also leads from one button to the next was pressed; here it does not.
+fn taken(ui: &Ui, modifiers: Modifiers, key: Key) -> bool {
+    let is_pressed = ui.input_mut(|input| input.consume_key(modifiers, key));
+    if is_pressed {
+        ui.memory_mut(|memory| {
+            memory.move_focus(FocusDirection::None);
+            memory.focused().into_iter().for_each(|focused| memory.surrender_focus(focused));
+        });
+    }
+    is_pressed
+}
+
+/// The number of the cluster at a place.
+fn number_at(answer: &ClusterAnswer, place: usize) -> usize {
+    answer.clusters.get(place).map_or(ODDITIES, |cluster| cluster.number)
+}
+
+fn place_of_number(answer: &ClusterAnswer, number: usize) -> Option<usize> {
+    (0..answer.len()).find(|place| number_at(answer, *place) == number)
+}
+
+/// The name of the cluster at a place.
+fn name_at(answer: &ClusterAnswer, place: usize) -> String {
+    match answer.clusters.get(place) {
+        Some(cluster) => cluster.name.clone().unwrap_or_else(|| format!("Cluster {}", cluster.number + 1)),
+        None => "Oddities".into(),
+    }
+}
+
+/// Its name for those who do not see it: two clusters may have one name.
+fn spoken_at(answer: &ClusterAnswer, place: usize) -> String {
+    let name = name_at(answer, place);
+    match answer.clusters.get(place) {
+        Some(cluster) if cluster.name.is_some() => format!("{name} (cluster {})", cluster.number + 1),
+        _ => name,
+    }
+}
+
+/// Adds a cluster to the selection, or takes it out.
+fn toggle(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen, place: usize) {
+    let images: BTreeSet<ItemId> = answer.images(place).iter().copied().collect();
+    let selected: BTreeSet<ItemId> = panel.view.selection.iter().collect();
+    let selection = if chosen.is_whole(answer, place) { &selected - &images } else { &selected | &images };
+    panel.view.selection.set(selection);
+}
+
+/// Asks for the name of the selected images.
+fn name(panel: &mut Panel<'_>) {
+    if panel.view.selection.is_empty() {
+        panel.view.toasts.note("Select a cluster first: press its name, or go to it by arrow keys");
+    } else {
+        panel.view.open(Modal::ClassName(None));
+    }
+}
+
+fn merge(panel: &mut Panel<'_>, answer: &ClusterAnswer, chosen: &Chosen) {
+    let clusters = chosen.whole(answer);
+    if clusters.len() < 2 {
+        panel.view.toasts.note("Select two clusters or more first, by their boxes");
+    } else {
+        panel.ask(Command::MergeClusters(clusters));
+    }
+}
+
+fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
+    let clusters = panel.desk.clusters();
+    if panel.desk.jobs().is_running(&JobKind::FindClusters) {
+        nothing_ui(ui, "Finding clusters", "They are shown after the first pass over the images, and get better while you watch");
+    } else if let Some(words) = clusters.failure() {
+        nothing_ui(ui, "No clusters were found", words);
+    } else if clusters.is_known() {
+        let words = "Clusters are groups of images that look alike, found without labels; nothing is changed by looking";
+        nothing_ui(ui, "Which images are of one kind?", words);
+    }
+}
+
+/// The sets of vectors that can be chosen: their looks, names, what they are, and whether they are
+/// there.
+fn looks(panel: &Panel<'_>) -> Vec<(Option<Look>, String, String, bool)> {
+    let is_learned = panel.desk.recognising().learned().is_on;
+    let built_in = super::similar::LOOKS.into_iter().map(|(look, name, hover)| {
+        let is_there = look != Some(Look::Network) || is_learned;
+        (look, name.to_owned(), hover.to_owned(), is_there)
+    });
+    let brought = panel.desk.clusters().sets().iter().map(|(set, images)| {
+        let hover = format!("Vectors that were brought, of {}", crate::gui::words::count(*images, "image"));
+        (Some(Look::Brought(Arc::clone(set))), set.to_string(), hover, true)
+    });
+    built_in.chain(brought).collect()
+}

@@ -1,0 +1,382 @@
+//! Clusters of the library's images: found while one watches, kept, and described.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tessera_core::ids::ItemId;
+use tessera_core::library::Library;
+use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters};
+use tessera_core::library::import::hold;
+use tessera_core::{Error, Result};
+
+use super::super::Session;
+use super::context::{Context, Event, Outbox};
+use super::notices::problem;
+use super::part::Part;
+use crate::job::JobKind;
+
+/// Iterations of a run.
+const ITERATIONS: u64 = 20;
+/// New images that are given clusters without a job, if their vectors are at hand.
+const NEW: usize = 256;
+/// The least time between two descriptions of what a run has found.
+const PAUSE: Duration = Duration::from_millis(250);
+/// A cluster of fewer images is an oddity.
+const LEAST: usize = 3;
+/// A cluster of less than one in so many images of the mean cluster is an oddity, too.
+const FEW: usize = 100;
+/// The place of an image without a cluster.
+const NONE: u32 = u32::MAX;
+
+/// Clusters, and the run that finds them.
+#[derive(Default)]
+pub struct Clusters {
+    answer: Option<Arc<ClusterAnswer>>,
+    /// Why the last run found none.
+    failure: Option<String>,
+    /// The sets of vectors that were brought, with the images that have one.
+    sets: Vec<(Arc<str>, usize)>,
+    /// Whether kept clusters were looked for.
+    is_known: bool,
+    /// Whether a question is under way, and whether another one is to follow.
+    is_asked: bool,
+    is_asked_again: bool,
+    /// Whether the page is visible: only then are clusters described anew when the library changes.
+    is_watched: bool,
+    /// The number of the last run; results of earlier ones are dropped.
+    run: Arc<AtomicU64>,
+    /// Images without a cluster, and those among them whose vectors were looked for in vain.
+    new: usize,
+    in_vain: usize,
+}
+
+/// What is known of clusters.
+#[derive(Debug)]
+pub struct ClusterAnswer {
+    /// The clusters as they are kept.
+    pub kept: Arc<KeptClusters>,
+    /// Those that are no oddities, the largest first.
+    pub clusters: Vec<ImageCluster>,
+    /// The images of the others, cluster by cluster.
+    pub odd: Vec<ItemId>,
+    /// How many the others are.
+    pub oddities: usize,
+    /// Images without a cluster: they have no such vector.
+    pub left_out: usize,
+    /// For each image the place of its cluster; that after the last of `clusters` for oddities.
+    places: Vec<u32>,
+}
+
+impl ClusterAnswer {
+    /// Of clusters without images that are gone.
+    fn new(library: &Library, kept: Arc<KeptClusters>) -> Self {
+        let mut clusters = kept.describe(library);
+        let mean = kept.len() / clusters.len().max(1);
+        let usual = clusters.iter().take_while(|cluster| cluster.images.len() >= LEAST && cluster.images.len() * FEW >= mean).count();
+        // Where all are small none is odd.
+        let others = clusters.split_off(if usual == 0 { clusters.len() } else { usual });
+        let odd: Vec<ItemId> = others.iter().flat_map(|cluster| cluster.images.iter().copied()).collect();
+        let mut places = vec![NONE; library.state().records().last().map_or(0, |last| last.id.0 as usize + 1)];
+        let lists = clusters.iter().map(|cluster| &cluster.images).chain([&odd]);
+        for (place, images) in lists.enumerate() {
+            images.iter().for_each(|id| places[id.0 as usize] = place as u32);
+        }
+        let left_out = library.state().images().count().saturating_sub(kept.len());
+        Self { kept, clusters, odd, oddities: others.len(), left_out, places }
+    }
+
+    /// The place of an image's cluster in the list; that of oddities comes after the last.
+    pub fn place_of(&self, image: ItemId) -> Option<usize> {
+        self.places.get(image.0 as usize).filter(|place| **place != NONE).map(|place| *place as usize)
+    }
+
+    /// The images of a cluster, or of all oddities, by its place; the most typical first.
+    pub fn images(&self, place: usize) -> &[ItemId] {
+        self.clusters.get(place).map_or(&self.odd, |cluster| &cluster.images)
+    }
+
+    /// The places in the list: clusters, and after them the oddities if there are any.
+    pub fn len(&self) -> usize {
+        self.clusters.len() + usize::from(!self.odd.is_empty())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All images with a cluster, cluster by cluster, the most typical first.
+    pub fn all(&self) -> Vec<ItemId> {
+        (0..self.len()).flat_map(|place| self.images(place)).copied().collect()
+    }
+
+    /// Some images in that order; those without a cluster come last.
+    pub fn arranged(&self, images: &[ItemId]) -> Vec<ItemId> {
+        let wanted: std::collections::HashSet<ItemId> = images.iter().copied().collect();
+        let mut arranged: Vec<ItemId> = self.all().into_iter().filter(|id| wanted.contains(id)).collect();
+        arranged.extend(images.iter().filter(|id| self.place_of(**id).is_none()));
+        arranged
+    }
+}
+
+/// Results of the threads that find and describe clusters.
+pub(super) enum Message {
+    /// What a run has found so far.
+    Found(u64, Arc<ClusterAnswer>),
+    /// A run has ended; with words if it failed.
+    Ended(u64, Option<String>),
+    /// What is known of kept clusters.
+    Known { run: u64, answer: Option<Arc<ClusterAnswer>>, sets: Vec<(Arc<str>, usize)>, new: usize },
+    /// New images have clusters, all but so many, which have no such vector.
+    Assigned { run: u64, answer: Option<Arc<ClusterAnswer>>, new: usize },
+}
+
+impl Part for Clusters {
+    type Message = Message;
+
+    fn new(_: &Context) -> io::Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn take_in(&mut self, ctx: &mut Context, message: Message) {
+        match message {
+            Message::Found(run, answer) if self.is_current(run) => (self.answer, self.is_known) = (Some(answer), true),
+            Message::Ended(run, failure) if self.is_current(run) => {
+                if let Some(words) = &failure {
+                    ctx.tell(problem(words));
+                }
+                (self.failure, self.is_asked) = (failure, false);
+                // Images may have been labelled, or have come, since it was last described.
+                self.ask(ctx);
+            }
+            Message::Found(..) | Message::Ended(..) => {}
+            Message::Known { run, answer, sets, new } => {
+                (self.is_asked, self.is_known, self.sets) = (false, true, sets);
+                let is_older =
+                    answer.as_ref().zip(self.answer.as_ref()).is_some_and(|(new, old)| new.kept.iterations() < old.kept.iterations());
+                if self.is_current(run) && !is_older {
+                    (self.answer, self.new) = (answer, new);
+                    self.assign_if_due(ctx);
+                }
+                if std::mem::take(&mut self.is_asked_again) {
+                    self.ask(ctx);
+                }
+            }
+            Message::Assigned { run, answer, new } => {
+                self.in_vain = new;
+                if self.is_current(run) && answer.is_some() {
+                    (self.answer, self.new) = (answer, new);
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, ctx: &mut Context, event: Event) {
+        match event {
+            Event::Closed => *self = Self { is_watched: self.is_watched, ..Self::default() },
+            Event::Opened | Event::Changed if self.is_watched => self.ask(ctx),
+            Event::Opened | Event::Changed => {}
+        }
+    }
+}
+
+impl Clusters {
+    /// The clusters, as last found or kept.
+    pub fn answer(&self) -> Option<&Arc<ClusterAnswer>> {
+        self.answer.as_ref()
+    }
+
+    /// Why the last run found none.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// The sets of vectors that were brought, with the images that have one.
+    pub fn sets(&self) -> &[(Arc<str>, usize)] {
+        &self.sets
+    }
+
+    /// Whether it is known which clusters were kept.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// Sets whether the page is visible.
+    pub(super) fn watch(&mut self, ctx: &mut Context, is_watched: bool) {
+        if is_watched && !std::mem::replace(&mut self.is_watched, is_watched) {
+            self.ask(ctx);
+        }
+        self.is_watched = is_watched;
+    }
+
+    /// Finds clusters, from those that are there where they were made in the same way.
+    pub(super) fn find(&mut self, ctx: &mut Context, aim: ClusterAim) {
+        self.start(ctx, Aim::Given(aim));
+    }
+
+    /// Makes some clusters one, and finds clusters from there.
+    pub(super) fn merge(&mut self, ctx: &mut Context, clusters: Vec<usize>) {
+        self.start(ctx, Aim::Merged(clusters));
+    }
+
+    fn start(&mut self, ctx: &mut Context, aim: Aim) {
+        let Some(library) = ctx.shared() else { return };
+        let number = self.run.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.failure, self.is_asked) = (None, false);
+        let kept = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept));
+        let watch = Watch { number, run: Arc::clone(&self.run), outbox: ctx.outbox.clone() };
+        ctx.job(JobKind::FindClusters, move |session| {
+            let outcome = find(session, &library, aim, kept, &watch);
+            let failure = outcome.err().filter(|error| !matches!(error, Error::Cancelled)).map(|error| error.to_string());
+            Ok(Message::Ended(number, failure))
+        });
+    }
+
+    /// Gives new images clusters, once they were imported; their vectors are loaded for that.
+    pub(super) fn assign_if_due(&mut self, ctx: &mut Context) {
+        let is_busy =
+            ctx.jobs.is_importing() || ctx.jobs.is_running(&JobKind::FindClusters) || ctx.jobs.is_running(&JobKind::AssignClusters);
+        if !self.is_watched || is_busy || self.new == 0 || self.new == self.in_vain {
+            return;
+        }
+        let Some(kept) = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept)) else { return };
+        let run = self.run.load(Ordering::Relaxed);
+        // Also if it is stopped, or fails.
+        self.in_vain = self.new;
+        ctx.library_job(JobKind::AssignClusters, move |session, library| {
+            session.load_looks(library, Some(&kept.look()))?;
+            let mut kept = (*kept).clone();
+            let mut library = hold(library);
+            kept.follow(&library);
+            library.keep_clusters(&kept)?;
+            let (new, answer) = (without(&library, &kept), ClusterAnswer::new(&library, Arc::new(kept)));
+            Ok(Message::Assigned { run, answer: Some(Arc::new(answer)), new })
+        });
+    }
+
+    fn is_current(&self, run: u64) -> bool {
+        self.run.load(Ordering::Relaxed) == run
+    }
+
+    /// Asks for what is known of kept clusters. While a question is under way the next one waits.
+    fn ask(&mut self, ctx: &mut Context) {
+        if ctx.state().is_none() {
+            return;
+        }
+        if std::mem::replace(&mut self.is_asked, true) {
+            self.is_asked_again = true;
+            return;
+        }
+        let kept = self.answer.as_ref().map(|answer| Arc::clone(&answer.kept));
+        let (run, in_vain) = (self.run.load(Ordering::Relaxed), self.in_vain);
+        ctx.with_library(move |_, library| {
+            let sets = library.state().vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
+            let kept = match kept {
+                Some(kept) => Some(kept),
+                // A cache that cannot be read is told of where it is needed.
+                None => library.clusters().unwrap_or_default().map(Arc::new),
+            };
+            let kept = kept.map(|kept| followed(library, kept, in_vain));
+            let new = kept.as_ref().map_or(0, |kept| without(library, kept));
+            Message::Known { run, answer: kept.map(|kept| Arc::new(ClusterAnswer::new(library, kept))), sets, new }
+        });
+    }
+}
+
+/// What is to be found.
+enum Aim {
+    /// Clusters like these.
+    Given(ClusterAim),
+    /// Those that are there, with some of them, by their numbers, made one.
+    Merged(Vec<usize>),
+}
+
+/// Tells of a run.
+struct Watch {
+    number: u64,
+    run: Arc<AtomicU64>,
+    outbox: Outbox,
+}
+
+impl Watch {
+    fn is_current(&self) -> bool {
+        self.run.load(Ordering::Relaxed) == self.number
+    }
+
+    fn tell(&self, library: &Mutex<Library>, mut kept: KeptClusters) -> Arc<KeptClusters> {
+        let library = hold(library);
+        kept.leave_out_gone(&library);
+        let kept = Arc::new(kept);
+        let answer = ClusterAnswer::new(&library, Arc::clone(&kept));
+        drop(library);
+        self.outbox.send(super::Message::from(Message::Found(self.number, Arc::new(answer))));
+        kept
+    }
+}
+
+/// Fits clusters, tells of them meanwhile, and keeps them also when it is stopped.
+fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<KeptClusters>>, watch: &Watch) -> Result<()> {
+    let kept = match kept {
+        Some(kept) => Some(kept),
+        None => hold(library).clusters()?.map(Arc::new),
+    };
+    let (mut aim, kept) = match (aim, kept) {
+        (Aim::Given(aim), kept) => (aim, kept),
+        (Aim::Merged(clusters), Some(kept)) => {
+            let merged = kept.merged(&clusters)?;
+            (merged.aim(), Some(Arc::new(merged)))
+        }
+        (Aim::Merged(_), None) => return Ok(()),
+    };
+    let look = session.load_looks(library, aim.look.as_ref())?;
+    {
+        let library = hold(library);
+        aim.retain_pairs(|image| library.can_cluster(&look, image));
+    }
+    let progress = session.progress();
+    session.on_threads(|| {
+        let mut run = ClusterRun::new(library, aim, kept.as_deref(), progress)?;
+        progress.begin("Finding clusters", ITERATIONS);
+        let (mut told, mut pause) = (Instant::now(), Duration::ZERO);
+        for _ in 0..ITERATIONS {
+            match run.step(progress).and_then(|_| progress.step()) {
+                Err(Error::Cancelled) => break,
+                outcome => outcome?,
+            }
+            if told.elapsed() >= pause && watch.is_current() {
+                let begun = Instant::now();
+                watch.tell(library, run.found()?);
+                // Describing takes a quarter of the time at most.
+                (told, pause) = (Instant::now(), PAUSE.max(3 * begun.elapsed()));
+            }
+        }
+        if run.iterations() > 0 && watch.is_current() {
+            let kept = watch.tell(library, run.found()?);
+            hold(library).keep_clusters(&kept)?;
+        }
+        Ok(())
+    })
+}
+
+/// Clusters without images that are gone, and with those that came if they are few.
+fn followed(library: &Library, kept: Arc<KeptClusters>, in_vain: usize) -> Arc<KeptClusters> {
+    let new = without(library, &kept);
+    let is_same = new == 0 && kept.len() == library.state().images().count();
+    if is_same {
+        return kept;
+    }
+    let mut kept = (*kept).clone();
+    if new > NEW.max(in_vain) {
+        kept.leave_out_gone(library);
+    } else {
+        kept.follow(library);
+    }
+    Arc::new(kept)
+}
+
+/// The images without a cluster.
+fn without(library: &Library, kept: &KeptClusters) -> usize {
+    library.state().images().filter(|image| kept.cluster_of(image.id).is_none()).count()
+}

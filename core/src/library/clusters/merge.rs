@@ -1,0 +1,62 @@
+//! Making several clusters one.
+
+use std::collections::BTreeSet;
+
+use super::kept::KeptClusters;
+use crate::error::{Error, Result};
+use crate::ids::ItemId;
+
+/// Typical images of each merged cluster that are said to belong together from then on.
+const TYPICAL: usize = 3;
+
+impl KeptClusters {
+    /// These clusters with some of them, by their numbers, made one, which has the lowest number;
+    /// higher ones move up. The most typical images of each are said to belong together, and where
+    /// a number of clusters was asked for, so many fewer are asked for. O(images + pairs).
+    ///
+    /// # Errors
+    /// [`Error::Value`] when these are not two clusters or more, or one of them does not exist.
+    pub fn merged(&self, clusters: &[usize]) -> Result<Self> {
+        let wanted: BTreeSet<usize> = clusters.iter().copied().collect();
+        if wanted.len() < 2 || wanted.last().is_some_and(|last| *last >= self.count()) {
+            return Err(Error::value("clusters to merge", format!("two or more of 0 to {}", self.count() - 1), format!("{wanted:?}")));
+        }
+        let kept = wanted.first().copied().unwrap_or(0);
+        let mut next = 0;
+        let mut into = vec![0u32; self.count()];
+        for cluster in 0..self.count() {
+            if cluster != kept && wanted.contains(&cluster) {
+                into[cluster] = into[kept];
+            } else {
+                into[cluster] = next;
+                next += 1;
+            }
+        }
+        let mut aim = self.aim();
+        aim.say_together(&self.typical(&wanted));
+        let pairs = |pairs: Vec<(ItemId, ItemId)>| pairs.into_iter().map(|(a, b)| (a.0, b.0)).collect();
+        let mut merged = self.clone();
+        merged.model = self.model.joined(&into);
+        merged.asked = self.asked.map(|asked| asked.saturating_sub(wanted.len() - 1).max(1));
+        (merged.together, merged.apart) = (pairs(aim.together), pairs(aim.apart));
+        merged.images.values_mut().for_each(|(cluster, _)| *cluster = into[*cluster as usize]);
+        merged.drawn.iter_mut().for_each(|(_, cluster)| *cluster = into[*cluster as usize]);
+        Ok(merged)
+    }
+
+    /// The most typical images of each of these clusters.
+    fn typical(&self, clusters: &BTreeSet<usize>) -> Vec<ItemId> {
+        let of = |wanted: &usize| {
+            let mut images: Vec<(f64, u32)> = self
+                .images
+                .iter()
+                .filter(|(_, (cluster, _))| *cluster as usize == *wanted)
+                .map(|(id, (_, density))| (*density, *id))
+                .collect();
+            images.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            images.truncate(TYPICAL);
+            images
+        };
+        clusters.iter().flat_map(of).map(|(_, id)| ItemId(id)).collect()
+    }
+}

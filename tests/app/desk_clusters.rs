@@ -1,0 +1,213 @@
+//! Clusters at the desk: found, stopped and gone on with, named, merged, told together and apart,
+//! kept, and brought up to date.
+
+use tessera::command::Command;
+use tessera::job::JobKind;
+use tessera::session::desk::Desk;
+use tessera::session::desk::clusters::ClusterAnswer;
+use tessera::session::desk::view::Tone;
+use tessera_core::ids::ItemId;
+use tessera_core::library::clusters::ClusterAim;
+use tessera_core::library::event::{Caption, UserLabel};
+use tessera_core::library::looks::Look;
+
+use crate::desk::{desk, session, state, until};
+use crate::world::World;
+
+fn aim(clusters: Option<usize>) -> ClusterAim {
+    ClusterAim { look: Some(Look::Appearance), clusters, ..ClusterAim::default() }
+}
+
+/// A desk on a folder of images, with the page of clusters in sight.
+fn ready(world: &World) -> Desk {
+    let mut desk = desk(session(world));
+    desk.run(Command::Open(world.at("images")));
+    until(&mut desk, "the images are there", |desk| {
+        desk.state().is_some_and(|state| state.images().count() == 24) && !desk.jobs().is_busy()
+    });
+    desk.watch_clusters(true);
+    until(&mut desk, "it is known that none are kept", |desk| desk.clusters().is_known());
+    assert!(desk.clusters().answer().is_none());
+    desk
+}
+
+fn run(desk: &mut Desk, command: Command) {
+    desk.run(command);
+    until(desk, "the run has ended", |desk| !desk.jobs().is_running(&JobKind::FindClusters));
+}
+
+fn answer(desk: &Desk) -> &ClusterAnswer {
+    desk.clusters().answer().unwrap()
+}
+
+fn labels(desk: &Desk) -> Vec<Option<String>> {
+    state(desk).images().map(|image| image.label().map(str::to_owned)).collect()
+}
+
+#[test]
+fn clusters_are_found_gone_on_with_and_kept() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    let found = answer(&desk);
+    assert_eq!((found.kept.iterations(), found.kept.len(), found.left_out), (20, 24, 0));
+    let mut all = found.all();
+    all.sort();
+    assert_eq!(all, state(&desk).images().map(|image| image.id).collect::<Vec<_>>(), "each image has one cluster");
+    for place in 0..found.len() {
+        assert!(found.images(place).iter().all(|id| found.place_of(*id) == Some(place)));
+    }
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    assert_eq!(answer(&desk).kept.iterations(), 40, "it goes on from there");
+    let before = answer(&desk).all();
+    let folder = desk.folder().unwrap().to_owned();
+    drop(desk);
+    let mut desk = crate::desk::desk(session(&world));
+    desk.watch_clusters(true);
+    desk.run(Command::Open(folder));
+    until(&mut desk, "kept clusters are shown", |desk| desk.clusters().answer().is_some());
+    assert_eq!((answer(&desk).kept.iterations(), answer(&desk).all()), (40, before));
+    // Left open, numbers are tried; another number begins anew.
+    run(&mut desk, Command::FindClusters(aim(None)));
+    let found = answer(&desk);
+    assert!(!found.kept.tried().is_empty() && found.kept.asked().is_none());
+    run(&mut desk, Command::FindClusters(aim(Some(25))));
+    assert!(desk.clusters().failure().unwrap().contains("1 to 24"), "{:?}", desk.clusters().failure());
+    assert!(answer(&desk).kept.asked().is_none(), "those before stay");
+    run(&mut desk, Command::FindClusters(ClusterAim { look: Some(Look::Brought("own".into())), ..aim(None) }));
+    assert!(desk.clusters().failure().unwrap().contains("none of 24 images with own"), "{:?}", desk.clusters().failure());
+}
+
+#[test]
+fn a_run_is_stopped_and_goes_on() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    desk.run(Command::FindClusters(aim(Some(3))));
+    let job = desk.jobs().of(&JobKind::FindClusters).unwrap();
+    run(&mut desk, Command::Cancel(job.id));
+    let stopped = desk.clusters().answer().map_or(0, |answer| answer.kept.iterations());
+    assert!(stopped <= 20 && desk.clusters().failure().is_none(), "{stopped} {:?}", desk.clusters().failure());
+    run(&mut desk, Command::FindClusters(aim(Some(3))));
+    assert_eq!(answer(&desk).kept.iterations(), stopped + 20, "nothing was lost");
+    // Another question while one is under way takes its place.
+    desk.run(Command::FindClusters(aim(Some(4))));
+    run(&mut desk, Command::FindClusters(aim(Some(5))));
+    assert_eq!((answer(&desk).kept.asked(), answer(&desk).kept.iterations()), (Some(5), 20));
+}
+
+#[test]
+fn naming_is_one_event_and_one_undo() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    let (images, acts, before) = (answer(&desk).images(0).to_vec(), state(&desk).history().len(), labels(&desk));
+    assert!(images.len() > 2);
+    desk.run(Command::Label(images.clone(), UserLabel::Class("kite".into())));
+    until(&mut desk, "it has its name", |desk| answer(desk).clusters.iter().any(|cluster| cluster.name.as_deref() == Some("kite")));
+    assert_eq!(state(&desk).history().len(), acts + 1);
+    assert_eq!(labels(&desk).iter().filter(|label| label.as_deref() == Some("kite")).count(), images.len());
+    run(&mut desk, Command::FindClusters(ClusterAim { seed: 7, ..aim(Some(2)) }));
+    let count = |answer: &ClusterAnswer| -> usize {
+        answer.clusters.iter().flat_map(|cluster| &cluster.classes).filter(|(class, _)| class == "kite").map(|(_, count)| count).sum()
+    };
+    until(&mut desk, "names survive a new run", |desk| count(answer(desk)) == images.len());
+    desk.run(Command::Undo);
+    until(&mut desk, "it has none again", |desk| count(answer(desk)) == 0);
+    assert_eq!((labels(&desk), state(&desk).history().len()), (before, acts));
+}
+
+#[test]
+fn clusters_are_merged_and_images_told_together_and_apart() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(4))));
+    let numbers: Vec<usize> = answer(&desk).clusters.iter().take(2).map(|cluster| cluster.number).collect();
+    let typical: Vec<ItemId> = answer(&desk).clusters.iter().take(2).map(|cluster| cluster.images[0]).collect();
+    run(&mut desk, Command::MergeClusters(numbers));
+    let found = answer(&desk);
+    assert_eq!((found.kept.count(), found.kept.asked()), (3, Some(3)));
+    assert_eq!(found.kept.cluster_of(typical[0]), found.kept.cluster_of(typical[1]));
+    assert_eq!(found.kept.iterations(), 40, "it went on from there");
+    // The newest word holds.
+    let mut said = found.kept.aim();
+    said.say_apart(&typical);
+    run(&mut desk, Command::FindClusters(said.clone()));
+    let found = answer(&desk);
+    assert_ne!(found.kept.cluster_of(typical[0]), found.kept.cluster_of(typical[1]));
+    assert_eq!((found.kept.iterations(), found.kept.aim()), (60, said.clone()));
+    said.say_together(&typical);
+    assert!(said.apart.is_empty());
+    run(&mut desk, Command::FindClusters(said.clone()));
+    let found = answer(&desk);
+    assert_eq!(found.kept.cluster_of(typical[0]), found.kept.cluster_of(typical[1]));
+    // More images apart than there are clusters: that cannot be, and what is there stays.
+    let some: Vec<ItemId> = found.all().into_iter().take(5).collect();
+    let mut never = said.clone();
+    never.say_apart(&some);
+    run(&mut desk, Command::FindClusters(never));
+    assert!(desk.clusters().failure().unwrap().contains("fewer points apart"), "{:?}", desk.clusters().failure());
+    assert_eq!(answer(&desk).kept.aim(), said);
+    run(&mut desk, Command::MergeClusters(vec![0, 9]));
+    assert!(desk.clusters().failure().unwrap().contains("clusters to merge"), "{:?}", desk.clusters().failure());
+    // What was said of an image that is gone takes no part.
+    desk.run(Command::Remove(vec![typical[0]]));
+    until(&mut desk, "it has no cluster any more", |desk| answer(desk).place_of(typical[0]).is_none());
+    run(&mut desk, Command::FindClusters(said));
+    assert!(desk.clusters().failure().is_none() && answer(&desk).kept.len() == 23);
+}
+
+#[test]
+fn images_that_come_get_clusters_and_those_that_go_leave() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    world.picture("images/disc/disc_09_0_0_0_lt.png", 0, 9, 0);
+    desk.run(Command::Rescan);
+    until(&mut desk, "it has a cluster", |desk| answer(desk).kept.len() == 25 && !desk.jobs().is_busy());
+    let new = state(&desk).images().last().unwrap().id;
+    assert!(answer(&desk).place_of(new).is_some() && answer(&desk).left_out == 0);
+    desk.run(Command::Remove(vec![new]));
+    until(&mut desk, "it is gone", |desk| answer(desk).place_of(new).is_none());
+    desk.run(Command::Undo);
+    until(&mut desk, "it is back", |desk| answer(desk).place_of(new).is_some());
+    // A run of what is there now.
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    assert_eq!((answer(&desk).kept.len(), answer(&desk).kept.iterations()), (25, 20));
+    desk.run(Command::Close);
+    assert!(desk.clusters().answer().is_none() && !desk.clusters().is_known());
+}
+
+#[test]
+fn words_of_captions_are_told_where_they_tell_clusters_apart() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    run(&mut desk, Command::FindClusters(aim(Some(2))));
+    assert!(answer(&desk).clusters.iter().all(|cluster| cluster.words.is_empty()));
+    for (place, text) in [(0, "there is a kite"), (1, "there is a boat")] {
+        for image in answer(&desk).images(place).to_vec().into_iter().skip(1) {
+            desk.run(Command::Caption(image, vec![Caption { text: text.into(), by_user: true }]));
+        }
+    }
+    // A share of all its images, also those without a caption; words of every caption say nothing.
+    let n = answer(&desk).images(1).len();
+    let wanted = [("boat".to_owned(), (n - 1) as f64 / n as f64)];
+    until(&mut desk, "all captions are counted", |desk| answer(desk).clusters[1].words == wanted);
+    assert!(answer(&desk).clusters[0].words.iter().all(|(word, _)| word == "kite"), "{:?}", answer(&desk).clusters[0].words);
+}
+
+#[test]
+fn images_may_go_and_be_forgotten_while_clusters_are_found() {
+    let world = World::with_images();
+    let mut desk = ready(&world);
+    for round in 0..6 {
+        let last = state(&desk).images().last().unwrap().id;
+        desk.run(Command::FindClusters(ClusterAim { seed: round, ..aim(Some(3)) }));
+        desk.run(if round % 2 == 0 { Command::Forget(vec![last]) } else { Command::Remove(vec![last]) });
+        until(&mut desk, "both are done", |desk| !desk.jobs().is_busy() && state(desk).images().count() == 23 - round as usize);
+        until(&mut desk, "it has no cluster", |desk| {
+            desk.clusters().answer().is_some_and(|answer| answer.place_of(last).is_none() && answer.kept.len() == 23 - round as usize)
+        });
+        assert!(desk.clusters().failure().is_none(), "{:?}", desk.clusters().failure());
+    }
+    assert!(desk.notices().log().iter().all(|notice| notice.tone != Tone::Problem), "{:?}", desk.notices().log());
+}

@@ -1,0 +1,160 @@
+//! The page of clusters: found, selected, named, merged and labelled, by the mouse and by keys.
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use tessera::command::Command;
+use tessera::gui::page::Page;
+use tessera::session::desk::clusters::ClusterAnswer;
+use tessera_core::ids::ItemId;
+use tessera_core::library::clusters::ClusterAim;
+use tessera_core::library::looks::Look;
+
+use crate::keys::small;
+use crate::world::World;
+
+fn answer(world: &World) -> &ClusterAnswer {
+    world.app().desk().clusters().answer().unwrap()
+}
+
+fn selected(world: &mut World) -> Vec<ItemId> {
+    world.harness.state_mut().view_mut().selection.ids()
+}
+
+fn sorted(images: &[ItemId]) -> Vec<ItemId> {
+    let mut images = images.to_vec();
+    images.sort();
+    images
+}
+
+/// A window on three clusters of twelve images.
+fn clustered() -> World {
+    let mut world = small();
+    world.ctrl(Key::Num0);
+    let aim = ClusterAim { look: Some(Look::Appearance), clusters: Some(3), ..ClusterAim::default() };
+    world.run(Command::FindClusters(aim));
+    world.until("they are there", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 20));
+    world.rest();
+    world
+}
+
+#[test]
+fn clusters_are_asked_for_and_found() {
+    let mut world = small();
+    world.ctrl(Key::Num0);
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Clusters);
+    world.until("it is known that there are none", |app| app.desk().clusters().is_known());
+    assert!(world.shows("Which images are of one kind?"));
+    world.click("Fixed");
+    assert!(world.shows("Number of clusters"));
+    world.click("Find clusters");
+    world.until("so many cannot be", |app| app.desk().clusters().failure().is_some());
+    world.rest();
+    assert!(world.shows("No clusters were found") && world.shows("1 to 12"));
+    world.click("Open");
+    world.click("Find clusters");
+    world.until("they are there", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 20));
+    world.rest();
+    assert!(world.shows("of 12 images by") && world.shows("after 20 iterations") && world.shows("tried"));
+    assert!(!world.shows("Find clusters"), "what was asked for is there");
+    world.click("Go on");
+    world.until("it went on", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.iterations() == 40));
+    world.rest();
+    world.click("Begin anew");
+    world.until("it began anew", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.aim().seed == 1));
+    // Clusters that were kept are shown at once when the page is turned to.
+    world.rest();
+    world.ctrl(Key::Num1);
+    world.ctrl(Key::Num0);
+    assert!(world.shows("of 12 images by"));
+}
+
+#[test]
+fn a_cluster_is_named_by_keys_in_one_act() {
+    let mut world = clustered();
+    let acts = world.state().history().len();
+    world.key(Key::ArrowDown);
+    world.key(Key::Enter);
+    let images = sorted(answer(&world).images(0));
+    assert_eq!(selected(&mut world), images);
+    assert!(world.harness.state_mut().view_mut().viewer.is_none(), "Enter opens no viewer here");
+    world.key(Key::L);
+    world.type_into("Class name", "kite");
+    world.key(Key::Enter);
+    world.until("it is named", |app| app.desk().state().unwrap().class("kite").is_some());
+    world.until("it shows its name", |app| {
+        app.desk().clusters().answer().is_some_and(|answer| answer.clusters.iter().any(|cluster| cluster.name.as_deref() == Some("kite")))
+    });
+    assert!(world.shows("kite (cluster "));
+    assert_eq!(world.state().history().len(), acts + 1);
+    world.ctrl(Key::Z);
+    world.until("it is undone", |app| app.desk().state().unwrap().class("kite").is_none());
+    assert_eq!(world.state().history().len(), acts);
+    // Digits label the selected cluster, too.
+    world.key(Key::Num1);
+    world.until("it is labelled", |app| app.desk().state().unwrap().history().len() == acts + 1);
+}
+
+#[test]
+fn images_and_clusters_are_selected_by_the_mouse_and_by_keys() {
+    let mut world = clustered();
+    let (first, second) = (answer(&world).images(0).to_vec(), answer(&world).images(1).to_vec());
+    world.key(Key::ArrowRight);
+    assert_eq!(selected(&mut world), [first[0]]);
+    world.harness.key_press_modifiers(Modifiers::SHIFT, Key::ArrowRight);
+    world.step();
+    assert_eq!(selected(&mut world), sorted(&first[..2]));
+    assert!(world.shows("Captions"), "its details are shown");
+    let boxes: Vec<String> = world.harness.query_all_by_role(Role::CheckBox).filter_map(|node| node.accesskit_node().label()).collect();
+    assert!(boxes.len() >= 2, "{boxes:?}");
+    world.click(&boxes[0]);
+    world.click(&boxes[1]);
+    let both: Vec<ItemId> = first.iter().chain(&second).copied().collect();
+    assert_eq!(selected(&mut world), sorted(&both));
+    world.click(&boxes[0]);
+    assert_eq!(selected(&mut world), sorted(&second));
+    world.ctrl(Key::A);
+    assert_eq!(selected(&mut world).len(), 12);
+    world.ctrl_shift(Key::A);
+    assert!(world.shows("Nothing selected"));
+    // The most typical images first, one by one.
+    world.key(Key::Home);
+    world.key(Key::Enter);
+    world.click("Label one by one");
+    world.until("they are in the queue", |app| app.desk().labelling().shown().is_some_and(|labelling| labelling.only.is_some()));
+    assert_eq!(world.harness.state_mut().view_mut().page, Page::Label);
+    let queue = world.app().desk().labelling().shown().unwrap().queue.clone();
+    assert_eq!(queue, first);
+}
+
+#[test]
+fn clusters_are_merged_and_images_told_apart() {
+    let mut world = clustered();
+    world.key(Key::ArrowDown);
+    world.key(Key::Space);
+    world.key(Key::M);
+    assert_eq!(answer(&world).kept.count(), 3, "one is not enough");
+    world.key(Key::ArrowDown);
+    world.key(Key::Space);
+    let two: Vec<ItemId> = [0, 1].map(|place| answer(&world).images(place)[0]).to_vec();
+    world.key(Key::M);
+    world.until("they are one", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.count() == 2));
+    world.rest();
+    assert_eq!(answer(&world).place_of(two[0]), answer(&world).place_of(two[1]));
+    assert!(world.shows("together, 0 apart"));
+    world.harness.state_mut().view_mut().selection.set(two.clone());
+    world.step();
+    world.click("These do not belong together");
+    world.until("they are apart", |app| {
+        app.desk().clusters().answer().is_some_and(|answer| answer.place_of(two[0]) != answer.place_of(two[1]))
+    });
+    world.rest();
+    assert!(world.shows("0 pairs together, 1 apart"));
+    world.click("These belong together");
+    world.until("they are together", |app| {
+        app.desk().clusters().answer().is_some_and(|answer| answer.place_of(two[0]) == answer.place_of(two[1]))
+    });
+    world.rest();
+    world.click("Drop");
+    world.until("nothing is said", |app| app.desk().clusters().answer().is_some_and(|answer| answer.kept.aim().together.is_empty()));
+}
