@@ -43,7 +43,8 @@ impl Session {
             }
             run.options.start = ClusterStart::Means(means.values);
         }
-        let fit = || mixtures::run(&data.values, data.dimension, classes.as_deref(), &run, &self.progress);
+        let VectorFile { values, dimension } = data;
+        let fit = || mixtures::run(values, dimension, classes.as_deref(), &run, &self.progress);
         self.pool.install(fit).map_err(|error| told(files.data, error))
     }
 

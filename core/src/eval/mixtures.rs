@@ -61,12 +61,13 @@ pub struct MixtureScores {
     pub method: MixtureMethod,
 }
 
-/// Fits a mixture of the rows of a matrix of `d` columns, and measures it.
+/// Fits a mixture of the rows of a matrix of `d` columns, and measures it. Memory: twice the points
+/// at most, three times where none are held out.
 ///
 /// # Errors
 /// As [`MixtureFit::new`]; [`Error::Value`] when there are not as many classes as points;
 /// [`Error::Cancelled`].
-pub fn run(values: &[f32], d: usize, classes: Option<&[u32]>, run: &MixtureRun, progress: &Progress) -> Result<MixtureScores> {
+pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun, progress: &Progress) -> Result<MixtureScores> {
     let n = values.len() / d.max(1);
     if let Some(classes) = classes.filter(|classes| classes.len() != n) {
         return Err(Error::value("labels", format!("one for each of {n} points"), classes.len().to_string()));
@@ -76,9 +77,16 @@ pub fn run(values: &[f32], d: usize, classes: Option<&[u32]>, run: &MixtureRun, 
         values.chunks_exact(d.max(1)).enumerate().filter(|(i, _)| is_held_out(*i) == wanted).flat_map(|(_, row)| row).copied().collect()
     };
     let (fitted, held_out) = (rows_where(false), rows_where(true));
-    let measured = if held_out.is_empty() { &fitted } else { &held_out };
+    drop(values);
     let begun = Instant::now();
     let mut data = MixtureData::new(&fitted, d, run.options.covariance)?;
+    // The points are held once while the tree is built, if others are there to measure on.
+    let measured = if held_out.is_empty() {
+        fitted
+    } else {
+        drop(fitted);
+        held_out
+    };
     let mut tree_s = 0.0;
     if matches!(run.options.chosen(), MixtureMethod::Canopy1 | MixtureMethod::Canopy2) && !data.is_empty() {
         progress.begin("Building the tree of the points", 0);
@@ -100,7 +108,7 @@ pub fn run(values: &[f32], d: usize, classes: Option<&[u32]>, run: &MixtureRun, 
         progress.step()?;
     }
     let mean = |sum: f64| sum / reports.len().max(1) as f64;
-    let likelihood = fit.model().likelihood(measured)?;
+    let likelihood = fit.model().likelihood(&measured)?;
     let assigned = fit.assign();
     let classes: Option<Vec<u32>> =
         classes.map(|classes| classes.iter().enumerate().filter(|(i, _)| !is_held_out(*i)).map(|(_, class)| *class).collect());
