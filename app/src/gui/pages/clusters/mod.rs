@@ -125,7 +125,7 @@ impl ClustersView {
         if !is_free(ui, panel) {
             return;
         }
-        let at = self.current.and_then(|number| place_of_number(answer, number));
+        let mut at = self.current.and_then(|number| place_of_number(answer, number));
         let has_focus = ui.ctx().memory(|memory| memory.focused().is_some());
         let last = answer.len() - 1;
         let moves = [
@@ -137,8 +137,9 @@ impl ClustersView {
             (Key::End, last),
         ];
         if let Some((_, place)) = moves.into_iter().find(|(key, _)| taken(ui, Modifiers::NONE, *key)) {
+            // Other keys of this frame are about that cluster.
+            at = Some(place);
             (self.current, self.is_hidden) = (Some(number_at(answer, place)), true);
-            return;
         }
         for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
             for (modifiers, pick) in [(Modifiers::SHIFT, Pick::Range), (Modifiers::NONE, Pick::Alone)] {
