@@ -81,7 +81,8 @@ fn a_cluster_tells_its_words_classes_and_oddities() {
     RgbImage::from_fn(48, 48, |x, _| if x < 40 { Rgb([200, 20, 20]) } else { Rgb([250, 250, 250]) })
         .save(world.at("photos/red-odd.png"))
         .unwrap();
-    let captions: String = (0..12).map(|seed| format!("red-{seed:02}.png#0\ta poppy in a field\n")).collect();
+    let caption = |colour: &str, words: &str| (0..12).map(|seed| format!("{colour}-{seed:02}.png#0\t{words}\n")).collect::<String>();
+    let captions = caption("red", "a poppy in a field") + &caption("blue", "a lake in a field");
     world.file("captions.txt", captions.as_bytes());
     world.run(["import", "lib.tessera", "photos", "--labels", "none", "--captions", "captions.txt"]).ended(0);
     world.run(["label", "lib.tessera", "photos/blue-00.png", "--as", "sky"]).ended(0);

@@ -58,7 +58,7 @@ proptest! {
         prop_assert!((measured - obvious_trustworthiness(&rows, 3, &places, k)).abs() < 1e-9);
     }
 
-    /// Over spans up to 350, which the largest grid covers at its usual spacing; layouts of 100,000
+    /// Over spans up to 280, which the largest grid covers at its usual spacing; layouts of 100,000
     /// points span about 250.
     #[test]
     fn a_grid_drives_apart_as_all_pairs_do(n in 1usize..400, spread in -6.0f64..1.6, seed in any::<u64>()) {

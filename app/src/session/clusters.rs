@@ -59,7 +59,8 @@ impl Session {
     /// the cluster or numbered; with `dry_run` nothing is written.
     ///
     /// # Errors
-    /// [`Error::Data`] where `to` is not a new or empty folder; [`Error::Io`]; [`Error::Cancelled`].
+    /// [`Error::Data`] where `to` is not a new or empty folder; [`Error::Io`];
+    /// [`Error::Cancelled`].
     pub fn export_clusters(&self, library: &Mutex<Library>, clusters: &[ImageCluster], to: &Path, dry_run: bool) -> Result<ExportSize> {
         let name = |cluster: &ImageCluster| cluster.name.clone().unwrap_or_else(|| format!("cluster {}", cluster.number));
         let folders: HashMap<ItemId, String> =

@@ -72,7 +72,7 @@ impl MixtureModel {
     /// The mixture in which clusters of one number in `into`, which has one for each cluster, are
     /// one, with the mean and the variances of all their points. Numbers begin with 0, and none is
     /// left out. O(clusters d).
-    pub(crate) fn joined(&self, into: &[u32]) -> Self {
+    pub fn joined(&self, into: &[u32]) -> Self {
         let clusters = into.iter().max().map_or(0, |last| *last as usize + 1);
         let join = |number: usize| {
             let parts: Vec<usize> = (0..into.len()).filter(|old| into[*old] as usize == number).collect();

@@ -11,7 +11,7 @@ use super::fft::{Fourier, Grid};
 use super::{PlanePoint, TASK};
 
 /// The distance of nodes that is aimed at. The error of forces falls with its fourth power.
-const SPACING: f32 = 0.4;
+const SPACING: f32 = 0.3;
 /// Nodes along each side, at least and at most.
 const NODES: [usize; 2] = [32, 1024];
 /// What points span at least, for a grid.
