@@ -103,7 +103,6 @@ for size in 1280x800 1920x1080; do
         shoot map
         xdotool key ctrl+0
         sleep 0.6
-        ask "find clusters" 10
         shoot clusters
         ask "review labels" "${JUDGING:-30}"
         shoot review
