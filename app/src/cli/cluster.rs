@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tessera_core::Error;
 use tessera_core::error::display;
-use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters};
+use tessera_core::library::clusters::{ClusterAim, ImageCluster, KeptClusters, usual_clusters};
 use tessera_core::library::event::UserLabel;
 use tessera_core::library::{Library, hold};
 
@@ -17,9 +17,6 @@ use crate::session::clusters::write_clusters;
 /// Iterations where none are asked for.
 const ITERATIONS: u32 = 20;
 
-/// Clusters of fewer images are oddities.
-const ODD: usize = 3;
-
 pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done> {
     if let Some((number, class)) = &arguments.name {
         return librarian.with(&arguments.library, |library| name(librarian, library, *number, class));
@@ -30,26 +27,19 @@ pub(super) fn run(librarian: &Librarian<'_>, arguments: &Cluster) -> Result<Done
         let says_nothing = arguments.by.is_none() && arguments.clusters.is_none() && aim.together.is_empty() && aim.apart.is_empty();
         let is_shown = says_nothing && arguments.iterations.is_none() && !arguments.again;
         let kept = if is_shown { hold(library).clusters()? } else { None };
-        let kept = match kept {
-            // Images that came since are assigned by their vectors.
-            Some(kept) => {
+        let (kept, left_out) = match kept {
+            Some(mut kept) => {
+                // Images that came since are assigned by their vectors.
                 let load = || librarian.session.load_looks(library, Some(&kept.look()));
                 librarian.out.watched(librarian.session.progress(), load)?;
-                hold(library).clusters()?
-            }
-            None => None,
-        };
-        let (kept, left_out) = match kept {
-            Some(kept) => {
+                kept.follow(&hold(library));
                 let left_out = hold(library).state().images().count() - kept.len();
                 (kept, left_out)
             }
             None => {
-                if arguments.again {
-                    hold(library).drop_clusters()?;
-                }
                 let iterations = arguments.iterations.unwrap_or(ITERATIONS) as usize;
-                let found = librarian.out.watched(librarian.session.progress(), || librarian.session.cluster(library, aim, iterations))?;
+                let find = || librarian.session.cluster(library, aim, arguments.again, iterations);
+                let found = librarian.out.watched(librarian.session.progress(), find)?;
                 (found.kept, found.left_out)
             }
         };
@@ -113,7 +103,7 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
                 "images": kept.len(), "left_out": left_out, "tried": tried, "list": list})
         },
         || {
-            let (usual, odd): (Vec<&ImageCluster>, Vec<&ImageCluster>) = clusters.iter().partition(|cluster| cluster.images.len() >= ODD);
+            let (usual, odd) = clusters.split_at(usual_clusters(clusters));
             let mut lines = vec![format!(
                 "{} of {} by {}, after {}",
                 count(clusters.len(), "cluster"),
@@ -129,7 +119,11 @@ fn answer(librarian: &Librarian<'_>, library: &Library, kept: &KeptClusters, clu
             lines.extend(usual.iter().map(|cluster| in_words(library, cluster)));
             if !odd.is_empty() {
                 let images = odd.iter().map(|cluster| cluster.images.len()).sum();
-                lines.push(format!("\nOddities: {} in clusters of one or two", count(images, "image")));
+                lines.push(format!(
+                    "\nOddities: {} in {} far smaller than the others",
+                    count(images, "image"),
+                    count(odd.len(), "cluster")
+                ));
                 lines.extend(odd.iter().map(|cluster| in_words(library, cluster)));
             }
             if left_out > 0 {

@@ -27,34 +27,42 @@ pub struct FoundClusters {
 
 impl Session {
     /// Finds clusters in so many iterations, and keeps them; a fit of the same aim that was kept is
-    /// gone on with. When it is cancelled after the first iteration, what was found by then is kept
-    /// and returned.
+    /// gone on with, unless it is to begin anew. When it is cancelled after the first iteration,
+    /// what was found by then is kept and returned.
     ///
     /// # Errors
     /// As [`ClusterRun::new`]; [`Error::Io`]; [`Error::Cancelled`] before the first iteration.
-    pub fn cluster(&self, library: &Mutex<Library>, aim: ClusterAim, iterations: usize) -> Result<FoundClusters> {
+    pub fn cluster(&self, library: &Mutex<Library>, aim: ClusterAim, begins_anew: bool, iterations: usize) -> Result<FoundClusters> {
         let look = self.load_looks(library, aim.look.as_ref())?;
         let aim = ClusterAim { look: Some(look), ..aim };
-        let kept = hold(library).clusters()?;
-        let mut run = self.on_threads(|| ClusterRun::new(library, aim, kept.as_ref(), self.progress()))?;
-        self.progress().begin("Finding clusters", iterations as u64);
-        for iteration in 0..iterations {
-            match self.on_threads(|| run.step(self.progress())) {
-                Err(Error::Cancelled) if iteration > 0 => break,
-                stepped => drop(stepped?),
-            }
-            match self.progress().step() {
-                Err(Error::Cancelled) => break,
-                told => told?,
-            }
-        }
-        let found = self.on_threads(|| run.found())?;
-        hold(library).keep_clusters(&found)?;
-        Ok(FoundClusters { kept: found, left_out: run.left_out() })
+        let kept = if begins_anew { None } else { hold(library).clusters()? };
+        self.on_threads(|| {
+            let mut run = ClusterRun::new(library, aim, kept.as_ref(), self.progress())?;
+            self.improve(&mut run, iterations, |_| {})?;
+            let found = run.found();
+            hold(library).keep_clusters(&found)?;
+            Ok(FoundClusters { kept: found, left_out: run.left_out() })
+        })
     }
-}
 
-impl Session {
+    /// Improves clusters in so many iterations, after each of which `tell` is called; in fewer when
+    /// it is cancelled after the first.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] before the first iteration.
+    pub(super) fn improve(&self, run: &mut ClusterRun, iterations: usize, mut tell: impl FnMut(&ClusterRun)) -> Result<()> {
+        let progress = self.progress();
+        progress.begin("Finding clusters", iterations as u64);
+        for _ in 0..iterations {
+            match run.step(progress).and_then(|_| progress.step()) {
+                Err(Error::Cancelled) if run.iterations() > 0 => break,
+                outcome => outcome?,
+            }
+            tell(run);
+        }
+        Ok(())
+    }
+
     /// Copies the images of clusters into a folder for each cluster below `to`, which is named as
     /// the cluster or numbered; with `dry_run` nothing is written.
     ///

@@ -1,7 +1,7 @@
 //! How many clusters points have: as many as describe points best that took no part.
 
 use super::constraints::Constraints;
-use super::data::MixtureData;
+use super::data::{MixtureData, hold_out};
 use super::fit::MixtureFit;
 use super::options::MixtureOptions;
 use crate::error::Result;
@@ -34,11 +34,7 @@ pub struct ClusterCount {
 /// # Errors
 /// As [`MixtureFit::new`]; [`crate::Error::Cancelled`].
 pub fn choose_clusters(values: &[f32], d: usize, options: &MixtureOptions, progress: &Progress) -> Result<(usize, Vec<ClusterCount>)> {
-    let is_held_out = |i: usize| i % HELD_OUT == HELD_OUT - 1;
-    let part = |wanted: bool| -> Vec<f32> {
-        values.chunks_exact(d.max(1)).enumerate().filter(|(i, _)| is_held_out(*i) == wanted).flat_map(|(_, row)| row).copied().collect()
-    };
-    let (fitted, held_out) = (part(false), part(true));
+    let (fitted, held_out) = hold_out(values, d, HELD_OUT);
     let n = fitted.len() / d.max(1);
     let mut tried: Vec<ClusterCount> = Vec::new();
     let mut clusters = 1;

@@ -134,6 +134,11 @@ impl Components {
         self.bases.len()
     }
 
+    /// The share of each cluster.
+    pub(super) fn shares(&self) -> Vec<f64> {
+        self.log_shares.iter().map(|share| share.exp()).collect()
+    }
+
     fn row<'a>(&self, values: &'a [f32], cluster: usize) -> &'a [f32] {
         &values[cluster * self.d..][..self.d]
     }
@@ -286,6 +291,13 @@ fn exp(x: f32) -> f32 {
     let value = p * (rest * rest) + rest + 1.0;
     let power = f32::from_bits(((turns.to_bits() as i32 - ROUND.to_bits() as i32 + 127) << 23) as u32);
     if x > LEAST { value * power } else { 0.0 }
+}
+
+/// The first cluster of the largest score, and that score. O(n).
+pub(super) fn best<'a>(scores: impl Iterator<Item = &'a Scores> + Clone) -> (u32, f32) {
+    let most = largest(scores.clone().copied());
+    let place = |(block, scores): (usize, &Scores)| Some(block * LANES + scores.iter().position(|score| *score == most)?);
+    (scores.enumerate().find_map(place).unwrap_or(0) as u32, most)
 }
 
 /// The largest of some scores, which lie one block each `step` apart. O(n).

@@ -7,6 +7,7 @@ use super::family::Covariance;
 use crate::cover_tree::{CoverTreeOptions, DensePoints, DenseTree};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
+use crate::linalg::single::direction;
 use crate::nearest::{Distance as _, Metric};
 
 /// Points that are looked at together where there are no groups.
@@ -39,6 +40,27 @@ impl MixtureData {
     /// [`Error::Value`] when the values are no such matrix, a value is not finite or beyond 1e15,
     /// or there are more than 4 billion points.
     pub fn new(values: &[f32], d: usize, covariance: Covariance) -> Result<Self> {
+        Self::check(values, d)?;
+        let centre = if covariance == Covariance::Directions { vec![0.0; d] } else { mean(values, d) };
+        Ok(Self::around(values, centre, covariance))
+    }
+
+    /// The rows of a matrix as [`MixtureData::new`] takes them over, around a point.
+    pub(super) fn around(values: &[f32], centre: Vec<f64>, covariance: Covariance) -> Self {
+        let d = centre.len();
+        let n = values.len() / d;
+        let ends = (1..=n.div_ceil(GROUP)).map(|group| (group * GROUP).min(n) as u32).collect();
+        let order = (0..n as u32).collect();
+        let mut data = Self { covariance, d, centre, rows: Vec::with_capacity(values.len()), order, ends, surrogates: Vec::new() };
+        for row in values.chunks_exact(d) {
+            let row = data.taken_over(row);
+            data.rows.extend(row);
+        }
+        data
+    }
+
+    /// Checks that values are a matrix of `d` columns of which mixtures can be made.
+    pub(super) fn check(values: &[f32], d: usize) -> Result<()> {
         if d == 0 || !values.len().is_multiple_of(d) {
             let found = format!("{} values", values.len());
             return Err(Error::value("points", format!("rows of {d} values, one or more each"), found));
@@ -47,21 +69,7 @@ impl MixtureData {
         if n > u32::MAX as usize - 1 {
             return Err(Error::value("points", "at most 4 billion", n.to_string()));
         }
-        values.par_chunks(d).try_for_each(|row| Metric::Euclidean.check(row, None))?;
-        let mut centre = vec![0.0; d];
-        let mut rows = Vec::with_capacity(values.len());
-        if covariance == Covariance::Directions {
-            for row in values.chunks_exact(d) {
-                rows.extend(direction(row));
-            }
-        } else {
-            centre = mean(values, d);
-            for row in values.chunks_exact(d) {
-                rows.extend(row.iter().zip(&centre).map(|(value, mean)| (f64::from(*value) - mean) as f32));
-            }
-        }
-        let ends = (1..=n.div_ceil(GROUP)).map(|group| (group * GROUP).min(n) as u32).collect();
-        Ok(Self { covariance, d, centre, rows, order: (0..n as u32).collect(), ends, surrogates: Vec::new() })
+        values.par_chunks(d).try_for_each(|row| Metric::Euclidean.check(row, None))
     }
 
     /// The number of points.
@@ -155,10 +163,28 @@ impl MixtureData {
     }
 }
 
-/// A row of length 1; the zero vector stays what it is.
-fn direction(row: &[f32]) -> Vec<f32> {
-    let length = row.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
-    row.iter().map(|value| if length > 0.0 { (f64::from(*value) / length) as f32 } else { 0.0 }).collect()
+/// Whether a row takes no part in a fit, of which every `every`-th takes none; 0: none is left out.
+pub(crate) fn is_held_out(row: usize, every: usize) -> bool {
+    every > 0 && row % every == every - 1
+}
+
+/// The rows of a matrix of `d` columns that are fitted, and those that are held out.
+pub(crate) fn hold_out(values: &[f32], d: usize, every: usize) -> (Vec<f32>, Vec<f32>) {
+    let part = |wanted: bool| -> Vec<f32> {
+        values
+            .chunks_exact(d.max(1))
+            .enumerate()
+            .filter(|(i, _)| is_held_out(*i, every) == wanted)
+            .flat_map(|(_, row)| row)
+            .copied()
+            .collect()
+    };
+    (part(false), part(true))
+}
+
+/// A row in double precision.
+pub(super) fn wide(row: &[f32]) -> Vec<f64> {
+    row.iter().map(|value| f64::from(*value)).collect()
 }
 
 fn mean(values: &[f32], d: usize) -> Vec<f64> {

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 
 use super::alias::AliasTable;
 use super::components::{Components, LANES, Packed, Scores, exponentials, largest};
-use super::data::MixtureData;
+use super::data::{MixtureData, wide};
 use super::envelope::ClusterTree;
-use super::family::Parameters;
+use super::family::{Covariance, Parameters};
 use super::options::{ClusterDraw, MixtureOptions};
 use super::outcomes::Frontier;
 use crate::error::Result;
@@ -179,37 +179,25 @@ impl Pass<'_> {
     /// Canopy I: a table of the posterior at each group's surrogate, from which each of its points
     /// draws proposals; or, by rejection, draws until one is accepted (Remark 3).
     pub(super) fn tables(&self, assigned: &mut [u32]) -> Drawn {
-        let shares: Vec<f64> = self.components.log_shares.iter().map(|share| share.exp()).collect();
-        let bounds = (self.options.draw == ClusterDraw::Rejection).then(|| NaturalBox::new(self.options, self.parameters));
+        let shares = self.components.shares();
+        let bounds = (self.options.draw == ClusterDraw::Rejection).then(|| NaturalBox::new(self.data.covariance, self.parameters));
         self.run(assigned, |(groups, own), rng| {
             let mut drawn = Drawn::default();
             let (first, count) = (self.data.group_range(groups.start).start, groups.len());
-            let (mut scores, mut near) = (Vec::new(), Vec::new());
+            let mut scores = Vec::new();
             self.surrogate_scores(&groups, &mut scores);
             drawn.evaluated += (count * self.components.count()) as u64;
             for (at, group) in groups.clone().enumerate() {
-                near.clear();
-                near.extend(scores[at..].iter().step_by(count));
-                let logs: Vec<f32> = near.as_flattened()[..self.components.count()].to_vec();
-                let most = largest(near.iter().copied());
-                let total = f64::from(exponentials(&mut near, most));
-                let weights: Vec<f64> = near
-                    .as_flattened()
-                    .iter()
-                    .zip(&shares)
-                    .map(|(near, share)| (1.0 - ANY.0) * f64::from(*near) / total + ANY.0 * share)
-                    .collect();
-                let Ok(table) = AliasTable::new(&weights) else { continue };
-                let range = self.data.group_range(group);
-                for place in range.clone() {
-                    let state = &mut own[place - first];
-                    let x = self.data.row(place);
+                let near = Near::new(self.data.surrogate(group), scores[at..].iter().step_by(count).copied().collect());
+                let table = if bounds.is_some() { None } else { near.table(&shares) };
+                for place in self.data.group_range(group) {
+                    let (state, x) = (&mut own[place - first], self.data.row(place));
                     let before = *state;
                     if let Some(bounds) = &bounds {
-                        *state = self.reject(x, self.data.surrogate(group), &logs, bounds, rng, &mut drawn);
-                    } else {
+                        *state = self.reject(x, &near, bounds, rng, &mut drawn);
+                    } else if let Some((table, weights)) = &table {
                         for _ in 0..self.options.steps.max(1) {
-                            self.propose(x, state, table.draw(rng) as u32, &weights, rng, &mut drawn);
+                            self.propose(x, state, table.draw(rng) as u32, weights, rng, &mut drawn);
                         }
                     }
                     drawn.moved += u64::from(*state != before);
@@ -240,32 +228,25 @@ impl Pass<'_> {
 
     /// An exact draw by rejection: proposals of the surrogate's posterior, which exceeds the
     /// point's by at most a factor that boxes around the clusters' natural parameters bound.
-    fn reject(&self, x: &[f32], near: &[f32], logs: &[f32], bounds: &NaturalBox, rng: &mut Rng, drawn: &mut Drawn) -> u32 {
-        let mut shares = logs.as_chunks::<LANES>().0.to_vec();
-        let rest = logs.as_chunks::<LANES>().1;
-        if !rest.is_empty() {
-            shares.push(std::array::from_fn(|i| rest.get(i).copied().unwrap_or(f32::NEG_INFINITY)));
-        }
-        let most = largest(shares.iter().copied());
-        let total = exponentials(&mut shares, most);
-        let bound = bounds.of(x, near);
+    fn reject(&self, x: &[f32], near: &Near<'_>, bounds: &NaturalBox, rng: &mut Rng, drawn: &mut Drawn) -> u32 {
+        let bound = bounds.of(x, near.x);
         // A bound of so many nats would not let anything pass.
         for _ in 0..if bound < 20.0 { ROUNDS } else { 0 } {
-            let cluster = pick(&shares, rng.random::<f32>() * total);
+            let cluster = pick(&near.shares, rng.random::<f32>() * near.total);
             drawn.proposed += 1;
             drawn.evaluated += 1;
-            let gain = f64::from(self.components.score(x, cluster as usize)) - f64::from(logs[cluster as usize]);
+            let there = near.scores.as_flattened()[cluster as usize];
+            let gain = f64::from(self.components.score(x, cluster as usize)) - f64::from(there);
             if rng.random::<f64>().ln() < gain - bound {
                 drawn.accepted += 1;
                 return cluster;
             }
         }
-        drawn.evaluated += logs.len() as u64;
+        drawn.evaluated += self.components.count() as u64;
         let mut scores = Vec::new();
         self.components.scores(x, &mut scores);
-        let most = largest(scores.iter().copied());
-        let total = exponentials(&mut scores, most);
-        pick(&scores, rng.random::<f32>() * total)
+        let own = Near::new(x, scores);
+        pick(&own.shares, rng.random::<f32>() * own.total)
     }
 
     /// Canopy II with lists: for each group the clusters that are most probable at its surrogate.
@@ -273,7 +254,7 @@ impl Pass<'_> {
     /// share; Metropolis and Hastings' test makes that exact. A deviation: the paper's proposals
     /// are those of the surrogate, which in many dimensions are hardly ever accepted.
     pub(super) fn lists(&self, assigned: &mut [u32]) -> Result<Drawn> {
-        let shares: Vec<f64> = self.components.log_shares.iter().map(|share| share.exp()).collect();
+        let shares = self.components.shares();
         let any = AliasTable::new(&shares)?;
         let most_listed = self.options.candidates().clamp(1, self.components.count());
         let by_tree = self.options.draw == ClusterDraw::TreeLists;
@@ -292,8 +273,8 @@ impl Pass<'_> {
             for (at, group) in groups.clone().enumerate() {
                 let range = self.data.group_range(group);
                 let outside = if let Some(tree) = &tree {
-                    let x: Vec<f64> = self.data.surrogate(group).iter().map(|value| f64::from(*value)).collect();
-                    let mut frontier = Frontier::new(&tree.tree, tree.at(&x));
+                    let near = wide(self.data.surrogate(group));
+                    let mut frontier = Frontier::new(&tree.tree, tree.at(&near));
                     let outside = frontier.refine(ANY.0, most_listed);
                     drawn.evaluated += frontier.evaluated() as u64;
                     listed.clear();
@@ -405,9 +386,8 @@ impl Pass<'_> {
     /// points behind whose surrogate is in another cluster; here the masses of the frontier are
     /// computed anew at each point, so that its draws are exact and need no test.
     pub(super) fn trees(&self, assigned: &mut [u32]) -> Result<Drawn> {
-        let shares: Vec<f64> = self.components.log_shares.iter().map(|share| share.exp()).collect();
+        let shares = self.components.shares();
         let tree = ClusterTree::new(self.data.covariance, self.parameters, &shares)?;
-        let wide = |row: &[f32]| row.iter().map(|value| f64::from(*value)).collect::<Vec<f64>>();
         Ok(self.run(assigned, |(groups, own), rng| {
             let mut drawn = Drawn::default();
             let first = self.data.group_range(groups.start).start;
@@ -460,28 +440,55 @@ pub(super) fn pick(shares: &[Scores], mut left: f32) -> u32 {
     last
 }
 
+/// The posterior at one point.
+struct Near<'a> {
+    x: &'a [f32],
+    /// The logarithms of share times density of all clusters.
+    scores: Vec<Scores>,
+    /// The same as shares of the largest, and their sum.
+    shares: Vec<Scores>,
+    total: f32,
+}
+
+impl<'a> Near<'a> {
+    fn new(x: &'a [f32], scores: Vec<Scores>) -> Self {
+        let mut shares = scores.clone();
+        let total = exponentials(&mut shares, largest(scores.iter().copied()));
+        Self { x, scores, shares, total }
+    }
+
+    /// A table of this posterior, with a little of each cluster's share, and its weights. Where no
+    /// cluster is within reach of f32, the shares decide alone.
+    fn table(&self, shares: &[f64]) -> Option<(AliasTable, Vec<f64>)> {
+        let total = f64::from(self.total).max(f64::MIN_POSITIVE);
+        let weight = |(near, share): (&f32, &f64)| (1.0 - ANY.0) * f64::from(*near) / total + ANY.0 * share;
+        let weights: Vec<f64> = self.shares.as_flattened().iter().zip(shares).map(weight).collect();
+        Some((AliasTable::new(&weights).ok()?, weights))
+    }
+}
+
 /// The least and the largest natural parameter of all clusters, value by value.
 struct NaturalBox {
-    options: super::family::Covariance,
+    covariance: Covariance,
     sides: Vec<(f64, f64)>,
 }
 
 impl NaturalBox {
-    fn new(options: &MixtureOptions, parameters: &[Parameters]) -> Self {
-        let family = options.covariance.family();
+    fn new(covariance: Covariance, parameters: &[Parameters]) -> Self {
+        let family = covariance.family();
         let mut sides: Vec<(f64, f64)> = Vec::new();
         for own in parameters {
             let theta = family.natural(own).0;
             sides.resize(theta.len(), (f64::INFINITY, f64::NEG_INFINITY));
             sides.iter_mut().zip(theta).for_each(|(side, theta)| *side = (side.0.min(theta), side.1.max(theta)));
         }
-        Self { options: options.covariance, sides }
+        Self { covariance, sides }
     }
 
     /// At least the largest logarithm of how much more likely a cluster is at `x` than at `near`.
     fn of(&self, x: &[f32], near: &[f32]) -> f64 {
-        let family = self.options.family();
-        let phi = |row: &[f32]| family.phi(&row.iter().map(|value| f64::from(*value)).collect::<Vec<_>>());
+        let family = self.covariance.family();
+        let phi = |row: &[f32]| family.phi(&wide(row));
         phi(x).iter().zip(phi(near)).zip(&self.sides).map(|((x, near), (low, high))| ((x - near) * low).max((x - near) * high)).sum()
     }
 }

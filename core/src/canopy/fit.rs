@@ -1,12 +1,13 @@
 //! Fitting a mixture, iteration by iteration.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use rand::RngExt as _;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::components::{Components, exponentials, largest};
+use super::components::{Components, Scores, best, exponentials, largest};
 use super::constraints::{Block, Constraints};
 use super::data::MixtureData;
 use super::draw::{Drawn, NONE, Pass, Shares, pick};
@@ -250,84 +251,78 @@ impl MixtureFit {
         }
         let mut rng = random::stream(seed, u64::MAX);
         let is_soft = shares.is_some();
-        let joint = joint_scores(&self.components, &self.data, &self.blocks);
-        let taken = place_blocks(&self.blocks, joint, |scores| {
-            let most = largest(scores.iter().copied());
+        let taken = self.blocks_placed(|scores| {
             if is_soft {
-                return (0..self.options.clusters).find(|cluster| scores[cluster / 16][cluster % 16] == most).unwrap_or(0) as u32;
+                return best(scores.iter()).0;
             }
+            let most = largest(scores.iter().copied());
             let total = exponentials(scores, most);
             pick(scores, rng.random::<f32>() * total)
         });
-        for (block, cluster) in self.blocks.iter().zip(&taken) {
-            block.points.iter().for_each(|place| assigned[*place as usize] = *cluster);
+        for (place, cluster) in self.blocked(&taken) {
+            assigned[place as usize] = cluster;
         }
         if let Some(shares) = shares {
-            let blocked: std::collections::BTreeSet<u32> = self.blocks.iter().flat_map(|block| block.points.iter().copied()).collect();
+            let blocked: BTreeSet<u32> = self.blocked(&taken).map(|(place, _)| place).collect();
             shares.iter_mut().for_each(|shares| shares.retain(|(_, place, _)| !blocked.contains(place)));
-            let whole =
-                self.blocks.iter().zip(&taken).flat_map(|(block, cluster)| block.points.iter().map(|place| (*cluster, *place, 1.0)));
-            shares.push(whole.collect());
+            shares.push(self.blocked(&taken).map(|(place, cluster)| (cluster, place, 1.0)).collect());
         }
     }
 
-    /// The most probable cluster of each point, by number, with what the user said held to.
-    /// O(n clusters d).
-    pub fn assign(&self) -> Vec<u32> {
-        let best = self.model.best_rows(&self.components, &self.data.rows);
-        let mut rows: Vec<u32> = best.into_iter().map(|(cluster, _)| cluster).collect();
-        if !self.blocks.is_empty() {
-            let joint = joint_scores(&self.components, &self.data, &self.blocks);
-            let taken = place_blocks(&self.blocks, joint, |scores| {
-                let most = largest(scores.iter().copied());
-                (0..self.options.clusters).find(|cluster| scores[cluster / 16][cluster % 16] == most).unwrap_or(0) as u32
-            });
-            for (block, cluster) in self.blocks.iter().zip(&taken) {
-                block.points.iter().for_each(|place| rows[*place as usize] = *cluster);
+    /// A cluster for each block, chosen by its scores in those that are left to it. O(points of
+    /// blocks * clusters * d).
+    fn blocks_placed(&self, mut choose: impl FnMut(&mut [Scores]) -> u32) -> Vec<u32> {
+        let joint: Vec<Vec<Scores>> = self.blocks.par_iter().map(|block| self.joint_scores(block)).collect();
+        let mut taken: Vec<u32> = Vec::with_capacity(self.blocks.len());
+        for (block, mut scores) in self.blocks.iter().zip(joint) {
+            for other in &block.apart {
+                scores.as_flattened_mut()[taken[*other] as usize] = f32::NEG_INFINITY;
             }
+            taken.push(choose(&mut scores));
         }
-        let mut assigned = vec![0; rows.len()];
-        self.data.order.iter().zip(rows).for_each(|(point, cluster)| assigned[*point as usize] = cluster);
-        assigned
+        taken
     }
-}
 
-/// The scores of all clusters for each block: its points together count one share.
-fn joint_scores(components: &Components, data: &MixtureData, blocks: &[Block]) -> Vec<Vec<super::components::Scores>> {
-    let of = |block: &Block| {
-        let mut joint: Vec<super::components::Scores> = Vec::new();
-        let mut scores = Vec::new();
+    /// The scores of all clusters for a block: its points together count one share.
+    fn joint_scores(&self, block: &Block) -> Vec<Scores> {
+        let (mut joint, mut scores): (Vec<Scores>, Vec<Scores>) = (Vec::new(), Vec::new());
         for place in &block.points {
-            components.scores(data.row(*place as usize), &mut scores);
+            self.components.scores(self.data.row(*place as usize), &mut scores);
             if joint.is_empty() {
                 joint.clone_from(&scores);
                 continue;
             }
-            for (cluster, log_share) in components.log_shares.iter().enumerate() {
-                let (at, lane) = (cluster / 16, cluster % 16);
-                joint[at][lane] += scores[at][lane] - *log_share as f32;
-            }
+            let own = scores.as_flattened().iter().zip(&self.components.log_shares);
+            joint.as_flattened_mut().iter_mut().zip(own).for_each(|(joint, (score, share))| *joint += score - *share as f32);
         }
         joint
-    };
-    blocks.par_iter().map(of).collect()
-}
-
-/// A cluster for each block, by `choose` among those that are left to it.
-fn place_blocks(
-    blocks: &[Block],
-    joint: Vec<Vec<super::components::Scores>>,
-    mut choose: impl FnMut(&mut [super::components::Scores]) -> u32,
-) -> Vec<u32> {
-    let mut taken: Vec<u32> = Vec::with_capacity(blocks.len());
-    for (block, mut scores) in blocks.iter().zip(joint) {
-        for other in &block.apart {
-            let cluster = taken[*other] as usize;
-            scores[cluster / 16][cluster % 16] = f32::NEG_INFINITY;
-        }
-        taken.push(choose(&mut scores));
     }
-    taken
+
+    /// The rows of all blocks with the clusters of these.
+    fn blocked<'a>(&'a self, taken: &'a [u32]) -> impl Iterator<Item = (u32, u32)> + 'a {
+        self.blocks.iter().zip(taken).flat_map(|(block, cluster)| block.points.iter().map(|place| (*place, *cluster)))
+    }
+
+    /// The most probable cluster of each point, by number, with what the user said held to, and the
+    /// logarithm of its share times the point's density there. O(n clusters d).
+    pub fn best(&self) -> Vec<(u32, f64)> {
+        let mut rows = self.model.best_rows(&self.components, &self.data.rows);
+        if !self.blocks.is_empty() {
+            let taken = self.blocks_placed(|scores| best(scores.iter()).0);
+            for (place, cluster) in self.blocked(&taken) {
+                let score = self.components.score(self.data.row(place as usize), cluster as usize);
+                rows[place as usize] = (cluster, f64::from(score));
+            }
+        }
+        let mut best = vec![(0, 0.0); rows.len()];
+        self.data.order.iter().zip(rows).for_each(|(point, own)| best[*point as usize] = own);
+        best
+    }
+
+    /// The clusters of [`MixtureFit::best`] alone.
+    pub fn assign(&self) -> Vec<u32> {
+        self.best().into_iter().map(|(cluster, _)| cluster).collect()
+    }
 }
 
 /// The spread that all clusters begin with: that of all points.

@@ -24,10 +24,11 @@
 //! use tessera_core::canopy::{Constraints, MixtureData, MixtureFit, MixtureOptions};
 //! use tessera_core::progress::Progress;
 //!
-//! let values: Vec<f32> = (0..100).map(|i| if i % 2 == 0 { 0.0 } else { 10.0 } + i as f32 /
-//! 100.0).collect(); let options = MixtureOptions { clusters: 2, ..MixtureOptions::default() }; let
-//! data = MixtureData::new(&values, 1, options.covariance)?; let mut fit = MixtureFit::new(data,
-//! options, &Constraints::default())?; for _ in 0..10 {
+//! let values: Vec<f32> = (0..100).map(|i| (i % 2 * 10) as f32 + i as f32 / 100.0).collect();
+//! let options = MixtureOptions { clusters: 2, ..MixtureOptions::default() };
+//! let data = MixtureData::new(&values, 1, options.covariance)?;
+//! let mut fit = MixtureFit::new(data, options, &Constraints::default())?;
+//! for _ in 0..10 {
 //!     fit.step(&Progress::default())?;
 //! }
 //! let clusters = fit.assign();
@@ -55,6 +56,7 @@ pub use alias::AliasTable;
 pub use choose::{ClusterCount, choose_clusters};
 pub use constraints::Constraints;
 pub use data::MixtureData;
+pub(crate) use data::{hold_out, is_held_out};
 pub use family::{Covariance, Family, Parameters, Prior};
 pub use fit::{IterationReport, MixtureFit, MixtureState};
 pub use measures::{normalised_mutual_information, purity};

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::components::{Components, LANES, exponentials, largest};
+use super::components::{Components, best, exponentials, largest};
 use super::data::MixtureData;
 use super::family::{Covariance, Parameters};
 use crate::error::{Error, Result};
@@ -113,28 +113,6 @@ impl MixtureModel {
         Ok(self.best_rows(&self.components(), &data.rows))
     }
 
-    /// For each row of a matrix the logarithm of share times density of the cluster that it is in.
-    /// O(n d).
-    ///
-    /// # Errors
-    /// As [`MixtureModel::best`]; [`Error::Value`] when there is not one cluster for each row.
-    pub fn densities(&self, values: &[f32], clusters: &[u32]) -> Result<Vec<f64>> {
-        let data = self.taken_over(values)?;
-        if clusters.len() != data.len() || clusters.iter().any(|cluster| *cluster as usize >= self.clusters()) {
-            return Err(Error::value(
-                "clusters",
-                format!("one of {} for each of {} rows", self.clusters(), data.len()),
-                clusters.len().to_string(),
-            ));
-        }
-        let components = self.components();
-        Ok(clusters
-            .iter()
-            .zip(data.rows.chunks_exact(data.d))
-            .map(|(cluster, row)| f64::from(components.score(row, *cluster as usize)))
-            .collect())
-    }
-
     /// How well the mixture describes points that took no part in it.
     ///
     /// # Errors
@@ -167,12 +145,8 @@ impl MixtureModel {
     }
 
     fn taken_over(&self, values: &[f32]) -> Result<MixtureData> {
-        let mut data = MixtureData::new(values, self.centre.len(), self.covariance)?;
-        if self.covariance != Covariance::Directions {
-            data.centre.clone_from(&self.centre);
-            data.rows = values.chunks_exact(data.d).flat_map(|row| data.taken_over(row)).collect();
-        }
-        Ok(data)
+        MixtureData::check(values, self.centre.len())?;
+        Ok(MixtureData::around(values, self.centre.clone(), self.covariance))
     }
 
     pub(super) fn best_rows(&self, components: &Components, rows: &[f32]) -> Vec<(u32, f64)> {
@@ -180,17 +154,14 @@ impl MixtureModel {
         let parts: Vec<Vec<(u32, f64)>> = rows
             .par_chunks(TASK * d)
             .map(|rows| {
-                let (mut best, mut scores) = (Vec::new(), Vec::new());
+                let (mut found, mut scores) = (Vec::new(), Vec::new());
                 components.scores(rows, &mut scores);
                 let n = rows.len() / d;
                 for at in 0..n {
-                    let own = || scores[at..].iter().step_by(n);
-                    let most = largest(own().copied());
-                    let block = own().position(|scores| scores.contains(&most)).unwrap_or(0);
-                    let lane = own().nth(block).and_then(|scores| scores.iter().position(|score| *score == most)).unwrap_or(0);
-                    best.push(((block * LANES + lane) as u32, f64::from(most)));
+                    let (cluster, score) = best(scores[at..].iter().step_by(n));
+                    found.push((cluster, f64::from(score)));
                 }
-                best
+                found
             })
             .collect();
         parts.concat()

@@ -110,7 +110,7 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
     }
 
     /// All nodes below `node`, each before those below it.
-    fn below(&self, node: u32) -> Vec<u32> {
+    pub(super) fn below(&self, node: u32) -> Vec<u32> {
         let mut found: Vec<u32> = self.children(node).collect();
         let mut at = 0;
         while let Some(next) = found.get(at).copied() {

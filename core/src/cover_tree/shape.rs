@@ -99,22 +99,11 @@ impl<S: TreePoints, D: Distance<S::Point>> CoverTree<S, D> {
                 above = self.nodes[above as usize].parent;
             }
             let below = if own.end > 0 { (own.end - node - 1) as usize } else { 0 };
-            if own.end > 0 && below != self.walk_from(node) - 1 {
+            if own.end > 0 && below != self.below(node).len() {
                 wrong.push(format!("node {node} has other nodes below it than those that follow it"));
             }
         }
         wrong
-    }
-
-    /// The number of nodes below a node, and this one.
-    fn walk_from(&self, node: u32) -> usize {
-        let mut open = vec![node];
-        let mut count = 0;
-        while let Some(node) = open.pop() {
-            count += 1;
-            open.extend(self.children(node));
-        }
-        count
     }
 
     /// At least `count` prototypes, or all nodes: every level from the root down that fits wholly,

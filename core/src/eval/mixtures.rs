@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use crate::canopy::{Constraints, MixtureData, MixtureFit, MixtureMethod, MixtureOptions, normalised_mutual_information, purity};
+use crate::canopy::{
+    Constraints, MixtureData, MixtureFit, MixtureMethod, MixtureOptions, hold_out, is_held_out, normalised_mutual_information, purity,
+};
 use crate::cover_tree::{CoverTreeOptions, DensePoints, DenseTree};
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
@@ -72,11 +74,7 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
     if let Some(classes) = classes.filter(|classes| classes.len() != n) {
         return Err(Error::value("labels", format!("one for each of {n} points"), classes.len().to_string()));
     }
-    let is_held_out = |i: usize| run.held_out > 0 && i % run.held_out == run.held_out - 1;
-    let rows_where = |wanted: bool| -> Vec<f32> {
-        values.chunks_exact(d.max(1)).enumerate().filter(|(i, _)| is_held_out(*i) == wanted).flat_map(|(_, row)| row).copied().collect()
-    };
-    let (fitted, held_out) = (rows_where(false), rows_where(true));
+    let (fitted, held_out) = hold_out(&values, d, run.held_out);
     drop(values);
     let begun = Instant::now();
     let mut data = MixtureData::new(&fitted, d, run.options.covariance)?;
@@ -110,8 +108,8 @@ pub fn run(values: Vec<f32>, d: usize, classes: Option<&[u32]>, run: &MixtureRun
     let mean = |sum: f64| sum / reports.len().max(1) as f64;
     let likelihood = fit.model().likelihood(&measured)?;
     let assigned = fit.assign();
-    let classes: Option<Vec<u32>> =
-        classes.map(|classes| classes.iter().enumerate().filter(|(i, _)| !is_held_out(*i)).map(|(_, class)| *class).collect());
+    let classes: Option<Vec<u32>> = classes
+        .map(|classes| classes.iter().enumerate().filter(|(i, _)| !is_held_out(*i, run.held_out)).map(|(_, class)| *class).collect());
     let last = reports.last().copied().unwrap_or_default();
     let mut used = vec![false; run.options.clusters];
     assigned.iter().for_each(|cluster| used[*cluster as usize] = true);

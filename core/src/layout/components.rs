@@ -3,7 +3,7 @@
 
 use super::PlanePoint;
 use crate::linalg::axes::Axes;
-use crate::random::{drawn, seeded};
+use crate::random::seeded;
 
 /// Axes that are kept.
 const AXES: usize = 64;
@@ -28,14 +28,7 @@ impl Components {
     pub fn new(rows: &[f32], dimension: usize, seed: u64) -> Self {
         let len = rows.len().checked_div(dimension).unwrap_or(0);
         assert_eq!(len * dimension, rows.len(), "a whole number of rows");
-        let mut rng = seeded(seed);
-        let axes = if len <= SAMPLE {
-            Axes::new(rows, dimension, AXES, &mut rng)
-        } else {
-            let sample = drawn(len, SAMPLE, &mut rng);
-            let taken: Vec<f32> = sample.into_iter().flat_map(|i| &rows[i * dimension..][..dimension]).copied().collect();
-            Axes::new(&taken, dimension, AXES, &mut rng)
-        };
+        let axes = Axes::of_sample(rows, dimension, AXES, SAMPLE, &mut seeded(seed));
         let count = axes.count();
         let mut values = axes.project_all(rows);
         for axis in 0..count {

@@ -298,15 +298,6 @@ impl Cache {
         write(&mut self.db).map_err(refused("write", &self.path))
     }
 
-    /// Deletes the checkpoints of a model.
-    pub(super) fn drop_checkpoint(&mut self, model: &str) -> Result<()> {
-        if self.is_read_only {
-            return Ok(());
-        }
-        let gone = self.db.execute("DELETE FROM checkpoint WHERE model = ?1", [model]);
-        gone.map(drop).map_err(refused("write", &self.path))
-    }
-
     /// The last event that a checkpoint was written after.
     pub(super) fn reached(&self) -> Result<Option<EventId>> {
         let models = || -> rusqlite::Result<Vec<String>> {

@@ -10,7 +10,7 @@ use super::dots::LANES;
 use super::eigen::symmetric;
 use super::pca::orthonormal;
 use super::single::{add_scaled, dot};
-use crate::random::Rng;
+use crate::random::{Rng, drawn};
 
 /// Rounds of subspace iteration.
 const ROUNDS: usize = 4;
@@ -66,6 +66,16 @@ impl Axes {
         let mut turned = Self::with(middle, &columns, 1.0).turned(&columns, &of_unit);
         turned.iter_mut().flatten().for_each(|value| *value /= unit);
         Self::with(mean, &turned, unit)
+    }
+
+    /// As [`Axes::new`], of at most `sample` of the rows, drawn at random.
+    pub fn of_sample(rows: &[f32], dimension: usize, count: usize, sample: usize, rng: &mut Rng) -> Self {
+        let n = rows.len().checked_div(dimension).unwrap_or(0);
+        if n <= sample {
+            return Self::new(rows, dimension, count, rng);
+        }
+        let taken: Vec<f32> = drawn(n, sample, rng).into_iter().flat_map(|i| &rows[i * dimension..][..dimension]).copied().collect();
+        Self::new(&taken, dimension, count, rng)
     }
 
     /// Axes through a mean, each of as many values and of length 1 over `unit`.

@@ -109,6 +109,12 @@ pub fn norm(x: &[f32]) -> f32 {
     dot(x, x).sqrt()
 }
 
+/// The vector of length 1 in the direction of `x`; zeros stay zeros.
+pub fn direction(x: &[f32]) -> Vec<f32> {
+    let length = x.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    x.iter().map(|value| if length > 0.0 { (f64::from(*value) / length) as f32 } else { 0.0 }).collect()
+}
+
 /// Whether any value is as asked, told without a branch for each.
 #[inline(always)]
 pub fn any<const LANES: usize>(values: &[f32; LANES], is: impl Fn(f32) -> bool) -> bool {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tessera_core::canopy::{
-    ClusterDraw, ClusterStart, Constraints, Covariance, MixtureData, MixtureFit, MixtureMethod, MixtureModel, MixtureOptions,
-    normalised_mutual_information, purity,
+    ClusterDraw, ClusterStart, Constraints, Covariance, MixtureData, MixtureFit, MixtureMethod, MixtureModel, MixtureOptions, MixtureState,
+    Prior, normalised_mutual_information, purity,
 };
 use tessera_core::progress::Progress;
 use tessera_core::{Error, random};
@@ -218,6 +218,28 @@ fn edges_are_errors_or_right() {
     let mut fit = MixtureFit::new(data, MixtureOptions { clusters: 1, ..MixtureOptions::default() }, &Constraints::default()).unwrap();
     assert!(matches!(fit.step(&cancelled), Err(Error::Cancelled)));
     assert_eq!(fit.iterations(), 0);
+}
+
+#[test]
+fn points_out_of_reach_of_all_clusters_end_in_one() {
+    // One surrogate in the middle, from which the density of both clusters is 0 in f32.
+    let far = 2f32.powi(49);
+    let values: Vec<f32> = (0..64).map(|i| if i % 2 == 0 { -far } else { far }).collect();
+    let prior = Prior { floor: 0.0, variance: 0.0, mean_weight: 0.0, ..Prior::default() };
+    let options = MixtureOptions { clusters: 2, prior, surrogate_points: Some(64), ..MixtureOptions::default() };
+    let narrow = MixtureOptions { method: MixtureMethod::Em, start: ClusterStart::Means(vec![-far, far]), ..options.clone() };
+    let narrow = fitted(&values, 1, &narrow, &Constraints::default(), 3);
+    assert!(narrow.model().parameters().iter().all(|own| own.spread[0] < 1e-9));
+    for (method, draw) in WAYS {
+        let options = MixtureOptions { method, draw, ..options.clone() };
+        let state = MixtureState { model: narrow.model().clone(), assigned: vec![u32::MAX; 64], iterations: 0 };
+        let data = MixtureData::new(&values, 1, options.covariance).unwrap();
+        let mut fit = MixtureFit::resumed(data, options, &Constraints::default(), state).unwrap();
+        for _ in 0..3 {
+            fit.step(&Progress::default()).unwrap();
+        }
+        assert!(fit.drawn().into_iter().chain(fit.assign()).all(|cluster| cluster < 2), "{method:?} {draw:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod clusters;
 mod copies;
 pub mod label;
 mod library;
+mod looks;
 mod map;
 mod mislead;
 mod models;

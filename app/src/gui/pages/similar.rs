@@ -11,6 +11,7 @@ use super::browse::captions::CaptionDrafts;
 use super::browse::inspector::inspector_ui;
 use super::browse::menu::image_menu_ui;
 use super::label::keys::{is_free, pressed};
+use super::looks::{LEARNED_OFF, LookChoice, look_choices};
 use crate::command::{Command, ImageQuery};
 use crate::gui::actions::Action;
 use crate::gui::cell::cell;
@@ -29,15 +30,6 @@ use crate::session::desk::similar::{SimilarAnswer, SimilarQuery};
 const RECALLS: std::ops::RangeInclusive<f64> = 0.8..=1.0;
 /// The height of the query's picture, at most.
 const HIGHEST: f32 = 230.0;
-
-/// The vectors of every library that can be chosen, with their names and what they mean.
-pub(super) const LOOKS: [(Option<Look>, &str, &str); 5] = [
-    (None, "Usual", "What the network sees where learned features are on and it has looked at the images, otherwise edges and colours"),
-    (Some(Look::Appearance), "Edges and colours", "Where edges run and where colours are, each for a half"),
-    (Some(Look::Edges), "Edges", "Where edges run, whatever the colours"),
-    (Some(Look::Colours), "Colours", "Where colours are, whatever the shapes"),
-    (Some(Look::Network), "What the network sees", "The learned features of whole images: what things are, more than how they lie"),
-];
 
 /// The state of the page.
 #[derive(Default)]
@@ -305,22 +297,21 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, answer: &SimilarAnswer) {
 /// The choice of the vectors that are compared.
 fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
     let chosen = panel.desk.similar().by().cloned();
-    let is_learned = panel.desk.recognising().learned().is_on;
-    let now = panel.desk.similar().answer().map(|answer| answer.search.by.clone());
     let answer = panel.desk.similar().answer().cloned();
-    let brought = answer.iter().flat_map(|answer| &answer.sets).map(|(set, images, is_there)| {
-        let hover = format!("Vectors that were brought, of {}", count(*images, "image"));
-        (Some(Look::Brought(Arc::clone(set))), set.to_string(), hover, *is_there)
-    });
-    let built_in = LOOKS.into_iter().map(|(look, name, hover)| {
-        let is_there = look != Some(Look::Network) || is_learned;
-        (look, name.to_owned(), hover.to_owned(), is_there)
-    });
-    let all: Vec<(Option<Look>, String, String, bool)> = built_in.chain(brought).collect();
+    let now = answer.as_ref().map(|answer| answer.search.by.clone());
+    let sets: Vec<(Arc<str>, usize)> =
+        answer.iter().flat_map(|answer| &answer.sets).map(|(set, images, _)| (Arc::clone(set), *images)).collect();
+    let mut all = look_choices(panel, &sets);
+    // The image that is looked for may have no vector of a set.
+    let has = |look: &Option<Look>| match look {
+        Some(Look::Brought(set)) => answer.iter().flat_map(|answer| &answer.sets).any(|(own, _, is_there)| own == set && *is_there),
+        _ => true,
+    };
+    all.iter_mut().for_each(|choice| choice.is_there &= has(&choice.look));
     // Where what was chosen cannot be compared, the usual vectors are.
-    let is_usual = !all.iter().any(|(look, _, _, is_there)| *look == chosen && *is_there);
+    let is_usual = !all.iter().any(|choice| choice.look == chosen && choice.is_there);
     ui.horizontal_wrapped(|ui| {
-        for (look, name, hover, is_there) in all {
+        for LookChoice { look, name, hover, is_there } in all {
             let is_chosen = if is_usual { look.is_none() } else { look == chosen };
             let button = ui.add_enabled(is_there, egui::Button::selectable(is_chosen, name));
             let button = match &now {
@@ -329,7 +320,7 @@ fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
             };
             let button = button.on_disabled_hover_text(match look {
                 Some(Look::Brought(_)) => "Only an image of the library as a whole can have one, and this one has none",
-                _ => "Learned features are off in this library; the page Train turns them on",
+                _ => LEARNED_OFF,
             });
             if button.clicked() && look != chosen {
                 panel.ask(Command::SimilarBy(look));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tessera_core::ids::ItemId;
 use tessera_core::library::Library;
-use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters};
+use tessera_core::library::clusters::{ClusterAim, ClusterRun, ImageCluster, KeptClusters, usual_clusters};
 use tessera_core::library::import::hold;
 use tessera_core::{Error, Result};
 
@@ -18,15 +18,11 @@ use super::part::Part;
 use crate::job::JobKind;
 
 /// Iterations of a run.
-const ITERATIONS: u64 = 20;
+const ITERATIONS: usize = 20;
 /// New images that are given clusters without a job, if their vectors are at hand.
 const NEW: usize = 256;
 /// The least time between two descriptions of what a run has found.
 const PAUSE: Duration = Duration::from_millis(250);
-/// A cluster of fewer images is an oddity.
-const LEAST: usize = 3;
-/// A cluster of less than one in so many images of the mean cluster is an oddity, too.
-const FEW: usize = 100;
 /// The place of an image without a cluster.
 const NONE: u32 = u32::MAX;
 
@@ -73,10 +69,7 @@ impl ClusterAnswer {
     /// Of clusters without images that are gone.
     fn new(library: &Library, kept: Arc<KeptClusters>) -> Self {
         let mut clusters = kept.describe(library);
-        let mean = kept.len() / clusters.len().max(1);
-        let usual = clusters.iter().take_while(|cluster| cluster.images.len() >= LEAST && cluster.images.len() * FEW >= mean).count();
-        // Where all are small none is odd.
-        let others = clusters.split_off(if usual == 0 { clusters.len() } else { usual });
+        let others = clusters.split_off(usual_clusters(&clusters));
         let odd: Vec<ItemId> = others.iter().flat_map(|cluster| cluster.images.iter().copied()).collect();
         let mut places = vec![NONE; library.state().records().last().map_or(0, |last| last.id.0 as usize + 1)];
         let lists = clusters.iter().map(|cluster| &cluster.images).chain([&odd]);
@@ -335,25 +328,19 @@ fn find(session: &Session, library: &Mutex<Library>, aim: Aim, kept: Option<Arc<
         let library = hold(library);
         aim.retain_pairs(|image| library.can_cluster(&look, image));
     }
-    let progress = session.progress();
     session.on_threads(|| {
-        let mut run = ClusterRun::new(library, aim, kept.as_deref(), progress)?;
-        progress.begin("Finding clusters", ITERATIONS);
+        let mut run = ClusterRun::new(library, aim, kept.as_deref(), session.progress())?;
         let (mut told, mut pause) = (Instant::now(), Duration::ZERO);
-        for _ in 0..ITERATIONS {
-            match run.step(progress).and_then(|_| progress.step()) {
-                Err(Error::Cancelled) => break,
-                outcome => outcome?,
-            }
+        session.improve(&mut run, ITERATIONS, |run| {
             if told.elapsed() >= pause && watch.is_current() {
                 let begun = Instant::now();
-                watch.tell(library, run.found()?);
+                watch.tell(library, run.found());
                 // Describing takes a quarter of the time at most.
                 (told, pause) = (Instant::now(), PAUSE.max(3 * begun.elapsed()));
             }
-        }
-        if run.iterations() > 0 && watch.is_current() {
-            let kept = watch.tell(library, run.found()?);
+        })?;
+        if watch.is_current() {
+            let kept = watch.tell(library, run.found());
             hold(library).keep_clusters(&kept)?;
         }
         Ok(())

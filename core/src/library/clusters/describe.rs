@@ -17,6 +17,12 @@ const CLEAR: f64 = 2.5;
 /// is an outlier of it.
 const ODD: f64 = 3.0;
 
+/// A cluster of fewer images is an oddity.
+const LEAST: usize = 3;
+
+/// A cluster of less than one in so many images of the mean cluster is an oddity, too.
+const FEW: usize = 100;
+
 /// One cluster of images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageCluster {
@@ -85,6 +91,16 @@ impl KeptClusters {
         clusters.sort_by(|a, b| b.images.len().cmp(&a.images.len()).then(a.number.cmp(&b.number)));
         clusters
     }
+}
+
+/// How many of some clusters, the largest first, are no oddities: clusters of fewer than three
+/// images, or of less than a hundredth of those of the mean cluster. Where all are so small, none
+/// is one.
+pub fn usual_clusters(clusters: &[ImageCluster]) -> usize {
+    let images: usize = clusters.iter().map(|cluster| cluster.images.len()).sum();
+    let mean = images / clusters.len().max(1);
+    let usual = clusters.iter().take_while(|cluster| cluster.images.len() >= LEAST && cluster.images.len() * FEW >= mean).count();
+    if usual == 0 { clusters.len() } else { usual }
 }
 
 /// The words of captions of some images.

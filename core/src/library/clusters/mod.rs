@@ -15,7 +15,7 @@ mod merge;
 mod pairs;
 mod run;
 
-pub use describe::ImageCluster;
+pub use describe::{ImageCluster, usual_clusters};
 pub use kept::{ClusterAim, KeptClusters};
 pub use run::ClusterRun;
 
@@ -24,6 +24,7 @@ use super::event::EventId;
 use super::looks::Look;
 use crate::error::Result;
 use crate::ids::ItemId;
+use crate::linalg::single::direction;
 
 /// The name of the checkpoint.
 const MODEL: &str = "clusters";
@@ -55,25 +56,15 @@ impl Library {
         self.cache.put_checkpoint(MODEL, self.state.last_event().unwrap_or(EventId(0)), &kept.to_bytes())
     }
 
-    /// Gives up the clusters that were kept.
-    ///
-    /// # Errors
-    /// [`crate::Error::Io`] when the cache cannot be used.
-    pub fn drop_clusters(&mut self) -> Result<()> {
-        self.cache.drop_checkpoint(MODEL)
-    }
-
     /// Whether an image has a vector of this kind, by which it can have a cluster; it must be in
     /// memory or in an index ([`Library::load_looks`]).
     pub fn can_cluster(&self, look: &Look, image: ItemId) -> bool {
-        self.state.image(image).is_some_and(|image| image.is_live() && self.seen_for_clusters(look, image).is_some())
+        self.state.image(image).is_some_and(|image| image.is_live() && self.seen_anywhere(look, image).is_some())
     }
 
     /// The vector of an image by which it is compared, of length 1; none where it is not known.
     fn cluster_vector(&self, look: &Look, common: &[f64], id: ItemId) -> Option<Vec<f32>> {
         let image = self.state.image(id).filter(|image| image.is_live())?;
-        let vector = self.seen_for_clusters(look, image)?.vector(look, common);
-        let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
-        Some(vector.into_iter().map(|value| if length > 0.0 { (f64::from(value) / length) as f32 } else { 0.0 }).collect())
+        Some(direction(&self.seen_anywhere(look, image)?.vector(look, common)))
     }
 }

@@ -1,6 +1,5 @@
 //! Fitting clusters to the images of a library, iteration by iteration, while the library is free.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::kept::{ClusterAim, KeptClusters};
@@ -9,20 +8,17 @@ use crate::canopy::{
 };
 use crate::error::{Error, Result};
 use crate::ids::ItemId;
-use crate::library::looks::Look;
-use crate::library::{Library, glimpse, hold};
+use crate::library::looks::{Look, LookRows, rows};
+use crate::library::{Library, hold};
 use crate::linalg::axes::Axes;
 use crate::progress::Progress;
-use crate::random::{drawn, seeded};
+use crate::random::seeded;
 
 /// Principal axes along which images are told.
 const AXES: usize = 48;
 
 /// Images that these are found from.
 const SAMPLE: usize = 8192;
-
-/// Images that are read between two moments in which the library is free.
-const BATCH: usize = 256;
 
 /// What is added to each variance, as a share of the mean one.
 const FLOOR: f64 = 0.01;
@@ -35,7 +31,6 @@ pub struct ClusterRun {
     common: Vec<f64>,
     axes: Axes,
     ids: Vec<ItemId>,
-    rows: Vec<f32>,
     fit: MixtureFit,
     tried: Vec<ClusterCount>,
     /// Images without such a vector.
@@ -55,46 +50,20 @@ impl ClusterRun {
     /// O(images * (values * axes + clusters * axes)).
     pub fn new(library: &Mutex<Library>, aim: ClusterAim, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
         let look = aim.look.clone().unwrap_or_else(|| hold(library).usual_look());
-        let common = if look == Look::Network {
-            let library = hold(library);
-            glimpse::common(library.state().images().filter_map(|image| library.glimpse_of(image)).collect::<Vec<_>>().iter())
-        } else {
-            Vec::new()
-        };
-        let all: Vec<ItemId> = hold(library).state().images().map(|image| image.id).collect();
-        progress.begin("Reading what images look like", all.len().div_ceil(BATCH) as u64);
-        let (mut ids, mut vectors, mut d) = (Vec::new(), Vec::new(), 0);
-        for part in all.chunks(BATCH) {
-            progress.step()?;
-            let library = hold(library);
-            for id in part {
-                if let Some(vector) = library.cluster_vector(&look, &common, *id).filter(|vector| d == 0 || vector.len() == d) {
-                    d = vector.len();
-                    ids.push(*id);
-                    vectors.extend(vector);
-                }
-            }
-        }
+        let LookRows { images: ids, dimension: d, values, common } = rows(library, &look, progress)?;
+        let all = hold(library).state().images().count();
         if ids.is_empty() {
-            let found = format!("none of {} images with {}", all.len(), look.words());
+            let found = format!("none of {all} images with {}", look.words());
             return Err(Error::value("clusters", "one image or more to compare", found));
         }
-        let mut rng = seeded(aim.seed);
-        let some: Vec<f32> = drawn(ids.len(), SAMPLE, &mut rng).into_iter().flat_map(|i| &vectors[i * d..(i + 1) * d]).copied().collect();
-        let axes = Axes::new(&some, d, AXES, &mut rng);
-        drop(some);
-        let rows = axes.project_all(&vectors);
-        drop(vectors);
-        let s = axes.count();
-        // One image, or all alike: there is no axis along which they differ.
-        let (axes, rows, s) =
-            if s == 0 { (Axes::with(vec![0.0; d], &[vec![0.0; d]], 1.0), vec![0.0; ids.len()], 1) } else { (axes, rows, s) };
-        let left_out = all.len() - ids.len();
-        Self::fitted(Read { aim, look, common, axes, ids, rows, s, left_out }, kept, progress)
-    }
-
-    fn fitted(read: Read, kept: Option<&KeptClusters>, progress: &Progress) -> Result<Self> {
-        let Read { aim, look, common, axes, ids, rows, s, left_out } = read;
+        let mut axes = Axes::of_sample(&values, d, AXES, SAMPLE, &mut seeded(aim.seed));
+        let mut rows = axes.project_all(&values);
+        drop(values);
+        if axes.count() == 0 {
+            // One image, or all alike: there is no axis along which they differ.
+            (axes, rows) = (Axes::with(vec![0.0; d], &[vec![0.0; d]], 1.0), vec![0.0; ids.len()]);
+        }
+        let (s, left_out) = (axes.count(), all.saturating_sub(ids.len()));
         let variance = rows.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / rows.len() as f64;
         let floor = (FLOOR * variance).max(1e-12);
         let prior = Prior { floor, variance: floor, ..Prior::default() };
@@ -122,7 +91,7 @@ impl ClusterRun {
             let state = MixtureState { model: kept.model.clone(), assigned, iterations: kept.iterations };
             let data = MixtureData::new(&rows, s, options.covariance)?;
             let fit = MixtureFit::resumed(data, options, &constraints, state)?;
-            return Ok(Self { aim, look, common, axes, ids, rows, fit, tried, left_out });
+            return Ok(Self { aim, look, common, axes, ids, fit, tried, left_out });
         }
         options.clusters = match aim.clusters {
             Some(clusters) => clusters,
@@ -134,7 +103,7 @@ impl ClusterRun {
         };
         let data = MixtureData::new(&rows, s, options.covariance)?;
         let fit = MixtureFit::new(data, options, &constraints)?;
-        Ok(Self { aim, look, common, axes, ids, rows, fit, tried, left_out })
+        Ok(Self { aim, look, common, axes, ids, fit, tried, left_out })
     }
 
     /// One iteration.
@@ -155,32 +124,14 @@ impl ClusterRun {
         self.left_out
     }
 
-    /// What was found so far.
-    ///
-    /// # Errors
-    /// None for a run that [`ClusterRun::new`] has made.
-    pub fn found(&self) -> Result<KeptClusters> {
-        let assigned = self.fit.assign();
-        let densities = self.fit.model().densities(&self.rows, &assigned)?;
-        let images: BTreeMap<u32, (u32, f64)> =
-            self.ids.iter().zip(assigned.iter().zip(densities)).map(|(id, (cluster, density))| (id.0, (*cluster, density))).collect();
+    /// What was found so far. O(images * clusters * axes).
+    pub fn found(&self) -> KeptClusters {
+        let best = self.fit.best();
         let mut state = self.fit.state();
         if state.iterations == 0 {
-            state.assigned = assigned;
+            state.assigned = best.iter().map(|(cluster, _)| *cluster).collect();
         }
-        let common = self.common.clone();
-        Ok(KeptClusters::new(&self.aim, &self.look, common, &self.axes, state, &self.ids, &self.tried, images))
+        let images = self.ids.iter().zip(best).map(|(id, own)| (id.0, own)).collect();
+        KeptClusters::new(&self.aim, &self.look, self.common.clone(), &self.axes, state, &self.ids, &self.tried, images)
     }
-}
-
-/// What was read of a library.
-struct Read {
-    aim: ClusterAim,
-    look: Look,
-    common: Vec<f64>,
-    axes: Axes,
-    ids: Vec<ItemId>,
-    rows: Vec<f32>,
-    s: usize,
-    left_out: usize,
 }

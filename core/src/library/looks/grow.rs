@@ -38,9 +38,9 @@ pub(super) struct Known {
 }
 
 /// Makes the index of one kind of vectors and keeps it in the cache, of the images whose vectors
-/// are in memory ([`Library::load_looks`]) or in the former index. The library is held only for
-/// moments: until it is done all images are compared, or the former index answers. Returns whether
-/// there was more than one image to index.
+/// are in memory ([`Library::load_looks`]), in the former index or in the cache. The library is
+/// held only for moments: until it is done all images are compared, or the former index answers.
+/// Returns whether there was more than one image to index.
 ///
 /// # Errors
 /// [`crate::Error::Io`] when the cache cannot be used; [`crate::Error::Cancelled`], and all is as
@@ -85,7 +85,7 @@ pub(super) fn gather(library: &Mutex<Library>, look: &Look, progress: &Progress)
         let library = hold(library);
         for id in ids {
             let image = library.state.image(*id).filter(|image| image.is_live());
-            let seen = image.and_then(|image| Some((source(look, image)?, library.seen(look, image)?.into_owned())));
+            let seen = image.and_then(|image| Some((source(look, image)?, library.seen_anywhere(look, image)?.into_owned())));
             known.extend(seen.map(|(source, seen)| Known { id: *id, source, seen }));
         }
     }

@@ -323,7 +323,7 @@ impl Library {
 
     /// What is known of an image's look, in memory or in the cache, whether there is an index or
     /// not.
-    pub(super) fn seen_for_clusters(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
+    pub(super) fn seen_anywhere(&self, look: &Look, image: &Image) -> Option<Seen<'_>> {
         self.seen(look, image).or_else(|| {
             let row = |version| self.cache.feature(image.content?.hash, version).ok()?.sound();
             match look {

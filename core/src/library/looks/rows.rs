@@ -8,7 +8,7 @@ use super::likeness::Seen;
 use crate::error::Result;
 use crate::ids::ItemId;
 use crate::library::{Library, glimpse};
-use crate::linalg::single::norm;
+use crate::linalg::single::direction;
 use crate::progress::Progress;
 
 /// The vectors of one kind that images have.
@@ -21,10 +21,13 @@ pub struct LookRows {
     /// The vectors, one after another, each of length 1, or of zeros: what is near by Euclidean
     /// distance is alike.
     pub values: Vec<f32>,
+    /// What is common to the vectors of all images and was taken off, where that is done.
+    pub(in crate::library) common: Vec<f64>,
 }
 
-/// The vectors of one kind of all images that have one in memory ([`Library::load_looks`]) or in
-/// the index. The library is held only for moments. Four bytes for each value; O(images * values).
+/// The vectors of one kind of all images that have one in memory ([`Library::load_looks`]), in
+/// the index or in the cache. The library is held only for moments. Four bytes for each value;
+/// O(images * values).
 ///
 /// # Errors
 /// [`crate::Error::Cancelled`].
@@ -32,19 +35,17 @@ pub fn rows(library: &Mutex<Library>, look: &Look, progress: &Progress) -> Resul
     let known: Vec<Known> = gather(library, look, progress)?;
     let glimpses = || known.iter().filter_map(|known| if let Seen::Network(glimpse) = &known.seen { Some(&**glimpse) } else { None });
     let common = if *look == Look::Network { glimpse::common(glimpses()) } else { Vec::new() };
-    let mut rows = LookRows::default();
+    let mut rows = LookRows { common, ..LookRows::default() };
     for known in &known {
-        let vector = known.seen.vector(look, &common);
+        let vector = known.seen.vector(look, &rows.common);
         // A set may have been brought anew, of other vectors, while this went on.
         if rows.images.is_empty() {
             rows.dimension = vector.len();
         } else if vector.len() != rows.dimension {
             continue;
         }
-        let length = norm(&vector);
-        let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
         rows.images.push(known.id);
-        rows.values.extend(vector.iter().map(|value| value * scale));
+        rows.values.extend(direction(&vector));
     }
     Ok(rows)
 }

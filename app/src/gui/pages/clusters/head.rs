@@ -5,7 +5,8 @@ use egui::{Button, ComboBox, DragValue, RichText, Ui};
 use tessera_core::ids::ItemId;
 use tessera_core::library::clusters::ClusterAim;
 
-use super::{Chosen, ClustersView, Wish, looks, merge, name};
+use super::super::looks::{LEARNED_OFF, LookChoice, look_choices};
+use super::{Chosen, ClustersView, Wish, merge, name};
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::Panel;
@@ -110,16 +111,15 @@ impl ClustersView {
 
 /// The vectors that are compared, and the number of clusters.
 fn wish_ui(ui: &mut Ui, panel: &Panel<'_>, wish: &mut Wish) {
-    let all = looks(panel);
-    let chosen = all.iter().find(|(look, _, _, is_there)| *look == wish.look && *is_there).or(all.first());
-    let shown = chosen.map(|(_, name, ..)| name.clone()).unwrap_or_default();
+    let all = look_choices(panel, panel.desk.clusters().sets());
+    let chosen = all.iter().find(|choice| choice.look == wish.look && choice.is_there).or(all.first());
+    let shown = chosen.map(|choice| choice.name.clone()).unwrap_or_default();
     ui.label("Compare by");
     let combo = ComboBox::from_id_salt("clusters by").selected_text(&shown).width(170.0);
     let response = combo.show_ui(ui, |ui| {
-        for (look, name, hover, is_there) in &all {
+        for LookChoice { look, name, hover, is_there } in &all {
             let button = ui.add_enabled(*is_there, Button::selectable(wish.look == *look, name));
-            let off = "Learned features are off in this library; the page Train turns them on";
-            if button.on_hover_text(hover).on_disabled_hover_text(off).clicked() {
+            if button.on_hover_text(hover).on_disabled_hover_text(LEARNED_OFF).clicked() {
                 wish.look.clone_from(look);
             }
         }

@@ -6,7 +6,6 @@ mod head;
 mod list;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use egui::{FocusDirection, Key, Modifiers, Panel as Side, Ui};
 use tessera_core::ids::ItemId;
@@ -248,19 +247,4 @@ fn empty_ui(ui: &mut Ui, panel: &mut Panel<'_>) {
         let words = "Clusters are groups of images that look alike, found without labels; nothing is changed by looking";
         nothing_ui(ui, "Which images are of one kind?", words);
     }
-}
-
-/// The sets of vectors that can be chosen: their looks, names, what they are, and whether they are
-/// there.
-fn looks(panel: &Panel<'_>) -> Vec<(Option<Look>, String, String, bool)> {
-    let is_learned = panel.desk.recognising().learned().is_on;
-    let built_in = super::similar::LOOKS.into_iter().map(|(look, name, hover)| {
-        let is_there = look != Some(Look::Network) || is_learned;
-        (look, name.to_owned(), hover.to_owned(), is_there)
-    });
-    let brought = panel.desk.clusters().sets().iter().map(|(set, images)| {
-        let hover = format!("Vectors that were brought, of {}", crate::gui::words::count(*images, "image"));
-        (Some(Look::Brought(Arc::clone(set))), set.to_string(), hover, true)
-    });
-    built_in.chain(brought).collect()
 }

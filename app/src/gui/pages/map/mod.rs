@@ -4,11 +4,13 @@
 mod canvas;
 mod points;
 
+use std::sync::Arc;
+
 use egui::{Panel as Side, ProgressBar, RichText, ScrollArea, Ui};
-use tessera_core::library::looks::Look;
 
 use super::browse::captions::CaptionDrafts;
 use super::browse::inspector::inspector_ui;
+use super::looks::{LEARNED_OFF, LookChoice, look_choices};
 use crate::command::Command;
 use crate::gui::actions::Action;
 use crate::gui::panel::{PageUi, Panel};
@@ -19,15 +21,6 @@ use crate::job::JobKind;
 use crate::session::map::MapColour;
 use canvas::Canvas;
 use points::Points;
-
-/// The built-in vectors, with their names and what they mean.
-const LOOKS: [(Option<Look>, &str, &str); 5] = [
-    (None, "Usual", "What the network sees where learned features are on and it has looked at the images, otherwise edges and colours"),
-    (Some(Look::Appearance), "Edges and colours", "Where edges run and where colours are, each for a half"),
-    (Some(Look::Edges), "Edges", "Where edges run, whatever the colours"),
-    (Some(Look::Colours), "Colours", "Where colours are, whatever the shapes"),
-    (Some(Look::Network), "What the network sees", "The learned features of whole images: what things are, more than how they lie"),
-];
 
 /// The state of the page.
 #[derive(Default)]
@@ -192,24 +185,18 @@ fn head_ui(ui: &mut Ui, panel: &mut Panel<'_>, points: &Points) {
 }
 
 /// The choice of the vectors.
-fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>, sets: &[String]) {
+fn looks_ui(ui: &mut Ui, panel: &mut Panel<'_>, sets: &[(Arc<str>, usize)]) {
     let chosen = panel.desk.map().by().cloned();
-    let is_learned = panel.desk.recognising().learned().is_on;
     let now = panel.desk.map().shown().map(|shown| shown.by.words().to_owned());
-    let brought = sets.iter().map(|set| (Some(Look::Brought(set.as_str().into())), set.clone(), "Vectors that were brought", true));
-    let built_in = LOOKS.into_iter().map(|(look, name, hover)| {
-        let is_there = look != Some(Look::Network) || is_learned;
-        (look, name.to_owned(), hover, is_there)
-    });
-    let all: Vec<_> = built_in.chain(brought).collect();
+    let all = look_choices(panel, sets);
     ui.horizontal_wrapped(|ui| {
-        for (look, name, hover, is_there) in all {
+        for LookChoice { look, name, hover, is_there } in all {
             let button = ui.add_enabled(is_there, egui::Button::selectable(look == chosen, name));
             let button = match &now {
                 Some(now) if look.is_none() && chosen.is_none() => button.on_hover_text(format!("{hover}. Now: {now}")),
                 _ => button.on_hover_text(hover),
             };
-            let button = button.on_disabled_hover_text("Learned features are off in this library; the page Train turns them on");
+            let button = button.on_disabled_hover_text(LEARNED_OFF);
             if button.clicked() && look != chosen {
                 panel.ask(Command::LayOutMap(look));
             }

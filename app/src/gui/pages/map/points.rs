@@ -30,7 +30,7 @@ pub(super) struct Points {
     all: usize,
     missing: usize,
     /// The sets of vectors that were brought.
-    sets: Vec<String>,
+    sets: Vec<(Arc<str>, usize)>,
     /// What the above was computed from.
     from: Option<From>,
     selection: Selection,
@@ -69,7 +69,7 @@ impl Points {
             self.is_admitted = self.images.iter().zip(&self.is_there).map(is_admitted).collect();
             self.all = state.images().count();
             self.missing = state.images().filter(|image| self.images.binary_search(&image.id).is_err()).count();
-            self.sets = state.vector_sets().into_keys().map(str::to_owned).collect();
+            self.sets = state.vector_sets().into_iter().map(|(set, images)| (set.into(), images)).collect();
             self.from = Some(From { state: state.clone(), report: report.cloned(), list, colour });
             self.version += 1;
         }
@@ -95,8 +95,8 @@ impl Points {
         self.missing
     }
 
-    /// The sets of vectors that were brought.
-    pub(super) fn sets(&self) -> &[String] {
+    /// The sets of vectors that were brought, each with the images that have one.
+    pub(super) fn sets(&self) -> &[(Arc<str>, usize)] {
         &self.sets
     }
 
